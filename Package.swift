@@ -1,0 +1,72 @@
+// swift-tools-version: 6.0
+// The floor plan: one line a room, and what each room may use. Build with
+// `--explicit-target-dependency-import-check error`, so that an arrow that is not drawn here does not compile.
+import PackageDescription
+
+/// A room of our own; `inside` is its folder under Sources when that is not its name.
+func room(_ name: String, inside folder: String? = nil, uses: [String] = []) -> Target {
+    .target(name: name, dependencies: uses.map { .byName(name: $0) }, path: "Sources/\(folder ?? name)")
+}
+
+/// A door to a C library that Debian provides.
+func door(_ name: String, pkgConfig: String?, debian: String) -> Target {
+    .systemLibrary(
+        name: name, path: "Sources/CLibraries/\(name)", pkgConfig: pkgConfig, providers: [.apt([debian])])
+}
+
+/// The tests of one room.
+func tests(_ name: String, of rooms: [String]) -> Target {
+    .testTarget(name: name, dependencies: rooms.map { .byName(name: $0) }, path: "Tests/\(name)")
+}
+
+let package = Package(
+    name: "fieldscribe",
+    products: [.executable(name: "fieldscribe", targets: ["fieldscribe"])],
+    targets: [
+        // Doors to C.
+        door("CAlsa", pkgConfig: "alsa", debian: "libasound2-dev"),
+        door("CGpiod", pkgConfig: "libgpiod", debian: "libgpiod-dev"),
+        door("CInih", pkgConfig: "inih", debian: "libinih-dev"),
+        door("CLinux", pkgConfig: nil, debian: "libc6-dev"),
+        door("CPocketSphinx", pkgConfig: "pocketsphinx", debian: "libpocketsphinx-dev"),
+        door("CSndfile", pkgConfig: "sndfile", debian: "libsndfile1-dev"),
+        door("CSoxr", pkgConfig: "soxr", debian: "libsoxr-dev"),
+        door("CSQLite", pkgConfig: "sqlite3", debian: "libsqlite3-dev"),
+
+        // The words of the domain, and the pure rooms.
+        room("Core"),
+        room("Segmenting", uses: ["Core"]),
+        room("Stitching", uses: ["Core"]),
+        room("Exporting", uses: ["Core"]),
+        room("Panel", uses: ["Core"]),
+
+        // The adapters.
+        room("Platform", inside: "Devices/Platform", uses: ["Core", "CLinux"]),
+        room("Resampling", inside: "Devices/Resampling", uses: ["Core", "CSoxr"]),
+        room("AlsaMicrophone", inside: "Devices/AlsaMicrophone", uses: ["Core", "Platform", "Resampling", "CAlsa"]),
+        room("FileMicrophone", inside: "Devices/FileMicrophone", uses: ["Core", "Platform", "Resampling", "CSndfile"]),
+        room("GpioPanel", inside: "Devices/GpioPanel", uses: ["Core", "CGpiod"]),
+        room("PocketSphinxRecognizer", inside: "Devices/PocketSphinxRecognizer", uses: ["Core", "CPocketSphinx"]),
+        room("SQLiteArchive", inside: "Devices/SQLiteArchive", uses: ["Core", "CSQLite"]),
+
+        // The stages that meet the disk and the processes.
+        room("Recording", uses: ["Core", "Platform"]),
+        room("Recognizing", uses: ["Core", "Platform", "Segmenting", "Stitching"]),
+
+        // The house, and its front door.
+        room(
+            "Appliance",
+            uses: [
+                "Core", "Platform", "Recording", "Segmenting", "Recognizing", "Exporting", "Panel", "AlsaMicrophone",
+                "FileMicrophone", "GpioPanel", "PocketSphinxRecognizer", "SQLiteArchive", "CInih",
+            ]),
+        .executableTarget(
+            name: "fieldscribe",
+            dependencies: ["Core", "Platform", "Recording", "Recognizing", "Exporting", "FileMicrophone", "Appliance"],
+            path: "Sources/fieldscribe"),
+
+        // Stand-ins, tests, measurements.
+        room("TestKit", uses: ["Core"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,52 @@
+/// The port for what is kept. It has one owner at a time; every method returns once its change is durable.
+///
+/// All methods throw `DeviceError` (`full`, `damaged`, `busy`, `failed`) that names the file and the remedy.
+package protocol Archive: Sendable {
+    /// Adds a recording that starts now and returns its number.
+    func beginRecording(startedAt: Double, clock: RecordingSummary.Clock, microphone: String) async throws -> Int
+
+    /// Says how a recording ended.
+    func endRecording(_ id: Int, length: SamplePosition, reason: StopReason) async throws
+
+    /// Opens a pass: one reading of a recording by one engine. Returns its number.
+    func beginPass(recording: Int, engine: EngineDescription, profile: String) async throws -> Int
+
+    /// Commits a segment, its words and its alternatives. A segment that was committed never changes.
+    func commit(_ segment: Segment, pass: Int, recording: Int) async throws
+
+    /// Says that everything before `position` has been transcribed.
+    func transcribed(upTo position: SamplePosition, recording: Int) async throws
+
+    func add(_ gap: Gap, recording: Int) async throws
+    func add(_ mark: Mark, recording: Int) async throws
+
+    /// All recordings, oldest first.
+    func recordings() async throws -> [RecordingSummary]
+
+    /// One recording with the text of its best pass, or nil where there is none of that number.
+    func transcript(of recording: Int) async throws -> (RecordingSummary, Timeline)?
+
+    /// Segments that contain all of the words, best match first.
+    func search(_ words: String, limit: Int) async throws -> [SearchHit]
+}
+
+/// A segment that answers a search.
+package struct SearchHit: Hashable, Sendable {
+    package var recording: Int
+    package var segment: Int
+    package var range: SampleRange
+
+    /// The segment's text.
+    package var text: String
+
+    /// The text around the first match with the matching words between `[` and `]`.
+    package var excerpt: String
+
+    package init(recording: Int, segment: Int, range: SampleRange, text: String, excerpt: String) {
+        self.recording = recording
+        self.segment = segment
+        self.range = range
+        self.text = text
+        self.excerpt = excerpt
+    }
+}

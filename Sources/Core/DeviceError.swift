@@ -1,0 +1,53 @@
+/// What went wrong at the edge of the house: a device, a file, a C library.
+///
+/// Callers branch on `code`; the message says what failed, on what, and what a person can do.
+package struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Code: String, Sendable {
+        /// The device, file or model is not there.
+        case missing
+        /// Somebody else uses it.
+        case busy
+        /// Permission is missing.
+        case denied
+        /// Data came faster than it was taken.
+        case overrun
+        /// The device was there and is gone.
+        case disconnected
+        /// No space is left.
+        case full
+        /// What is there is not what it should be.
+        case damaged
+        /// It cannot do what was asked.
+        case unsupported
+        case failed
+    }
+
+    package var code: Code
+
+    /// The call that failed, as its manual names it: `snd_pcm_open`, `fdatasync`.
+    package var operation: String
+
+    /// The library's own number, 0 where there is none.
+    package var status: Int32
+
+    /// One line: what, on what, and the remedy.
+    package var message: String
+
+    package init(_ code: Code, _ operation: String, status: Int32 = 0, _ message: String) {
+        self.code = code
+        self.operation = operation
+        self.status = status
+        self.message = message
+    }
+
+    package var description: String { message }
+
+    /// The exit status of a command that ends with this error.
+    package var exitStatus: Int32 {
+        switch code {
+        case .missing: 3
+        case .damaged: 4
+        default: 1
+        }
+    }
+}

@@ -1,0 +1,18 @@
+/// What happens while recording and transcribing, in the order it happens.
+package enum Event: Hashable, Sendable {
+    package enum State: String, Sendable, Codable { case idle, recording, stopping, faulted }
+
+    case state(State)
+    /// Level of the last stretch of audio, in dBFS (0 is full scale).
+    case level(rms: Double, peak: Double)
+    /// Volatile: replaces the earlier partial of that segment.
+    case partial(recording: Int, segment: Int, range: SampleRange, text: String)
+    /// Exactly once a segment; it never changes afterwards.
+    case final(recording: Int, segment: Segment)
+    case gap(recording: Int, gap: Gap)
+    case mark(recording: Int, mark: Mark)
+    /// A recognizer session was cut while speech went on.
+    case rotation(recording: Int, at: SamplePosition)
+    /// Something is wrong, and what a person can do about it.
+    case fault(code: String, message: String)
+}

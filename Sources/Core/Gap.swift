@@ -1,0 +1,21 @@
+/// Audio that was lost. In the recording it is silence of the right length, so that time stays true.
+package struct Gap: Hashable, Sendable, Codable {
+    package enum Cause: String, Sendable, Codable, CaseIterable {
+        /// The sound card's buffer ran over because nobody read it in time.
+        case overrun
+        /// The microphone was unplugged or failed.
+        case microphone
+        /// The disk took no data for longer than the memory could bridge.
+        case disk
+        /// The machine or the program was not running.
+        case outage
+    }
+
+    package var range: SampleRange
+    package var cause: Cause
+
+    package init(_ range: SampleRange, cause: Cause) {
+        self.range = range
+        self.cause = cause
+    }
+}

@@ -1,0 +1,26 @@
+/// What a recognizer makes of one utterance; its times are positions in the recording.
+package struct Hypothesis: Hashable, Sendable {
+    /// The best reading, in the order of time, without fillers.
+    package var words: [Word]
+
+    /// Other readings, best first.
+    package var alternatives: [Alternative]
+
+    package init(words: [Word] = [], alternatives: [Alternative] = []) {
+        self.words = words
+        self.alternatives = alternatives
+    }
+}
+
+/// Another reading of a whole segment.
+package struct Alternative: Hashable, Sendable, Codable {
+    package var text: String
+
+    /// Its share among the readings that were compared, 0 to 1.
+    package var confidence: Double
+
+    package init(text: String, confidence: Double) {
+        self.text = text
+        self.confidence = confidence
+    }
+}

@@ -1,0 +1,33 @@
+/// The port for sound coming in. The provider is what is passed around; it opens the microphone on the thread that
+/// reads it.
+package protocol MicrophoneProvider: Sendable {
+    /// As the configuration names it: `alsa:plughw:CARD=Mic`.
+    var name: String { get }
+
+    /// Opens the device. The microphone is used and freed on the thread that opened it.
+    ///
+    /// - Throws: `DeviceError` with `missing`, `busy`, `denied` or `unsupported`.
+    func open() throws(DeviceError) -> any Microphone
+}
+
+/// An open microphone: mono, 16-bit, 16 kHz.
+package protocol Microphone: AnyObject {
+    /// Waits for sound and puts it into `buffer`.
+    ///
+    /// Allocates nothing. `buffer` holds at least `maximumBlock` samples.
+    /// - Throws: `DeviceError`, with `disconnected` when the device is gone.
+    func read(into buffer: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> CaptureBlock
+
+    /// The most samples that one `read` gives.
+    var maximumBlock: Int { get }
+}
+
+/// What one read of a microphone gave.
+package enum CaptureBlock: Hashable, Sendable {
+    /// So many samples are in the buffer.
+    case samples(Int)
+    /// So many samples were lost before the next that will be read.
+    case lost(samples: Int)
+    /// A microphone that is a file has ended.
+    case ended
+}

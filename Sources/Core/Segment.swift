@@ -1,0 +1,30 @@
+/// A committed piece of transcript: immutable, in order, and never overlapping its neighbours.
+package struct Segment: Hashable, Sendable {
+    /// 1, 2, 3 ... within its recording.
+    package var id: Int
+
+    /// Where the speech was. Words lie inside it.
+    package var range: SampleRange
+
+    package var words: [Word]
+    package var alternatives: [Alternative]
+    package var endedBy: EndReason
+
+    package init(
+        id: Int, range: SampleRange, words: [Word], alternatives: [Alternative] = [], endedBy: EndReason
+    ) {
+        self.id = id
+        self.range = range
+        self.words = words
+        self.alternatives = alternatives
+        self.endedBy = endedBy
+    }
+
+    /// The words with a space between each two; empty where there was speech that gave no word.
+    package var text: String { words.map(\.text).joined(separator: " ") }
+
+    /// The mean of the words' confidences, 0 without words.
+    package var confidence: Double {
+        words.isEmpty ? 0 : words.reduce(0) { $0 + $1.confidence } / Double(words.count)
+    }
+}

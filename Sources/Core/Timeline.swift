@@ -1,0 +1,55 @@
+/// A whole transcript: all that an exporter needs.
+package struct Timeline: Sendable {
+    /// The file's name, or the recording's.
+    package var name: String
+    package var length: SamplePosition
+    package var engine: EngineDescription
+    package var segments: [Segment]
+    package var gaps: [Gap]
+    package var marks: [Mark]
+    package var statistics: Statistics?
+
+    package init(
+        name: String, length: SamplePosition, engine: EngineDescription, segments: [Segment] = [], gaps: [Gap] = [],
+        marks: [Mark] = [], statistics: Statistics? = nil
+    ) {
+        self.name = name
+        self.length = length
+        self.engine = engine
+        self.segments = segments
+        self.gaps = gaps
+        self.marks = marks
+        self.statistics = statistics
+    }
+}
+
+/// Which engine wrote the text.
+package struct EngineDescription: Hashable, Sendable, Codable {
+    package var name: String
+    package var version: String
+    package var model: String
+
+    package init(name: String, version: String, model: String) {
+        self.name = name
+        self.version = version
+        self.model = model
+    }
+}
+
+/// What a transcription cost.
+package struct Statistics: Hashable, Sendable, Codable {
+    package var audioSeconds = 0.0
+    package var speechSeconds = 0.0
+
+    /// CPU time of the decode workers.
+    package var cpuSeconds = 0.0
+    package var wallSeconds = 0.0
+
+    /// Recognizer sessions: one an utterance, and one more for each that had to be decoded again.
+    package var sessions = 0
+
+    /// Places where two overlapping sessions were stitched.
+    package var seams = 0
+
+    package init() {}
+}

@@ -1,0 +1,49 @@
+import Core
+import Glibc
+
+extension DeviceError {
+    /// The error of a system call, from `errno` as it is now.
+    ///
+    /// - Parameters:
+    ///   - operation: the call, as its manual names it.
+    ///   - subject: the file or device.
+    ///   - remedy: what a person can do, where more is known than the number tells.
+    package static func system(_ operation: String, on subject: String, remedy: String? = nil) -> DeviceError {
+        system(operation, status: errno, on: subject, remedy: remedy)
+    }
+
+    package static func system(
+        _ operation: String, status: Int32, on subject: String, remedy: String? = nil
+    ) -> DeviceError {
+        let (code, usual): (Code, String) =
+            switch status {
+            case ENOENT, ENOTDIR: (.missing, "check the path")
+            case ENODEV, ENXIO: (.disconnected, "check that it is plugged in")
+            case EACCES, EPERM: (.denied, "ask for permission, or name another place")
+            case EROFS: (.denied, "the file system is read-only; name another place or remount it")
+            case EBUSY: (.busy, "close the program that uses it")
+            case ENOSPC, EDQUOT: (.full, "make room on that disk, or name another one")
+            case EISDIR: (.unsupported, "name a file, not a folder")
+            case EIO: (.failed, "the disk or device reports an error; replace it")
+            default: (.failed, "\(operation) failed")
+            }
+        return DeviceError(
+            code, operation, status: status,
+            "\(subject): \(errorText(status).lowercasedFirst()); \(remedy ?? usual)")
+    }
+}
+
+/// The system's words for an errno.
+package func errorText(_ status: Int32) -> String {
+    var buffer = [CChar](repeating: 0, count: 128)
+    return buffer.withUnsafeMutableBufferPointer { buffer in
+        guard let base = buffer.baseAddress, strerror_r(status, base, buffer.count) == 0 else {
+            return "error \(status)"
+        }
+        return String(cString: base)
+    }
+}
+
+extension String {
+    fileprivate func lowercasedFirst() -> String { prefix(1).lowercased() + dropFirst() }
+}

@@ -1,0 +1,3 @@
+@main struct Fieldscribe {
+    static func main() {}
+}
