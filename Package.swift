@@ -62,11 +62,22 @@ let package = Package(
             ]),
         .executableTarget(
             name: "fieldscribe",
-            dependencies: ["Core", "Platform", "Recording", "Recognizing", "Exporting", "FileMicrophone", "Appliance"],
+            dependencies: [
+                "Core", "Platform", "Panel", "Recognizing", "Exporting", "PocketSphinxRecognizer", "SQLiteArchive",
+                "Appliance",
+            ],
             path: "Sources/fieldscribe"),
 
         // Stand-ins, tests, measurements.
+        tests("ConfigurationTests", of: ["Core", "Segmenting", "GpioPanel", "Panel", "Appliance", "TestKit"]),
+        tests("MicrophoneTests", of: ["Core", "Resampling", "AlsaMicrophone", "FileMicrophone", "CSndfile"]),
         room("TestKit", uses: ["Core"]),
+        tests("SegmentingTests", of: ["Core", "Segmenting", "TestKit"]),
+        tests("StitchingTests", of: ["Core", "Stitching", "TestKit"]),
+        tests("PlatformTests", of: ["Core", "Platform", "TestKit"]),
+        tests("RecordingTests", of: ["Core", "Platform", "Recording", "TestKit"]),
+        tests("ExportingTests", of: ["Core", "Exporting"]),
+        tests("SQLiteArchiveTests", of: ["Core", "SQLiteArchive"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,6 +1,6 @@
 /// The port for what is kept. It has one owner at a time; every method returns once its change is durable.
 ///
-/// All methods throw `DeviceError` (`full`, `damaged`, `busy`, `failed`) that names the file and the remedy.
+/// All methods throw `DeviceError` (`full`, `damaged`, `busy`, `missing`, `failed`) that names the file and the remedy.
 package protocol Archive: Sendable {
     /// Adds a recording that starts now and returns its number.
     func beginRecording(startedAt: Double, clock: RecordingSummary.Clock, microphone: String) async throws -> Int
@@ -8,16 +8,23 @@ package protocol Archive: Sendable {
     /// Says how a recording ended.
     func endRecording(_ id: Int, length: SamplePosition, reason: StopReason) async throws
 
+    /// Forgets a recording that never came to any audio; its number is not used again.
+    func discard(recording id: Int) async throws
+
     /// Opens a pass: one reading of a recording by one engine. Returns its number.
     func beginPass(recording: Int, engine: EngineDescription, profile: String) async throws -> Int
 
-    /// Commits a segment, its words and its alternatives. A segment that was committed never changes.
+    /// Commits a segment, its words and its alternatives. A segment that was committed never changes, and one that
+    /// overlaps or precedes the last of its pass is refused.
     func commit(_ segment: Segment, pass: Int, recording: Int) async throws
 
     /// Says that everything before `position` has been transcribed.
     func transcribed(upTo position: SamplePosition, recording: Int) async throws
 
+    /// Keeps a gap; telling of the same one again changes nothing.
     func add(_ gap: Gap, recording: Int) async throws
+
+    /// Keeps a mark; telling of the same one again changes nothing.
     func add(_ mark: Mark, recording: Int) async throws
 
     /// All recordings, oldest first.

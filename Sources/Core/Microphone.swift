@@ -4,10 +4,17 @@ package protocol MicrophoneProvider: Sendable {
     /// As the configuration names it: `alsa:plughw:CARD=Mic`.
     var name: String { get }
 
+    /// Whether sound comes at the pace of time, ready or not; one that is not real time waits to be read.
+    var isRealTime: Bool { get }
+
     /// Opens the device. The microphone is used and freed on the thread that opened it.
     ///
     /// - Throws: `DeviceError` with `missing`, `busy`, `denied` or `unsupported`.
     func open() throws(DeviceError) -> any Microphone
+}
+
+extension MicrophoneProvider {
+    package var isRealTime: Bool { true }
 }
 
 /// An open microphone: mono, 16-bit, 16 kHz.

@@ -1,3 +1,90 @@
+import Appliance
+import Core
+import Glibc
+
+/// The one executable: finds the subcommand and turns what it throws into a line on stderr and an exit status.
 @main struct Fieldscribe {
-    static func main() {}
+    static let version = "0.1.0"
+
+    static var commands: [any Command.Type] {
+        [
+            TranscribeCommand.self, RecordCommand.self, ListCommand.self, ShowCommand.self, SearchCommand.self,
+            DecodeWorkerCommand.self,
+        ]
+    }
+
+    static func main() async {
+        // A reader that went away, or a file-size limit, is an error to handle and not a reason to die.
+        signal(SIGPIPE, SIG_IGN)
+        signal(SIGXFSZ, SIG_IGN)
+        exit(await status(of: Array(CommandLine.arguments.dropFirst())))
+    }
+
+    private static func status(of words: [String]) async -> Int32 {
+        do {
+            try await run(words)
+            return 0
+        } catch let ending as Ending {
+            return ending.status
+        } catch let error as UsageError {
+            Terminal.say("fieldscribe: \(error.message)")
+            return 2
+        } catch let error as ConfigurationError {
+            Terminal.say("fieldscribe: \(error)")
+            return 2
+        } catch let error as DeviceError {
+            // Whoever read our output has seen enough.
+            if error.status == EPIPE, error.operation == "write" { return 0 }
+            Terminal.say("fieldscribe: \(error.message)")
+            return error.exitStatus
+        } catch is CancellationError {
+            return 130
+        } catch {
+            Terminal.say("fieldscribe: \(error)")
+            return 1
+        }
+    }
+
+    private static func run(_ words: [String]) async throws {
+        guard let name = words.first else { throw UsageError("name a command; see fieldscribe --help") }
+        if name == "--version" { return try Terminal.print("fieldscribe \(version)\n") }
+        if ["--help", "-h", "help"].contains(name) {
+            guard let asked = words.dropFirst().first else { return try Terminal.print(help) }
+            return try Terminal.print(command(named: asked).help)
+        }
+        let command = try command(named: name)
+        if words.dropFirst().prefix(while: { $0 != "--" }).contains(where: { $0 == "--help" || $0 == "-h" }) {
+            return try Terminal.print(command.help)
+        }
+        try await command.run(Arguments(Array(words.dropFirst()), of: command))
+    }
+
+    private static func command(named name: String) throws -> any Command.Type {
+        guard let command = commands.first(where: { $0.name == name }) else {
+            throw UsageError("\(name): no such command; see fieldscribe --help")
+        }
+        return command
+    }
+
+    private static var help: String {
+        let shown = commands.filter { !$0.isHidden }
+        let width = shown.map { $0.name.count }.max() ?? 0
+        let lines = shown.map {
+            "  \($0.name)\(String(repeating: " ", count: width - $0.name.count))  \($0.summary)\n"
+        }
+        return """
+            fieldscribe writes down what was said, on this machine alone.
+
+            usage: fieldscribe COMMAND [--config FILE] ...
+
+            \(lines.joined())
+            fieldscribe COMMAND --help tells more of each.
+
+            """
+    }
+}
+
+/// Ends the program with a status, after everything has been said.
+struct Ending: Error {
+    var status: Int32
 }

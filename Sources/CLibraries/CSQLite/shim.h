@@ -1,2 +1,12 @@
+// What Swift cannot import from sqlite3.h: macros that are more than a number.
 #pragma once
 #include <sqlite3.h>
+
+/// The extended result code of a row that names a parent that is not there.
+static const int fieldscribe_sqlite_foreign_key = SQLITE_CONSTRAINT_FOREIGNKEY;
+
+/// Binds a copy of `length` bytes of UTF-8, also where there are none; returns the result code.
+static inline int fieldscribe_sqlite_bind_text(sqlite3_stmt *statement, int index, const char *text, long length) {
+    return sqlite3_bind_text64(
+        statement, index, text ? text : "", (sqlite3_uint64)length, SQLITE_TRANSIENT, SQLITE_UTF8);
+}

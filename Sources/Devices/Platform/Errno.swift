@@ -23,6 +23,8 @@ extension DeviceError {
             case EROFS: (.denied, "the file system is read-only; name another place or remount it")
             case EBUSY: (.busy, "close the program that uses it")
             case ENOSPC, EDQUOT: (.full, "make room on that disk, or name another one")
+            case EFBIG: (.full, "no larger file is allowed there; start a new one, or name another disk")
+            case EEXIST: (.failed, "nothing is overwritten; name another place")
             case EISDIR: (.unsupported, "name a file, not a folder")
             case EIO: (.failed, "the disk or device reports an error; replace it")
             default: (.failed, "\(operation) failed")

@@ -1,3 +1,4 @@
+internal import CLinux
 import Glibc
 
 /// Time since an arbitrary start that never jumps, whatever the wall clock does.
@@ -7,6 +8,12 @@ package enum MonotonicClock {
 
     /// Seconds since 1970-01-01T00:00:00Z by the wall clock.
     package static var wallSeconds: Double { Double(read(CLOCK_REALTIME)) / 1e9 }
+
+    /// Whether the wall clock has been set from a trusted source since the machine started.
+    package static var wallIsSynchronized: Bool { fieldscribe_clock_is_synchronized() == 1 }
+
+    /// CPU seconds that this process has used.
+    package static var processSeconds: Double { Double(read(CLOCK_PROCESS_CPUTIME_ID)) / 1e9 }
 
     private static func read(_ clock: clockid_t) -> Int64 {
         var time = timespec()

@@ -1,0 +1,31 @@
+import Core
+import Recognizing
+
+/// Takes a transcription into the archive, and tells those who listen.
+struct ArchiveSink: TranscriptSink {
+    let archive: any Archive
+    let recording: Int
+    let pass: Int
+    let hub: EventHub
+
+    var wantsPartials: Bool { hub.wantsPartials }
+
+    func commit(_ segment: Segment) async throws {
+        try await archive.commit(segment, pass: pass, recording: recording)
+        hub.publish(.final(recording: recording, segment: segment))
+    }
+
+    func transcribed(upTo position: SamplePosition) async throws {
+        try await archive.transcribed(upTo: position, recording: recording)
+    }
+
+    func partial(segment: Int, range: SampleRange, text: String) async {
+        hub.publish(.partial(recording: recording, segment: segment, range: range, text: text))
+    }
+
+    func rotated(at position: SamplePosition) async { hub.publish(.rotation(recording: recording, at: position)) }
+
+    func fault(_ error: DeviceError) async {
+        hub.publish(.fault(code: error.code.rawValue, message: error.message))
+    }
+}

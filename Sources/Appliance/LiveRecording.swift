@@ -1,0 +1,116 @@
+import Core
+import Platform
+import Recognizing
+import Recording
+
+/// One recording with its transcription: what happens between two presses of the button.
+///
+/// The recording goes on whatever the recognition does; a recognition that fails is a fault, and its work is left for
+/// later.
+package final class LiveRecording: Sendable {
+    /// How it went.
+    package struct Outcome: Sendable {
+        package var id: Int
+        package var folder: RecordingFolder
+        package var recording: RecordingResult
+
+        /// What the transcription cost, or why it did not come to its end.
+        package var transcription: Result<Statistics, any Error>?
+    }
+
+    private let configuration: Configuration
+    private let archive: any Archive
+    private let hub: EventHub
+    private let id: Int
+    private let session: RecordingSession
+    private let desk: LiveDesk
+
+    /// Where the recording lies.
+    package let folder: RecordingFolder
+
+    /// Enters a new recording into the archive and makes its folder; `run` then records.
+    ///
+    /// - Parameters:
+    ///   - length: where the recording ends by itself; nil for never.
+    package init(
+        configuration: Configuration, archive: any Archive, microphone: any MicrophoneProvider, hub: EventHub,
+        length: SamplePosition? = nil
+    ) async throws {
+        let microphone = length.map { LimitedMicrophone(base: microphone, length: $0) } ?? microphone
+        self.configuration = configuration
+        self.archive = archive
+        self.hub = hub
+        id = try await archive.beginRecording(
+            startedAt: MonotonicClock.wallSeconds,
+            clock: MonotonicClock.wallIsSynchronized ? .synchronized : .unverified, microphone: microphone.name)
+        folder = RecordingFolder(storage: configuration.storage.directory, recording: id)
+        try makeFolder(folder.path)
+        desk = LiveDesk(recording: id, path: folder.audio, hub: hub)
+        var settings = RecordingSession.Settings()
+        settings.syncSeconds = configuration.capture.syncSeconds
+        session = RecordingSession(microphone: microphone, path: folder.audio, settings: settings, sink: desk)
+        session.wantsLevel.store(hub.wantsPartials, ordering: .relaxed)
+    }
+
+    /// Everything before this position is in the file.
+    package var recordedUpTo: SamplePosition { desk.recordedUpTo }
+
+    /// Ends the recording, from any thread; `run` returns once its transcription has caught up.
+    package func stop(reason: StopReason) {
+        hub.publish(.state(.stopping))
+        session.stop(reason: reason)
+    }
+
+    /// Records until `stop`, and transcribes meanwhile with the pool's workers; without a pool it only records.
+    ///
+    /// - Throws: `DeviceError` where the microphone cannot be opened or the file cannot be made: then nothing was
+    ///   recorded, and the archive forgets the number.
+    package func run(pool: WorkerPool?, profile: String, alternatives: Int) async throws -> Outcome {
+        hub.publish(.state(.recording))
+        async let recorded = record()
+        async let gaps: Void = archiveGaps()
+        let transcription = await transcribe(pool, profile: profile, alternatives: alternatives)
+        let result = try await recorded
+        try await gaps
+        return Outcome(id: id, folder: folder, recording: result, transcription: transcription)
+    }
+
+    private func record() async throws -> RecordingResult {
+        do {
+            let result = try await session.run()
+            desk.end(at: result.length)
+            try await archive.endRecording(id, length: result.length, reason: result.reason)
+            if let error = result.error { hub.publish(.fault(code: error.code.rawValue, message: error.message)) }
+            return result
+        } catch {
+            desk.end(at: .zero)
+            try await archive.discard(recording: id)
+            throw error
+        }
+    }
+
+    private func archiveGaps() async throws {
+        for await gap in desk.gaps { try await archive.add(gap, recording: id) }
+    }
+
+    private func transcribe(
+        _ pool: WorkerPool?, profile: String, alternatives: Int
+    ) async -> Result<Statistics, any Error>? {
+        guard let pool else { return nil }
+        do {
+            let engine = try await pool.prepare()
+            guard await desk.hasAudio() else { return nil }
+            let pass = try await archive.beginPass(recording: id, engine: engine, profile: profile)
+            var settings = Transcriber.Settings()
+            settings.speech = configuration.speech
+            settings.alternatives = alternatives
+            return .success(
+                try await Transcriber(pool: pool, settings: settings).run(
+                    desk.source, into: ArchiveSink(archive: archive, recording: id, pass: pass, hub: hub)))
+        } catch {
+            let failure = error as? DeviceError
+            hub.publish(.fault(code: failure?.code.rawValue ?? "failed", message: failure?.message ?? "\(error)"))
+            return .failure(error)
+        }
+    }
+}

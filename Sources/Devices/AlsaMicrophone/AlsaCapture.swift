@@ -1,0 +1,112 @@
+import Core
+import Glibc
+import Platform
+import Resampling
+
+/// An open ALSA capture device as 16 kHz mono. Allocates nothing per block.
+package final class AlsaCapture: Microphone {
+    /// After so long without sound a microphone counts as gone.
+    private static let timeoutMilliseconds: Int32 = 2_000
+
+    package let configuration: Configuration
+    package let maximumBlock: Int
+
+    private enum Phase: Equatable {
+        case running
+        /// An overrun was met: what the converter still holds is to be given.
+        case draining
+        /// So many samples were lost, which is to be told.
+        case lost(Int)
+    }
+
+    private let pcm: PCMHandle
+    private let converter: MonoConverter
+    private let paces: Bool
+    private let raw: UnsafeMutableRawBufferPointer
+    private let frames: UnsafeMutableBufferPointer<Float>
+    private var clock: CaptureClock
+    private var pacer: Pacer
+    private var phase = Phase.running
+    /// Samples given, or told as lost, since the start.
+    private var given: Int64 = 0
+
+    init(_ pcm: PCMHandle, _ configuration: Configuration, asFastAsItGoes: Bool) throws(DeviceError) {
+        let period = max(1, configuration.periodFrames)
+        converter = try MonoConverter(rate: configuration.rate, channels: configuration.channels, block: period)
+        try pcm.start()
+        let start = MonotonicClock.nanoseconds
+        clock = CaptureClock(rate: configuration.rate, start: start)
+        pacer = Pacer(rate: configuration.rate, start: start, isClocked: configuration.hasCard)
+        maximumBlock = converter.maximumOutput
+        paces = !asFastAsItGoes
+        let samples = period * configuration.channels
+        raw = .allocate(byteCount: samples * configuration.sampleFormat.bytes, alignment: 16)
+        frames = .allocate(capacity: samples)
+        self.pcm = pcm
+        self.configuration = configuration
+    }
+
+    deinit {
+        raw.deallocate()
+        frames.deallocate()
+    }
+
+    package func read(into buffer: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> CaptureBlock {
+        while true {
+            switch phase {
+            case .running:
+                if let count = try readRunning(into: buffer), count > 0 { return .samples(count) }
+            case .draining:
+                let count = try converter.flush(into: buffer)
+                if count > 0 {
+                    given += Int64(count)
+                    return .samples(count)
+                }
+                try restart()
+            case .lost(let samples):
+                phase = .running
+                given += Int64(samples)
+                if samples > 0 { return .lost(samples: samples) }
+            }
+        }
+    }
+
+    /// Nil after an overrun; 0 while the converter fills.
+    private func readRunning(into buffer: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> Int? {
+        // The null PCM, and a file PCM whose file has ended, count frames that they do not write.
+        raw.initializeMemory(as: UInt8.self, repeating: 0)
+        let read = try pcm.read(
+            into: raw, frames: configuration.periodFrames, timeoutMilliseconds: Self.timeoutMilliseconds,
+            clock: { MonotonicClock.nanoseconds })
+        guard let read else {
+            phase = .draining
+            return nil
+        }
+        let now = MonotonicClock.nanoseconds
+        clock.delivered(read, at: now)
+        let samples = read * configuration.channels
+        configuration.sampleFormat.decode(
+            UnsafeRawBufferPointer(rebasing: raw[..<(samples * configuration.sampleFormat.bytes)]), into: frames)
+        let (_, produced) = try converter.convert(
+            UnsafeBufferPointer(rebasing: frames[..<samples]), into: buffer)
+        given += Int64(produced)
+        if paces { sleep(pacer.pause(after: read, at: now)) }
+        return produced
+    }
+
+    private func restart() throws(DeviceError) {
+        try converter.reset()
+        try pcm.start()
+        _ = clock.restarted(at: MonotonicClock.nanoseconds)
+        // Counted from the start, so that what rounding and converting leave over does not add up.
+        let due = SamplePosition(seconds: Double(clock.frames) / Double(configuration.rate))
+        phase = .lost(Int(max(0, due.samples - given)))
+    }
+
+    private func sleep(_ nanoseconds: Int64) {
+        guard nanoseconds > 0 else { return }
+        let end = MonotonicClock.nanoseconds + nanoseconds
+        var time = timespec(tv_sec: Int(end / 1_000_000_000), tv_nsec: Int(end % 1_000_000_000))
+        while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}
+    }
+}

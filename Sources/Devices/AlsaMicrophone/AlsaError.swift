@@ -1,0 +1,54 @@
+internal import CAlsa
+import Core
+import Glibc
+
+extension DeviceError {
+    /// The error of a call of libasound on an open device.
+    static func alsa(_ operation: String, _ status: Int32, on device: String) -> DeviceError {
+        switch -status {
+        case ENODEV, ENXIO, EBADFD:
+            DeviceError(
+                .disconnected, operation, status: status,
+                "microphone \(device): it is gone (\(words(status))); plug it in again")
+        default:
+            DeviceError(
+                .failed, operation, status: status,
+                "microphone \(device): \(operation): \(words(status)); unplug it and plug it in again")
+        }
+    }
+
+    /// Why a device did not open.
+    static func alsaOpen(_ status: Int32, on device: String) -> DeviceError {
+        let operation = "snd_pcm_open"
+        switch -status {
+        case EBUSY, EAGAIN:
+            let users = SoundUsers.capturing().joined(separator: ", ")
+            let who = users.isEmpty ? "another program" : users
+            return DeviceError(
+                .busy, operation, status: status, "microphone \(device): \(who) uses it; close that program")
+        case EACCES, EPERM:
+            return denied(operation, status, device)
+        case ENOENT, ENODEV, ENXIO:
+            // Cards that may not be looked at are not found by their names.
+            if SoundUsers.isDenied { return denied(operation, status, device) }
+            let names = ((try? captureDevices()) ?? []).map { "alsa:\($0.name)" }.joined(separator: " ")
+            let remedy =
+                names.isEmpty ? "this machine has no microphone that ALSA knows; plug one in" : "there is: \(names)"
+            return DeviceError(.missing, operation, status: status, "microphone \(device): not found; \(remedy)")
+        default:
+            return DeviceError(
+                .failed, operation, status: status,
+                "microphone \(device): cannot be opened (\(words(status))); check its name and the ALSA configuration")
+        }
+    }
+
+    private static func denied(_ operation: String, _ status: Int32, _ device: String) -> DeviceError {
+        DeviceError(
+            .denied, operation, status: status,
+            "microphone \(device): permission denied; join the group audio (adduser USER audio) and log in again")
+    }
+
+    private static func words(_ status: Int32) -> String {
+        snd_strerror(status).map { String(cString: $0) } ?? "error \(status)"
+    }
+}

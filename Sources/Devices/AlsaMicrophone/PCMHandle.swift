@@ -1,0 +1,71 @@
+internal import CAlsa
+import Core
+import Glibc
+
+/// An open ALSA capture device; closed when the last reference goes. No call blocks for longer than it says.
+final class PCMHandle {
+    let device: String
+    private let pcm: OpaquePointer
+
+    /// Opens a device. The corresponding C function is `snd_pcm_open`.
+    init(opening device: String) throws(DeviceError) {
+        fieldscribe_silence_alsa()
+        var pcm: OpaquePointer?
+        // Without NONBLOCK a device in use would be waited for.
+        let status = snd_pcm_open(&pcm, device, SND_PCM_STREAM_CAPTURE, Int32(SND_PCM_NONBLOCK))
+        guard status == 0, let pcm else { throw .alsaOpen(status, on: device) }
+        self.device = device
+        self.pcm = pcm
+    }
+
+    deinit { snd_pcm_close(pcm) }
+
+    /// Sets the device to what comes closest to the wish.
+    func configure(rate: Int, channels: Int) throws(DeviceError) -> Configuration {
+        let negotiation = try HardwareNegotiation(pcm: pcm, device: device)
+        return try negotiation.settle(rate: rate, channels: channels, hasCard: hasCard)
+    }
+
+    private var hasCard: Bool {
+        var info: OpaquePointer?
+        guard snd_pcm_info_malloc(&info) == 0 else { return false }
+        defer { snd_pcm_info_free(info) }
+        return snd_pcm_info(pcm, info) == 0 && snd_pcm_info_get_card(info) >= 0
+    }
+
+    /// Starts capturing, also after an overrun or a suspend.
+    func start() throws(DeviceError) {
+        var status = snd_pcm_prepare(pcm)
+        guard status >= 0 else { throw .alsa("snd_pcm_prepare", status, on: device) }
+        status = snd_pcm_start(pcm)
+        guard status >= 0 else { throw .alsa("snd_pcm_start", status, on: device) }
+    }
+
+    /// Waits for frames and takes them; nil after an overrun or a suspend, with which the device has stopped.
+    ///
+    /// - Throws: `DeviceError` with `disconnected` when the device is gone or gives nothing for the time given.
+    func read(
+        into room: UnsafeMutableRawBufferPointer, frames: Int, timeoutMilliseconds: Int32, clock: () -> Int64
+    ) throws(DeviceError) -> Int? {
+        let deadline = clock() + Int64(timeoutMilliseconds) * 1_000_000
+        while true {
+            var status = Int(snd_pcm_wait(pcm, timeoutMilliseconds))
+            if status > 0 {
+                status = snd_pcm_readi(pcm, room.baseAddress, snd_pcm_uframes_t(frames))
+                if status > 0 { return status }
+                // Ready and yet nothing there: some plugins say so; waiting again at once would spin.
+                if status == -Int(EAGAIN) || status == 0 { usleep(2_000) }
+            }
+            switch Int32(-status) {
+            case EPIPE, ESTRPIPE: return nil
+            case 0, EAGAIN, EINTR:
+                guard clock() < deadline else {
+                    throw DeviceError(
+                        .disconnected, "snd_pcm_wait",
+                        "microphone \(device): no sound arrived for \(timeoutMilliseconds / 1_000) s; plug it in again")
+                }
+            default: throw .alsa("snd_pcm_readi", Int32(status), on: device)
+            }
+        }
+    }
+}

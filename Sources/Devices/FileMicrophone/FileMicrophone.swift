@@ -1,0 +1,57 @@
+import Core
+import Platform
+
+/// A microphone that hears an audio file: in real time and silence after it, or as fast as it is taken and then the end.
+package struct FileMicrophone: MicrophoneProvider {
+    package let name: String
+    private let path: String
+    private let isFast: Bool
+
+    /// Plays a file.
+    ///
+    /// - Parameter isFast: as fast as it is taken; otherwise in real time.
+    package init(path: String, isFast: Bool = false) {
+        name = (isFast ? "file+fast:" : "file:") + path
+        self.path = path
+        self.isFast = isFast
+    }
+
+    /// Reads `file:PATH` and `file+fast:PATH`; nil for anything else.
+    package init?(uri: String) {
+        guard let colon = uri.firstIndex(of: ":") else { return nil }
+        let path = String(uri[uri.index(after: colon)...])
+        switch uri[..<colon] {
+        case "file": self.init(path: path)
+        case "file+fast": self.init(path: path, isFast: true)
+        default: return nil
+        }
+    }
+
+    package var isRealTime: Bool { !isFast }
+
+    package func open() throws(DeviceError) -> any Microphone {
+        FileCapture(try AudioFileReader(path: path), isFast: isFast)
+    }
+}
+
+private final class FileCapture: Microphone {
+    let maximumBlock = SamplePosition.rate / 10
+    private let reader: AudioFileReader
+    private let isFast: Bool
+    private var metronome = Metronome(start: MonotonicClock.nanoseconds)
+
+    init(_ reader: AudioFileReader, isFast: Bool) {
+        self.reader = reader
+        self.isFast = isFast
+    }
+
+    func read(into buffer: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> CaptureBlock {
+        let block = UnsafeMutableBufferPointer(rebasing: buffer[..<min(maximumBlock, buffer.count)])
+        let count = try reader.read(into: block)
+        if isFast { return count == 0 ? .ended : .samples(count) }
+        // The room is silent when the tape has ended.
+        for index in count..<block.count { block[index] = 0 }
+        metronome.wait(forNext: block.count)
+        return .samples(block.count)
+    }
+}

@@ -1,0 +1,47 @@
+/// Where the button or the lamp is, as the configuration names it.
+package enum PanelAddress: Hashable, Sendable, CustomStringConvertible {
+    /// A GPIO line by its name, on whichever chip: `gpio:GPIO17`.
+    case gpioName(String)
+
+    /// A GPIO line by its chip's name, label or number, and its place on it: `gpio:gpiochip0/17`.
+    case gpioOffset(chip: String, offset: Int)
+
+    /// Simulated, through the control socket: `sim:`.
+    case sim
+
+    /// There is none: `none`.
+    case none
+
+    /// The forms it may have, in words.
+    package static let forms = "gpio:NAME, gpio:CHIP/OFFSET, sim: or none"
+
+    /// Reads an address; nil where it has none of the forms.
+    package init?(_ text: String) {
+        switch text {
+        case "sim:": self = .sim
+        case "none": self = .none
+        case _ where text.hasPrefix("gpio:"):
+            let line = text.dropFirst("gpio:".count)
+            guard let slash = line.lastIndex(of: "/") else {
+                guard !line.isEmpty else { return nil }
+                self = .gpioName(String(line))
+                return
+            }
+            let (chip, digits) = (line[..<slash], line[line.index(after: slash)...])
+            // A chip has fewer than 65,536 lines.
+            guard !chip.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let offset = UInt16(digits)
+            else { return nil }
+            self = .gpioOffset(chip: String(chip), offset: Int(offset))
+        default: return nil
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .gpioName(let name): "gpio:\(name)"
+        case .gpioOffset(let chip, let offset): "gpio:\(chip)/\(offset)"
+        case .sim: "sim:"
+        case .none: "none"
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Core
+import Glibc
+import Synchronization
+
+/// Replaces a file's content so that a power cut at any moment leaves either the old content or the new.
+///
+/// The new content is written beside the file and synced before it takes over the name; the folder is synced after.
+package func durableReplace(path: String, with bytes: [UInt8], mode: UInt32 = 0o640) throws(DeviceError) {
+    let turn = replacements.wrappingAdd(1, ordering: .relaxed).newValue
+    let temporary = "\(path).\(getpid())-\(turn).new"
+    do throws(DeviceError) {
+        try writeNew(temporary, bytes, mode: mode)
+        guard rename(temporary, path) == 0 else { throw .system("rename", on: path) }
+    } catch {
+        unlink(temporary)
+        throw error
+    }
+    try syncFolder(containing: path)
+}
+
+/// Replaces a file's content by a text; see `durableReplace(path:with:mode:)`.
+package func durableReplace(path: String, with text: String, mode: UInt32 = 0o640) throws(DeviceError) {
+    try durableReplace(path: path, with: Array(text.utf8), mode: mode)
+}
+
+/// Makes a folder and the folders above it that are missing, durably. A folder that is there already is left as it is.
+package func makeFolder(_ path: String, mode: UInt32 = 0o750) throws(DeviceError) {
+    if mkdir(path, mode) == 0 { return try syncFolder(containing: path) }
+    switch errno {
+    case EEXIST:
+        // Opening it tells a folder, or a link to one, from a file of that name.
+        _ = try FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY)
+    case ENOENT where folder(of: path) != path:
+        try makeFolder(folder(of: path), mode: mode)
+        guard mkdir(path, mode) == 0 || errno == EEXIST else { throw .system("mkdir", on: path) }
+        try syncFolder(containing: path)
+    default: throw .system("mkdir", on: path)
+    }
+}
+
+/// Makes the entry of a file or folder in the folder around it durable: a new file's, or a new name's.
+package func syncFolder(containing path: String) throws(DeviceError) {
+    let folder = try FileDescriptor(opening: folder(of: path), O_RDONLY | O_DIRECTORY)
+    do throws(DeviceError) { try folder.sync() } catch {
+        // A file system without such a call, on which there is nothing more to do.
+        guard error.status == EINVAL else { throw error }
+    }
+}
+
+/// Tells temporary files of one process apart.
+private let replacements = Atomic<Int>(0)
+
+private func writeNew(_ path: String, _ bytes: [UInt8], mode: UInt32) throws(DeviceError) {
+    let file = try FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
+    var failure: DeviceError?
+    bytes.withUnsafeBytes { bytes in
+        do throws(DeviceError) { try file.write(bytes) } catch { failure = error }
+    }
+    if let failure { throw failure }
+    try file.sync()
+}
+
+/// What lies before the last name of a path: `a/b/` and `a/b` give `a`, `b` gives `.`, `/b` gives `/`.
+private func folder(of path: String) -> String {
+    var name = path[...]
+    while name.count > 1, name.last == "/" { name.removeLast() }
+    guard let slash = name.lastIndex(of: "/") else { return "." }
+    var folder = name[..<slash]
+    while folder.last == "/" { folder.removeLast() }
+    return folder.isEmpty ? "/" : String(folder)
+}

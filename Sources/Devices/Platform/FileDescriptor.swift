@@ -1,0 +1,111 @@
+internal import CLinux
+import Core
+import Glibc
+
+/// An open file; closed when it goes out of scope.
+///
+/// Every call starts anew when a signal interrupts it, and goes on where the kernel took or gave less than was asked.
+package struct FileDescriptor: ~Copyable, Sendable {
+    /// What errors name.
+    package let path: String
+
+    /// The kernel's number of it; valid as long as this value lives.
+    package let number: Int32
+
+    /// Opens a file.
+    ///
+    /// - Parameters:
+    ///   - flags: O_RDWR, O_CREAT, O_EXCL ...; O_CLOEXEC is added.
+    ///   - mode: permissions of a file that is created, before the umask.
+    package init(opening path: String, _ flags: Int32, mode: UInt32 = 0o640) throws(DeviceError) {
+        var number: Int32
+        repeat { number = fieldscribe_open(path, flags, mode) } while number < 0 && errno == EINTR
+        guard number >= 0 else { throw .system("open", on: path) }
+        self.path = path
+        self.number = number
+    }
+
+    /// Takes over an open descriptor.
+    package init(adopting number: Int32, named path: String) {
+        self.path = path
+        self.number = number
+    }
+
+    // Not repeated after EINTR: on Linux the descriptor is closed even then.
+    deinit { close(number) }
+
+    /// Writes all bytes where the file stands.
+    package borrowing func write(_ bytes: UnsafeRawBufferPointer) throws(DeviceError) {
+        var rest = bytes
+        while let base = rest.baseAddress, !rest.isEmpty {
+            let count = Glibc.write(number, base, rest.count)
+            if count > 0 {
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            } else if count == 0 || errno != EINTR {
+                throw .system("write", status: count == 0 ? ENOSPC : errno, on: path)
+            }
+        }
+    }
+
+    /// Writes all bytes from a place in the file on. Where it throws, a part of them may have been written.
+    package borrowing func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(DeviceError) {
+        var rest = bytes
+        var place = offset
+        while let base = rest.baseAddress, !rest.isEmpty {
+            let count = pwrite(number, base, rest.count, off_t(place))
+            if count > 0 {
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+                place += Int64(count)
+            } else if count == 0 || errno != EINTR {
+                throw .system("pwrite", status: count == 0 ? ENOSPC : errno, on: path)
+            }
+        }
+    }
+
+    /// Reads from a place in the file on until the buffer is full or the file ends; returns the number of bytes.
+    package borrowing func read(
+        into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
+    ) throws(DeviceError) -> Int {
+        var done = 0
+        while let base = buffer.baseAddress, done < buffer.count {
+            let count = pread(number, base + done, buffer.count - done, off_t(offset) + off_t(done))
+            if count == 0 { break }
+            if count > 0 {
+                done += count
+            } else if errno != EINTR {
+                throw .system("pread", on: path)
+            }
+        }
+        return done
+    }
+
+    /// Returns once the content, and what is needed to find it again, is on the disk.
+    ///
+    /// A failure is final: the kernel forgets what it could not write, and the next call would succeed without it.
+    package borrowing func syncData() throws(DeviceError) {
+        try check("fdatasync") { fdatasync(number) }
+    }
+
+    /// Returns once the content and all of its metadata are on the disk; final as `syncData` is.
+    package borrowing func sync() throws(DeviceError) {
+        try check("fsync") { fsync(number) }
+    }
+
+    /// Cuts the file, or extends it by a hole.
+    package borrowing func truncate(to length: Int64) throws(DeviceError) {
+        try check("ftruncate") { ftruncate(number, off_t(length)) }
+    }
+
+    /// The file's length in bytes.
+    package borrowing func size() throws(DeviceError) -> Int64 {
+        var status = stat()
+        try check("fstat") { fstat(number, &status) }
+        return Int64(status.st_size)
+    }
+
+    private borrowing func check(_ operation: String, _ call: () -> Int32) throws(DeviceError) {
+        while call() != 0 {
+            if errno != EINTR { throw .system(operation, on: path) }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+internal import CPocketSphinx
+import Core
+
+/// Owns one `ps_decoder_t`.
+final class DecoderHandle {
+    // Safety: owned by this object alone, freed once in deinit.
+    let pointer: OpaquePointer
+
+    init(model: PocketSphinxModel, profile: DecoderProfile) throws(DeviceError) {
+        let options =
+            ["hmm", model.acousticModel, "lm", model.languageModel, "dict", model.dictionary]
+            + profile.options.flatMap { [$0.name, $0.value] }
+        let strings = options.map { strdup($0) }
+        defer { strings.forEach { free($0) } }
+        guard let pointer = fieldscribe_ps_open(strings.map { UnsafePointer($0) }, Int32(strings.count)) else {
+            throw DeviceError(
+                .damaged, "ps_init",
+                "\(model.acousticModel): PocketSphinx cannot load this model (\(Self.lastError)); "
+                    + "reinstall the package pocketsphinx-en-us, or name another with recognizer.model")
+        }
+        self.pointer = pointer
+    }
+
+    deinit { ps_free(pointer) }
+
+    /// Throws where a call of the library has answered with an error.
+    func check(_ status: Int32, _ operation: String) throws(DeviceError) {
+        guard status < 0 else { return }
+        throw DeviceError(
+            .failed, operation, status: status,
+            "PocketSphinx failed in \(operation) (\(Self.lastError)); the utterance is tried again")
+    }
+
+    /// What the decoder reads so far, without fillers.
+    func bestText() -> String {
+        guard let text = ps_get_hyp(pointer, nil) else { return "" }
+        return VocabularyWord.text(of: String(cString: text))
+    }
+
+    /// The words of the best reading; `limit` is the utterance's length in samples.
+    func words(limit: Int64) -> [Word] {
+        var words: [Word] = []
+        var segment = ps_seg_iter(pointer)
+        while let current = segment {
+            if let name = ps_seg_word(current), let text = VocabularyWord(String(cString: name)).spoken {
+                var first: Int32 = 0
+                var last: Int32 = 0
+                ps_seg_frames(current, &first, &last)
+                let posterior = fieldscribe_ps_probability(pointer, ps_seg_prob(current, nil, nil, nil))
+                words.append(
+                    Word(
+                        text,
+                        SampleRange(
+                            SamplePosition(min(limit, Int64(first) * PocketSphinxRecognizer.samplesPerFrame)),
+                            SamplePosition(min(limit, Int64(last + 1) * PocketSphinxRecognizer.samplesPerFrame))),
+                        confidence: min(1, max(0, posterior))))
+            }
+            segment = ps_seg_next(current)
+        }
+        return words
+    }
+
+    /// Up to `most` other readings of the lattice, best first, each different in its words.
+    func alternatives(most: Int) -> [Alternative] {
+        guard most > 0, let best = ps_get_hyp(pointer, nil) else { return [] }
+        var seen: Set<String> = [VocabularyWord.text(of: String(cString: best))]
+        var found: [(text: String, score: Int32)] = []
+        var bestScore: Int32?
+        var reading = ps_nbest(pointer)
+        // Many readings differ in fillers only; a bounded number of them is looked at.
+        var left = 10 * most
+        while let current = reading, left > 0, found.count < most {
+            var score: Int32 = 0
+            if let text = ps_nbest_hyp(current, &score) {
+                bestScore = max(bestScore ?? score, score)
+                let words = VocabularyWord.text(of: String(cString: text))
+                if !words.isEmpty, seen.insert(words).inserted { found.append((words, score)) }
+            }
+            left -= 1
+            reading = left > 0 ? ps_nbest_next(current) : current
+        }
+        if let reading { ps_nbest_free(reading) }
+        return shares(found, bestScore: bestScore ?? 0)
+    }
+
+    private func shares(_ readings: [(text: String, score: Int32)], bestScore: Int32) -> [Alternative] {
+        let weights = readings.map { fieldscribe_ps_probability(pointer, min(0, $0.score - bestScore)) }
+        // The best reading itself has the weight of one.
+        let total = weights.reduce(1, +)
+        return zip(readings, weights).map { Alternative(text: $0.text, confidence: $1 / total) }
+    }
+
+    private static var lastError: String {
+        guard let text = fieldscribe_ps_last_error(), text.pointee != 0 else { return "no reason given" }
+        return String(cString: text)
+    }
+}

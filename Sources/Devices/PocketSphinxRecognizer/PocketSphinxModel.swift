@@ -1,0 +1,40 @@
+import Core
+import Glibc
+
+/// A model folder: acoustic model, language model and pronouncing dictionary.
+package struct PocketSphinxModel: Hashable, Sendable {
+    /// Where Debian's package pocketsphinx-en-us puts it.
+    package static let debian = "/usr/share/pocketsphinx/model/en-us"
+
+    /// Its short name: that of its folder.
+    package var name: String
+    package var acousticModel: String
+    package var languageModel: String
+    package var dictionary: String
+
+    /// The model in `folder`, whose name tells its files' names as in Debian's packages: `en-us/en-us` (acoustic),
+    /// `en-us/en-us.lm.bin` and `en-us/cmudict-en-us.dict`. Any of the three may be named otherwise.
+    package init(folder: String, languageModel: String? = nil, dictionary: String? = nil) {
+        let folder = folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder
+        name = folder.split(separator: "/").last.map(String.init) ?? folder
+        acousticModel = "\(folder)/\(name)"
+        self.languageModel = languageModel ?? "\(folder)/\(name).lm.bin"
+        self.dictionary = dictionary ?? "\(folder)/cmudict-\(name).dict"
+    }
+
+    /// Checks that every file is there and readable, before anything is loaded.
+    ///
+    /// - Throws: `DeviceError` with `missing` or `denied`, naming the file.
+    package func check() throws(DeviceError) {
+        let parts = ["mdef", "means", "variances", "transition_matrices", "feat.params"].map {
+            "\(acousticModel)/\($0)"
+        }
+        for path in parts + [languageModel, dictionary] where access(path, R_OK) != 0 {
+            let isMissing = errno == ENOENT || errno == ENOTDIR
+            throw DeviceError(
+                isMissing ? .missing : .denied, "access", status: errno,
+                "\(path): the recognizer's model \(isMissing ? "lacks this file" : "may not be read"); install the "
+                    + "package pocketsphinx-en-us, or name a whole model with recognizer.model")
+        }
+    }
+}

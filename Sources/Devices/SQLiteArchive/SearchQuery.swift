@@ -1,0 +1,31 @@
+/// What a person typed, as a query of the full-text index.
+///
+/// Every word is quoted, so nothing in it is syntax. All must occur; the last may be the start of a word, since it may
+/// still be being typed.
+struct SearchQuery {
+    /// In the syntax of FTS5, or nil where there is no word in it.
+    let expression: String?
+
+    init(_ words: String) {
+        let phrases = words.unicodeScalars
+            .split { $0.properties.isWhitespace || $0.properties.generalCategory == .control }
+            .filter { $0.contains(where: Self.isToken) }
+            .map(Self.quoted)
+        expression = phrases.isEmpty ? nil : phrases.joined(separator: " ") + "*"
+    }
+
+    /// A phrase of FTS5; a quote inside it is written twice.
+    private static func quoted(_ word: Substring.UnicodeScalarView) -> String {
+        // Scalar by scalar: a combining mark after a quote makes it another Character, but not other bytes.
+        "\"" + word.map { $0 == "\"" ? "\"\"" : String($0) }.joined() + "\""
+    }
+
+    /// Letters, digits and private characters, as the tokenizer `unicode61` sees it.
+    private static func isToken(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter: true
+        case .decimalNumber, .letterNumber, .otherNumber, .privateUse: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import Core
+import FoundationEssentials
+
+/// The transcript as one JSON object on one line.
+func jsonDocument(_ timeline: Timeline) throws -> String { try jsonObject(TranscriptJSON(timeline)) + "\n" }
+
+/// A value as JSON on one line, without a newline at its end; equal values give equal bytes.
+func jsonObject(_ value: some Encodable) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return String(decoding: try encoder.encode(value), as: UTF8.self)
+}
+
+/// Four decimals, which print short; JSON has no other numbers than finite ones, so those become 0.
+func rounded(_ number: Double) -> Double {
+    let tenThousandths = (number * 10_000).rounded()
+    return tenThousandths.isFinite ? tenThousandths / 10_000 : 0
+}
+
+struct TranscriptJSON: Encodable {
+    var header: HeaderJSON
+    var segments: [SegmentJSON]
+    var gaps: [GapJSON]
+    var marks: [MarkJSON]
+    var statistics: StatisticsJSON?
+
+    init(_ timeline: Timeline) {
+        header = HeaderJSON(timeline)
+        segments = timeline.segments.map(SegmentJSON.init)
+        gaps = timeline.gaps.map(GapJSON.init)
+        marks = timeline.marks.map(MarkJSON.init)
+        statistics = timeline.statistics.map(StatisticsJSON.init)
+    }
+
+    private enum CodingKeys: CodingKey { case segments, gaps, marks, statistics }
+
+    func encode(to encoder: any Encoder) throws {
+        try header.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(segments, forKey: .segments)
+        try container.encode(gaps, forKey: .gaps)
+        try container.encode(marks, forKey: .marks)
+        try container.encodeIfPresent(statistics, forKey: .statistics)
+    }
+}
+
+struct HeaderJSON: Encodable {
+    var file: String
+    var duration: Double
+    var sampleRate = SamplePosition.rate
+    var engine: EngineDescription
+
+    init(_ timeline: Timeline) {
+        file = timeline.name
+        duration = timeline.length.seconds
+        engine = timeline.engine
+    }
+}
+
+struct SegmentJSON: Encodable {
+    var id: Int
+    var start: Double
+    var end: Double
+    var text: String
+    var confidence: Double
+    var final = true
+    var endedBy: EndReason
+    var words: [WordJSON]
+    var alternatives: [AlternativeJSON]
+
+    init(_ segment: Segment) {
+        id = segment.id
+        start = segment.range.start.seconds
+        end = segment.range.end.seconds
+        text = segment.text
+        confidence = rounded(segment.confidence)
+        endedBy = segment.endedBy
+        words = segment.words.map(WordJSON.init)
+        alternatives = segment.alternatives.map(AlternativeJSON.init)
+    }
+}
+
+struct WordJSON: Encodable {
+    var text: String
+    var start: Double
+    var end: Double
+    var confidence: Double
+
+    init(_ word: Word) {
+        text = word.text
+        start = word.range.start.seconds
+        end = word.range.end.seconds
+        confidence = rounded(word.confidence)
+    }
+}
+
+struct AlternativeJSON: Encodable {
+    var text: String
+    var confidence: Double
+
+    init(_ alternative: Alternative) {
+        text = alternative.text
+        confidence = rounded(alternative.confidence)
+    }
+}
+
+struct GapJSON: Encodable {
+    var start: Double
+    var end: Double
+    var cause: Gap.Cause
+
+    init(_ gap: Gap) {
+        start = gap.range.start.seconds
+        end = gap.range.end.seconds
+        cause = gap.cause
+    }
+}
+
+struct MarkJSON: Encodable {
+    var time: Double
+    var text: String
+
+    init(_ mark: Mark) {
+        time = mark.position.seconds
+        text = mark.text
+    }
+}
+
+struct StatisticsJSON: Encodable {
+    var audioSeconds: Double
+    var speechSeconds: Double
+    var cpuSeconds: Double
+    var wallSeconds: Double
+    var sessions: Int
+    var seams: Int
+
+    init(_ statistics: Statistics) {
+        audioSeconds = rounded(statistics.audioSeconds)
+        speechSeconds = rounded(statistics.speechSeconds)
+        cpuSeconds = rounded(statistics.cpuSeconds)
+        wallSeconds = rounded(statistics.wallSeconds)
+        sessions = statistics.sessions
+        seams = statistics.seams
+    }
+}

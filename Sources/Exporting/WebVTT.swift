@@ -1,0 +1,39 @@
+import Core
+
+/// The transcript as WebVTT. A mark is a comment at its place: a cue of its own would hide speech.
+func webVTT(_ timeline: Timeline) -> String {
+    var blocks = ["WEBVTT"]
+    var marks = timeline.marks.sorted { $0.position < $1.position }[...]
+    func addMarks(before end: Int64) {
+        while let mark = marks.first, mark.position.samples * 1_000 < end * Int64(SamplePosition.rate) {
+            blocks.append(note(mark))
+            marks = marks.dropFirst()
+        }
+    }
+    for cue in cues(of: timeline) {
+        addMarks(before: cue.end)
+        let times = "\(timecode(cue.start, decimal: ".")) --> \(timecode(cue.end, decimal: "."))"
+        blocks.append(([times] + cue.lines.map(escaped)).joined(separator: "\n"))
+    }
+    addMarks(before: .max / Int64(SamplePosition.rate))
+    return blocks.joined(separator: "\n\n") + "\n"
+}
+
+private func note(_ mark: Mark) -> String {
+    let time = timecode(mark.position.samples * 1_000 / Int64(SamplePosition.rate), decimal: ".")
+    return withoutArrow(oneLine("NOTE mark \(time) \(mark.text)"))
+}
+
+/// Cue text in which nothing is markup, nor the arrow.
+private func escaped(_ text: String) -> String {
+    var escaped = ""
+    for scalar in text.unicodeScalars {
+        switch scalar {
+        case "&": escaped += "&amp;"
+        case "<": escaped += "&lt;"
+        case ">": escaped += "&gt;"
+        default: escaped.unicodeScalars.append(scalar)
+        }
+    }
+    return escaped
+}

@@ -1,0 +1,44 @@
+import Core
+
+/// Where a transcription's audio comes from: a file, or a recording that is still growing.
+package protocol AudioSource: Sendable {
+    /// Waits for the next stretch of audio; nil at the end. Called by one task at a time.
+    func next() async throws -> AudioChunk?
+}
+
+/// A stretch of audio, in the order of time.
+package enum AudioChunk: Hashable, Sendable {
+    /// Mono 16-bit samples at 16 kHz.
+    case samples([Int16])
+    /// Audio that is missing; the samples go on at its end.
+    case gap(Gap)
+}
+
+/// Who takes what a transcription finds.
+package protocol TranscriptSink: Sendable {
+    /// Takes a segment: each exactly once, in order, none overlapping another.
+    func commit(_ segment: Segment) async throws
+
+    /// Says that everything before `position` is transcribed or silent.
+    func transcribed(upTo position: SamplePosition) async throws
+
+    /// Takes the volatile reading of the segment that is being spoken.
+    func partial(segment: Int, range: SampleRange, text: String) async
+
+    /// Says that a session was rotated while speech went on.
+    func rotated(at position: SamplePosition) async
+
+    /// Says that something failed and was worked around.
+    func fault(_ error: DeviceError) async
+
+    /// Whether anybody wants partial readings now.
+    var wantsPartials: Bool { get }
+}
+
+extension TranscriptSink {
+    package func transcribed(upTo position: SamplePosition) async throws {}
+    package func partial(segment: Int, range: SampleRange, text: String) async {}
+    package func rotated(at position: SamplePosition) async {}
+    package func fault(_ error: DeviceError) async {}
+    package var wantsPartials: Bool { false }
+}

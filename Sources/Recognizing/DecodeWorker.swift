@@ -1,0 +1,134 @@
+import Core
+import FoundationEssentials
+import Glibc
+import Platform
+
+/// The worker's side of the protocol: frames in, JSON lines out, until the input ends.
+///
+/// It runs in a process of its own, so that neither a crash nor a leak of the engine can reach the recording.
+package struct DecodeWorker: ~Copyable {
+    private let input: FileDescriptor
+    private let output: FileDescriptor
+    private var cpuReported = 0.0
+    private var payload: [UInt8] = []
+    private var samples: [Int16] = []
+
+    package init(input: consuming FileDescriptor, output: consuming FileDescriptor) {
+        self.input = input
+        self.output = output
+    }
+
+    /// Loads the engine, says that it is ready, and serves until the input ends.
+    ///
+    /// - Throws: `DeviceError`, after having told the parent, where the engine cannot be loaded; also where parent and
+    ///   worker no longer understand each other.
+    package mutating func serve(_ provider: any RecognizerProvider) throws {
+        let recognizer: any Recognizer
+        do {
+            recognizer = try provider.open()
+        } catch {
+            try reply(.init(error: .init(code: error.code.rawValue, message: error.message)))
+            throw error
+        }
+        try reply(.init(ready: recognizer.engine))
+        while let kind = try readFrame() {
+            guard kind == .request else { throw unexpected(kind) }
+            let request = try payload.withUnsafeBytes {
+                try JSONDecoder().decode(WorkerProtocol.Request.self, from: Data($0))
+            }
+            do {
+                try request.partials ? partials(request, recognizer) : utterance(request, recognizer)
+            } catch let error as DeviceError where error.operation != Self.transport {
+                try reply(.init(error: .init(code: error.code.rawValue, message: error.message)))
+            }
+        }
+    }
+
+    private mutating func utterance(_ request: WorkerProtocol.Request, _ recognizer: any Recognizer) throws {
+        samples.removeAll(keepingCapacity: true)
+        while try readAudio() {}
+        let hypothesis = try samples.withUnsafeBufferPointer { samples in
+            try recognizer.recognize(samples, channel: request.channel, alternatives: request.alternatives) {
+                channel throws(DeviceError) in
+                do { try reply(.init(channel: channel)) } catch {
+                    throw DeviceError(.failed, Self.transport, "the parent no longer listens")
+                }
+            }
+        }
+        let cpu = MonotonicClock.processSeconds
+        try reply(
+            .init(
+                result: .init(
+                    words: hypothesis.words, alternatives: hypothesis.alternatives, cpuSeconds: cpu - cpuReported)))
+        cpuReported = cpu
+    }
+
+    private mutating func partials(_ request: WorkerProtocol.Request, _ recognizer: any Recognizer) throws {
+        try recognizer.beginPartials(channel: request.channel)
+        samples.removeAll(keepingCapacity: true)
+        while try readAudio() {
+            let text = try samples.withUnsafeBufferPointer { try recognizer.partial(after: $0) }
+            samples.removeAll(keepingCapacity: true)
+            try reply(.init(partial: text))
+        }
+        try recognizer.endPartials()
+        try reply(.init(done: true))
+    }
+
+    /// Adds the next audio frame to `samples`; false at the utterance's end.
+    private mutating func readAudio() throws -> Bool {
+        switch try readFrame() {
+        case .audio:
+            payload.withUnsafeBytes { bytes in
+                for index in stride(from: 0, to: bytes.count - 1, by: 2) {
+                    samples.append(Int16(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: Int16.self)))
+                }
+            }
+            return true
+        case .end: return false
+        case let other: throw unexpected(other)
+        }
+    }
+
+    /// Reads a frame into `payload`; nil where the input has ended between two frames.
+    private mutating func readFrame() throws -> WorkerProtocol.Frame? {
+        var header = [UInt8](repeating: 0, count: 5)
+        guard try Self.fill(&header, from: input.number, endMayCome: true) else { return nil }
+        let length = header[1...4].reversed().reduce(0) { $0 << 8 | Int($1) }
+        guard let kind = WorkerProtocol.Frame(rawValue: header[0]), length <= WorkerProtocol.longestFrame else {
+            throw DeviceError(
+                .failed, Self.transport, "the decode worker got a frame it does not know; it ends and is started anew")
+        }
+        payload = [UInt8](repeating: 0, count: length)
+        _ = try Self.fill(&payload, from: input.number, endMayCome: false)
+        return kind
+    }
+
+    private static func fill(_ bytes: inout [UInt8], from input: Int32, endMayCome: Bool) throws -> Bool {
+        var done = 0
+        while done < bytes.count {
+            let count = bytes.withUnsafeMutableBytes {
+                Glibc.read(input, $0.baseAddress.map { $0 + done }, $0.count - done)
+            }
+            if count < 0, errno == EINTR { continue }
+            if count == 0, done == 0, endMayCome { return false }
+            guard count > 0 else { throw DeviceError(.disconnected, transport, "the decode worker's input ended") }
+            done += count
+        }
+        return true
+    }
+
+    private func reply(_ reply: WorkerProtocol.Reply) throws {
+        var line = try JSONEncoder().encode(reply)
+        line.append(0x0A)
+        try line.withUnsafeBytes { try output.write($0) }
+    }
+
+    private func unexpected(_ kind: WorkerProtocol.Frame?) -> DeviceError {
+        DeviceError(
+            kind == nil ? .disconnected : .failed, Self.transport,
+            "the decode worker got \(kind.map { "an unexpected \($0) frame" } ?? "half an utterance"); it ends")
+    }
+
+    private static let transport = "decode-worker"
+}

@@ -1,0 +1,126 @@
+import Core
+import Segmenting
+import Stitching
+
+/// One transcription: audio in, committed segments out.
+///
+/// A loop over steps that run beside each other: reading, beginning one utterance, finishing as many as there are
+/// workers, and one partial reading. All state lives in `Transcription`; the steps only wait.
+package struct Transcriber: Sendable {
+    package struct Settings: Sendable {
+        package var speech = SpeechSettings()
+        /// Other readings a segment. The default is 3.
+        package var alternatives = 3
+
+        package init() {}
+    }
+
+    private enum Step: Sendable {
+        case read(AudioChunk?)
+        case begun(Transcription.Job, Result<WorkerPool.Session, any Error>)
+        case finished(Transcription.Job, Result<WorkerPool.Decoded, any Error>)
+        case partial(PartialReading.Outcome)
+    }
+
+    /// In silence the sink is told every ten seconds how far it reaches.
+    private static let tellEvery = Int64(10 * SamplePosition.rate)
+
+    private let pool: WorkerPool
+    private let settings: Settings
+
+    package init(pool: WorkerPool, settings: Settings = Settings()) {
+        self.pool = pool
+        self.settings = settings
+    }
+
+    /// Transcribes until the source ends and everything is committed.
+    ///
+    /// An utterance on which the engine fails again and again becomes a segment without words, ended by `error`.
+    /// - Parameters:
+    ///   - start: where the source's first sample lies.
+    ///   - firstID: the number of the first segment.
+    /// - Throws: what source and sink throw; `DeviceError` with `missing` or `damaged` where the engine cannot be loaded.
+    package func run(
+        _ source: any AudioSource, into sink: any TranscriptSink, start: SamplePosition = .zero, firstID: Int = 1
+    ) async throws -> Statistics {
+        var work = Transcription(settings: settings.speech, start: start, firstID: firstID)
+        var partials = PartialReading(command: pool.command)
+        var told = start
+        try await withThrowingTaskGroup(of: Step.self) { group in
+            if work.beginsReading() { group.addTask { .read(try await source.next()) } }
+            while let step = try await group.next() {
+                switch step {
+                case .read(let chunk):
+                    for rotation in work.take(chunk) { await sink.rotated(at: rotation) }
+                case .begun(let job, .success(let session)):
+                    work.begun(job, channel: session.channel)
+                    add(session, of: job, to: &group)
+                case .begun(let job, .failure(let error)):
+                    work.begun(job, channel: nil)
+                    try await fail(job, error, in: &work, into: sink)
+                case .finished(let job, .failure(let error)):
+                    try await fail(job, error, in: &work, into: sink)
+                case .finished(let job, .success(let decoded)):
+                    try await commit(work.finished(job, decoded), into: sink)
+                case .partial(let outcome):
+                    if let partial = partials.take(outcome, speaking: work.cutter.speaking?.id) {
+                        await sink.partial(segment: partial.id, range: partial.range, text: partial.text)
+                    }
+                }
+                if work.settledUpTo - told > Self.tellEvery {
+                    told = work.settledUpTo
+                    try await sink.transcribed(upTo: told)
+                }
+                if work.beginsReading() { group.addTask { .read(try await source.next()) } }
+                if let job = work.nextJob() { add(job, to: &group) }
+                if let reading = partials.next(of: work.cutter, channel: work.channel, wanted: sink.wantsPartials) {
+                    group.addTask { .partial(await reading.run()) }
+                }
+            }
+        }
+        try await sink.transcribed(upTo: work.settledUpTo)
+        return work.statistics
+    }
+
+    private func add(_ job: Transcription.Job, to group: inout ThrowingTaskGroup<Step, any Error>) {
+        let (pool, alternatives) = (pool, settings.alternatives)
+        group.addTask {
+            do {
+                return .begun(
+                    job,
+                    .success(
+                        try await pool.begin(job.cut.samples, channel: job.channel, alternatives: alternatives)))
+            } catch { return .begun(job, .failure(error)) }
+        }
+    }
+
+    private func add(
+        _ session: WorkerPool.Session, of job: Transcription.Job, to group: inout ThrowingTaskGroup<Step, any Error>
+    ) {
+        let (pool, alternatives) = (pool, settings.alternatives)
+        group.addTask {
+            do {
+                return .finished(
+                    job,
+                    .success(
+                        try await pool.finish(
+                            session, job.cut.samples, channel: job.channel, alternatives: alternatives)))
+            } catch { return .finished(job, .failure(error)) }
+        }
+    }
+
+    private func fail(
+        _ job: Transcription.Job, _ error: any Error, in work: inout Transcription, into sink: any TranscriptSink
+    ) async throws {
+        guard let error = error as? DeviceError, ![.missing, .damaged, .denied, .unsupported].contains(error.code)
+        else {
+            throw error
+        }
+        await sink.fault(error)
+        try await commit(work.failed(job), into: sink)
+    }
+
+    private func commit(_ segments: [Segment], into sink: any TranscriptSink) async throws {
+        for segment in segments { try await sink.commit(segment) }
+    }
+}

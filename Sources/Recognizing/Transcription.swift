@@ -1,0 +1,113 @@
+import Core
+import Segmenting
+import Stitching
+
+/// The state of one transcription: pure, so that its order can be tested without workers.
+///
+/// Utterances are begun one after the other, because each starts from the channel that the one before it leaves; they
+/// are finished beside each other, and committed in order.
+struct Transcription {
+    /// An utterance on its way through a worker.
+    struct Job: Sendable {
+        var cut: UtteranceCutter.Cut
+        var channel: ChannelState?
+
+        var id: Int { cut.utterance.id }
+    }
+
+    /// No more utterances wait for a worker; the rest stays in the recording.
+    private static let mostWaiting = 2
+
+    private(set) var cutter: UtteranceCutter
+    private var stitcher: Stitcher
+    private var waiting: [UtteranceCutter.Cut] = []
+    private var finished: [Int: (Utterance, Hypothesis)] = [:]
+    /// Where the speech of each utterance begins that is not committed yet.
+    private var uncommitted: [SamplePosition] = []
+    private var nextToCommit: Int
+    private var isBeginning = false
+    private var isReading = false
+    private var hasEnded = false
+    private var counts = Statistics()
+
+    /// The channel after the last utterance that was begun.
+    private(set) var channel: ChannelState?
+
+    init(settings: SpeechSettings, start: SamplePosition, firstID: Int) {
+        cutter = UtteranceCutter(settings: settings, start: start, firstID: firstID)
+        stitcher = Stitcher(firstID: firstID, committedUpTo: start)
+        nextToCommit = firstID
+    }
+
+    var statistics: Statistics {
+        var counts = counts
+        counts.seams = stitcher.seams
+        return counts
+    }
+
+    /// Everything before this position is committed, or is silence.
+    var settledUpTo: SamplePosition { uncommitted.first ?? cutter.settledUpTo }
+
+    /// Takes what was read, nil at the end; returns the places where sessions were rotated.
+    mutating func take(_ chunk: AudioChunk?) -> [SamplePosition] {
+        isReading = false
+        if chunk == nil { hasEnded = true }
+        let cuts = chunk.map { cutter.take($0) } ?? cutter.finish()
+        waiting += cuts
+        uncommitted += cuts.map(\.utterance.speech.start)
+        counts.audioSeconds = cutter.end.seconds
+        counts.speechSeconds += cuts.reduce(0) { $0 + $1.utterance.speech.seconds }
+        return cuts.filter { $0.utterance.endedBy == .rotation }.map(\.utterance.speech.end)
+    }
+
+    /// Whether the next chunk should be read now; if so, `take` must follow.
+    mutating func beginsReading() -> Bool {
+        guard !isReading, !hasEnded, waiting.count < Self.mostWaiting else { return false }
+        isReading = true
+        return true
+    }
+
+    /// The utterance to begin now; `begun` must follow.
+    mutating func nextJob() -> Job? {
+        guard !isBeginning, !waiting.isEmpty else { return nil }
+        isBeginning = true
+        return Job(cut: waiting.removeFirst(), channel: channel)
+    }
+
+    /// Says that the utterance was begun, or that this failed; the next may follow.
+    mutating func begun(_ job: Job, channel after: ChannelState?) {
+        isBeginning = false
+        channel = after ?? channel
+    }
+
+    /// The segments that can be committed now that this utterance is read.
+    mutating func finished(_ job: Job, _ decoded: WorkerPool.Decoded) -> [Segment] {
+        counts.cpuSeconds += decoded.cpuSeconds
+        counts.sessions += decoded.attempts
+        let start = job.cut.utterance.audio.start.samples
+        var hypothesis = decoded.hypothesis
+        for index in hypothesis.words.indices {
+            let range = hypothesis.words[index].range
+            hypothesis.words[index].range = SampleRange(range.start + start, range.end + start)
+        }
+        return commit(job.cut.utterance, hypothesis)
+    }
+
+    /// The segments that can be committed now that this utterance cannot be read.
+    mutating func failed(_ job: Job) -> [Segment] {
+        var utterance = job.cut.utterance
+        utterance.endedBy = .error
+        return commit(utterance, Hypothesis())
+    }
+
+    private mutating func commit(_ utterance: Utterance, _ hypothesis: Hypothesis) -> [Segment] {
+        finished[utterance.id] = (utterance, hypothesis)
+        var segments: [Segment] = []
+        while let (utterance, hypothesis) = finished.removeValue(forKey: nextToCommit) {
+            segments.append(stitcher.handle(utterance, hypothesis))
+            uncommitted.removeFirst()
+            nextToCommit += 1
+        }
+        return segments
+    }
+}

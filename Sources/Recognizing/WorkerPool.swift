@@ -1,0 +1,143 @@
+import Core
+import Platform
+
+/// Decode workers that share the work: processes, started when they are needed, started anew when they die.
+package actor WorkerPool {
+    /// What an utterance came to.
+    package struct Decoded: Sendable {
+        package var hypothesis: Hypothesis
+        package var cpuSeconds: Double
+        /// Sessions that this took: more than one where a worker died and the utterance was decoded again.
+        package var attempts: Int
+    }
+
+    /// An utterance that a worker has taken.
+    package struct Session: Sendable {
+        /// The channel after this utterance, where the engine knows it.
+        package var channel: ChannelState?
+        fileprivate var worker: Lease
+        fileprivate var reply: WorkerProtocol.Reply
+    }
+
+    /// Waits before a worker that died is started anew: the restart's backoff.
+    private static let backoff: [Duration] = [.milliseconds(100), .milliseconds(400), .milliseconds(1600)]
+
+    nonisolated let command: WorkerCommand
+    private let size: Int
+    private let niceness: Int32
+    private var idle: [Lease] = []
+    private var count = 0
+    private var waiting: [CheckedContinuation<Lease?, Never>] = []
+
+    /// - Parameters:
+    ///   - size: the most workers at a time, 1 or more.
+    package init(_ command: WorkerCommand, size: Int, niceness: Int32 = 0) {
+        self.command = command
+        self.size = max(1, size)
+        self.niceness = niceness
+    }
+
+    /// Starts one worker, so that a missing or damaged model is known at once, and tells its engine.
+    package func prepare() async throws -> EngineDescription {
+        let worker = try await acquire()
+        release(worker)
+        return worker.process.engine
+    }
+
+    /// Hands an utterance to the next free worker. Returns once the channel is known, or that it cannot be.
+    ///
+    /// - Throws: `DeviceError`, after every attempt has failed.
+    package func begin(_ samples: [Int16], channel: ChannelState?, alternatives: Int) async throws -> Session {
+        try await again { worker in
+            let reply = try await Self.blocking {
+                try worker.process.begin(samples, channel: channel, alternatives: alternatives)
+            }
+            return Session(channel: reply.channel, worker: worker, reply: reply)
+        }
+    }
+
+    /// Waits for the reading of the utterance. A worker that dies meanwhile is replaced, and the utterance decoded again.
+    ///
+    /// - Throws: `DeviceError`, after every attempt has failed.
+    package func finish(
+        _ session: Session, _ samples: [Int16], channel: ChannelState?, alternatives: Int
+    ) async throws -> Decoded {
+        var session = session
+        var attempts = 0
+        while true {
+            attempts += 1
+            let (worker, reply) = (session.worker, session.reply)
+            do {
+                let result = try await Self.blocking { try worker.process.finish(samples.count, after: reply) }
+                release(worker)
+                return Decoded(
+                    hypothesis: Hypothesis(words: result.words, alternatives: result.alternatives),
+                    cpuSeconds: result.cpuSeconds, attempts: attempts)
+            } catch {
+                discard()
+                guard attempts < Self.backoff.count else { throw error }
+                try await Task.sleep(for: Self.backoff[attempts - 1])
+                session = try await begin(samples, channel: channel, alternatives: alternatives)
+            }
+        }
+    }
+
+    /// The process numbers of the workers that wait for work.
+    package var idleProcesses: [Int32] { idle.map(\.process.id) }
+
+    private func again(_ attempt: (Lease) async throws -> Session) async throws -> Session {
+        for pause in Self.backoff {
+            let worker = try await acquire()
+            do { return try await attempt(worker) } catch {
+                discard()
+                try await Task.sleep(for: pause)
+            }
+        }
+        let worker = try await acquire()
+        do { return try await attempt(worker) } catch {
+            discard()
+            throw error
+        }
+    }
+
+    private func acquire() async throws -> Lease {
+        if let worker = idle.popLast() { return worker }
+        if count < size { return try await start() }
+        if let worker = await withCheckedContinuation({ waiting.append($0) }) { return worker }
+        return try await start()
+    }
+
+    private func start() async throws -> Lease {
+        count += 1
+        let command = command
+        do {
+            return try await onThread(named: "worker-start", niceness: niceness) { Lease(try WorkerProcess(command)) }
+        } catch {
+            discard()
+            throw error
+        }
+    }
+
+    private func release(_ worker: Lease) {
+        if waiting.isEmpty { idle.append(worker) } else { waiting.removeFirst().resume(returning: worker) }
+    }
+
+    /// Forgets a worker that is of no more use, and lets the next in line start another.
+    private func discard() {
+        count -= 1
+        if !waiting.isEmpty { waiting.removeFirst().resume(returning: nil) }
+    }
+
+    private static func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value
+    {
+        try await onThread(named: "decode", body)
+    }
+}
+
+/// A worker on its way through the pool.
+// Safety: the pool hands a lease to one caller at a time, so only one thread at a time uses the process.
+final class Lease: @unchecked Sendable {
+    let process: WorkerProcess
+
+    init(_ process: WorkerProcess) { self.process = process }
+}

@@ -1,0 +1,122 @@
+import Core
+import FoundationEssentials
+import Platform
+
+/// How to start a decode worker: a program that speaks `WorkerProtocol`.
+package struct WorkerCommand: Hashable, Sendable {
+    package var path: String
+    package var arguments: [String]
+
+    package init(path: String, arguments: [String]) {
+        self.path = path
+        self.arguments = arguments
+    }
+}
+
+/// The parent's side of one worker process. All methods block; one thread at a time.
+///
+/// After any thrown error but a refusal by the engine the worker is of no more use.
+final class WorkerProcess {
+    /// An engine takes at most so much longer than the audio; on the smallest boards decoding is slower than speech.
+    private static let patience = (seconds: 60, timesAudio: 40)
+
+    private(set) var engine: EngineDescription
+    private let child: ChildProcess
+    private var received: [UInt8] = []
+    private var chunk = [UInt8](repeating: 0, count: 65_536)
+
+    /// Starts the worker and waits until its model is loaded.
+    ///
+    /// - Throws: `DeviceError` as the engine gives it: `missing` or `damaged` for its model.
+    init(_ command: WorkerCommand) throws {
+        child = try ChildProcess(command.path, arguments: command.arguments)
+        engine = EngineDescription(name: "", version: "", model: "")
+        engine = try ready()
+    }
+
+    var id: Int32 { child.id }
+
+    /// Sends a whole utterance and returns the channel after it as soon as the worker knows it; nil where the utterance
+    /// is too short to tell.
+    func begin(_ samples: [Int16], channel: ChannelState?, alternatives: Int) throws -> WorkerProtocol.Reply {
+        try send(.request, JSONEncoder().encode(request(partials: false, alternatives, channel)))
+        try send(samples)
+        try send(.end, Data())
+        return try next(within: samples.count)
+    }
+
+    /// Waits for what `begin` announced.
+    func finish(_ samples: Int, after reply: WorkerProtocol.Reply) throws -> WorkerProtocol.Result {
+        var reply = reply
+        while true {
+            if let failure = reply.error { throw DeviceError(failure) }
+            if let result = reply.result { return result }
+            reply = try next(within: samples)
+        }
+    }
+
+    func beginPartials(channel: ChannelState?) throws {
+        try send(.request, JSONEncoder().encode(request(partials: true, 0, channel)))
+    }
+
+    /// Sends more of the utterance and returns what it reads as now.
+    func partial(after samples: [Int16]) throws -> String {
+        try send(samples)
+        let reply = try next(within: samples.count)
+        if let failure = reply.error { throw DeviceError(failure) }
+        return reply.partial ?? ""
+    }
+
+    func endPartials() throws {
+        try send(.end, Data())
+        while try next(within: 0).done != true {}
+    }
+
+    private func ready() throws -> EngineDescription {
+        let reply = try next(within: 0)
+        if let failure = reply.error { throw DeviceError(failure) }
+        guard let engine = reply.ready else {
+            throw DeviceError(
+                .unsupported, "decode-worker",
+                "\(child.name): does not speak the protocol of decode workers; set recognizer.engine to pocketsphinx")
+        }
+        return engine
+    }
+
+    private func request(
+        partials: Bool, _ alternatives: Int, _ channel: ChannelState?
+    ) -> WorkerProtocol.Request {
+        WorkerProtocol.Request(partials: partials, alternatives: alternatives, channel: channel)
+    }
+
+    private func send(_ samples: [Int16]) throws {
+        var bytes = Data(capacity: samples.count * 2)
+        for sample in samples { withUnsafeBytes(of: sample.littleEndian) { bytes.append(contentsOf: $0) } }
+        try send(.audio, bytes)
+    }
+
+    private func send(_ kind: WorkerProtocol.Frame, _ payload: Data) throws {
+        var frame = Data(capacity: payload.count + 5)
+        frame.append(kind.rawValue)
+        withUnsafeBytes(of: UInt32(payload.count).littleEndian) { frame.append(contentsOf: $0) }
+        frame.append(payload)
+        try frame.withUnsafeBytes { try child.write($0) }
+    }
+
+    private func next(within samples: Int) throws -> WorkerProtocol.Reply {
+        let patience = Self.patience.seconds + samples * Self.patience.timesAudio / SamplePosition.rate
+        while true {
+            if let end = received.firstIndex(of: 0x0A) {
+                let line = Data(received[..<end])
+                received.removeSubrange(...end)
+                return try JSONDecoder().decode(WorkerProtocol.Reply.self, from: line)
+            }
+            let count = try chunk.withUnsafeMutableBytes { try child.read(into: $0, timeoutSeconds: patience) }
+            guard count > 0 else {
+                throw DeviceError(
+                    .disconnected, "decode-worker", "the decode worker (process \(id)) ended unexpectedly")
+            }
+            received.append(contentsOf: chunk[..<count])
+        }
+    }
+}

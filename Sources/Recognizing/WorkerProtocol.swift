@@ -1,0 +1,59 @@
+import Core
+
+/// What passes between Fieldscribe and a decode worker.
+///
+/// To the worker go frames: one byte of kind, four bytes of length (little-endian), and as many bytes of payload.
+/// From the worker come JSON objects, one a line. Positions count samples from the utterance's first.
+package enum WorkerProtocol {
+    /// The kind of a frame.
+    package enum Frame: UInt8, Sendable {
+        /// A `Request` as JSON; then follow `audio` frames.
+        case request = 0x72
+        /// Mono 16-bit little-endian samples at 16 kHz.
+        case audio = 0x61
+        /// The utterance is complete; without payload.
+        case end = 0x65
+    }
+
+    /// No frame is longer: a minute of audio and some.
+    package static let longestFrame = 2 << 20
+
+    /// Starts an utterance.
+    package struct Request: Codable, Sendable {
+        /// Whether the worker answers each audio frame with a `partial` and the end with nothing but a `done`.
+        package var partials = false
+        package var alternatives = 0
+        package var channel: ChannelState?
+    }
+
+    /// A line from the worker: exactly one of the fields is set.
+    package struct Reply: Codable, Sendable {
+        /// The model is loaded.
+        package var ready: EngineDescription?
+        /// The channel after this utterance; comes before the search.
+        package var channel: ChannelState?
+        package var result: Result?
+        package var partial: String?
+        /// A partial utterance has ended.
+        package var done: Bool?
+        package var error: Failure?
+    }
+
+    package struct Result: Codable, Sendable {
+        package var words: [Word]
+        package var alternatives: [Alternative]
+        /// CPU time of the worker since its last result.
+        package var cpuSeconds: Double
+    }
+
+    package struct Failure: Codable, Sendable {
+        package var code: String
+        package var message: String
+    }
+}
+
+extension DeviceError {
+    init(_ failure: WorkerProtocol.Failure) {
+        self.init(Code(rawValue: failure.code) ?? .failed, "decode-worker", failure.message)
+    }
+}

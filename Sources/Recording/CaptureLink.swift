@@ -1,0 +1,78 @@
+import Core
+import Platform
+import Synchronization
+
+/// What the capture thread, the writer thread and whoever stops them share.
+final class CaptureLink: Sendable {
+    /// How the capture thread ended.
+    enum Outcome {
+        /// It was told to.
+        case stopped
+        /// The microphone ended by itself.
+        case ended
+        /// The microphone could not be opened.
+        case refused(DeviceError)
+        /// The microphone failed after it had been opened.
+        case failed(DeviceError)
+    }
+
+    let ring: SampleRing
+
+    /// Wakes the writer: there are samples, or capture has opened the microphone, or ended.
+    let data = Wakeup()
+
+    /// Wakes a capture thread that waits for room.
+    private let room = Wakeup()
+    private let stopping = Atomic<Bool>(false)
+    private let opened = Atomic<Bool>(false)
+    private let ended = Atomic<Bool>(false)
+    private let reason = Mutex<StopReason?>(nil)
+    private let outcome = Mutex<Outcome>(.stopped)
+
+    init(ringSamples: Int) { ring = SampleRing(capacity: ringSamples) }
+
+    /// Any thread: ends the capture. The first reason counts; nil gives none.
+    func stop(reason new: StopReason?) {
+        if let new { reason.withLock { $0 = $0 ?? new } }
+        stopping.store(true, ordering: .releasing)
+        room.signal()
+    }
+
+    /// Why the recording was stopped, where it was.
+    var stopReason: StopReason? { reason.withLock { $0 } }
+
+    /// Capture: whether it shall end.
+    var isStopping: Bool { stopping.load(ordering: .acquiring) }
+
+    /// Capture: waits until the ring takes so many samples, or it shall end.
+    func waitForRoom(for count: Int) {
+        while !ring.hasRoom(for: count), !isStopping { room.wait() }
+    }
+
+    /// Writer: says that there is more room.
+    func freed() { room.signal() }
+
+    /// Capture: the microphone is open.
+    func captureOpened() {
+        opened.store(true, ordering: .releasing)
+        data.signal()
+    }
+
+    /// Capture: nothing more will come.
+    func captureEnded(_ how: Outcome) {
+        outcome.withLock { $0 = how }
+        ended.store(true, ordering: .releasing)
+        data.signal()
+    }
+
+    /// Writer: how capture ended; nil as long as it has not. Everything put into the ring before is seen after.
+    var captureOutcome: Outcome? { ended.load(ordering: .acquiring) ? outcome.withLock { $0 } : nil }
+
+    /// Writer: returns once the microphone is open, or throws what kept it from opening.
+    func awaitOpening() throws(DeviceError) {
+        while !opened.load(ordering: .acquiring) {
+            if case .refused(let error) = captureOutcome { throw error }
+            data.wait()
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import Core
+import Synchronization
+
+/// Bridges the time in which the disk takes nothing: a preallocated, lock-free ring of samples, and of the places where
+/// some were lost, for one capture thread and one writer thread.
+///
+/// A block that finds no room is dropped as a whole, counted, and reported as one loss before the next block that is
+/// taken; so the positions of everything that follows stay true. Neither side allocates or waits.
+package final class SampleRing: @unchecked Sendable {
+    /// What comes out next.
+    package enum Piece {
+        /// Samples, valid while they are being taken.
+        case samples(UnsafeBufferPointer<Int16>)
+        /// So many samples are missing here.
+        case lost(Int, Gap.Cause)
+    }
+
+    /// Samples that fit.
+    package let capacity: Int
+
+    // Safety: the producer writes a sample before `written` is released past it; the consumer reads it, after acquiring
+    // `written`, before `taken` is released past it.
+    private let storage: UnsafeMutablePointer<Int16>
+    private let written = Atomic<Int>(0)
+    private let taken = Atomic<Int>(0)
+    private let markers = MarkerQueue(capacity: 256)
+
+    // Safety: only the producer uses it, and the consumer once it was told that the producer has ended.
+    private var pending: (count: Int, cause: Gap.Cause)?
+
+    package init(capacity: Int) {
+        self.capacity = max(1, capacity)
+        storage = .allocate(capacity: self.capacity)
+        // Touches each page now, so that the capture thread meets no page fault later.
+        storage.initialize(repeating: 0, count: self.capacity)
+    }
+
+    deinit { storage.deallocate() }
+
+    /// Producer: whether a block of so many samples would be taken.
+    package func hasRoom(for count: Int) -> Bool {
+        let used = written.load(ordering: .relaxed) - taken.load(ordering: .acquiring)
+        return count <= capacity - used && (pending == nil || markers.hasRoom)
+    }
+
+    /// Producer: puts a block in, or counts it as lost to the disk where there is no room for all of it.
+    ///
+    /// - Returns: whether it was taken.
+    @discardableResult
+    package func put(_ samples: UnsafeBufferPointer<Int16>) -> Bool {
+        guard let source = samples.baseAddress, !samples.isEmpty else { return true }
+        guard hasRoom(for: samples.count) else {
+            lose(samples.count, cause: .disk)
+            return false
+        }
+        let index = written.load(ordering: .relaxed)
+        if let lost = pending {
+            // Before the samples: a consumer that sees them sees this as well.
+            markers.put(MarkerQueue.Marker(index: index, lost: lost.count, cause: lost.cause))
+            pending = nil
+        }
+        let place = index % capacity
+        let first = min(samples.count, capacity - place)
+        (storage + place).update(from: source, count: first)
+        storage.update(from: source + first, count: samples.count - first)
+        written.store(index + samples.count, ordering: .releasing)
+        return true
+    }
+
+    /// Producer: so many samples are missing before the next that is put in.
+    ///
+    /// A loss that mixes causes is the disk's, if the disk had a part in it, else the later one's.
+    package func lose(_ count: Int, cause: Gap.Cause) {
+        guard count > 0 else { return }
+        pending = ((pending?.count ?? 0) + count, pending?.cause == .disk ? .disk : cause)
+    }
+
+    /// Consumer: hands the next piece to `body` and frees its place after that, unless `body` throws.
+    ///
+    /// - Returns: false where there is nothing.
+    package func take(_ body: (Piece) throws -> Void) rethrows -> Bool {
+        let index = taken.load(ordering: .relaxed)
+        let end = written.load(ordering: .acquiring)
+        let marker = index < end ? markers.first : nil
+        if let marker, marker.index <= index {
+            try body(.lost(marker.lost, marker.cause))
+            markers.removeFirst()
+            return true
+        }
+        guard index < end else { return false }
+        let place = index % capacity
+        let count = min(min(end, marker?.index ?? end) - index, capacity - place)
+        try body(.samples(UnsafeBufferPointer(start: storage + place, count: count)))
+        taken.store(index + count, ordering: .releasing)
+        return true
+    }
+
+    /// Consumer, once the producer has ended and all was taken: what was lost after the last sample.
+    package func takeRest(_ body: (Piece) throws -> Void) rethrows {
+        guard let lost = pending else { return }
+        try body(.lost(lost.count, lost.cause))
+        pending = nil
+    }
+}

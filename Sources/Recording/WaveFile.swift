@@ -1,0 +1,86 @@
+import Core
+import Glibc
+import Platform
+
+/// A recording being written: one continuous WAV, 16 kHz, mono, 16-bit, playable after every sync.
+///
+/// Used on one thread. Its header says "cut short" until it is closed.
+final class WaveFile {
+    private let file: FileDescriptor
+    private var header = WaveHeader()
+    private var dataBytes: Int64 = 0
+
+    /// Where the next sample goes.
+    var end: SamplePosition { SamplePosition(dataBytes / 2) }
+
+    /// Makes the file, durably and without samples; one that exists is left alone.
+    init(creating path: String) throws(DeviceError) {
+        file = try FileDescriptor(opening: path, O_RDWR | O_CREAT | O_EXCL)
+        do throws(DeviceError) {
+            try writeHeader()
+            try file.sync()
+            try syncFolder(containing: path)
+        } catch {
+            unlink(path)
+            throw error
+        }
+    }
+
+    /// Adds samples; they are in the page cache, so readable, when it returns.
+    ///
+    /// - Throws: `DeviceError`, `full` where the disk is; `end` then counts what the disk took of them.
+    func append(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) {
+        let bytes = UnsafeRawBufferPointer(samples)
+        try checkRoom(for: Int64(bytes.count))
+        do throws(DeviceError) {
+            try file.write(bytes, at: Int64(WaveHeader.size) + dataBytes)
+        } catch {
+            if let size = try? file.size() { dataBytes = max(dataBytes, (size - Int64(WaveHeader.size)) & ~1) }
+            throw error
+        }
+        dataBytes += Int64(bytes.count)
+    }
+
+    /// Adds silence as a hole, which takes no space where the file system has holes.
+    func appendSilence(_ samples: Int) throws(DeviceError) {
+        let bytes = Int64(samples) * 2
+        try checkRoom(for: bytes)
+        try file.truncate(to: Int64(WaveHeader.size) + dataBytes + bytes)
+        dataBytes += bytes
+    }
+
+    /// Puts everything on the disk, with a header that tells of it.
+    ///
+    /// - Throws: `DeviceError`; a failure is final, see `FileDescriptor.syncData`.
+    func sync() throws(DeviceError) {
+        try writeHeader()
+        try file.syncData()
+    }
+
+    /// Says why the recording ended, and puts everything on the disk.
+    func close(reason: StopReason) throws(DeviceError) {
+        header.set(reason: reason)
+        try writeHeader()
+        // What a full disk took of a last, half sample.
+        try file.truncate(to: Int64(WaveHeader.size) + dataBytes)
+        try file.sync()
+        try syncFolder(containing: file.path)
+    }
+
+    private func writeHeader() throws(DeviceError) {
+        header.set(dataBytes: dataBytes)
+        var failure: DeviceError?
+        header.bytes.withUnsafeBytes { bytes in
+            do throws(DeviceError) { try file.write(bytes, at: 0) } catch { failure = error }
+        }
+        if let failure { throw failure }
+    }
+
+    private func checkRoom(for bytes: Int64) throws(DeviceError) {
+        guard bytes <= WaveHeader.maximumDataBytes - dataBytes else {
+            throw DeviceError(
+                .full, "write",
+                "\(file.path): a WAV holds 4 GiB (37 hours) at most, and this one is full; start a new recording")
+        }
+    }
+}

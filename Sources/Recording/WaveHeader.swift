@@ -1,0 +1,71 @@
+import Core
+
+/// The first 512 bytes of a recording, of the same size and layout from its birth to its end.
+///
+/// RIFF, JUNK (28 bytes, where RF64's ds64 goes), fmt, LIST INFO with the stop reason, JUNK (filler), data.
+struct WaveHeader {
+    /// Where the samples begin.
+    static let size = 512
+
+    /// The most bytes of samples that the header's 32-bit sizes can tell of.
+    static let maximumDataBytes = (Int64(UInt32.max) - Int64(size - 8)) & ~1
+
+    private static let riffSizeOffset = 4
+    private static let reasonOffset = 112
+    private static let reasonSize = 32
+    private static let dataSizeOffset = size - 4
+
+    /// The header as it goes to the disk.
+    private(set) var bytes: [UInt8] = []
+
+    /// A header without samples that says `cutShort`: it is true if nothing more is ever written.
+    init() {
+        bytes.reserveCapacity(Self.size)
+        append("RIFF", UInt32(Self.size - 8), "WAVE")
+        append("JUNK", 28)
+        bytes.append(contentsOf: repeatElement(0, count: 28))
+        append("fmt ", 16)
+        for field: UInt32 in [
+            0x0001_0001,  // PCM, one channel
+            UInt32(SamplePosition.rate), UInt32(SamplePosition.rate * 2),
+            0x0010_0002,  // 2 bytes a frame, 16 bits a sample
+        ] { append(field) }
+        append("LIST", UInt32(4 + 8 + 12 + 8 + Self.reasonSize), "INFO")
+        append("ISFT", 12, "Fieldscribe\0")
+        append("ICMT", UInt32(Self.reasonSize))
+        bytes.append(contentsOf: repeatElement(0, count: Self.reasonSize))
+        append("JUNK", UInt32(Self.size - bytes.count - 16))
+        bytes.append(contentsOf: repeatElement(0, count: Self.size - bytes.count - 8))
+        append("data", 0)
+        set(reason: .cutShort)
+    }
+
+    /// Says how many bytes of samples there are.
+    mutating func set(dataBytes: Int64) {
+        let count = UInt32(clamping: min(dataBytes, Self.maximumDataBytes))
+        put(count + UInt32(Self.size - 8), at: Self.riffSizeOffset)
+        put(count, at: Self.dataSizeOffset)
+    }
+
+    /// Says why the recording ended.
+    mutating func set(reason: StopReason) {
+        let text = reason.rawValue.utf8
+        bytes.replaceSubrange(
+            Self.reasonOffset..<(Self.reasonOffset + Self.reasonSize),
+            with: Array(text) + repeatElement(0, count: Self.reasonSize - text.count))
+    }
+
+    private mutating func append(_ name: String, _ size: UInt32, _ content: String = "") {
+        bytes.append(contentsOf: name.utf8)
+        append(size)
+        bytes.append(contentsOf: content.utf8)
+    }
+
+    private mutating func append(_ value: UInt32) {
+        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    private mutating func put(_ value: UInt32, at offset: Int) {
+        for byte in 0..<4 { bytes[offset + byte] = UInt8(truncatingIfNeeded: value >> (8 * byte)) }
+    }
+}

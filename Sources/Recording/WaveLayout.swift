@@ -1,0 +1,97 @@
+import Core
+import Platform
+
+/// What the chunks of a WAV or RF64 file say, read with distrust: any bytes give a layout or an error.
+struct WaveLayout: Equatable {
+    /// Where the samples begin, in bytes.
+    var dataOffset: Int64
+
+    /// Bytes of samples as the header last told; stale in a file that grows or was cut short.
+    var claimedBytes: UInt32
+
+    /// Why the recording ended; nil where the file does not say so in our words.
+    var stopReason: StopReason?
+
+    /// Walks the chunks up to the one with the samples.
+    ///
+    /// - Throws: `DeviceError`, `damaged` where it is no WAV, `unsupported` where it is not 16 kHz, mono, 16-bit.
+    init(of file: borrowing FileDescriptor) throws(DeviceError) {
+        let start = try Self.bytes(of: file, at: 0, count: 12)
+        let name = Self.text(start.prefix(4))
+        guard name == "RIFF" || name == "RF64", Self.text(start.suffix(4)) == "WAVE" else {
+            throw Self.damaged(file.path)
+        }
+        var offset: Int64 = 12
+        var reason: StopReason?
+        var hasFormat = false
+        // A limit, for a file of millions of empty chunks.
+        for _ in 0..<1000 {
+            let chunk = try Self.bytes(of: file, at: offset, count: 8)
+            let size = Self.number(chunk, at: 4)
+            switch Self.text(chunk.prefix(4)) {
+            case "fmt ":
+                try Self.checkFormat(of: file, at: offset + 8)
+                hasFormat = true
+            case "LIST" where size <= 65_536:
+                reason = Self.stopReason(in: try Self.bytes(of: file, at: offset + 8, count: Int(size))) ?? reason
+            case "data":
+                guard hasFormat else { throw Self.damaged(file.path) }
+                dataOffset = offset + 8
+                claimedBytes = size
+                stopReason = reason
+                return
+            default: break
+            }
+            offset += 8 + Int64(size) + Int64(size % 2)
+        }
+        throw Self.damaged(file.path)
+    }
+
+    private static func checkFormat(of file: borrowing FileDescriptor, at offset: Int64) throws(DeviceError) {
+        let format = try bytes(of: file, at: offset, count: 16)
+        guard number(format, at: 0) == 0x0001_0001, number(format, at: 4) == UInt32(SamplePosition.rate),
+            number(format, at: 12) >> 16 == 16
+        else {
+            throw DeviceError(
+                .unsupported, "read",
+                "\(file.path): is not 16 kHz, mono, 16-bit as recordings are; use fieldscribe transcribe for it")
+        }
+    }
+
+    /// The comment of a LIST INFO chunk, where it is one of the stop reasons.
+    private static func stopReason(in list: [UInt8]) -> StopReason? {
+        guard text(list.prefix(4)) == "INFO" else { return nil }
+        var rest = list.dropFirst(4)
+        while rest.count >= 8 {
+            let size = Int(number(Array(rest.prefix(8)), at: 4))
+            let content = rest.dropFirst(8).prefix(size)
+            if text(rest.prefix(4)) == "ICMT" { return StopReason(rawValue: text(content.prefix { $0 != 0 })) }
+            rest = rest.dropFirst(8 + size + size % 2)
+        }
+        return nil
+    }
+
+    private static func bytes(
+        of file: borrowing FileDescriptor, at offset: Int64, count: Int
+    ) throws(DeviceError) -> [UInt8] {
+        var failure: DeviceError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
+            do throws(DeviceError) {
+                done = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+            } catch { failure = error }
+        }
+        if let failure { throw failure }
+        guard bytes.count == count else { throw damaged(file.path) }
+        return bytes
+    }
+
+    private static func number(_ bytes: [UInt8], at offset: Int) -> UInt32 {
+        (0..<4).reduce(0) { $0 | UInt32(bytes[offset + $1]) << (8 * $1) }
+    }
+
+    private static func text(_ bytes: some Sequence<UInt8>) -> String { String(decoding: Array(bytes), as: UTF8.self) }
+
+    private static func damaged(_ path: String) -> DeviceError {
+        DeviceError(.damaged, "read", "\(path): is no WAV with samples; repair it with fieldscribe recover")
+    }
+}

@@ -1,0 +1,71 @@
+/// Looks for the place where an utterance that goes on may be cut.
+///
+/// It remembers the levels of the utterance's frames: at most as many as fit into the longest utterance.
+struct RotationSearch: Sendable {
+    /// A quiet place is 200 ms long.
+    private static let window = 10
+    /// At the safety net the quietest place of the last five seconds is taken.
+    private static let lastResort = 250
+
+    private let from: Int
+    private let until: Int
+    private let latest: Int
+    private let lag: Int
+    private let quietDecibels: Double
+    private var levels: [Double] = []
+    private var total = 0.0
+    /// Frames of audio before the first level.
+    private var head = 0
+    private var swept = false
+
+    init(settings: SpeechSettings) {
+        from = SpeechSettings.frames(seconds: settings.quietFromSeconds)
+        until = SpeechSettings.frames(seconds: settings.quietUntilSeconds)
+        latest = SpeechSettings.frames(seconds: settings.rotateSeconds)
+        // Both sides of the cut must have been heard: half of the overlap, and half of the window.
+        lag = max(SpeechSettings.frames(milliseconds: settings.overlapMilliseconds / 2 + 19), Self.window / 2)
+        quietDecibels = settings.quietDecibels
+        levels.reserveCapacity(latest + 1)
+    }
+
+    /// Starts with an utterance that has `age` frames of audio already.
+    mutating func restart(age: Int) {
+        levels.removeAll(keepingCapacity: true)
+        total = 0
+        head = age
+        swept = false
+    }
+
+    mutating func take(_ level: Double) {
+        levels.append(level)
+        total += level
+    }
+
+    /// Where to cut, in frames before the end of the last one; nil as long as the utterance may go on.
+    mutating func cut() -> Int? {
+        let age = head + levels.count
+        guard age >= until, !levels.isEmpty else { return nil }
+        let quiet = total / Double(levels.count) - quietDecibels
+        let newest = levels.count - lag
+        let oldest = swept ? newest : from - head
+        swept = true
+        if let place = quietest(from: oldest, through: newest), place.level <= quiet {
+            return levels.count - place.frame
+        }
+        guard age >= latest else { return nil }
+        return quietest(from: newest - Self.lastResort + lag, through: newest).map { levels.count - $0.frame }
+    }
+
+    /// The frame in the middle of the quietest window whose middle lies in the range.
+    private func quietest(from first: Int, through last: Int) -> (frame: Int, level: Double)? {
+        let half = Self.window / 2
+        let range = max(half, first)...max(half, first, min(last, levels.count - half))
+        guard last >= half, last >= first, range.upperBound + half <= levels.count else { return nil }
+        var best: (frame: Int, level: Double)?
+        for middle in range {
+            let level = levels[(middle - half)..<(middle + half)].reduce(0, +) / Double(Self.window)
+            if level < best?.level ?? .infinity { best = (middle, level) }
+        }
+        return best
+    }
+}

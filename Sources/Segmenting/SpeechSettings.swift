@@ -1,0 +1,56 @@
+import Core
+
+/// How speech is told from silence and cut into utterances. Values were measured on continuous read speech; see
+/// Sources/README.md.
+package struct SpeechSettings: Hashable, Sendable {
+    /// When a frame counts as speech.
+    package enum Threshold: Hashable, Sendable {
+        /// So many decibels above the measured noise floor.
+        case aboveFloor(decibels: Double)
+        /// A fixed level in dBFS, for rooms where the floor cannot be measured.
+        case fixed(decibels: Double)
+    }
+
+    /// The default is 9 dB above the noise floor.
+    package var threshold = Threshold.aboveFloor(decibels: 9)
+
+    /// How far below the threshold speech may fall without ending, in decibels. The default is 3.
+    package var hysteresisDecibels = 3.0
+
+    /// Speech begins when it lasts this long. The default is 60.
+    package var startMilliseconds = 60
+
+    /// Speech ends when silence lasts this long. The default is 300.
+    package var hangoverMilliseconds = 300
+
+    /// Audio before and after the speech that the recognizer gets to hear. The default is 250.
+    package var paddingMilliseconds = 250
+
+    /// An utterance is rotated at the latest after this time, 45 to 55. The default is 50.
+    package var rotateSeconds = 50
+
+    /// From this age on an utterance that goes on is rotated where it is quiet. The default is 8.
+    package var quietFromSeconds = 8
+
+    /// Until this age the quietest place is awaited; after it, the first quiet one is taken. The default is 12.
+    package var quietUntilSeconds = 12
+
+    /// A place is quiet when it is this far below the utterance's mean level. The default is 6.
+    package var quietDecibels = 6.0
+
+    /// Audio that both sides of a rotation get to hear, 250 to 750. The default is 500.
+    package var overlapMilliseconds = 500
+
+    package init() {}
+}
+
+extension SpeechSettings {
+    /// Length of a frame: 20 ms, 320 samples.
+    package static let frameSamples = 320
+
+    static func frames(milliseconds: Int) -> Int { max(1, milliseconds / 20) }
+
+    static func frames(seconds: Int) -> Int { seconds * 50 }
+
+    static func samples(milliseconds: Int) -> Int64 { Int64(milliseconds) * Int64(SamplePosition.rate) / 1000 }
+}

@@ -1,0 +1,91 @@
+import Core
+
+/// The place where two utterances heard the same audio.
+///
+/// The left side is committed already. So the seam decides which of the right side's words go on from there, and
+/// which words that the left side withheld must be brought back. It knows six ways to fail, and has a test for each:
+/// a word dropped, a word doubled, a word glued from two, words swapped, a clause missing, the tail missing.
+struct Seam: Sendable {
+    /// What is known of the utterance on the left.
+    struct Side: Sendable {
+        var audio: SampleRange
+        /// Words whose middle lies at or behind the cut belong to the right.
+        var cut: SamplePosition
+        /// The last words that were committed.
+        var committed: [Word]
+        /// The words that the cut gave to the right.
+        var withheld: [Word]
+    }
+
+    /// More words than fit into the longest overlap.
+    static let reach = 16
+
+    /// Two sides may time the middle of the same word so far apart: 200 ms, in samples.
+    private static let sameWord: Int64 = 3_200
+    /// A word that ends this close to the end of the audio was cut off: 30 ms, in samples.
+    private static let cutOff: Int64 = 480
+
+    let overlap: SampleRange
+    let left: Side
+
+    /// The words of the right side, and of the left where the right heard nothing, that follow what was committed.
+    func joining(_ right: [Word]) -> [Word] {
+        let cut = min(left.cut, overlap.end)
+        let counterparts = counterparts(of: right)
+        let kept = right.enumerated().filter { index, word in
+            guard word.range.start < overlap.end else { return true }
+            let counterpart = counterparts[index]
+            return word.range.middle >= cut
+                ? !isCommitted(word, counterpart: counterpart) : isWithheld(word, counterpart: counterpart)
+        }.map(\.element)
+        return (kept + missingTail(kept)).sorted { $0.range.start < $1.range.start }
+    }
+
+    /// For each word of the right side the index of the left side's word, committed ones first, that is the same one.
+    ///
+    /// Nearest first, so that of two equal words in a row each finds its own.
+    private func counterparts(of right: [Word]) -> [Int: Int] {
+        var pairs: [(distance: Int64, right: Int, left: Int)] = []
+        for (rightIndex, word) in right.enumerated() where word.range.start < overlap.end {
+            for (leftIndex, other) in (left.committed + left.withheld).enumerated() where other.text == word.text {
+                let distance = abs(word.range.middle - other.range.middle)
+                if distance <= Self.sameWord { pairs.append((distance, rightIndex, leftIndex)) }
+            }
+        }
+        var found: [Int: Int] = [:]
+        for pair in pairs.sorted(by: { ($0.distance, $0.right, $0.left) < ($1.distance, $1.right, $1.left) })
+        where found[pair.right] == nil && !found.values.contains(pair.left) {
+            found[pair.right] = pair.left
+        }
+        return found
+    }
+
+    /// Whether the left side has committed this word, under this name or, for most of its length, under another.
+    private func isCommitted(_ word: Word, counterpart: Int?) -> Bool {
+        if let counterpart { return counterpart < left.committed.count }
+        return left.committed.last.map { covers($0, word) } ?? false
+    }
+
+    /// Whether the left side has given this word to the right, so that otherwise nobody would have it.
+    private func isWithheld(_ word: Word, counterpart: Int?) -> Bool {
+        if let counterpart { return counterpart >= left.committed.count }
+        return left.withheld.contains { covers($0, word) } && !left.committed.contains { covers($0, word) }
+    }
+
+    /// Words that the left side withheld and in whose time the right side has none, unless the end of the left side's
+    /// audio cut them off.
+    private func missingTail(_ kept: [Word]) -> [Word] {
+        left.withheld.filter { word in
+            word.range.end + Self.cutOff < left.audio.end
+                && !kept.contains { $0.text == word.text && abs($0.range.middle - word.range.middle) <= Self.sameWord }
+                && !kept.contains { $0.range.intersection(word.range) != nil }
+                && !left.committed.contains { covers($0, word) }
+        }
+    }
+
+    /// Whether most of `word` lies within `other`.
+    private func covers(_ other: Word, _ word: Word) -> Bool {
+        guard let common = other.range.intersection(word.range) else { return false }
+        return common.count * 2 > word.range.count
+    }
+}

@@ -1,0 +1,70 @@
+import Core
+
+/// Overlapping guesses in, one text out. Pure.
+///
+/// Utterances come in order, each with its hypothesis, and each becomes one segment at once: a segment never waits for
+/// the next. Where two utterances share audio, each word belongs to the side of the cut on which its middle lies; what
+/// that rule would double or drop, because the two sides time the same word differently, `Seam` puts right.
+package struct Stitcher: Sendable {
+    /// What the last utterance leaves for the seam with the next.
+    private var previous: Seam.Side?
+    private var nextID: Int
+    /// Where the last segment ended; no later one begins before it.
+    private var committedUpTo: SamplePosition
+
+    /// Places where two utterances shared audio.
+    package private(set) var seams = 0
+
+    /// - Parameters:
+    ///   - firstID: the number of the first segment.
+    ///   - committedUpTo: where the last segment ended that was committed before.
+    package init(firstID: Int = 1, committedUpTo: SamplePosition = .zero) {
+        nextID = firstID
+        self.committedUpTo = committedUpTo
+    }
+
+    /// The segment of the next utterance.
+    package mutating func handle(_ utterance: Utterance, _ hypothesis: Hypothesis) -> Segment {
+        let cut = utterance.endedBy == .rotation ? utterance.speech.end : utterance.audio.end
+        var words = hypothesis.words.sorted { $0.range.start < $1.range.start }
+        if let previous, let overlap = previous.audio.intersection(utterance.audio) {
+            seams += 1
+            words = Seam(overlap: overlap, left: previous).joining(words)
+        }
+        let committed = words.filter { $0.range.middle < cut }
+        // Of an utterance that could not be read nothing is known; the next one keeps all that it heard.
+        previous =
+            utterance.endedBy == .error
+            ? nil
+            : Seam.Side(
+                audio: utterance.audio, cut: cut, committed: Array(committed.suffix(Seam.reach)),
+                withheld: Array(words.filter { $0.range.middle >= cut }.prefix(Seam.reach)))
+        return segment(of: utterance, committed, hypothesis.alternatives)
+    }
+
+    private mutating func segment(
+        of utterance: Utterance, _ committed: [Word], _ alternatives: [Alternative]
+    ) -> Segment {
+        let start = max(
+            committedUpTo, min(utterance.speech.start, committed.first?.range.start ?? utterance.speech.start))
+        let words = inOrder(committed, from: start)
+        let end = max(start, utterance.speech.end, words.last?.range.end ?? start)
+        committedUpTo = end
+        nextID += 1
+        return Segment(
+            id: nextID - 1, range: SampleRange(start, end), words: words, alternatives: alternatives,
+            endedBy: utterance.endedBy)
+    }
+
+    /// The words with times that neither overlap nor begin before `start`; each keeps at least one sample.
+    private func inOrder(_ words: [Word], from start: SamplePosition) -> [Word] {
+        var earliest = start
+        return words.map { word in
+            var word = word
+            let begin = max(earliest, word.range.start)
+            word.range = SampleRange(begin, max(begin + 1, word.range.end))
+            earliest = word.range.end
+            return word
+        }
+    }
+}

@@ -1,0 +1,21 @@
+/// Random numbers that a seed tells (SplitMix64), so that a property test can be run again as it failed.
+package struct SeededGenerator: RandomNumberGenerator {
+    package let seed: UInt64
+    private var state: UInt64
+
+    /// A new seed each time; the test prints it.
+    package init() { self.init(seed: .random(in: .min ... .max)) }
+
+    package init(seed: UInt64) {
+        self.seed = seed
+        state = seed
+    }
+
+    package mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}

@@ -1,0 +1,46 @@
+import Appliance
+import Core
+
+/// A subcommand; one a file.
+protocol Command {
+    static var name: String { get }
+
+    /// One line for the list of commands.
+    static var summary: String { get }
+
+    /// What follows the name on the command line.
+    static var usage: String { get }
+
+    /// Explains arguments and options.
+    static var details: String { get }
+
+    /// Options that take a value, and options that take none; `--config` is everybody's.
+    static var options: (values: [String], flags: [String]) { get }
+
+    static var isHidden: Bool { get }
+
+    static func run(_ arguments: Arguments) async throws
+}
+
+extension Command {
+    static var isHidden: Bool { false }
+
+    static var help: String {
+        """
+        \(summary)
+
+        usage: fieldscribe \(name) \(usage)
+
+        \(details)
+          --config FILE      settings; else $FIELDSCRIBE_CONFIG, else /etc/fieldscribe/fieldscribe.conf, else defaults
+
+        """
+    }
+}
+
+/// The command line was wrong; the program ends with status 2.
+struct UsageError: Error {
+    var message: String
+
+    init(_ message: String) { self.message = message }
+}

@@ -1,0 +1,79 @@
+import Core
+import Platform
+import Synchronization
+
+/// One line on a terminal's standard error that replaces itself: how far all files have come, and how fast.
+final class ProgressBar: Sendable {
+    private struct File {
+        var length: SamplePosition?
+        var reached = SamplePosition.zero
+    }
+
+    private struct State {
+        var files: [Int: File] = [:]
+        var drawnAt: Int64 = 0
+        var isDrawn = false
+    }
+
+    private static let interval: Int64 = 100_000_000
+
+    private let isShown: Bool
+    private let count: Int
+    private let began = MonotonicClock.nanoseconds
+    private let state = Mutex(State())
+
+    init(files: Int, isShown: Bool = Terminal.showsErrors) {
+        count = files
+        self.isShown = isShown
+    }
+
+    /// A file was opened; its length is nil where its header does not tell.
+    func opened(_ index: Int, length: SamplePosition?) {
+        state.withLock { $0.files[index] = File(length: length) }
+    }
+
+    func reached(_ index: Int, _ position: SamplePosition) {
+        guard isShown else { return }
+        let now = MonotonicClock.nanoseconds
+        state.withLock { state in
+            guard var file = state.files[index], position > file.reached else { return }
+            file.reached = position
+            state.files[index] = file
+            guard now - state.drawnAt >= Self.interval else { return }
+            state.drawnAt = now
+            state.isDrawn = true
+            Terminal.draw("\r\u{1B}[K" + line(state.files, seconds: Double(now - began) / 1e9))
+        }
+    }
+
+    /// Takes the line away, so that something else can be said.
+    func clear() {
+        state.withLock { state in
+            guard state.isDrawn else { return }
+            state.isDrawn = false
+            Terminal.draw("\r\u{1B}[K")
+        }
+    }
+
+    private func line(_ files: [Int: File], seconds: Double) -> String {
+        let done = files.values.reduce(0) { $0 + $1.reached.seconds }
+        let lengths = files.values.map(\.length?.seconds)
+        let speed = "\(Self.tenths(done / max(seconds, 0.001))) x real time"
+        let names = count == 1 ? "" : "\(files.count) of \(count) files  "
+        guard files.count == count, let total = Self.sum(lengths),
+            total > 0
+        else { return "  \(names)\(Self.tenths(done)) s  \(speed)" }
+        let share = min(1, done / total)
+        let text = "  \(names)\(Self.tenths(done)) of \(Self.tenths(total)) s  \(speed)"
+        let room = max(0, min(40, Terminal.width - text.count - 10))
+        let filled = Int(share * Double(room))
+        let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: room - filled)
+        return "[\(bar)] \(Int(share * 100)) %\(text)"
+    }
+
+    private static func sum(_ lengths: [Double?]) -> Double? {
+        lengths.reduce(0) { sum, length in sum.flatMap { sum in length.map { sum + $0 } } }
+    }
+
+    private static func tenths(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }
+}

@@ -1,0 +1,89 @@
+import Appliance
+import Core
+import Glibc
+import Platform
+import PocketSphinxRecognizer
+import Recognizing
+import SQLiteArchive
+
+/// The appliance without a panel: records until it is told to stop, and writes down meanwhile.
+enum RecordCommand: Command {
+    static let name = "record"
+    static let summary = "Record from the microphone into the archive, and write down what is said."
+    static let usage = "[--seconds N] [--microphone M] [--directory DIR] [--json] [--audio-only]"
+    static let details = """
+          --seconds N        stop after N seconds; else Ctrl-C stops, and a second Ctrl-C leaves the rest of the text
+          --microphone M     alsa:NAME, file:PATH, file+fast:PATH or tone:HZ; default capture.device
+          --directory DIR    where archive and recordings are kept; default storage.directory
+          --json             print events, an object a line
+          --audio-only       record without writing down
+        """
+    static let options = (
+        values: ["--seconds", "--microphone", "--directory"], flags: ["--json", "--audio-only"]
+    )
+
+    static func run(_ arguments: Arguments) async throws {
+        try arguments.expect(0, "nothing else")
+        var configuration = try arguments.configuration()
+        if let microphone = arguments["--microphone"] { configuration.capture.device = microphone }
+        if let directory = arguments["--directory"] { configuration.storage.directory = directory }
+        let seconds = try arguments["--seconds"].map { _ in
+            try arguments.number("--seconds", in: 1...604_800, default: 1)
+        }
+        let pool = arguments.has("--audio-only") ? nil : try workers(configuration)
+        let archive = try SQLiteArchive(path: configuration.archivePath)
+        let outcome = try await record(
+            configuration, archive: archive, pool: pool, seconds: seconds,
+            screen: RecordingScreen(json: arguments.has("--json")))
+        try finish(outcome)
+    }
+
+    static func workers(_ configuration: Configuration) throws -> WorkerPool {
+        WorkerPool(
+            try configuration.workerCommand(profile: .live), size: max(1, configuration.recognizer.workers),
+            niceness: 5)
+    }
+
+    /// Records until Ctrl-C, the end of a microphone that is a file, or `seconds`.
+    static func record(
+        _ configuration: Configuration, archive: SQLiteArchive, pool: WorkerPool?, seconds: Int?,
+        screen: RecordingScreen
+    ) async throws -> LiveRecording.Outcome {
+        let hub = EventHub()
+        let events = hub.events(withPartials: screen.wantsPartials)
+        let recording = try await LiveRecording(
+            configuration: configuration, archive: archive, microphone: try configuration.microphone(), hub: hub,
+            length: seconds.map { SamplePosition(Int64($0 * SamplePosition.rate)) })
+        let interrupts = Interrupts { count in
+            if count > 1 {
+                screen.close()
+                Terminal.say("fieldscribe: interrupted; the recording is whole, the rest of its text is not written")
+                exit(130)
+            }
+            recording.stop(reason: .command)
+        }
+        defer { withExtendedLifetime(interrupts) {} }
+        async let shown: Void = screen.show(events)
+        let outcome: LiveRecording.Outcome
+        do {
+            outcome = try await recording.run(
+                pool: pool, profile: DecoderProfile.live.name, alternatives: 3)
+        } catch {
+            hub.finish()
+            await shown
+            throw error
+        }
+        hub.publish(.state(outcome.recording.error == nil ? .idle : .faulted))
+        hub.finish()
+        await shown
+        return outcome
+    }
+
+    /// Says where the recording is, and ends with the status of what failed.
+    private static func finish(_ outcome: LiveRecording.Outcome) throws {
+        Terminal.say(
+            "recording \(outcome.id): \(outcome.recording.length.seconds) s in \(outcome.folder.audio)")
+        if let error = outcome.recording.error { throw error }
+        if case .failure(let error) = outcome.transcription { throw error }
+    }
+}

@@ -1,0 +1,30 @@
+import Appliance
+import Core
+import Exporting
+import SQLiteArchive
+
+/// One recording's transcript.
+enum ShowCommand: Command {
+    static let name = "show"
+    static let summary = "Show what was said in a recording."
+    static let usage = "ID [--format F] [--directory DIR]"
+    static let details = """
+          ID                 a number, as fieldscribe list shows it
+          --format F         \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); default text
+          --directory DIR    where the archive is; default storage.directory
+        """
+    static let options = (values: ["--format", "--directory"], flags: [String]())
+
+    static func run(_ arguments: Arguments) async throws {
+        try arguments.expect(1, "a recording's number")
+        let id = try ArchivePlace.number(arguments.rest[0], for: name)
+        let format = try arguments.choice(
+            "--format", of: TranscriptFormat.allCases, named: \.rawValue, default: .text)
+        let place = try ArchivePlace(arguments)
+        guard let (_, timeline) = try await place.archive.transcript(of: id) else {
+            throw DeviceError(
+                .missing, "show", "recording \(id): there is none of this number; fieldscribe list shows what there is")
+        }
+        try Terminal.print(format.render(timeline))
+    }
+}

@@ -1,0 +1,41 @@
+import Core
+import Glibc
+import Platform
+
+/// The two streams of a command: results go to standard output, everything else to standard error.
+enum Terminal {
+    static let showsOutput = isatty(STDOUT_FILENO) == 1
+    static let showsErrors = isatty(STDERR_FILENO) == 1
+
+    /// Writes a result.
+    ///
+    /// - Throws: `DeviceError`, with `full` where the file behind it cannot grow.
+    static func print(_ text: String) throws(DeviceError) {
+        try write(text, to: STDOUT_FILENO, named: "standard output")
+    }
+
+    /// Tells the person something, on a line of its own; where nobody listens, it is not an error.
+    static func say(_ line: String) { try? write(line + "\n", to: STDERR_FILENO, named: "standard error") }
+
+    /// Writes to standard error as it is: for lines that replace themselves.
+    static func draw(_ text: String) { try? write(text, to: STDERR_FILENO, named: "standard error") }
+
+    /// Columns of the terminal behind standard error.
+    static var width: Int {
+        var size = winsize()
+        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+
+    private static func write(_ text: String, to number: Int32, named name: String) throws(DeviceError) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
+            if count > 0 {
+                rest = rest.dropFirst(count)
+            } else if errno != EINTR {
+                throw .system("write", on: name)
+            }
+        }
+    }
+}

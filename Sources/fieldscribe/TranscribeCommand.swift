@@ -1,0 +1,52 @@
+import Appliance
+import Core
+import Exporting
+import Glibc
+import Platform
+import PocketSphinxRecognizer
+import Recognizing
+
+/// Files in, transcripts out: without daemon or archive.
+enum TranscribeCommand: Command {
+    static let name = "transcribe"
+    static let summary = "Write down what is said in audio files."
+    static let usage = "FILE... [--format F] [--output DIR] [--jobs N] [--pass live|final] [--alternatives N]"
+    static let details = """
+          FILE               audio of any format that libsndfile reads, any rate, any channels; - is standard input
+          --format F         \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); default text
+          --output DIR       write DIR/talk.txt for talk.wav, and so on, instead of standard output
+          --jobs N           decode workers; default one a core
+          --pass live|final  live is quick, final searches wider and takes about three times the CPU; default live
+          --alternatives N   other readings a segment; default 3
+        """
+    static let options = (values: ["--format", "--output", "--jobs", "--pass", "--alternatives"], flags: [String]())
+
+    static func run(_ arguments: Arguments) async throws {
+        let configuration = try arguments.configuration()
+        guard !arguments.rest.isEmpty else {
+            throw UsageError("transcribe: name a file; see fieldscribe transcribe --help")
+        }
+        let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+        let usual = configuration.recognizer.workers > 0 ? configuration.recognizer.workers : cores
+        let jobs = try arguments.number("--jobs", in: 1...64, default: min(64, usual))
+        let profile = try arguments.choice("--pass", of: DecoderProfile.all, named: \.name, default: .live)
+        var settings = Transcriber.Settings()
+        settings.speech = configuration.speech
+        settings.alternatives = try arguments.number("--alternatives", in: 0...100, default: 3)
+        let format = try arguments.choice(
+            "--format", of: TranscriptFormat.allCases, named: \.rawValue, default: .text)
+        let output = try TranscriptOutput(
+            folder: arguments["--output"], format: format, inputs: arguments.rest)
+        let pool = WorkerPool(try configuration.workerCommand(profile: profile), size: jobs)
+        let interrupts = Interrupts { _ in
+            Terminal.say("fieldscribe: interrupted")
+            exit(130)
+        }
+        defer { withExtendedLifetime(interrupts) {} }
+        let batch = TranscriptionBatch(
+            pool: pool, engine: try await pool.prepare(), settings: settings, output: output,
+            progress: ProgressBar(files: arguments.rest.count))
+        let status = try await batch.run(arguments.rest, jobs: jobs)
+        if status != 0 { throw Ending(status: status) }
+    }
+}

@@ -1,0 +1,81 @@
+import Appliance
+import Core
+import Glibc
+import TestKit
+import Testing
+
+/// The device error that `body` throws.
+private func deviceError(_ body: () throws -> Configuration) -> DeviceError? {
+    do { _ = try body() } catch { return error as? DeviceError }
+    return nil
+}
+
+@Suite("Files") struct FileTests {
+    private func write(_ text: String, _ path: String) throws {
+        let file = try #require(fopen(path, "w"))
+        fputs(text, file)
+        #expect(fclose(file) == 0)
+    }
+
+    @Test("the flag wins over the variable, the variable over the system's file, and that over the defaults")
+    func precedence() throws {
+        let folder = TemporaryFolder()
+        let paths = ["flag", "variable", "system"].map(folder.file)
+        for (index, path) in paths.enumerated() { try write("[capture]\nchannels = \(index + 2)\n", path) }
+        let variable = ["FIELDSCRIBE_CONFIG": paths[1]]
+        let all = try Configuration.load(explicitPath: paths[0], environment: variable, systemPath: paths[2])
+        #expect(all.capture.channels == 2 && all.file == paths[0])
+        let two = try Configuration.load(explicitPath: nil, environment: variable, systemPath: paths[2])
+        #expect(two.capture.channels == 3 && two.file == paths[1])
+        let one = try Configuration.load(
+            explicitPath: nil, environment: ["FIELDSCRIBE_CONFIG": ""], systemPath: paths[2])
+        #expect(one.capture.channels == 4 && one.file == paths[2])
+        let none = try Configuration.load(explicitPath: nil, environment: [:], systemPath: folder.file("absent"))
+        #expect(none == Configuration())
+    }
+
+    @Test("a file that was named and is missing is an error that says who named it")
+    func missing() throws {
+        let path = TemporaryFolder().file("absent.conf")
+        let flag = deviceError { try Configuration.load(explicitPath: path, environment: [:]) }
+        let variable = deviceError {
+            try Configuration.load(explicitPath: nil, environment: ["FIELDSCRIBE_CONFIG": path])
+        }
+        #expect(flag?.code == .missing && flag?.exitStatus == 3)
+        #expect(flag?.message == "\(path): there is no such file; correct --config")
+        #expect(variable?.code == .missing)
+        #expect(variable?.message == "\(path): there is no such file; correct $FIELDSCRIBE_CONFIG or unset it")
+    }
+
+    @Test("a FIFO, a device and a folder are refused without being opened")
+    func notFiles() throws {
+        let folder = TemporaryFolder()
+        let fifo = folder.file("fifo")
+        #expect(mkfifo(fifo, 0o600) == 0)
+        for path in [fifo, "/dev/zero", "/dev/null", folder.path] {
+            let error = deviceError { try Configuration.load(explicitPath: path, environment: [:]) }
+            #expect(error?.code == .unsupported)
+            #expect(error?.message == "\(path): not a file; name a configuration file")
+        }
+    }
+
+    @Test("a link to a file is followed")
+    func link() throws {
+        let folder = TemporaryFolder()
+        try write("[capture]\nrate = 44100\n", folder.file("real"))
+        #expect(symlink("real", folder.file("link")) == 0)
+        let configuration = try Configuration.load(explicitPath: folder.file("link"), environment: [:])
+        #expect(configuration.capture.rate == 44_100)
+    }
+
+    @Test("more than a mebibyte is refused, and one of comments is read")
+    func size() throws {
+        let folder = TemporaryFolder()
+        let comments = String(repeating: "#" + String(repeating: "x", count: 1_022) + "\n", count: 1_024)
+        try write(comments, folder.file("large"))
+        #expect(try Configuration.load(explicitPath: folder.file("large"), environment: [:]).capture.rate == 16_000)
+        try write(comments + "\n", folder.file("larger"))
+        let error = deviceError { try Configuration.load(explicitPath: folder.file("larger"), environment: [:]) }
+        #expect(error?.code == .unsupported)
+    }
+}

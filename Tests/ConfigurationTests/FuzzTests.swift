@@ -1,0 +1,40 @@
+import Appliance
+import TestKit
+import Testing
+
+@Suite("Malformed files") struct FuzzTests {
+    /// What files are made of, so that most of them get past the first line.
+    private static let pieces: [[UInt8]] =
+        ["\n", "\n", "\r\n", "[", "]", "=", ":", ";", "#", " ", "\t", "\"", "[capture]\n", "[speech]\n", "[panel]\n"]
+        .map { Array($0.utf8) } + ConfigurationKey.all.map { Array("\($0.name) = ".utf8) }
+        + ConfigurationKey.all.map { Array("[\($0.section)]\n\($0.name)=\($0.value(in: Configuration()))\n".utf8) }
+        + [[0xFF], [0], [0xEF, 0xBB, 0xBF], [0xC3], Array(repeating: 0x41, count: 250)]
+
+    @Test("give a configuration, or problems with the number of a line that is there")
+    func fuzz() throws {
+        var generator = SeededGenerator()
+        print("seed \(generator.seed)")
+        var taken = 0
+        for _ in 0..<500 {
+            var bytes: [UInt8] = []
+            for _ in 0..<Int.random(in: 0...12, using: &generator) {
+                bytes += Self.pieces.randomElement(using: &generator) ?? []
+            }
+            for _ in 0..<Int.random(in: 0...2, using: &generator) where !bytes.isEmpty {
+                bytes[Int.random(in: bytes.indices, using: &generator)] = .random(in: 0...255, using: &generator)
+            }
+            let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false).count
+            switch try read(bytes) {
+            case .success: taken += 1
+            case .failure(let error):
+                #expect(!error.problems.isEmpty)
+                for problem in error.problems {
+                    #expect((1...lines).contains(problem.line), "seed \(generator.seed): \(bytes)")
+                    #expect(!problem.description.contains("\n"), "seed \(generator.seed): \(bytes)")
+                }
+            }
+        }
+        // Both ends are reached.
+        #expect(taken > 10 && taken < 490)
+    }
+}

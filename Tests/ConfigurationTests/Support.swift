@@ -1,0 +1,26 @@
+import Appliance
+import FoundationEssentials
+import TestKit
+
+/// Reads a text as a configuration file; what is wrong with it where it is refused.
+func read(_ text: String) throws -> Result<Configuration, ConfigurationError> {
+    try read(Array(text.utf8))
+}
+
+func read(_ bytes: [UInt8]) throws -> Result<Configuration, ConfigurationError> {
+    let folder = TemporaryFolder()
+    let path = folder.file("fieldscribe.conf")
+    try Data(bytes).write(to: URL(filePath: path))
+    do { return .success(try Configuration.load(explicitPath: path, environment: [:])) } catch let error
+        as ConfigurationError
+    {
+        return .failure(error)
+    }
+}
+
+extension Result where Failure == ConfigurationError {
+    /// Line and reason of each problem: `3 "abc" is not ...`.
+    var complaints: [String] {
+        if case .failure(let error) = self { error.problems.map { "\($0.line) \($0.reason)" } } else { [] }
+    }
+}

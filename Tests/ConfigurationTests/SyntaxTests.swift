@@ -1,0 +1,136 @@
+import Appliance
+import Testing
+
+@Suite("Syntax") struct SyntaxTests {
+    @Test(
+        "what is only a matter of form changes nothing",
+        arguments: [
+            "\u{FEFF}[capture]\nrate = 44100\n",
+            "[capture]\r\nrate = 44100\r\n",
+            "[capture]\nrate = 44100",
+            "  [capture]\n\trate = 44100\n\tchannels = 1\n",
+            "[capture]\nrate=44100\n",
+            "[capture]\nrate: 44100\n",
+            "[capture] # sound\n; one\n  # two\n\nrate = 44100 ; three\n",
+            "[capture]\n[panel]\n[capture]\nrate = 44100\n",
+            "# g\u{fc}nstig\n[capture]\nrate = 44100\n",
+            "# " + String(repeating: "long ", count: 200) + "\n[capture]\nrate = 44100\n",
+        ])
+    func forms(_ text: String) throws {
+        var configuration = try read(text).get()
+        #expect(configuration.capture.rate == 44_100)
+        configuration.capture.rate = 16_000
+        configuration.file = nil
+        #expect(configuration == Configuration())
+    }
+
+    @Test(
+        "nothing, and a file of nothing, give the defaults", arguments: ["", "\n", "\u{FEFF}", "#", "\r\n\r\n", "   "])
+    func empty(_ text: String) throws {
+        #expect(try read(text).get().capture.rate == 16_000)
+    }
+
+    @Test(
+        "what cannot be meant is refused with its line",
+        arguments: [
+            ("[capture]\nrate\n", ["2 this line is neither [section] nor key = value nor # comment"]),
+            ("[capture]\n\nrate", ["3 this line is neither [section] nor key = value nor # comment"]),
+            ("[capture\nrate = 1\n", ["1 this line lacks the ] of a section's name"]),
+            ("[capture] rate = 1\n", ["1 this line has more after [capture]; put it on a line of its own"]),
+            ("rate = 16000\n", ["1 stands before the first section; put a line like [capture] above it"]),
+            (
+                "[capture]\nrate = 16000 # Hz\n",
+                [
+                    "2 has a comment after its value; begin it with ; or give it a line of its own"
+                ]
+            ),
+            (
+                "[capture]\nrate = 16000\rchannels = 1\n",
+                [
+                    "2 this line ends with a carriage return alone; end lines with a newline"
+                ]
+            ),
+            (
+                "#\n[capture]\nrate = 16\u{0}000\n",
+                ["3 this line holds a NUL byte; save the file as plain text in UTF-8"]
+            ),
+            ("[capture]\nrate = \u{1B}[1m\n", ["2 this line holds a control character; remove it"]),
+            (
+                "[capture]\nrate = 1\nrate = 16000\n",
+                [
+                    "2 1 is out of range; allowed: 8000 to 192000",
+                    "3 is set twice, here and on line 2; remove one of them",
+                ]
+            ),
+            (
+                "[capture]\nrate = 44100\n[panel]\n[capture]\nrate = 48000\n",
+                [
+                    "5 is set twice, here and on line 2; remove one of them"
+                ]
+            ),
+        ])
+    func refused(_ text: String, _ complaints: [String]) throws {
+        #expect(try read(text).complaints == complaints)
+    }
+
+    @Test("Latin-1 and UTF-16 are refused")
+    func encodings() throws {
+        let latin = Array("[control]\ngroup = gr".utf8) + [0xFC] + Array("n\n".utf8)
+        #expect(
+            try read(latin).complaints == ["2 this line is not UTF-8; save the file as plain text in UTF-8"])
+        let wide: [UInt8] = [0xFF, 0xFE] + "[panel]\n".utf8.flatMap { [$0, 0] as [UInt8] }
+        #expect(
+            try read(wide).complaints.first == "1 this line holds a NUL byte; save the file as plain text in UTF-8")
+    }
+
+    @Test("a name that is not known is refused with the one that was probably meant")
+    func suggestions() throws {
+        #expect(
+            try read("[captrue]\nrate = 1\n").complaints == [
+                "1 [captrue] is not a section; did you mean capture?"
+            ])
+        #expect(try read("[Panel]\n").complaints == ["1 [Panel] is not a section; did you mean panel?"])
+        #expect(
+            try read("[wifi]\nname = x\n").complaints == [
+                "1 [wifi] is not a section; known: capture, speech, recognizer, panel, storage, export, control"
+            ])
+        #expect(
+            try read("[capture]\nsample-rate = 16000\nRate = 16000\n").complaints == [
+                "2 is not a key of [capture]; known: device, rate, channels, preroll-seconds, sync-seconds",
+                "3 is not a key of [capture]; did you mean rate?",
+            ])
+        #expect(
+            try read("[capture]\nlamp = none\n").complaints == ["2 is not a key of [capture]; it belongs in [panel]"])
+        #expect(
+            try read("[capture]\ndevice alsa:default\n").complaints == [
+                "2 is not a key of [capture]; did you mean device?"
+            ])
+    }
+
+    @Test("a line is as long as libinih reads, and a longer one is refused with its number")
+    func lineLimit() throws {
+        func line(_ bytes: Int) -> String { "model = /" + String(repeating: "m", count: bytes - 9) }
+        let longest = try read("[recognizer]\n\(line(198))\nworkers = 3\n").get()
+        #expect(longest.recognizer.model.utf8.count == 190 && longest.recognizer.workers == 3)
+        #expect(
+            try read("[recognizer]\n\(line(199))\nworkers = 99\n").complaints == [
+                "2 this line is longer than 198 bytes; shorten it", "3 99 is out of range; allowed: 0 to 64",
+            ])
+    }
+
+    @Test("all problems are told, in the order of lines, and in short on one line")
+    func collected() throws {
+        guard
+            case .failure(let error) = try read(
+                "[capture]\nrate = abc\n[speech]\npadding-milliseconds = 900\n[nowhere]\na = b\n[panel]\nstyle = x\n")
+        else {
+            Issue.record("taken")
+            return
+        }
+        #expect(error.problems.map(\.line) == [2, 4, 5, 8])
+        let file = try #require(error.problems.first).file
+        #expect(
+            error.description == "\(file):2: capture.rate: \"abc\" is not a whole number; allowed: 8000 to 192000 "
+                + "(and 3 more; see fieldscribe doctor)")
+    }
+}

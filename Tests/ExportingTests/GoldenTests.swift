@@ -1,0 +1,130 @@
+import Core
+import Exporting
+import Testing
+
+@Suite("Each format to the letter")
+struct GoldenTests {
+    @Test("text is the words, a line per segment that has any")
+    func text() throws {
+        #expect(try TranscriptFormat.text.render(sample) == "go forward\nten meters\n")
+    }
+
+    @Test("JSON has the shape of the contract, with numbers that print short")
+    func json() throws {
+        #expect(
+            try TranscriptFormat.json.render(sample) == """
+                {"duration":61.2,"engine":{"model":"en-us","name":"pocketsphinx","version":"5.0.1"},"file":"talk.wav",\
+                "gaps":[{"cause":"overrun","end":10.25,"start":8}],\
+                "marks":[{"text":"say \\"here\\"","time":0.5},{"text":"","time":60}],"sampleRate":16000,\
+                "segments":[{"alternatives":[{"confidence":0.1,"text":"go for word"}],"confidence":0.81,"end":1.3,\
+                "endedBy":"silence","final":true,"id":1,"start":0.42,"text":"go forward",\
+                "words":[{"confidence":0.9,"end":0.71,"start":0.42,"text":"go"},\
+                {"confidence":0.72,"end":1.3,"start":0.71,"text":"forward"}]},\
+                {"alternatives":[],"confidence":0,"end":6,"endedBy":"error","final":true,"id":2,"start":5,"text":"",\
+                "words":[]},\
+                {"alternatives":[],"confidence":0.6167,"end":12.8,"endedBy":"stop","final":true,"id":3,"start":12,\
+                "text":"ten meters","words":[{"confidence":0.3333,"end":12.25,"start":12,"text":"ten"},\
+                {"confidence":0.9,"end":12.8,"start":12.25,"text":"meters"}]}],\
+                "statistics":{"audioSeconds":61.2,"cpuSeconds":12,"seams":1,"sessions":9,"speechSeconds":2.68,\
+                "wallSeconds":0.3}}
+
+                """)
+    }
+
+    @Test("JSON Lines is a header, all in the order of time, and the statistics")
+    func jsonLines() throws {
+        var short = sample
+        short.segments = [segment(1, [word("go", 0.5, 1)])]
+        #expect(
+            try TranscriptFormat.jsonl.render(short) == """
+                {"duration":61.2,"engine":{"model":"en-us","name":"pocketsphinx","version":"5.0.1"},"file":"talk.wav",\
+                "sampleRate":16000,"type":"header"}
+                {"alternatives":[],"confidence":0.9,"end":1,"endedBy":"silence","final":true,"id":1,"start":0.5,\
+                "text":"go","type":"segment","words":[{"confidence":0.9,"end":1,"start":0.5,"text":"go"}]}
+                {"text":"say \\"here\\"","time":0.5,"type":"mark"}
+                {"cause":"overrun","end":10.25,"start":8,"type":"gap"}
+                {"text":"","time":60,"type":"mark"}
+                {"audioSeconds":61.2,"cpuSeconds":12,"seams":1,"sessions":9,"speechSeconds":2.68,"type":"statistics",\
+                "wallSeconds":0.3}
+
+                """)
+        #expect(
+            try TranscriptFormat.jsonl.render(short)
+                .hasPrefix("\(jsonHeaderLine(short))\n\(jsonLine(short.segments[0]))\n"))
+    }
+
+    @Test("SubRip shows words and gaps")
+    func subRip() throws {
+        #expect(
+            try TranscriptFormat.srt.render(sample) == """
+                1
+                00:00:00,420 --> 00:00:01,420
+                go forward
+
+                2
+                00:00:08,000 --> 00:00:10,250
+                [gap 2.3 s: overrun]
+
+                3
+                00:00:12,000 --> 00:00:13,000
+                ten meters
+
+
+                """)
+    }
+
+    @Test("WebVTT has the marks as comments at their places")
+    func webVTT() throws {
+        #expect(
+            try TranscriptFormat.vtt.render(sample) == """
+                WEBVTT
+
+                NOTE mark 00:00:00.500 say "here"
+
+                00:00:00.420 --> 00:00:01.420
+                go forward
+
+                00:00:08.000 --> 00:00:10.250
+                [gap 2.3 s: overrun]
+
+                00:00:12.000 --> 00:00:13.000
+                ten meters
+
+                NOTE mark 00:01:00.000
+
+                """)
+    }
+
+    @Test(
+        "an empty transcript is an empty file of its format",
+        arguments: [
+            (.text, ""), (.srt, ""), (.vtt, "WEBVTT\n"),
+            (
+                .json,
+                """
+                {"duration":0,"engine":{"model":"en-us","name":"pocketsphinx","version":"5.0.1"},"file":"talk.wav",\
+                "gaps":[],"marks":[],"sampleRate":16000,"segments":[]}
+
+                """
+            ),
+            (
+                .jsonl,
+                """
+                {"duration":0,"engine":{"model":"en-us","name":"pocketsphinx","version":"5.0.1"},"file":"talk.wav",\
+                "sampleRate":16000,"type":"header"}
+
+                """
+            ),
+        ] as [(TranscriptFormat, String)])
+    func empty(format: TranscriptFormat, expected: String) throws {
+        #expect(try format.render(timeline(seconds: 0)) == expected)
+    }
+
+    @Test(
+        "files are named as people expect",
+        arguments: zip(TranscriptFormat.allCases, ["txt", "json", "jsonl", "srt", "vtt"]))
+    func extensions(format: TranscriptFormat, fileExtension: String) {
+        #expect(format.fileExtension == fileExtension)
+        #expect(TranscriptFormat(rawValue: format.rawValue) == format)
+    }
+}

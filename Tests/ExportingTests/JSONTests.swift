@@ -1,0 +1,134 @@
+import Core
+import Exporting
+import FoundationEssentials
+import Testing
+
+@Suite("JSON read back")
+struct JSONTests {
+    private struct Document: Decodable {
+        struct Segment: Decodable, Equatable {
+            struct Word: Decodable, Equatable {
+                var text: String
+                var start, end, confidence: Double
+            }
+            struct Alternative: Decodable, Equatable {
+                var text: String
+                var confidence: Double
+            }
+            var id: Int
+            var start, end: Double
+            var text: String
+            var confidence: Double
+            var final: Bool
+            var endedBy: EndReason
+            var words: [Word]
+            var alternatives: [Alternative]
+        }
+        struct Gap: Decodable, Equatable {
+            var start, end: Double
+            var cause: Core.Gap.Cause
+        }
+        struct Mark: Decodable, Equatable {
+            var time: Double
+            var text: String
+        }
+        var file: String
+        var duration: Double
+        var sampleRate: Int
+        var engine: EngineDescription
+        var segments: [Segment]
+        var gaps: [Gap]
+        var marks: [Mark]
+        var statistics: Statistics?
+    }
+
+    private struct Kind: Decodable { var type: String }
+
+    private func decode<Value: Decodable>(_ type: Value.Type, _ json: some StringProtocol) throws -> Value {
+        try JSONDecoder().decode(type, from: Data(json.utf8))
+    }
+
+    @Test("a transcript comes back with the same times, to the sample")
+    func transcript() throws {
+        let read = try decode(Document.self, TranscriptFormat.json.render(sample))
+        #expect(read.file == sample.name)
+        #expect(read.sampleRate == 16_000)
+        #expect(SamplePosition(seconds: read.duration) == sample.length)
+        #expect(read.engine == sample.engine)
+        #expect(read.gaps == [.init(start: 8, end: 10.25, cause: .overrun)])
+        #expect(read.marks.map(\.time) == sample.marks.map(\.position.seconds))
+        #expect(read.statistics?.sessions == 9)
+        try #require(read.segments.count == sample.segments.count)
+        for (read, written) in zip(read.segments, sample.segments) {
+            #expect(read.id == written.id)
+            #expect(read.text == written.text)
+            #expect(read.endedBy == written.endedBy)
+            #expect(abs(read.confidence - written.confidence) <= 0.000_05)
+            #expect(
+                SampleRange(SamplePosition(seconds: read.start), SamplePosition(seconds: read.end)) == written.range)
+            #expect(
+                read.words.map { word($0.text, $0.start, $0.end).range } == written.words.map(\.range))
+            #expect(read.words.map(\.text) == written.words.map(\.text))
+            #expect(read.alternatives.map(\.text) == written.alternatives.map(\.text))
+        }
+    }
+
+    @Test("a position after a hundred hours and one sample is exact")
+    func longRecording() throws {
+        let position = SamplePosition(100 * 3_600 * 16_000 + 1)
+        let written = timeline(
+            [Segment(id: 1, range: SampleRange(position, position + 1), words: [], endedBy: .stop)], seconds: 400_000)
+        let read = try decode(Document.self, TranscriptFormat.json.render(written))
+        #expect(read.segments.first.map { SamplePosition(seconds: $0.start) } == position)
+        #expect(read.segments.first.map { SamplePosition(seconds: $0.end) } == position + 1)
+    }
+
+    @Test(
+        "odd characters come back as they were, and every object stays on its line",
+        arguments: [
+            "\"quoted\" \\ /slashes/", "two\nlines\r\nand\u{2028}more", "nul\0nul", "👩‍🚀 e\u{301}",
+            "\u{202E}bidi\u{202C}",
+            "<b>&amp;</b> -->", "\u{FEFF}\u{1}\u{7F}",
+        ])
+    func oddCharacters(text: String) throws {
+        let written = timeline(
+            [segment(1, [word(text, 0, 1)])], marks: [Mark(SamplePosition(seconds: 2), text: text)])
+        let json = try TranscriptFormat.json.render(written)
+        #expect(json.split(separator: "\n").count == 1)
+        let read = try decode(Document.self, json)
+        #expect(read.segments.first?.words.first.map { Array($0.text.unicodeScalars) } == Array(text.unicodeScalars))
+        #expect(read.marks.first.map { Array($0.text.unicodeScalars) } == Array(text.unicodeScalars))
+        let lines = try TranscriptFormat.jsonl.render(written).split(separator: "\n")
+        #expect(try lines.map { try decode(Kind.self, $0).type } == ["header", "segment", "mark"])
+    }
+
+    @Test("confidences that are no numbers are 0", arguments: [Double.nan, .infinity, -.infinity])
+    func notANumber(confidence: Double) throws {
+        let written = timeline([segment(1, [word("a", 0, 1, confidence)])])
+        let read = try decode(Document.self, TranscriptFormat.json.render(written))
+        #expect(read.segments.first?.words.first?.confidence == 0)
+        #expect(read.segments.first?.confidence == 0)
+    }
+
+    @Test("every confidence prints with at most four decimals")
+    func shortNumbers() throws {
+        for tenThousandth in 0...10_000 {
+            let number = Double(tenThousandth) / 10_000 + 0.000_01
+            let line = try jsonLine(segment(1, [word("a", 0, 1, number)]))
+            let printed = line.split(separator: "\"confidence\":")[1].prefix { $0 != "," }
+            #expect(printed.count <= 6, "\(number)")
+            #expect(Double(printed) == Double(tenThousandth) / 10_000)
+        }
+    }
+
+    @Test("lines that start together keep their order")
+    func ties() throws {
+        let position = SamplePosition(seconds: 1)
+        let written = timeline(
+            [segment(1, [word("a", 1, 2)])], gaps: [gap(1, 2)],
+            marks: (1...40).map { Mark(position, text: String($0)) })
+        let lines = try TranscriptFormat.jsonl.render(written).split(separator: "\n")
+        #expect(try lines.prefix(4).map { try decode(Kind.self, $0).type } == ["header", "segment", "gap", "mark"])
+        #expect(try lines.dropFirst(3).map { try decode(Document.Mark.self, $0).text } == (1...40).map(String.init))
+    }
+}

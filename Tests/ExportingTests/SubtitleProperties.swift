@@ -1,0 +1,74 @@
+import Core
+import Exporting
+import Testing
+
+@Suite("Subtitles of any transcript")
+struct SubtitleProperties {
+    @Test("cues are in order, never overlap, and hold every word once, in order")
+    func anyTimeline() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        print("seed of anyTimeline: \(seed)")
+        var random = SplitMix(state: seed)
+        for round in 1...400 {
+            let timeline = randomTimeline(&random)
+            let spoken = timeline.segments.flatMap(\.words).map(\.text)
+            for format in [TranscriptFormat.srt, .vtt] {
+                let cues = try Subtitles(format.render(timeline)).cues
+                let words = cues.flatMap(\.lines).filter { !$0.hasPrefix("[gap ") }
+                    .flatMap { $0.split(separator: " ").map(String.init) }
+                #expect(words == spoken, "\(format), seed \(seed), round \(round)")
+                #expect(cues.count { $0.lines[0].hasPrefix("[gap ") } == timeline.gaps.count)
+                for cue in cues {
+                    #expect(cue.start < cue.end && cue.end <= cue.start + 7_000, "seed \(seed), round \(round)")
+                    #expect(cue.lines.count <= 2)
+                    #expect(cue.lines.allSatisfy { $0.count <= 42 || !$0.contains(" ") })
+                }
+                for (cue, next) in zip(cues, cues.dropFirst()) {
+                    #expect(cue.end <= next.start, "seed \(seed), round \(round)")
+                }
+            }
+        }
+    }
+
+    /// Segments in order, with words that may be short, long, crowded or of no length, and gaps anywhere.
+    private func randomTimeline(_ random: inout SplitMix) -> Timeline {
+        var timeline = timeline(seconds: 0)
+        var position = SamplePosition(Int64.random(in: 0...1_000_000, using: &random))
+        var number = 0
+        let longest = [0, 20, 5_000, 40_000, 200_000].randomElement(using: &random) ?? 0
+        for id in 1...Int.random(in: 1...12, using: &random) {
+            let start = position
+            var words: [Word] = []
+            for _ in 0..<Int.random(in: 0...40, using: &random) {
+                number += 1
+                let text = String(repeating: "w", count: Int.random(in: 0...50, using: &random) / 4) + "\(number)"
+                let end = position + Int64.random(in: 0...Int64(longest), using: &random)
+                words.append(Word(text, SampleRange(position, end), confidence: 0.5))
+                position = end + Int64.random(in: 0...Int64(longest), using: &random) / 4
+            }
+            timeline.segments.append(
+                Segment(id: id, range: SampleRange(start, position), words: words, endedBy: .silence))
+            position = position + Int64.random(in: 0...100_000, using: &random)
+        }
+        timeline.length = position
+        for _ in 0..<Int.random(in: 0...6, using: &random) {
+            let start = SamplePosition(Int64.random(in: 0...position.samples, using: &random))
+            timeline.gaps.append(
+                Gap(SampleRange(start, start + Int64.random(in: 1...300_000, using: &random)), cause: .overrun))
+        }
+        timeline.marks = [Mark(SamplePosition(position.samples / 2), text: "middle")]
+        return timeline
+    }
+}
+
+/// SplitMix64: the same numbers for the same seed.
+private struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

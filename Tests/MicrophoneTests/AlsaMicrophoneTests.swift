@@ -1,0 +1,170 @@
+import Core
+import Glibc
+import Testing
+
+@testable import AlsaMicrophone
+
+/// libasound's own plugins stand for sound cards.
+@Suite("ALSA microphones") struct AlsaMicrophoneTests {
+    /// Asks libasound to read our configuration; before the first test opens anything, and once.
+    private static let folder: Result<Folder, any Error> = Result {
+        let folder = try Folder()
+        var configuration = "</usr/share/alsa/alsa.conf>\n"
+        for (name, bytes) in sources {
+            let file = try folder.write(bytes, to: "\(name).raw")
+            configuration += """
+                pcm.\(name) { type file slave.pcm null file /dev/null infile "\(file)" format raw }
+
+                """
+        }
+        configuration += """
+            pcm.absent { type hw card 31 }
+            pcm.silent { type null }
+            """
+        setenv("ALSA_CONFIG_PATH", try folder.write(Array(configuration.utf8), to: "asound.conf"), 1)
+        // Nobody else ends a static value.
+        atexit { try? AlsaMicrophoneTests.folder.get().remove() }
+        return folder
+    }
+
+    private static let sources: [String: [UInt8]] = [
+        "exact": littleEndian(ramp(20_000)),
+        "stereo": littleEndian(
+            interleaved(sine(440, rate: 48_000, count: 96_000), channels: 2).map { Int16(($0 * 32_767).rounded()) }),
+    ]
+
+    private func open(_ device: String, rate: Int = 16_000, channels: Int = 1) throws -> AlsaCapture {
+        _ = try Self.folder.get()
+        let settings = AlsaMicrophone.Settings(rate: rate, channels: channels, asFastAsItGoes: true)
+        return try AlsaMicrophone(device: device, settings: settings).openCapture()
+    }
+
+    @Test("samples come out bit by bit, then silence")
+    func exact() throws {
+        let microphone = try open("exact")
+        let output = try samples(of: microphone, blocks: 15)
+        #expect(output == ramp(20_000) + [Int16](repeating: 0, count: 4_000))
+    }
+
+    @Test("48 kHz stereo is converted")
+    func convertsStereo() throws {
+        let microphone = try open("stereo", rate: 48_000, channels: 2)
+        #expect(microphone.configuration.rate == 48_000)
+        #expect(microphone.configuration.channels == 2)
+        let output = try samples(of: microphone, blocks: 22)
+        #expect(output.count >= 31_000)
+        #expect(signalToNoise(output, ideal: sine(440, rate: 16_000, count: 31_000)) > 60)
+    }
+
+    @Test("the null device gives silence in blocks of 100 ms and keeps 2 s")
+    func nullIsSilent() throws {
+        let microphone = try open("null")
+        #expect(try samples(of: microphone, blocks: 4) == [Int16](repeating: 0, count: 6_400))
+        let configuration = microphone.configuration
+        #expect(configuration.format == "S16_LE")
+        #expect(configuration.periodFrames == 1_600)
+        #expect(configuration.bufferMilliseconds == 2_000)
+        #expect(!configuration.hasCard)
+    }
+
+    @Test(
+        "a device that is not there is told of",
+        arguments: ["absent", "hw:CARD=Nobody", "plughw:CARD=Nobody", "nobody"])
+    func missing(device: String) throws {
+        let error = try deviceError { _ = try open(device) }
+        #expect(error.code == .missing)
+        #expect(error.exitStatus == 3)
+        #expect(error.message.contains("not found; ") && !error.message.contains("\n"))
+    }
+
+    @Test("addresses are read, and others are left to others")
+    func addresses() throws {
+        #expect(AlsaMicrophone(uri: "alsa:plughw:CARD=Mic")?.name == "alsa:plughw:CARD=Mic")
+        #expect(AlsaMicrophone(uri: "alsa:null")?.isRealTime == true)
+        #expect(AlsaMicrophone(uri: "alsa+fast:null")?.isRealTime == false)
+        #expect(AlsaMicrophone(uri: "file:null") == nil)
+    }
+
+    @Test("the capture devices are those that the kernel lists")
+    func devices() throws {
+        _ = try Self.folder.get()
+        let devices = try captureDevices()
+        var found = glob_t()
+        defer { globfree(&found) }
+        let count = glob("/proc/asound/card*/pcm*c", 0, nil, &found) == 0 ? Int(found.gl_pathc) : 0
+        #expect(devices.count == count)
+        #expect(devices.allSatisfy { $0.name.hasPrefix("plughw:CARD=") })
+    }
+
+    @Test("a busy device's user is found in /proc")
+    func findsUser() throws {
+        let folder = try Folder()
+        let root = folder.path
+        for part in ["asound", "asound/card1", "asound/card1/pcm0c", "asound/card1/pcm0c/sub0", "4711"] {
+            mkdir("\(root)/\(part)", 0o700)
+        }
+        defer {
+            for part in ["4711", "asound/card1/pcm0c/sub0", "asound/card1/pcm0c", "asound/card1", "asound"] {
+                rmdir("\(root)/\(part)")
+            }
+        }
+        let status = try folder.write(
+            Array("state: RUNNING\nowner_pid   : 4711\n".utf8), to: "asound/card1/pcm0c/sub0/status")
+        #expect(SoundUsers.capturing(root: root) == ["process 4711"])
+        let comm = try folder.write(Array("arecord\n".utf8), to: "4711/comm")
+        #expect(SoundUsers.capturing(root: root) == ["arecord (process 4711)"])
+        unlink(comm)
+        _ = try folder.write(Array("closed\n".utf8), to: "asound/card1/pcm0c/sub0/status")
+        #expect(SoundUsers.capturing(root: root).isEmpty)
+        unlink(status)
+    }
+
+    @Test(
+        "every sample format is read",
+        arguments: [
+            (.s16, [0x00, 0x80, 0x00, 0x40, 0xff, 0xff]),
+            (.s32, [0, 0, 0, 0x80, 0, 0, 0, 0x40, 0, 0, 0xff, 0xff]),
+            (.s24Packed, [0, 0, 0x80, 0, 0, 0x40, 0, 0xff, 0xff]),
+            // The fourth byte is noise.
+            (.s24, [0, 0, 0x80, 0x55, 0, 0, 0x40, 0xaa, 0, 0xff, 0xff, 0x00]),
+            (.float, [0, 0, 0x80, 0xbf, 0, 0, 0, 0x3f, 0, 0, 0, 0xb8]),
+        ] as [(SampleFormat, [UInt8])])
+    func decodes(format: SampleFormat, bytes: [UInt8]) {
+        var samples = [Float](repeating: 9, count: 3)
+        samples.withUnsafeMutableBufferPointer { samples in
+            bytes.withUnsafeBytes { format.decode($0, into: samples) }
+        }
+        #expect(samples == [-1, 0.5, -1 / 32_768])
+    }
+}
+
+@Suite("Pacing of devices without a clock") struct PacerTests {
+    private let block = 1_600
+
+    @Test("a device that runs ahead is held to real time")
+    func holdsBack() {
+        var pacer = Pacer(rate: 16_000, start: 0, isClocked: false)
+        var now: Int64 = 0
+        for _ in 0..<100 { now += pacer.pause(after: block, at: now) }
+        #expect(now == 10_000_000_000)
+    }
+
+    @Test("no block comes later than a little more than its length")
+    func noLongPause() {
+        var pacer = Pacer(rate: 16_000, start: 0, isClocked: false)
+        var now: Int64 = 0
+        for _ in 0..<100 {
+            let pause = pacer.pause(after: block, at: now)
+            #expect(pause <= 125_000_000)
+            now += pause
+        }
+    }
+
+    @Test("a fast sound card is never held back", arguments: [true, false])
+    func leavesCardsAlone(isClocked: Bool) {
+        var pacer = Pacer(rate: 16_000, start: 0, isClocked: isClocked)
+        // One second ahead after 2,000 s: 500 ppm.
+        let pauses = (1...40_000).map { pacer.pause(after: block, at: Int64(Double($0) * 1e8 / 1.0005)) }
+        #expect(pauses.allSatisfy { $0 == 0 })
+    }
+}

@@ -1,0 +1,72 @@
+import AlsaMicrophone
+import Testing
+
+@Suite("Capture clock") struct CaptureClockTests {
+    private static let start: Int64 = 5_000_000_000_000
+
+    /// A sound card that is read each 100 ms for so many seconds; returns the clock and the time of the last read.
+    private func capture(seconds: Int, driftPPM: Double, rate: Int, jitter: (Int) -> Int64) -> (CaptureClock, Int64) {
+        var clock = CaptureClock(rate: rate, start: Self.start)
+        var now = Self.start
+        let startDelay = 8_000_000.0
+        for block in 1...(seconds * 10) {
+            let captured = Double(block) * 1e8 / (1 + driftPPM * 1e-6) + startDelay
+            now = Self.start + Int64(captured) + jitter(block)
+            clock.delivered(rate / 10, at: now)
+        }
+        return (clock, now)
+    }
+
+    @Test(
+        "an overrun is as long as it was, whatever the card's drift",
+        arguments: [-500.0, -100, 0, 100, 500], [16_000, 48_000])
+    func overrunLength(driftPPM: Double, rate: Int) {
+        var (clock, now) = capture(seconds: 3_600, driftPPM: driftPPM, rate: rate) { block in
+            // Reads come a little late, and some very late.
+            block % 50 == 7 ? 60_000_000 : Int64(block * 7_919 % 1_500_000)
+        }
+        let before = clock.frames
+        // Three seconds without a read, then a new start.
+        now += 3_000_000_000
+        let lost = clock.restarted(at: now)
+        let expected = Double(rate) * (3.0 + 0.008)
+        #expect(abs(Double(lost) - expected) < Double(rate) * 0.006)
+        #expect(clock.frames == before + lost)
+    }
+
+    @Test("several overruns do not add up their errors")
+    func overrunsDoNotAddUp() {
+        var clock = CaptureClock(rate: 16_000, start: Self.start)
+        var captured = 0.0
+        for _ in 0..<100 {
+            for _ in 0..<20 {
+                captured += 0.1
+                clock.delivered(1_600, at: Self.start + Int64((captured + 0.001) * 1e9))
+            }
+            captured += 2.5
+            _ = clock.restarted(at: Self.start + Int64(captured * 1e9))
+        }
+        #expect(abs(Double(clock.frames) - captured * 16_000) < 100)
+    }
+
+    @Test("an overrun before the first read is counted from the start")
+    func overrunAtOnce() {
+        var clock = CaptureClock(rate: 16_000, start: Self.start)
+        #expect(clock.restarted(at: Self.start + 2_000_000_000) == 32_000)
+    }
+
+    @Test("nothing is missing where the new start came at once")
+    func nothingMissing() {
+        var (clock, now) = capture(seconds: 10, driftPPM: 0, rate: 16_000) { _ in 0 }
+        now -= 8_000_000
+        #expect(clock.restarted(at: now) == 0)
+    }
+
+    @Test("late first reads are not taken for a slow device")
+    func lateFirstReads() {
+        var clock = CaptureClock(rate: 16_000, start: Self.start)
+        clock.delivered(1_600, at: Self.start + 900_000_000)
+        for block in 2...100 { clock.delivered(1_600, at: Self.start + max(900_000_000, Int64(block) * 100_000_000)) }
+        #expect(clock.restarted(at: Self.start + 11_000_000_000) == 16_000)
+    }
+}

@@ -1,0 +1,150 @@
+import CSndfile
+import Core
+import Glibc
+import Testing
+
+@testable import FileMicrophone
+
+@Suite("Damaged audio files") struct DamagedFileTests {
+    private static let list = Array("LIST".utf8) + [4, 0, 0, 0] + Array("INFO".utf8)
+
+    struct Case: CustomTestStringConvertible, Sendable {
+        var testDescription: String
+        var dataSize: UInt32?
+        var riffSize: UInt32?
+        var tail: [UInt8] = []
+        var damage: String?
+    }
+
+    // All hold two seconds: 32,000 samples, 64,000 bytes.
+    static let cases = [
+        Case(testDescription: "a sound header"),
+        Case(testDescription: "a header that was never completed", dataSize: 0, riffSize: 36, damage: "says 0.00 s"),
+        Case(testDescription: "a header of zeros", dataSize: 0, riffSize: 0, damage: "says 0.00 s"),
+        Case(testDescription: "a stale header", dataSize: 32_000, riffSize: 32_036, damage: "says 1.00 s"),
+        Case(testDescription: "a stale odd header", dataSize: 31_999, riffSize: 32_036, damage: "says 1.00 s"),
+        Case(testDescription: "too much promised", dataSize: 128_000, riffSize: 128_036, damage: "says 4.00 s"),
+        Case(
+            testDescription: "all ones", dataSize: .max, riffSize: .max,
+            damage: "the header was never completed; the file holds 2.00 s"),
+        Case(testDescription: "RIFF size 0", riffSize: 0),
+        Case(testDescription: "chunks after the audio", tail: list),
+        Case(testDescription: "a tag after the audio", tail: Array("TAG".utf8) + [UInt8](repeating: 1, count: 125)),
+    ]
+
+    @Test("everything that is there is read", arguments: cases)
+    func readsEverything(example: Case) throws {
+        let folder = try Folder()
+        let input = ramp(32_000)
+        let bytes = wav(input, dataSize: example.dataSize, riffSize: example.riffSize, tail: example.tail)
+        let reader = try AudioFileReader(path: folder.write(bytes, to: "audio.wav"))
+        #expect(try samples(of: reader) == input)
+        #expect((reader.damage == nil) == (example.damage == nil))
+        if let damage = example.damage {
+            #expect(reader.damage?.contains(damage) == true)
+            #expect(reader.damage?.hasSuffix("the file holds 2.00 s") == true)
+        }
+    }
+
+    @Test("a WAV that is cut at any byte gives what is left", arguments: [46, 47, 1_000, 1_001, 63_999])
+    func cutAnywhere(length: Int) throws {
+        let folder = try Folder()
+        let input = ramp(32_000)
+        let reader = try AudioFileReader(path: folder.write(Array(wav(input).prefix(length)), to: "cut.wav"))
+        #expect(try samples(of: reader) == Array(input.prefix((length - 44) / 2)))
+        #expect(reader.damage != nil)
+    }
+
+    @Test("an empty recording is no damage, a lost one is")
+    func emptyRecordings() throws {
+        let folder = try Folder()
+        let empty = try AudioFileReader(path: folder.write(wav([]), to: "empty.wav"))
+        #expect(try samples(of: empty).isEmpty)
+        #expect(empty.damage == nil)
+        let lost = try AudioFileReader(path: folder.write(wav([], dataSize: 64_000), to: "lost.wav"))
+        #expect(try samples(of: lost).isEmpty)
+        #expect(lost.damage == "the header promises audio, the file holds none")
+    }
+
+    @Test("an RF64 file with a stale length is read to its end")
+    func staleRF64() throws {
+        let folder = try Folder()
+        let input = ramp(32_000)
+        var bytes = Array(wav(input, dataSize: .max, riffSize: .max))
+        bytes.replaceSubrange(0..<4, with: "RF64".utf8)
+        let sizes = littleEndian(UInt64(32_072)) + littleEndian(UInt64(32_000)) + littleEndian(UInt64(16_000))
+        bytes.insert(contentsOf: Array("ds64".utf8) + littleEndian(UInt32(28)) + sizes + [0, 0, 0, 0], at: 12)
+        let reader = try AudioFileReader(path: folder.write(bytes, to: "large.wav"))
+        #expect(try samples(of: reader) == input)
+        #expect(reader.damage == "the header says 1.00 s, the file holds 2.00 s")
+    }
+
+    @Test(
+        "other formats that are cut off give what is left",
+        arguments: [
+            (SF_FORMAT_AIFF | SF_FORMAT_PCM_16, 0.5), (SF_FORMAT_CAF | SF_FORMAT_PCM_16, 0.5),
+            (SF_FORMAT_FLAC | SF_FORMAT_PCM_16, 0.3), (SF_FORMAT_OGG | SF_FORMAT_VORBIS, 0.3),
+        ])
+    func otherFormats(format: Int, atLeast share: Double) throws {
+        let folder = try Folder()
+        var random = SystemRandomNumberGenerator()
+        let noise = (0..<320_000).map { _ in Float.random(in: -0.5...0.5, using: &random) }
+        let whole = try folder.read(folder.encode(noise, rate: 16_000, format: format))
+        let path = try folder.write(Array(whole.prefix(whole.count * 6 / 10)), to: "cut")
+        let reader = try AudioFileReader(path: path)
+        let output = try samples(of: reader)
+        #expect(Double(output.count) >= share * 320_000 && output.count < 200_000)
+        #expect(output.contains { abs(Int($0)) > 1_000 })
+        #expect(try #require(reader.damage).contains("file"))
+    }
+
+    @Test("through a pipe a length that nobody could know is no damage")
+    func placeholderThroughPipe() throws {
+        let end = try pipe(holding: wav(ramp(1_000), dataSize: .max, riffSize: .max))
+        defer { close(end) }
+        let reader = try AudioFileReader(descriptor: end, named: "standard input")
+        #expect(try samples(of: reader) == ramp(1_000))
+        #expect(reader.damage == nil)
+    }
+
+    @Test("any bytes are survived, and nothing beyond the file is believed")
+    func anyBytes() {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = Generator(state: seed)
+        let heads = ["RIFF____WAVE", "RF64____WAVE", "RIFX____WAVE", "FORM____AIFF", "caff____data"].map {
+            Array($0.utf8)
+        }
+        for round in 0..<3_000 {
+            var bytes = round % 3 == 0 ? wav(ramp(60), tail: Self.list) : heads[round % heads.count]
+            bytes += (0..<Int.random(in: 0...80, using: &random)).map { _ in
+                Bool.random(using: &random) ? 0 : UInt8.random(in: 0...255, using: &random)
+            }
+            for _ in 0..<Int.random(in: 0...6, using: &random) {
+                let place = Int.random(in: 12..<bytes.count + 1, using: &random)
+                let word = ["data", "ds64", "SSND", "LIST"].randomElement(using: &random).map { Array($0.utf8) } ?? []
+                bytes.insert(contentsOf: word + [0, 0, 0, UInt8.random(in: 0...255, using: &random)], at: place)
+            }
+            let check = ContainerCheck(length: Int64(bytes.count)) { offset, count in
+                offset < 0 || offset >= bytes.count ? [] : Array(bytes[Int(offset)...].prefix(count))
+            }
+            #expect((check?.held ?? 0) <= UInt64(bytes.count), "seed \(seed), round \(round)")
+            for patch in check?.patches ?? [] {
+                let end = patch.offset + Int64(patch.bytes.count)
+                #expect(patch.offset >= 4 && end <= Int64(bytes.count), "seed \(seed), round \(round)")
+            }
+        }
+    }
+}
+
+/// SplitMix64: the same numbers for the same seed.
+struct Generator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var word = state
+        word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
+        return word ^ (word >> 31)
+    }
+}

@@ -1,0 +1,66 @@
+import Core
+import Testing
+
+@testable import FileMicrophone
+
+@Suite("Microphones that are files and tones") struct FileMicrophoneTests {
+    @Test("a fast file gives its samples and ends")
+    func fastFileEnds() throws {
+        let folder = try Folder()
+        let input = ramp(5_001)
+        let path = try folder.write(wav(input), to: "talk.wav")
+        let microphone = try #require(FileMicrophone(uri: "file+fast:\(path)"))
+        #expect(microphone.name == "file+fast:\(path)")
+        #expect(!microphone.isRealTime)
+        let open = try microphone.open()
+        #expect(try samples(of: open) == input)
+        let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: open.maximumBlock)
+        defer { buffer.deallocate() }
+        #expect(try open.read(into: buffer) == .ended)
+    }
+
+    @Test("after a file in real time comes silence")
+    func silenceAfterFile() throws {
+        let folder = try Folder()
+        let input = ramp(1_700)
+        let microphone = try #require(FileMicrophone(uri: "file:\(folder.write(wav(input), to: "talk.wav"))"))
+        #expect(microphone.isRealTime)
+        let output = try samples(of: microphone.open(), blocks: 3)
+        #expect(output == input + [Int16](repeating: 0, count: 3_100))
+    }
+
+    @Test("a missing file is told of at opening")
+    func missingFile() throws {
+        let microphone = FileMicrophone(path: "no such file.wav")
+        #expect(try deviceError { _ = try microphone.open() }.code == .missing)
+    }
+
+    @Test("other addresses are somebody else's", arguments: ["alsa:null", "file", "files:x", "tone:440"])
+    func otherAddresses(uri: String) {
+        #expect(FileMicrophone(uri: uri) == nil)
+    }
+
+    @Test("a tone is a sine with peaks at -20 dBFS", arguments: [1.0, 440, 7_999])
+    func toneIsSine(frequency: Double) throws {
+        let microphone = try #require(try ToneMicrophone(uri: "tone+fast:\(frequency)"))
+        let output = try samples(of: microphone.open(), blocks: 20)
+        #expect(output.count == 32_000)
+        let ideal = sine(frequency, rate: 16_000, count: 32_000, amplitude: 0.1)
+        #expect(signalToNoise(output, ideal: ideal, edge: 0) > 60)
+    }
+
+    @Test(
+        "a tone that cannot be is refused",
+        arguments: ["tone:", "tone:0", "tone:-3", "tone:8000", "tone:nan", "tone:a"])
+    func refusesTones(uri: String) throws {
+        #expect(try deviceError { _ = try ToneMicrophone(uri: uri) }.code == .unsupported)
+    }
+
+    @Test("blocks are due at their ends, and rounding does not add up")
+    func metronomeKeepsTime() {
+        var metronome = Metronome(start: 1_000)
+        #expect(metronome.end(ofNext: 1_600) == 100_001_000)
+        for _ in 0..<16_000 { _ = metronome.end(ofNext: 7) }
+        #expect(metronome.end(ofNext: 1_600) == 7_200_001_000)
+    }
+}

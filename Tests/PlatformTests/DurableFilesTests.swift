@@ -1,0 +1,86 @@
+import Core
+import FoundationEssentials
+import Glibc
+import Platform
+import Synchronization
+import TestKit
+import Testing
+
+@Suite struct DurableFilesTests {
+    let folder = TemporaryFolder()
+
+    private func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder.path) }
+    private func content(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
+
+    @Test("a file is made, then replaced, and nothing else stays beside it", arguments: ["", "new", "longer than old"])
+    func replaces(text: String) throws {
+        let path = folder.file("state")
+        try durableReplace(path: path, with: "old")
+        #expect(try content(path) == "old")
+        try durableReplace(path: path, with: text, mode: 0o600)
+        #expect(try content(path) == text)
+        #expect(try names() == ["state"])
+        var status = stat()
+        #expect(stat(path, &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o600)
+    }
+
+    @Test("where it fails, the old content and no other file is there")
+    func failureLeavesTheOld() throws {
+        let path = folder.file("state")
+        try makeFolder(path)
+        try durableReplace(path: "\(path)/inner", with: "old")
+        #expect(throws: DeviceError.self) { try durableReplace(path: path, with: "new") }
+        #expect(try names() == ["state"])
+        #expect(try content("\(path)/inner") == "old")
+        let error = try #require(throws: DeviceError.self) {
+            try durableReplace(path: folder.file("none/state"), with: "new")
+        }
+        #expect(error.code == .missing)
+    }
+
+    @Test("who reads meanwhile sees whole contents only, never none and no mixture")
+    func neverNone() async throws {
+        let path = folder.file("state")
+        let texts = ["a", "b"].map { String(repeating: $0, count: 100_000) }
+        try durableReplace(path: path, with: texts[0])
+        let flag = Flag()
+        async let replaced: Void = onThread(named: "replace") {
+            for turn in 1...50 { try durableReplace(path: path, with: texts[turn % 2]) }
+            flag.isSet.store(true, ordering: .releasing)
+        }
+        async let strange = onThread(named: "read") {
+            var readings = 0
+            while !flag.isSet.load(ordering: .acquiring) || readings < 10 {
+                let text = try String(contentsOfFile: path, encoding: .utf8)
+                if !texts.contains(text) { return "\(text.count) characters, \(text.prefix(3))...\(text.suffix(3))" }
+                readings += 1
+            }
+            return ""
+        }
+        try await replaced
+        #expect(try await strange == "")
+        #expect(try content(path) == texts[0])
+    }
+
+    @Test("a folder is made with those above it; one that is there is kept", arguments: ["a", "a/b/c", "a/b/c/"])
+    func makesFolders(name: String) throws {
+        let path = folder.file(name)
+        try makeFolder(path)
+        try durableReplace(path: "\(path)/kept", with: "kept")
+        try makeFolder(path)
+        #expect(try content("\(path)/kept") == "kept")
+    }
+
+    @Test("a file in a folder's place is an error that names it", arguments: ["file", "file/below"])
+    func fileInTheWay(name: String) throws {
+        try durableReplace(path: folder.file("file"), with: "text")
+        let error = try #require(throws: DeviceError.self) { try makeFolder(folder.file(name)) }
+        #expect(error.message.hasPrefix(folder.file(name) + ": "))
+        #expect(try content(folder.file("file")) == "text")
+    }
+}
+
+private final class Flag: Sendable {
+    let isSet = Atomic<Bool>(false)
+}

@@ -1,0 +1,62 @@
+import Platform
+import Synchronization
+import Testing
+
+@Suite struct WakeupTests {
+    @Test("a signal before the wait is kept, and several count as one")
+    func signalIsKept() {
+        let wakeup = Wakeup()
+        wakeup.signal()
+        wakeup.signal()
+        #expect(wakeup.wait(timeout: .seconds(60)))
+        #expect(!wakeup.wait(timeout: .zero))
+        wakeup.signal()
+        #expect(wakeup.wait())
+    }
+
+    @Test("without a signal the wait ends all the same", arguments: [Duration.zero, .milliseconds(5), .seconds(-1)])
+    func timesOut(timeout: Duration) { #expect(!Wakeup().wait(timeout: timeout)) }
+
+    @Test("two threads that wake each other lose no turn")
+    func pingPong() async throws {
+        let (ping, pong) = (Wakeup(), Wakeup())
+        async let first = onThread(named: "ping") {
+            (0..<10_000).count { _ in
+                ping.signal()
+                return pong.wait(timeout: .seconds(60))
+            }
+        }
+        async let second = onThread(named: "pong") {
+            (0..<10_000).count { _ in
+                let woken = ping.wait(timeout: .seconds(60))
+                pong.signal()
+                return woken
+            }
+        }
+        #expect(try await first == 10_000)
+        #expect(try await second == 10_000)
+    }
+
+    @Test("who wakes sees what was written before the signal, also before one that found another pending")
+    func publishes() async throws {
+        let wakeup = Wakeup()
+        let count = Counter()
+        async let seen = onThread(named: "waiter") {
+            var seen = 0
+            while seen < 100_000 {
+                guard wakeup.wait(timeout: .seconds(60)) else { break }
+                seen = count.value.load(ordering: .relaxed)
+            }
+            return seen
+        }
+        for value in 1...100_000 {
+            count.value.store(value, ordering: .relaxed)
+            wakeup.signal()
+        }
+        #expect(try await seen == 100_000)
+    }
+}
+
+private final class Counter: Sendable {
+    let value = Atomic<Int>(0)
+}

@@ -1,0 +1,66 @@
+import Core
+import Recording
+import Testing
+
+@Suite struct RecordingProgressTests {
+    @Test("a follower that is behind is answered at once")
+    func behind() async {
+        let progress = RecordingProgress(upTo: SamplePosition(10))
+        #expect(await progress.next(after: .zero) == .available(upTo: SamplePosition(10)))
+        progress.written(upTo: SamplePosition(20))
+        progress.written(upTo: SamplePosition(15))
+        #expect(await progress.next(after: SamplePosition(10)) == .available(upTo: SamplePosition(20)))
+    }
+
+    @Test("the end is told after all that came before it")
+    func end() async {
+        let progress = RecordingProgress()
+        progress.end(at: SamplePosition(5))
+        #expect(await progress.next(after: .zero) == .available(upTo: SamplePosition(5)))
+        #expect(await progress.next(after: SamplePosition(5)) == .ended(at: SamplePosition(5)))
+        #expect(await RecordingProgress(hasEnded: true).next(after: .zero) == .ended(at: .zero))
+    }
+
+    @Test("many followers each see all of it, in order")
+    func manyFollowers() async {
+        let progress = RecordingProgress()
+        let counts = await withTaskGroup(of: [Int64].self) { group in
+            for _ in 1...8 {
+                group.addTask {
+                    var seen: [Int64] = []
+                    while case .available(let end) = await progress.next(after: SamplePosition(seen.last ?? 0)) {
+                        seen.append(end.samples)
+                    }
+                    return seen
+                }
+            }
+            for position in 1...2000 {
+                progress.written(upTo: SamplePosition(Int64(position)))
+                if position % 10 == 0 { await Task.yield() }
+            }
+            progress.closed(at: SamplePosition(2000), reason: .button)
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(counts.count == 8)
+        for seen in counts {
+            #expect(seen.last == 2000)
+            #expect(zip(seen, seen.dropFirst()).allSatisfy { $0 < $1 })
+        }
+    }
+
+    @Test("a cancelled follower is let go, the others stay")
+    func cancelled() async {
+        let progress = RecordingProgress()
+        let kept = Task { await progress.next(after: .zero) }
+        let dropped = Task { await progress.next(after: .zero) }
+        dropped.cancel()
+        #expect(await dropped.value == .cancelled)
+        progress.written(upTo: SamplePosition(1))
+        #expect(await kept.value == .available(upTo: SamplePosition(1)))
+        let late = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await progress.next(after: SamplePosition(1))
+        }
+        #expect(await late.value == .cancelled)
+    }
+}

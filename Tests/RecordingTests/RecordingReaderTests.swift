@@ -1,0 +1,88 @@
+import Core
+import FoundationEssentials
+import Glibc
+@testable import Recording
+import TestKit
+import Testing
+
+@Suite struct RecordingReaderTests {
+    let folder = TemporaryFolder()
+    var path: String { folder.file("audio.wav") }
+
+    private func write(_ bytes: some Sequence<UInt8>) throws {
+        try Data(bytes).write(to: URL(fileURLWithPath: path))
+    }
+
+    @Test("a reader sees what was appended after it was opened, whatever the header says")
+    func trustsTheLength() throws {
+        let file = try WaveFile(creating: path)
+        let reader = try RecordingReader(path: path)
+        #expect(try reader.length == .zero)
+        #expect(try samples(of: reader, at: .zero, count: 10) == [])
+        try file.append(numbered(1000))
+        #expect(try reader.length == SamplePosition(1000))
+        #expect(try samples(of: reader, at: SamplePosition(990), count: 100) == numbered(from: 990, 10))
+        #expect(try samples(of: reader, at: SamplePosition(1000), count: 1) == [])
+        #expect(try samples(of: reader, at: SamplePosition(-1), count: 1) == [])
+        #expect(try samples(of: reader, at: SamplePosition(.max), count: 1) == [])
+        #expect(reader.stopReason == .cutShort)
+        #expect(try RecordingReader(path: path).length == SamplePosition(1000))
+    }
+
+    @Test("half a sample at the end, as a power cut leaves it, is not read")
+    func halfASample() throws {
+        try write(WaveHeader().bytes + [1, 0, 2])
+        let reader = try RecordingReader(path: path)
+        #expect(try reader.length == SamplePosition(1))
+        #expect(try samples(of: reader, at: .zero, count: 10) == [1])
+    }
+
+    @Test("a WAV by another program is read, if it has our rate, channels and bits")
+    func foreign() throws {
+        #expect(shell("sox -n -r 16000 -c 1 -b 16 \(path) synth 0.1 sine 440").status == 0)
+        #expect(try RecordingReader(path: path).length == SamplePosition(1600))
+        for format in ["-r 8000 -c 1 -b 16", "-r 16000 -c 2 -b 16", "-r 16000 -c 1 -b 8"] {
+            #expect(shell("sox -n \(format) \(path) synth 0.1 sine 440").status == 0)
+            let error = try #require(throws: DeviceError.self) { _ = try RecordingReader(path: path) }
+            #expect(error.code == .unsupported, "\(format)")
+        }
+    }
+
+    @Test(
+        "a file cut off anywhere in its header is damaged, not believed", arguments: [0, 1, 11, 12, 40, 100, 300, 511])
+    func cutOff(length: Int) throws {
+        try write(WaveHeader().bytes.prefix(length))
+        let error = try #require(throws: DeviceError.self) { _ = try RecordingReader(path: path) }
+        #expect(error.code == .damaged)
+        #expect(error.message.hasPrefix(path))
+    }
+
+    @Test("a header of any bytes gives a layout inside the file, or an error")
+    func anyBytes() throws {
+        var random = SeededGenerator()
+        print("seed \(random.seed)")
+        var outcomes = [true: 0, false: 0]
+        for _ in 0..<2000 {
+            var bytes = WaveHeader().bytes + [1, 0]
+            for _ in 0..<Int.random(in: 1...12, using: &random) {
+                bytes[Int.random(in: 0..<bytes.count, using: &random)] = .random(in: .min ... .max, using: &random)
+            }
+            try write(bytes)
+            do throws(DeviceError) {
+                let length = try RecordingReader(path: path).length
+                #expect(length.samples <= 257, "seed \(random.seed)")
+                outcomes[true, default: 0] += 1
+            } catch {
+                #expect(error.code == .damaged || error.code == .unsupported, "seed \(random.seed)")
+                outcomes[false, default: 0] += 1
+            }
+        }
+        #expect(outcomes.values.allSatisfy { $0 > 0 }, "seed \(random.seed)")
+    }
+
+    @Test("a file without end of empty chunks is given up")
+    func manyChunks() throws {
+        try write(Array("RIFF....WAVE".utf8) + (0..<5000).flatMap { _ in Array("JUNK".utf8) + [0, 0, 0, 0] })
+        #expect(throws: DeviceError.self) { _ = try RecordingReader(path: path) }
+    }
+}

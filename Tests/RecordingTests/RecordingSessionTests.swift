@@ -1,0 +1,207 @@
+import Core
+import Glibc
+import Platform
+@testable import Recording
+import TestKit
+import Testing
+
+@Suite struct RecordingSessionTests {
+    let folder = TemporaryFolder()
+    var path: String { folder.file("audio.wav") }
+
+    /// No real-time priority: it would let tests starve what else the machine does.
+    private func settings(ringSeconds: Double = 1, syncSeconds: Double = 1) -> RecordingSession.Settings {
+        var settings = RecordingSession.Settings()
+        settings.ringSeconds = ringSeconds
+        settings.syncSeconds = syncSeconds
+        settings.realtimePriority = nil
+        return settings
+    }
+
+    private func session(
+        _ microphone: ScriptedMicrophone, _ settings: RecordingSession.Settings? = nil,
+        sink: any RecordingSink = RecordingLog()
+    ) -> RecordingSession {
+        RecordingSession(microphone: microphone, path: path, settings: settings ?? self.settings(), sink: sink)
+    }
+
+    @Test("a microphone faster than time fills the file without a loss, however small the ring is")
+    func backpressure() async throws {
+        let log = RecordingLog()
+        let spoken = numbered(160_001)
+        let session = session(ScriptedMicrophone([.samples(spoken)]), settings(ringSeconds: 0.05), sink: log)
+        let result = try await session.run()
+        #expect(result == RecordingResult(length: SamplePosition(160_001), reason: .ended))
+        #expect(try samples(of: path) == spoken)
+        #expect(log.entries.last == .closed(160_001, .ended))
+        let written = log.entries.compactMap { if case .written(let position) = $0 { position } else { nil } }
+        #expect(written == written.sorted())
+        #expect(written.last == 160_001)
+    }
+
+    @Test("what is told as written can be read, and what is told as synced is in the header")
+    func tellsTheTruth() async throws {
+        let path = path
+        let lies = Lies()
+        let log = RecordingLog { entry in
+            switch entry {
+            case .written(let position):
+                let length = try? RecordingReader(path: path).length
+                if length.map({ $0.samples < position }) ?? true { lies.add(entry) }
+            case .synced(let position):
+                if shell("sox --i -s \(path)").output != "\(position)" { lies.add(entry) }
+            default: break
+            }
+        }
+        let session = session(
+            ScriptedMicrophone([.samples(numbered(8000))]), settings(ringSeconds: 0.1, syncSeconds: 0), sink: log)
+        _ = try await session.run()
+        #expect(log.entries.contains { if case .synced = $0 { true } else { false } })
+        #expect(lies.entries.withLock { $0 } == [])
+    }
+
+    @Test("a stop from elsewhere ends the recording with its reason; the first one counts")
+    func stops() async throws {
+        let progress = RecordingProgress()
+        let session = session(ScriptedMicrophone([.forever(numbered(30_000))]), sink: progress)
+        async let running = session.run()
+        guard case .available = await progress.next(after: SamplePosition(40_000)) else {
+            Issue.record("the recording ended by itself")
+            return
+        }
+        session.stop(reason: .button)
+        session.stop(reason: .command)
+        let result = try await running
+        #expect(result.reason == .button)
+        #expect(result.gaps == [])
+        #expect(try RecordingReader(path: path).stopReason == .button)
+        #expect(try samples(of: path) == numbered(Int(result.length.samples)))
+        #expect(await progress.next(after: result.length) == .ended(at: result.length))
+    }
+
+    @Test("a block that was read before the stop is in the file")
+    func stopLosesNothing() async throws {
+        let stopper = Stopper()
+        let session = session(
+            ScriptedMicrophone(
+                isRealTime: true,
+                [.samples(numbered(100)), .perform { stopper.stop() }, .samples(numbered(from: 100, 50))]))
+        stopper.session.withLock { $0 = session }
+        let result = try await session.run()
+        #expect(result == RecordingResult(length: SamplePosition(150), reason: .button))
+        #expect(try samples(of: path) == numbered(150))
+    }
+
+    @Test("a task that is cancelled closes its file as on a shutdown")
+    func cancelled() async throws {
+        let progress = RecordingProgress()
+        let session = session(ScriptedMicrophone([.forever(numbered(30_000))]), sink: progress)
+        let result = try await withThrowingTaskGroup(of: RecordingResult.self) { group in
+            group.addTask { try await session.run() }
+            _ = await progress.next(after: SamplePosition(1))
+            group.cancelAll()
+            return try await group.next()
+        }
+        #expect(result?.reason == .shutdown)
+        #expect(try RecordingReader(path: path).stopReason == .shutdown)
+    }
+
+    @Test("a microphone that fails leaves everything before in a closed file, and its error in the result")
+    func microphoneFails() async throws {
+        let unplugged = DeviceError(.disconnected, "snd_pcm_readi", status: 19, "scripted: is gone; plug it in")
+        let session = session(ScriptedMicrophone(isRealTime: true, [.samples(numbered(1000)), .failure(unplugged)]))
+        let result = try await session.run()
+        #expect(result == RecordingResult(length: SamplePosition(1000), reason: .error, error: unplugged))
+        #expect(try samples(of: path) == numbered(1000))
+        #expect(try RecordingReader(path: path).stopReason == .error)
+    }
+
+    @Test("a microphone that cannot be opened leaves no file")
+    func microphoneRefuses() async throws {
+        let missing = DeviceError(.missing, "snd_pcm_open", "scripted: is not there; plug it in")
+        let session = session(ScriptedMicrophone(refusing: missing))
+        await #expect(throws: missing) { try await session.run() }
+        #expect(access(path, F_OK) != 0)
+    }
+
+    @Test("where the file cannot be made the microphone is let go and the error thrown", arguments: [true, false])
+    func fileRefuses(isRealTime: Bool) async throws {
+        try durableReplace(path: path, with: "another recording")
+        let session = session(ScriptedMicrophone(isRealTime: isRealTime, [.forever([1])]))
+        let error = await #expect(throws: DeviceError.self) { try await session.run() }
+        #expect(error?.status == EEXIST)
+    }
+
+    @Test("lost samples are silence of their length, and are told before what follows them")
+    func gaps() async throws {
+        let log = RecordingLog()
+        let session = session(
+            ScriptedMicrophone([
+                .lost(5), .samples(numbered(10)), .lost(20), .lost(30), .samples(numbered(from: 60, 40)), .lost(7),
+            ]), sink: log)
+        let result = try await session.run()
+        let gaps = [gap(0, 5, .overrun), gap(15, 65, .overrun), gap(105, 112, .overrun)]
+        #expect(result == RecordingResult(length: SamplePosition(112), reason: .ended, gaps: gaps))
+        let silence = { [Int16](repeating: 0, count: $0) }
+        #expect(
+            try samples(of: path)
+                == silence(5) + numbered(10) + silence(50) + numbered(from: 60, 40) + silence(7))
+        #expect(log.entries.compactMap { if case .lost(let gap) = $0 { gap } else { nil } } == gaps)
+        let entries = log.entries
+        let told = try #require(entries.firstIndex(of: .lost(gaps[1])))
+        #expect(entries[..<told].allSatisfy { if case .written(let position) = $0 { position <= 15 } else { true } })
+    }
+
+    @Test("a disk that stalls for longer than the ring lasts costs a gap of exactly what did not fit")
+    func diskStalls() async throws {
+        let (stalled, goOn, recovered) = (Wakeup(), Wakeup(), Wakeup())
+        let log = RecordingLog { entry in
+            if entry == .written(1600) {
+                stalled.signal()
+                goOn.wait()
+            }
+            if entry == .written(17_600) { recovered.signal() }
+        }
+        var script: [ScriptedMicrophone.Step] = [.samples(numbered(1600)), .perform { stalled.wait() }]
+        script += (1..<21).map { .samples(numbered(from: $0 * 1600, 1600)) }
+        script += [
+            .perform {
+                goOn.signal()
+                recovered.wait()
+            }, .samples(numbered(from: 21 * 1600, 1600)),
+        ]
+        let session = session(ScriptedMicrophone(isRealTime: true, script), sink: log)
+        let result = try await session.run()
+        #expect(result.gaps == [gap(11 * 1600, 21 * 1600, .disk)])
+        #expect(result.length == SamplePosition(22 * 1600))
+        #expect(
+            try samples(of: path)
+                == numbered(11 * 1600) + [Int16](repeating: 0, count: 16_000) + numbered(from: 21 * 1600, 1600))
+    }
+
+    @Test("even a few samples are written soon")
+    func fewSamples() async throws {
+        let written = Wakeup()
+        let log = RecordingLog { if $0 == .written(10) { written.signal() } }
+        let session = session(
+            ScriptedMicrophone(isRealTime: true, [.samples(numbered(10)), .perform { written.wait() }]), sink: log)
+        #expect(try await session.run().length == SamplePosition(10))
+        #expect(log.entries.first == .written(10))
+    }
+
+    @Test("the level is told when it is wanted, and only then", arguments: [true, false])
+    func level(wanted: Bool) async throws {
+        let log = RecordingLog()
+        let loud = (0..<1600).map { Int16($0 % 2 == 0 ? 16_384 : -16_384) }
+        let session = session(
+            ScriptedMicrophone([.samples(loud + [Int16](repeating: 0, count: 1600) + [.min])]), sink: log)
+        session.wantsLevel.store(wanted, ordering: .relaxed)
+        _ = try await session.run()
+        let levels = log.entries.compactMap { if case .level(let rms, let peak) = $0 { [rms, peak] } else { nil } }
+        #expect(levels.count == (wanted ? 2 : 0))
+        if wanted {
+            #expect(levels[0].allSatisfy { abs($0 + 6.0206) < 0.001 })
+            #expect(levels[1] == [-96, -96])
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import Core
+import Glibc
+import Platform
+import Recording
+import Synchronization
+import TestKit
+import Testing
+
+@Suite struct SampleRingTests {
+    /// What comes out: the samples, with `nil` for each that was lost.
+    private func takeAll(_ ring: SampleRing) -> [Int16?] {
+        var out: [Int16?] = []
+        while ring.take({ append($0, to: &out) }) {}
+        return out
+    }
+
+    private func append(_ piece: SampleRing.Piece, to out: inout [Int16?]) {
+        switch piece {
+        case .samples(let samples): out += samples.map { $0 }
+        case .lost(let count, _): out += [Int16?](repeating: nil, count: count)
+        }
+    }
+
+    private func put(_ samples: [Int16], into ring: SampleRing) -> Bool {
+        samples.withUnsafeBufferPointer { ring.put($0) }
+    }
+
+    @Test("a block that finds no room is one loss before the next block that does")
+    func dropsWholeBlocks() {
+        let ring = SampleRing(capacity: 4)
+        #expect(put([1, 2, 3], into: ring))
+        #expect(!ring.hasRoom(for: 2))
+        #expect(!put([4, 5], into: ring))
+        #expect(!put([6, 7], into: ring))
+        #expect(put([8], into: ring))
+        #expect(takeAll(ring) == [1, 2, 3, nil, nil, nil, nil, 8])
+        #expect(put([9, 10, 11, 12], into: ring))
+        #expect(takeAll(ring) == [9, 10, 11, 12])
+    }
+
+    @Test("a loss after the last sample is told at the end, once, with its cause")
+    func lossAtTheEnd() {
+        let ring = SampleRing(capacity: 4)
+        #expect(put([1], into: ring))
+        ring.lose(5, cause: .overrun)
+        #expect(takeAll(ring) == [1])
+        var rest: [(Int, Gap.Cause)] = []
+        for _ in 1...2 {
+            ring.takeRest { if case .lost(let count, let cause) = $0 { rest.append((count, cause)) } }
+        }
+        #expect(rest.map(\.0) == [5])
+        #expect(rest.map(\.1) == [.overrun])
+    }
+
+    @Test("where the disk had a part in a loss, it is the disk's", arguments: [true, false])
+    func mixedCauses(diskFirst: Bool) {
+        let ring = SampleRing(capacity: 1)
+        if diskFirst { ring.lose(2, cause: .disk) }
+        ring.lose(3, cause: .overrun)
+        if !diskFirst { ring.lose(2, cause: .disk) }
+        #expect(put([1], into: ring))
+        var causes: [Gap.Cause] = []
+        while ring.take({ if case .lost(5, let cause) = $0 { causes.append(cause) } }) {}
+        #expect(causes == [.disk])
+    }
+
+    @Test("what the consumer could not use stays in the ring")
+    func keepsWhatThrew() throws {
+        let ring = SampleRing(capacity: 4)
+        ring.lose(1, cause: .overrun)
+        #expect(put([1, 2], into: ring))
+        let failure = DeviceError(.full, "test", "a test")
+        #expect(throws: failure) { _ = try ring.take { _ in throw failure } }
+        #expect(takeAll(ring) == [nil, 1, 2])
+    }
+
+    @Test("with more losses than places for them, what cannot be told apart is lost too, and counted")
+    func markersRunOut() {
+        let ring = SampleRing(capacity: 10_000)
+        var (putIn, lost) = (0, 0)
+        for _ in 0..<1000 {
+            ring.lose(1, cause: .overrun)
+            lost += 1
+            if put([7], into: ring) { putIn += 1 } else { lost += 1 }
+        }
+        #expect(putIn < 1000)
+        var out = takeAll(ring)
+        ring.takeRest { append($0, to: &out) }
+        #expect(out.count { $0 == 7 } == putIn)
+        #expect(out.count { $0 == nil } == lost)
+        #expect(out.prefix(4) == [nil, 7, nil, 7])
+    }
+
+    @Test("between two threads, order and count are kept whatever is dropped", arguments: [1, 7, 64, 1000])
+    func twoThreads(capacity: Int) async throws {
+        let ring = SampleRing(capacity: capacity)
+        let blocks = 20_000
+        let produced = Counter()
+        let randomness = SeededGenerator()
+        let seed = randomness.seed
+        print("seed \(seed), capacity \(capacity)")
+
+        async let dropped = onThread(named: "producer") {
+            var random = randomness
+            var (position, lost) = (0, 0)
+            for _ in 0..<blocks {
+                let count = Int.random(in: 0...(capacity + 1), using: &random)
+                if Int.random(in: 0..<20, using: &random) == 0 {
+                    ring.lose(count, cause: .overrun)
+                    lost += count
+                } else {
+                    let block = numbered(from: position, count)
+                    if !block.withUnsafeBufferPointer({ ring.put($0) }) { lost += count }
+                }
+                position += count
+                produced.value.wrappingAdd(1, ordering: .releasing)
+            }
+            produced.value.store(.max, ordering: .releasing)
+            return (position, lost)
+        }
+        async let taken = onThread(named: "consumer") {
+            var random = SeededGenerator(seed: ~seed)
+            var (position, lost, wrong) = (0, 0, 0)
+            func check(_ piece: SampleRing.Piece) {
+                switch piece {
+                case .samples(let samples):
+                    wrong += zip(samples, numbered(from: position, samples.count)).count { $0 != $1 }
+                    position += samples.count
+                case .lost(let count, _):
+                    position += count
+                    lost += count
+                }
+            }
+            var ended = false
+            while !ended {
+                ended = produced.value.load(ordering: .acquiring) == .max
+                while ring.take(check) {
+                    guard Int.random(in: 0..<50, using: &random) == 0 else { continue }
+                    // A stall: the producer goes on for some blocks, so that the ring runs full.
+                    let now = produced.value.load(ordering: .acquiring)
+                    while now != .max, produced.value.load(ordering: .acquiring) < now + 5 { sched_yield() }
+                }
+            }
+            ring.takeRest(check)
+            return (position, lost, wrong)
+        }
+        let (producedPosition, producedLost) = try await dropped
+        let (takenPosition, takenLost, wrong) = try await taken
+        #expect(wrong == 0, "seed \(seed)")
+        #expect(takenPosition == producedPosition, "seed \(seed)")
+        #expect(takenLost == producedLost, "seed \(seed)")
+        #expect(takenLost > 0 && takenLost < takenPosition, "seed \(seed)")
+    }
+}
+
+private final class Counter: Sendable {
+    let value = Atomic<Int>(0)
+}

@@ -1,0 +1,90 @@
+import Core
+import Glibc
+import Platform
+@testable import Recording
+import Synchronization
+
+/// A sink that remembers everything, in order, and may be told to do something each time.
+final class RecordingLog: RecordingSink {
+    enum Entry: Hashable, Sendable {
+        case written(Int64)
+        case synced(Int64)
+        case level(rms: Double, peak: Double)
+        case lost(Gap)
+        case closed(Int64, StopReason)
+    }
+
+    private let log = Mutex<[Entry]>([])
+    private let perform: @Sendable (Entry) -> Void
+
+    init(_ perform: @escaping @Sendable (Entry) -> Void = { _ in }) { self.perform = perform }
+
+    var entries: [Entry] { log.withLock { $0 } }
+
+    func written(upTo position: SamplePosition) { add(.written(position.samples)) }
+    func synced(upTo position: SamplePosition) { add(.synced(position.samples)) }
+    func level(rms: Double, peak: Double) { add(.level(rms: rms, peak: peak)) }
+    func lost(_ gap: Gap) { add(.lost(gap)) }
+    func closed(at position: SamplePosition, reason: StopReason) { add(.closed(position.samples, reason)) }
+
+    private func add(_ entry: Entry) {
+        log.withLock { $0.append(entry) }
+        perform(entry)
+    }
+}
+
+/// Samples that tell their place: 1, 2, 3 ... 30,000, 1, 2 ..., never zero.
+func numbered(from start: Int = 0, _ count: Int) -> [Int16] {
+    (start..<(start + count)).map { Int16($0 % 30_000 + 1) }
+}
+
+/// All samples of a recording.
+func samples(of path: String) throws -> [Int16] {
+    let reader = try RecordingReader(path: path)
+    return try samples(of: reader, at: .zero, count: Int(reader.length.samples))
+}
+
+/// A stretch of a recording, or what there is of it.
+func samples(of reader: RecordingReader, at position: SamplePosition, count: Int) throws -> [Int16] {
+    try [Int16](unsafeUninitializedCapacity: count) { buffer, done in
+        done = try reader.read(at: position, into: UnsafeMutableBufferPointer(rebasing: buffer[..<count]))
+    }
+}
+
+func gap(_ start: Int64, _ end: Int64, _ cause: Gap.Cause) -> Gap {
+    Gap(SampleRange(SamplePosition(start), SamplePosition(end)), cause: cause)
+}
+
+extension WaveFile {
+    func append(_ samples: [Int16]) throws {
+        try samples.withUnsafeBufferPointer { samples in try append(samples) }
+    }
+}
+
+/// A command's output, standard error included, and its exit status.
+func shell(_ command: String) -> (output: String, status: Int32) {
+    guard let stream = popen("\(command) 2>&1", "r") else { return ("", -1) }
+    var output: [UInt8] = []
+    var byte = fgetc(stream)
+    while byte != EOF {
+        output.append(UInt8(truncatingIfNeeded: byte))
+        byte = fgetc(stream)
+    }
+    let status = pclose(stream)
+    while output.last == 10 { output.removeLast() }
+    return (String(decoding: output, as: UTF8.self), status)
+}
+
+/// Lets a scripted microphone stop the session that reads it.
+final class Stopper: Sendable {
+    let session = Mutex<RecordingSession?>(nil)
+
+    func stop() { session.withLock { $0 }?.stop(reason: .button) }
+}
+
+/// What a sink was told that was not true.
+final class Lies: Sendable {
+    let entries = Mutex<[RecordingLog.Entry]>([])
+
+    func add(_ entry: RecordingLog.Entry) { entries.withLock { $0.append(entry) } }
+}

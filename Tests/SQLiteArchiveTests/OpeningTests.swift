@@ -1,0 +1,160 @@
+import Core
+import FoundationEssentials
+import Glibc
+import Testing
+
+@testable import SQLiteArchive
+
+@Suite("Opening the archive")
+struct OpeningTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func refusal(of path: String) async throws -> DeviceError {
+        try #require(await failure { _ = try SQLiteArchive(path: path) })
+    }
+
+    @Test("a second opener is told that the archive is in use, and may have it afterwards")
+    func busy() async throws {
+        do {
+            let archive = try SQLiteArchive(path: folder.archive)
+            let error = try await refusal(of: folder.archive)
+            #expect(error.code == .busy)
+            #expect(error.message.contains(folder.archive))
+            try await archive.record("still mine")
+        }
+        let archive = try SQLiteArchive(path: folder.archive)
+        #expect(try await archive.search("mine", limit: 1).count == 1)
+    }
+
+    @Test(
+        "a file that is no database is damaged, and is left as it is",
+        arguments: ["xy", "This is a letter.\n", String(repeating: "no page ", count: 4_096)])
+    func notADatabase(content: String) async throws {
+        try Data(content.utf8).write(to: URL(filePath: folder.archive))
+        let error = try await refusal(of: folder.archive)
+        #expect(error.code == .damaged)
+        #expect(error.exitStatus == 4)
+        #expect(error.message.contains(folder.archive))
+        #expect(try Data(contentsOf: URL(filePath: folder.archive)) == Data(content.utf8))
+    }
+
+    @Test("a database of a newer fieldscribe, or of another program, is not touched")
+    func foreign() async throws {
+        do {
+            let archive = try SQLiteArchive(path: folder.archive)
+            try await archive.execute("PRAGMA user_version = 1000")
+        }
+        let newer = try await refusal(of: folder.archive)
+        #expect(newer.code == .unsupported)
+        #expect(newer.message.contains("newer fieldscribe"))
+
+        let other = folder.path + "/other.sqlite"
+        do {
+            let connection = try Connection(path: other)
+            try connection.execute("CREATE TABLE bookmark (url TEXT)")
+        }
+        let foreign = try await refusal(of: other)
+        #expect(foreign.code == .unsupported)
+        #expect(foreign.message.contains("another program"))
+    }
+
+    @Test("an empty file of version 0 becomes an archive; a migration that fails leaves it as it was")
+    func migration() async throws {
+        try Data().write(to: URL(filePath: folder.archive))
+        do {
+            let connection = try Connection(path: folder.archive)
+            try connection.execute("PRAGMA max_page_count = 5")
+            let error = await failure { try Migrations.apply(to: connection, path: folder.archive) }
+            #expect(error?.code == .full)
+            #expect(try connection.rows("SELECT count(*) FROM sqlite_schema") { $0.integer(0) } == [0])
+            #expect(try connection.rows("PRAGMA user_version") { $0.integer(0) } == [0])
+        }
+        let archive = try SQLiteArchive(path: folder.archive)
+        #expect(try await archive.count("PRAGMA user_version") == Migrations.steps.count)
+        #expect(try await archive.record("new").recording == 1)
+    }
+
+    @Test(
+        "the promises to the disk are kept by these settings",
+        arguments: [
+            ("synchronous", "2"), ("journal_mode", "wal"), ("locking_mode", "exclusive"), ("foreign_keys", "1"),
+            ("secure_delete", "1"),
+        ])
+    func settings(name: String, value: String) throws {
+        let connection = try Connection(path: folder.archive)
+        #expect(try connection.rows("PRAGMA \(name)") { $0.text(0) } == [value])
+        #expect(!FileManager.default.fileExists(atPath: folder.archive + "-shm"))
+    }
+
+    @Test("a full disk is called full, keeps what was committed, and takes the same segment once there is room")
+    func full() async throws {
+        let archive = try SQLiteArchive(path: folder.archive)
+        let (recording, pass) = try await archive.record("kept")
+        try await archive.execute("PRAGMA max_page_count = \(try await archive.count("PRAGMA page_count"))")
+        let long = segment(2, at: 50_000, String(repeating: "word ", count: 5_000))
+        let error = await failure { try await archive.commit(long, pass: pass, recording: recording) }
+        #expect(error?.code == .full)
+        #expect(try await archive.transcript(of: recording)?.1.segments.map(\.text) == ["kept"])
+        try await archive.execute("PRAGMA max_page_count = 100000")
+        try await archive.commit(long, pass: pass, recording: recording)
+        #expect(try await archive.transcript(of: recording)?.1.segments.last == long)
+    }
+
+    @Test(
+        "a place where nothing can be written is refused with the reason",
+        arguments: [
+            ("/sys/archive.sqlite", .denied), ("/dev/null/archive.sqlite", .missing), ("/usr", .unsupported),
+            (":memory:", .unsupported),
+        ] as [(String, DeviceError.Code)])
+    func unwritable(path: String, code expected: DeviceError.Code) async throws {
+        let error = try await refusal(of: path)
+        #expect(error.code == expected)
+        #expect(error.message.contains(path) || error.message.contains("/dev/null"))
+        #expect(!error.message.contains("\n"))
+    }
+
+    @Test("a folder that is missing is made for owner and group only")
+    func parentFolder() throws {
+        let path = folder.path + "/a/b/archive.sqlite"
+        _ = try SQLiteArchive(path: path)
+        for made in [folder.path + "/a", folder.path + "/a/b"] {
+            var status = stat()
+            #expect(stat(made, &status) == 0)
+            #expect(status.st_mode & 0o027 == 0)
+        }
+    }
+
+    @Test("what a killed owner leaves behind holds every segment that it committed")
+    func killed() async throws {
+        let archive = try SQLiteArchive(path: folder.archive)
+        try await archive.record("one", "two", "three")
+        // The files as they are now are what a kill leaves: nothing of the owner's closing has happened.
+        let copy = folder.path + "/copy.sqlite"
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: folder.archive + suffix, toPath: copy + suffix)
+        }
+        let recovered = try SQLiteArchive(path: copy)
+        #expect(try await recovered.transcript(of: 1)?.1.segments.map(\.text) == ["one", "two", "three"])
+        #expect(try await recovered.record("four").recording == 2)
+        // The first owner is not done.
+        try await archive.record("other")
+        #expect(try await archive.search("four", limit: 1).isEmpty)
+    }
+
+    @Test(
+        "SQLite's result codes mean what they mean in this house",
+        arguments: [
+            (10 | 3 << 8, ENOSPC, .full), (10 | 3 << 8, EIO, .failed), (13, 0, .full), (11, 0, .damaged),
+            (11 | 1 << 8, 0, .damaged), (26, 0, .damaged), (5, 0, .busy), (5 | 2 << 8, 0, .busy), (8, 0, .denied),
+            (14, EACCES, .denied), (14, ENOENT, .missing), (14, EISDIR, .unsupported), (1, 0, .failed),
+        ] as [(Int32, Int32, DeviceError.Code)])
+    func codes(status: Int32, systemStatus: Int32, code: DeviceError.Code) {
+        let error = DeviceError.sqlite(
+            "sqlite3_step", status: status, systemStatus: systemStatus, path: "card/archive.sqlite", detail: "detail")
+        #expect(error.code == code)
+        #expect(error.status == status)
+        #expect(error.message.hasPrefix("card/archive.sqlite: "))
+    }
+}

@@ -1,0 +1,151 @@
+import Core
+import SQLiteArchive
+import Testing
+
+@Suite("What the archive keeps")
+struct RoundTripTests {
+    let folder: TemporaryFolder
+    let archive: SQLiteArchive
+
+    init() throws {
+        folder = try TemporaryFolder()
+        archive = try SQLiteArchive(path: folder.archive)
+    }
+
+    @Test("all of a recording comes back as it was put in, also from a file that was closed")
+    func everythingComesBack() async throws {
+        let path = folder.path + "/deep/er/archive.sqlite"
+        let words = [
+            Word("quote'\"", SampleRange(SamplePosition(3), SamplePosition(5)), confidence: 0.123_456_789),
+            Word("nul\0 \u{202E}👩‍🚀", SampleRange(SamplePosition(5), SamplePosition(1 << 40)), confidence: 1),
+        ]
+        let first = Segment(
+            id: 4, range: SampleRange(SamplePosition(2), SamplePosition(1 << 40)), words: words,
+            alternatives: [Alternative(text: "quote", confidence: 0.25), Alternative(text: "", confidence: 0)],
+            endedBy: .rotation)
+        let second = Segment(
+            id: 7, range: SampleRange(SamplePosition(1 << 40), SamplePosition(1 << 41)), words: [], endedBy: .error)
+        let gap = Gap(SampleRange(SamplePosition(9), SamplePosition(10)), cause: .microphone)
+        let marks = [Mark(SamplePosition(8), text: "line\none"), Mark(SamplePosition(8)), Mark(SamplePosition(70))]
+        func write() async throws {
+            let archive = try SQLiteArchive(path: path)
+            let id = try await archive.beginRecording(startedAt: 1.5, clock: .synchronized, microphone: "alsa:hw:0")
+            let pass = try await archive.beginPass(recording: id, engine: engine, profile: "live")
+            try await archive.commit(first, pass: pass, recording: id)
+            try await archive.commit(second, pass: pass, recording: id)
+            try await archive.add(gap, recording: id)
+            for mark in marks.reversed() { try await archive.add(mark, recording: id) }
+            try await archive.endRecording(id, length: SamplePosition(1 << 42), reason: .button)
+        }
+        try await write()
+
+        let reopened = try SQLiteArchive(path: path)
+        let (summary, timeline) = try #require(try await reopened.transcript(of: 1))
+        #expect(
+            summary
+                == RecordingSummary(
+                    id: 1, startedAt: 1.5, clock: .synchronized, microphone: "alsa:hw:0",
+                    length: SamplePosition(1 << 42), transcribedUpTo: SamplePosition(1 << 41), stopReason: .button))
+        #expect(try await reopened.recordings() == [summary])
+        #expect(timeline.name == "000001")
+        #expect(timeline.length == summary.length)
+        #expect(timeline.engine == engine)
+        #expect(timeline.segments == [first, second])
+        #expect(timeline.gaps == [gap])
+        #expect(timeline.marks == [marks[1], marks[0], marks[2]])
+        #expect(timeline.statistics == nil)
+    }
+
+    @Test("a recording without a pass has a transcript without text, and an unknown one has none")
+    func emptyTranscripts() async throws {
+        let id = try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "tone:440")
+        let (summary, timeline) = try #require(try await archive.transcript(of: id))
+        #expect(summary.stopReason == .cutShort)
+        #expect(timeline.segments.isEmpty)
+        #expect(try await archive.transcript(of: id + 1) == nil)
+    }
+
+    @Test("the transcript is that of the latest pass with text")
+    func bestPass() async throws {
+        let (recording, _) = try await archive.record("first reading")
+        let later = EngineDescription(name: "later", version: "2", model: "big")
+        let second = try await archive.beginPass(recording: recording, engine: later, profile: "final")
+        #expect(try await archive.transcript(of: recording)?.1.engine == engine)
+        try await archive.commit(segment(1, at: 0, "second reading"), pass: second, recording: recording)
+        let (_, timeline) = try #require(try await archive.transcript(of: recording))
+        #expect(timeline.engine == later)
+        #expect(timeline.segments.map(\.text) == ["second reading"])
+        #expect(try await archive.search("reading", limit: 10).map(\.text) == ["second reading"])
+    }
+
+    @Test("the place up to which a recording is transcribed never goes back")
+    func transcribedNeverGoesBack() async throws {
+        let (recording, pass) = try await archive.record()
+        try await archive.transcribed(upTo: SamplePosition(50_000), recording: recording)
+        try await archive.transcribed(upTo: SamplePosition(20_000), recording: recording)
+        #expect(try await archive.recordings().map(\.transcribedUpTo.samples) == [50_000])
+        try await archive.commit(segment(1, at: 0, "short"), pass: pass, recording: recording)
+        #expect(try await archive.recordings().map(\.transcribedUpTo.samples) == [50_000])
+        try await archive.commit(segment(2, at: 60_000, "short"), pass: pass, recording: recording)
+        #expect(try await archive.recordings().map(\.transcribedUpTo.samples) == [61_000])
+    }
+
+    @Test("the same gap or mark told twice is kept once")
+    func toldTwice() async throws {
+        let (recording, _) = try await archive.record()
+        let gap = Gap(SampleRange(SamplePosition(1), SamplePosition(2)), cause: .outage)
+        for _ in 1...2 {
+            try await archive.add(gap, recording: recording)
+            try await archive.add(Mark(SamplePosition(3), text: "here"), recording: recording)
+        }
+        let (_, timeline) = try #require(try await archive.transcript(of: recording))
+        #expect(timeline.gaps == [gap])
+        #expect(timeline.marks == [Mark(SamplePosition(3), text: "here")])
+    }
+
+    @Test("a confidence that is not a number costs no segment")
+    func notANumber() async throws {
+        let (recording, pass) = try await archive.record()
+        var segment = segment(1, at: 0, "hello")
+        segment.words[0].confidence = .nan
+        try await archive.commit(segment, pass: pass, recording: recording)
+        let (_, timeline) = try #require(try await archive.transcript(of: recording))
+        #expect(timeline.segments.first?.words.map(\.confidence) == [0])
+    }
+
+    @Test("10,000 segments stay in order, each with its own words")
+    func manySegments() async throws {
+        let (recording, pass) = try await archive.record()
+        let written = (1...10_000).map { segment($0, at: Int64($0) * 5_000, "number \($0)") }
+        for segment in written { try await archive.commit(segment, pass: pass, recording: recording) }
+        let (summary, timeline) = try #require(try await archive.transcript(of: recording))
+        #expect(timeline.segments == written)
+        #expect(summary.transcribedUpTo == written.last?.range.end)
+        #expect(try await archive.search("9999", limit: 10).map(\.segment) == [9_999])
+    }
+
+    @Test("callers at the same time each get all that they committed")
+    func concurrentCallers() async throws {
+        let archive = archive
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 1...20 {
+                group.addTask {
+                    let id = try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "none")
+                    let pass = try await archive.beginPass(recording: id, engine: engine, profile: "live")
+                    for number in 1...10 {
+                        try await archive.commit(
+                            segment(number, at: Int64(number) * 10_000, "of \(id)"), pass: pass, recording: id)
+                        _ = try await archive.search("of", limit: 3)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await archive.recordings().map(\.id) == Array(1...20))
+        for id in 1...20 {
+            let (_, timeline) = try #require(try await archive.transcript(of: id))
+            #expect(timeline.segments.map(\.id) == Array(1...10))
+            #expect(timeline.segments.allSatisfy { $0.text == "of \(id)" })
+        }
+    }
+}

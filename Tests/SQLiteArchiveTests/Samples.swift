@@ -1,0 +1,37 @@
+import Core
+import SQLiteArchive
+
+let engine = EngineDescription(name: "pocketsphinx", version: "5.0.1", model: "en-us")
+
+/// A segment of `text` from `start`, each word 1,000 samples long.
+func segment(_ id: Int, at start: Int64, _ text: String, endedBy: EndReason = .silence) -> Segment {
+    let words = text.split(separator: " ").enumerated().map { index, word in
+        let from = SamplePosition(start + Int64(index) * 1_000)
+        return Word(String(word), SampleRange(from, from + 1_000), confidence: 0.5)
+    }
+    let end = SamplePosition(start + Int64(words.count) * 1_000)
+    return Segment(id: id, range: SampleRange(SamplePosition(start), end), words: words, endedBy: endedBy)
+}
+
+extension SQLiteArchive {
+    /// A recording with one pass that holds a segment for each text.
+    @discardableResult
+    func record(_ texts: String...) async throws -> (recording: Int, pass: Int) {
+        let recording = try beginRecording(startedAt: 0, clock: .unverified, microphone: "file:talk.wav")
+        let pass = try beginPass(recording: recording, engine: engine, profile: "live")
+        for (index, text) in texts.enumerated() {
+            try commit(segment(index + 1, at: Int64(index) * 100_000, text), pass: pass, recording: recording)
+        }
+        return (recording, pass)
+    }
+}
+
+/// The error that `body` ends with, or nil where it is none of the house.
+func failure(of body: () async throws -> Void) async -> DeviceError? {
+    do {
+        try await body()
+        return nil
+    } catch {
+        return error as? DeviceError
+    }
+}

@@ -1,0 +1,67 @@
+import Core
+import SQLiteArchive
+import Testing
+
+@Suite("Searching the archive")
+struct SearchTests {
+    let folder: TemporaryFolder
+    let archive: SQLiteArchive
+
+    init() async throws {
+        folder = try TemporaryFolder()
+        archive = try SQLiteArchive(path: folder.archive)
+        try await archive.record(
+            "we don't know where the naïve café is", "she said o'clock and not near the AND gate",
+            "well-known words about birds", "birds birds birds")
+    }
+
+    @Test(
+        "words are found whatever stands around them",
+        arguments: [
+            ("don't", [1]), ("don’t", [1]), ("DON'T", [1]), ("\"don't\"", [1]), ("naive", [1]), ("NAÏVE", [1]),
+            ("cafe\u{301}", [1]), ("cafe naïve", [1]), ("o'clock", [2]), ("o'cl", [2]), ("AND", [2]),
+            ("gate AND", [2]), ("not near", [2]), ("NEAR(the gate)", [2]), ("NEAR(gate the)", []), ("well known", [3]),
+            ("well-known", [3]),
+            ("-words", [3]), ("wor*", [3]), ("wor", [3]), ("wor about", []), ("birds", [4, 3]), ("bird", [4, 3]),
+            ("bir birds", []), ("birds café", []), ("text:birds", []), ("^birds", [4, 3]), ("birds\tabout", [3]),
+            ("birds\0about", [3]), ("?", []),
+        ])
+    func found(query: String, segments: [Int]) async throws {
+        #expect(try await archive.search(query, limit: 10).map(\.segment) == segments)
+    }
+
+    @Test(
+        "nothing that is typed is an error",
+        arguments: [
+            "", " ", "\"", "\"\"", "''", "*", "-", "AND", "OR", "NOT", "NEAR", "(", ")", "a AND", "\"a", "a\"b\"",
+            "{x}:y",
+            "+", "^", "a^", "\0", "a\0\"", "\u{202E}", "👩‍🚀", "\"\u{301}", "ﷺ", "𞤀", "\\", "%", "; DROP TABLE segment",
+            "--",
+            String(repeating: "\"(", count: 500), String(repeating: "a ", count: 300),
+        ])
+    func hostile(query: String) async throws {
+        #expect(try await archive.search(query, limit: 10).allSatisfy { !$0.text.isEmpty })
+        #expect(try await archive.search("café", limit: 10).count == 1)
+    }
+
+    @Test("a query without a word finds nothing", arguments: ["", "  ", "\"", "*", "-- ?", "'", "👩‍🚀"])
+    func wordless(query: String) async throws {
+        #expect(try await archive.search(query, limit: 10).isEmpty)
+    }
+
+    @Test("a hit says where it is and shows the words in brackets")
+    func hit() async throws {
+        #expect(
+            try await archive.search("don't café", limit: 1) == [
+                SearchHit(
+                    recording: 1, segment: 1, range: SampleRange(.zero, SamplePosition(8_000)),
+                    text: "we don't know where the naïve café is",
+                    excerpt: "we [don't] know where the naïve [café] is")
+            ])
+    }
+
+    @Test("the limit holds", arguments: [(0, 0), (1, 1), (10, 2), (-1, 0)])
+    func limit(limit: Int, count: Int) async throws {
+        #expect(try await archive.search("birds", limit: limit).count == count)
+    }
+}

@@ -1,0 +1,95 @@
+import Core
+import Segmenting
+import TestKit
+import Testing
+
+@Suite("Rotation") struct RotationTests {
+    @Test("Speech that goes on is cut at the quietest place between 8 and 12 s, and both sides hear it")
+    func quietPlace() throws {
+        var marbles = Marbles()
+        // Dips of 200 ms at 6.0, 9.0 and 10.5 s after the start; the one at 9.0 is deepest.
+        let speech = times(60, "#") + "--" + times(28, "#") + "__" + times(13, "#") + "--" + times(60, "#")
+        let marks = marbles.play("_____" + speech + "_____")
+        #expect(marks.filter { $0 != "." } == "BRS")
+        let first = try #require(marbles.utterances.first)
+        #expect(first.endedBy == .rotation)
+        #expect(first.speech.end == tenths(5 + 60 + 2 + 28 + 1))
+        #expect(first.audio.end - first.speech.end == 4_000)
+        #expect(first.speech.end - marbles.utterances[1].audio.start == 4_000)
+        #expect(marbles.utterances[1].speech.start == first.speech.end)
+    }
+
+    @Test("Without a quiet place it goes on until one comes")
+    func laterQuietPlace() throws {
+        var marbles = Marbles()
+        _ = marbles.play("_____" + times(200, "#") + "--" + times(50, "#") + "_____")
+        let first = try #require(marbles.utterances.first)
+        #expect(first.endedBy == .rotation)
+        #expect(abs(first.speech.end - tenths(206)) <= 2_400)
+    }
+
+    @Test("Where no quiet place comes it is cut at the safety net", arguments: [45, 50, 55])
+    func safetyNet(seconds: Int) throws {
+        var settings = SpeechSettings()
+        settings.rotateSeconds = seconds
+        var marbles = Marbles(settings)
+        _ = marbles.play("_____" + times(1_500, "#") + "_____")
+        #expect(marbles.utterances.count >= 3)
+        for utterance in marbles.utterances.dropLast() {
+            #expect(utterance.endedBy == .rotation)
+            #expect(utterance.audio.seconds <= Double(seconds) + 0.01)
+            #expect(utterance.audio.seconds >= Double(seconds) - 6)
+        }
+    }
+
+    @Test("Overlap is as long as it is set", arguments: [250, 500, 750])
+    func overlap(milliseconds: Int) throws {
+        var settings = SpeechSettings()
+        settings.overlapMilliseconds = milliseconds
+        var marbles = Marbles(settings)
+        _ = marbles.play("_____" + times(12, times(10, "#") + "--") + "_____")
+        try #require(marbles.utterances.count >= 2)
+        let (one, two) = (marbles.utterances[0], marbles.utterances[1])
+        let shared = try #require(one.audio.intersection(two.audio))
+        #expect(shared.count == Int64(milliseconds) * 16)
+        #expect(shared.middle == one.speech.end)
+    }
+
+    @Test("Speech that ends within the window is not cut")
+    func endsByItself() {
+        var marbles = Marbles()
+        #expect(marbles.play("_____" + times(118, "#") + "_____").filter { $0 != "." } == "BS")
+    }
+
+    @Test("Any sound: utterances are in order, their speech never overlaps, and every loud stretch is in one")
+    func anySound() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = SeededGenerator(seed: seed)
+        print("seed \(seed)")
+        for _ in 0..<40 {
+            var drawing = "__________"
+            for _ in 0..<30 {
+                let kind = ["#", "+", "_", "_", "-"][Int(random.next() % 5)]
+                drawing += times(Int(random.next() % (random.next() % 8 == 0 ? 300 : 25)), kind)
+            }
+            var marbles = Marbles()
+            _ = marbles.play(drawing)
+            _ = marbles.finish()
+            var end = SamplePosition.zero
+            for (number, utterance) in marbles.utterances.enumerated() {
+                #expect(utterance.id == number + 1)
+                #expect(utterance.speech.start >= end, "seed \(seed)")
+                #expect(utterance.speech.count > 0 && utterance.audio.start <= utterance.speech.start)
+                #expect(utterance.audio.end >= utterance.speech.end && utterance.audio.seconds <= 50.01)
+                end = utterance.speech.end
+            }
+            for (index, character) in drawing.enumerated() where character == "#" {
+                let place = tenths(Double(index) + 0.5)
+                let isInNoise = drawing.dropLast(drawing.count - index).suffix(100).contains { $0 == "#" || $0 == "+" }
+                #expect(
+                    isInNoise || marbles.utterances.contains { $0.speech.contains(place) },
+                    "seed \(seed): speech at \(place.seconds) s is in no utterance")
+            }
+        }
+    }
+}

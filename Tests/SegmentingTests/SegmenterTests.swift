@@ -1,0 +1,121 @@
+import Core
+import Segmenting
+import Testing
+
+@Suite("Segmenter") struct SegmenterTests {
+    @Test(
+        "Sound becomes utterances",
+        arguments: [
+            // Speech begins after 60 ms and ends after 300 ms of silence.
+            ("_____#####_____", ".....B......S.."),
+            // A pause shorter than the hangover does not end it.
+            ("_____###__###_____", ".....B.........S.."),
+            // A click is no speech.
+            ("_____!____!_____", "................"),
+            // Speech 20 dB above the floor counts, the room does not.
+            ("_____+++++______", ".....B......S..."),
+            ("________________", "................"),
+            // Two utterances, closer than their paddings are long.
+            ("_____####____####____", ".....B.....S.B.....S"),
+        ])
+    func soundBecomesUtterances(sound: String, expected: String) {
+        var marbles = Marbles()
+        #expect(normalized(marbles.play(sound)) == normalized(expected))
+    }
+
+    /// Compares the order and place of the marks; a drawing may be drawn shorter than the sound.
+    private func normalized(_ line: String) -> String {
+        var line = line
+        while line.hasSuffix(".") { line.removeLast() }
+        return line
+    }
+
+    @Test("An utterance has padding before and after its speech")
+    func padding() throws {
+        var marbles = Marbles()
+        _ = marbles.play("__________#####_____")
+        let utterance = try #require(marbles.utterances.first)
+        #expect(utterance.speech == SampleRange(tenths(10), tenths(15)))
+        #expect(utterance.audio == SampleRange(tenths(7.5), tenths(17.5)))
+        #expect(utterance.endedBy == .silence)
+        #expect(marbles.begun == [tenths(7.5)])
+    }
+
+    @Test("Padding ends where the recording begins and ends")
+    func paddingAtTheEdges() throws {
+        var marbles = Marbles()
+        _ = marbles.play("_####")
+        #expect(marbles.finish() == "T")
+        let utterance = try #require(marbles.utterances.first)
+        #expect(utterance.audio == SampleRange(.zero, tenths(5)))
+        #expect(utterance.speech == SampleRange(tenths(1), tenths(5)))
+    }
+
+    @Test("An utterance that stop cuts in its hangover ends where speech ended")
+    func stopInHangover() throws {
+        var marbles = Marbles()
+        _ = marbles.play("_____####__")
+        #expect(marbles.finish() == "T")
+        let utterance = try #require(marbles.utterances.first)
+        #expect(utterance.speech.end == tenths(9))
+        #expect(utterance.audio.end == tenths(11))
+    }
+
+    @Test("Paddings of close utterances overlap in silence only")
+    func closeUtterances() throws {
+        var marbles = Marbles()
+        _ = marbles.play("_____#####___#####_____")
+        try #require(marbles.utterances.count == 2)
+        let (one, two) = (marbles.utterances[0], marbles.utterances[1])
+        #expect(two.audio.start >= one.speech.end)
+        #expect(one.audio.end <= two.speech.start)
+        #expect(two.audio.start < one.audio.end)
+    }
+
+    @Test("A gap ends the utterance, and time goes on behind it")
+    func gap() throws {
+        var marbles = Marbles()
+        _ = marbles.play("_____#####")
+        #expect(marbles.gap(milliseconds: 700) == "G")
+        _ = marbles.play("#####_____")
+        try #require(marbles.utterances.count == 2)
+        #expect(marbles.utterances[0].speech == SampleRange(tenths(5), tenths(10)))
+        #expect(marbles.utterances[0].audio.end == tenths(10))
+        #expect(marbles.utterances[1].audio.start == tenths(17))
+        #expect(marbles.utterances[1].speech == SampleRange(tenths(17), tenths(22)))
+    }
+
+    @Test("The floor follows a room that grows louder, and steady noise is no speech")
+    func adaptiveFloor() {
+        var marbles = Marbles()
+        _ = marbles.play(times(100, "_") + times(200, "-"))
+        #expect(marbles.segmenter.noiseFloor == -50)
+        #expect(marbles.utterances.count == 1, "the step itself may look like speech, once")
+        let before = marbles.utterances.count
+        _ = marbles.play("#####" + times(5, "-"))
+        #expect(marbles.utterances.count == before + 1)
+    }
+
+    @Test("A fixed threshold does not adapt")
+    func fixedThreshold() {
+        var settings = SpeechSettings()
+        settings.threshold = .fixed(decibels: -35)
+        var marbles = Marbles(settings)
+        #expect(!marbles.play(times(30, "+") + "___").contains("B"))
+        #expect(marbles.play("####____").contains("B"))
+    }
+
+    @Test("Positions only move forward, and settled never passes what is being spoken")
+    func settled() {
+        var marbles = Marbles()
+        var last = SamplePosition.zero
+        for character in "_____#####_____####__####______" {
+            _ = marbles.play(String(character))
+            let settled = marbles.segmenter.settledUpTo
+            #expect(settled >= last)
+            #expect(settled <= marbles.segmenter.position)
+            #expect(marbles.segmenter.neededFrom <= settled)
+            last = settled
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import Core
+import Stitching
+import Testing
+
+/// Words drawn on a line: a column is 100 ms. `one` from its first to its last column; `~` ends a word's sound late.
+func words(_ drawing: String, from start: Double = 0) -> [Word] {
+    var words: [Word] = []
+    var current = ""
+    var begin = 0
+    for (column, character) in (drawing + " ").enumerated() {
+        if character != " " {
+            if current.isEmpty { begin = column }
+            current.append(character)
+        } else if !current.isEmpty {
+            let range = SampleRange(
+                SamplePosition(seconds: start + Double(begin) / 10),
+                SamplePosition(seconds: start + Double(column) / 10))
+            words.append(Word(current.filter { $0 != "~" }, range, confidence: 1))
+            current = ""
+        }
+    }
+    return words
+}
+
+/// Two utterances that share 500 ms: the left ends at 10.25 s, the right begins at 9.75 s, the cut is at 10 s.
+struct Rotation {
+    static let cut = SamplePosition(seconds: 10)
+    static let left = Utterance(
+        id: 1, audio: SampleRange(.zero, SamplePosition(seconds: 10.25)),
+        speech: SampleRange(SamplePosition(seconds: 0.25), cut), endedBy: .rotation)
+    static let right = Utterance(
+        id: 2, audio: SampleRange(SamplePosition(seconds: 9.75), SamplePosition(seconds: 20)),
+        speech: SampleRange(cut, SamplePosition(seconds: 19.75)), endedBy: .silence)
+
+    /// What is committed of two readings; the drawings begin at 9 s.
+    static func stitch(_ one: String, _ two: String) -> [String] {
+        var stitcher = Stitcher()
+        let segments = [
+            stitcher.handle(left, Hypothesis(words: words(one, from: 9))),
+            stitcher.handle(right, Hypothesis(words: words(two, from: 9))),
+        ]
+        return segments.flatMap { $0.words.map(\.text) }
+    }
+}
+
+@Suite("Stitcher") struct StitcherTests {
+    @Test(
+        "The catalogue of seams",
+        arguments: [
+            // What both sides agree on. Columns: 9.0 s ... the overlap is 9.75 to 10.25, the cut at 10.0.
+            Seam("plain", "now we   go", "         go on", "now we go on"),
+            Seam("nothing in the overlap", "now", "              on", "now on"),
+            // Dropped: each side gives the word to the other.
+            Seam("dropped word", "we     ought", "       ought  to", "we ought to"),
+            Seam("dropped by late and early timing", "we      ought", "      ought   to", "we ought to"),
+            // Doubled: each side claims the word.
+            Seam("doubled word", "we      go", "         go  on", "we go on"),
+            Seam("doubled by early and late timing", "we     go", "         go on", "we go on"),
+            Seam("said twice is kept twice", "very very", "     very  very good", "very very very good"),
+            // Glued: the right side hears the end of a word that the left side knows whole.
+            Seam("glued tail", "we  something", "         ing to", "we something to"),
+            // Missing clause: what the right side heard behind the overlap is never touched.
+            Seam("clause behind the cut", "we", "           all go home now", "we all go home now"),
+            // Missing tail: the right side has nothing where the left side withheld a word.
+            Seam("right side is empty", "we       so", "", "we so"),
+            // Cut off at the edge of the left side's audio: not to be believed.
+            Seam("fragment at the edge", "we       son~", "         something", "we something"),
+        ])
+    func catalogue(seam: Seam) {
+        #expect(Rotation.stitch(seam.left, seam.right).joined(separator: " ") == seam.expected, "\(seam.name)")
+    }
+
+    struct Seam: Sendable {
+        var name, left, right, expected: String
+
+        init(_ name: String, _ left: String, _ right: String, _ expected: String) {
+            (self.name, self.left, self.right, self.expected) = (name, left, right, expected)
+        }
+    }
+
+    @Test("Swapped words come out in the order of time")
+    func swapped() {
+        var stitcher = Stitcher()
+        let right = Array(words("            one two", from: 9).reversed())
+        _ = stitcher.handle(Rotation.left, Hypothesis(words: words("we", from: 9)))
+        #expect(stitcher.handle(Rotation.right, Hypothesis(words: right)).text == "one two")
+    }
+
+    @Test("An utterance that could not be read takes nothing from its neighbour")
+    func failedNeighbour() {
+        var stitcher = Stitcher()
+        var left = Rotation.left
+        left.endedBy = .error
+        let failed = stitcher.handle(left, Hypothesis())
+        #expect(failed.words.isEmpty && failed.endedBy == .error)
+        let next = stitcher.handle(Rotation.right, Hypothesis(words: words("        we  go on", from: 9)))
+        #expect(next.text == "we go on")
+        #expect(next.range.start >= failed.range.end)
+    }
+
+    @Test("Speech that gives no word is a segment without text, as long as the speech")
+    func noWords() {
+        var stitcher = Stitcher()
+        let segment = stitcher.handle(Rotation.left, Hypothesis())
+        #expect(segment.text.isEmpty)
+        #expect(segment.confidence == 0)
+        #expect(segment.range == Rotation.left.speech)
+    }
+
+    @Test("Close utterances share silence; a word there is told once")
+    func sharedSilence() {
+        let second = { (value: Double) in SamplePosition(seconds: value) }
+        var stitcher = Stitcher()
+        let one = Utterance(
+            id: 1, audio: SampleRange(.zero, second(2.25)), speech: SampleRange(second(0.25), second(2)),
+            endedBy: .silence)
+        let two = Utterance(
+            id: 2, audio: SampleRange(second(2.1), second(4)), speech: SampleRange(second(2.35), second(3.75)),
+            endedBy: .silence)
+        let breath = Word("a", SampleRange(second(2.12), second(2.2)), confidence: 0.1)
+        let told = Word("told", SampleRange(second(1), second(1.5)), confidence: 1)
+        let more = Word("more", SampleRange(second(2.5), second(3)), confidence: 1)
+        let texts = [
+            stitcher.handle(one, Hypothesis(words: [told, breath])).text,
+            stitcher.handle(two, Hypothesis(words: [breath, more])).text,
+        ]
+        #expect(texts == ["told a", "more"])
+        #expect(stitcher.seams == 1)
+    }
+}

@@ -1,0 +1,80 @@
+import Core
+import Stitching
+import TestKit
+import Testing
+
+/// Speech that is known word by word, cut anywhere, and heard by both sides with errors of timing: what comes out must
+/// be what went in.
+@Suite("Stitching, any speech") struct StitchingPropertyTests {
+    private static let vocabulary = ["the", "a", "very", "of", "something", "go", "on", "had", "had", "we"]
+
+    @Test("Neither drops nor doubles a word, commits in order, never overlaps")
+    func anySpeech() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = SeededGenerator(seed: seed)
+        print("seed \(seed)")
+        for round in 0..<500 {
+            let spoken = speech(&random)
+            let end = (spoken.last?.range.end ?? .zero) + 8_000
+            var stitcher = Stitcher()
+            var segments: [Segment] = []
+            var start = SamplePosition.zero
+            var speechStart = SamplePosition.zero
+            while start < end {
+                let cut =
+                    speechStart + 16_000 * Int64.random(in: 8...12, using: &random)
+                    + Int64.random(in: 0..<16_000, using: &random)
+                let isLast = cut + 4_000 >= end
+                let utterance = Utterance(
+                    id: segments.count + 1,
+                    audio: SampleRange(start, isLast ? end : cut + 4_000),
+                    speech: SampleRange(speechStart, isLast ? end : cut), endedBy: isLast ? .silence : .rotation)
+                segments.append(stitcher.handle(utterance, heard(spoken, in: utterance.audio, &random)))
+                if isLast { break }
+                start = cut - 4_000
+                speechStart = cut
+            }
+            #expect(
+                segments.flatMap { $0.words.map(\.text) } == spoken.map(\.text), "seed \(seed), round \(round)")
+            #expect(segments.map(\.id) == Array(1...segments.count))
+            var last = SamplePosition.zero
+            for segment in segments {
+                #expect(segment.range.start >= last)
+                last = segment.range.end
+                var wordEnd = segment.range.start
+                for word in segment.words {
+                    #expect(word.range.start >= wordEnd && word.range.end <= segment.range.end && word.range.count > 0)
+                    wordEnd = word.range.end
+                }
+            }
+        }
+    }
+
+    /// Half a minute of words of 150 to 400 ms with short pauses; repeated words are at least 150 ms long.
+    private func speech(_ random: inout SeededGenerator) -> [Word] {
+        var position = SamplePosition(4_000)
+        return (0..<90).map { _ in
+            let length = Int64.random(in: 2_400...6_400, using: &random)
+            let text = Self.vocabulary[Int.random(in: 0..<Self.vocabulary.count, using: &random)]
+            let word = Word(text, SampleRange(position, position + length), confidence: 1)
+            position = word.range.end + Int64.random(in: 0...2_400, using: &random)
+            return word
+        }
+    }
+
+    /// The words that lie in the audio, their times wrong by up to 40 ms; a word that the edge cuts by more than a
+    /// third is not heard at all, as a recognizer that has lost its beginning or end often does.
+    private func heard(_ spoken: [Word], in audio: SampleRange, _ random: inout SeededGenerator) -> Hypothesis {
+        var words: [Word] = []
+        for word in spoken {
+            guard let inside = word.range.intersection(audio), inside.count * 3 >= word.range.count * 2 else {
+                continue
+            }
+            let shift = Int64.random(in: -640...640, using: &random)
+            let range = SampleRange(
+                max(audio.start, inside.start + shift), min(audio.end, inside.end + shift))
+            words.append(Word(word.text, range, confidence: 1))
+        }
+        return Hypothesis(words: words)
+    }
+}
