@@ -69,6 +69,7 @@ let package = Package(
             path: "Sources/fieldscribe"),
 
         // Stand-ins, tests, measurements.
+        tests("PanelTests", of: ["Core", "GpioPanel", "Panel", "TestKit"]),
         tests("ConfigurationTests", of: ["Core", "Segmenting", "GpioPanel", "Panel", "Appliance", "TestKit"]),
         tests("MicrophoneTests", of: ["Core", "Resampling", "AlsaMicrophone", "FileMicrophone", "CSndfile"]),
         room("TestKit", uses: ["Core"]),

@@ -3,8 +3,8 @@ import Core
 
 /// Reads one configuration file with libinih.
 ///
-/// libinih as Debian builds it does not tell lines to its handler, and passes over what it cannot read. So it is fed line
-/// by line from here, which numbers each setting; and a line that it passed over is a problem.
+/// libinih as Debian builds it does not tell lines to its handler, and passes over what it cannot read. So it is fed
+/// line by line from here, which numbers each setting; and a line that it passed over is a problem.
 final class ConfigurationParser {
     private typealias Problem = ConfigurationError.Problem
 
@@ -66,7 +66,8 @@ final class ConfigurationParser {
         }
     }
 
-    /// Gives libinih the next line without its indentation, which to libinih would mean that it continues the one before.
+    /// Gives libinih the next line without its indentation, which to libinih would mean that it goes on with the one
+    /// before.
     private func next(into buffer: UnsafeMutableBufferPointer<CChar>) -> UnsafeMutablePointer<CChar>? {
         settle()
         guard !rest.isEmpty else { return nil }
@@ -125,6 +126,10 @@ final class ConfigurationParser {
     private func take(_ name: String, _ value: String) {
         owed = nil
         guard let section else { return }
+        guard !name.isEmpty else {
+            refuse("has no key before its =")
+            return
+        }
         guard !section.isEmpty else {
             return refuse(name, value, "stands before the first section; put a line like [capture] above it")
         }

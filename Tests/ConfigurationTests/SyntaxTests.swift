@@ -35,6 +35,7 @@ import Testing
         arguments: [
             ("[capture]\nrate\n", ["2 this line is neither [section] nor key = value nor # comment"]),
             ("[capture]\n\nrate", ["3 this line is neither [section] nor key = value nor # comment"]),
+            ("[capture]\n= 16000\n", ["2 this line has no key before its ="]),
             ("[capture\nrate = 1\n", ["1 this line lacks the ] of a section's name"]),
             ("[capture] rate = 1\n", ["1 this line has more after [capture]; put it on a line of its own"]),
             ("rate = 16000\n", ["1 stands before the first section; put a line like [capture] above it"]),

@@ -1,0 +1,73 @@
+internal import CGpiod
+import Core
+import Glibc
+
+/// An open GPIO chip; closed when it goes out of scope.
+struct GpioChip: ~Copyable {
+    let path: String
+
+    /// As the kernel names it: `gpiochip0`.
+    let name: String
+
+    /// As its driver names it: `pinctrl-bcm2711`.
+    let label: String
+    let lineCount: Int
+
+    // Safety: opened in init and closed in deinit, never copied.
+    private let handle: OpaquePointer
+
+    /// - Throws: `DeviceError` with `missing`, `denied` or `unsupported`.
+    init(opening path: String) throws(DeviceError) {
+        guard let handle = gpiod_chip_open(path) else { throw .gpio("gpiod_chip_open", on: path) }
+        var label = [CChar](repeating: 0, count: 64)
+        var lines: UInt32 = 0
+        guard fieldscribe_gpio_describe(handle, &label, label.count, &lines) == 0 else {
+            let error = DeviceError.gpio("gpiod_chip_get_info", on: path)
+            gpiod_chip_close(handle)
+            throw error
+        }
+        self.path = path
+        self.handle = handle
+        name = path.split(separator: "/").last.map(String.init) ?? path
+        self.label = text(label)
+        lineCount = Int(lines)
+    }
+
+    deinit { gpiod_chip_close(handle) }
+
+    /// What the configuration may call it: its name, its number, its path or its label.
+    borrowing func answers(to name: String) -> Bool {
+        name == self.name || name == path || name == label || "gpiochip\(name)" == self.name
+    }
+
+    /// The place of the line of that name.
+    borrowing func offset(of name: String) -> Int? {
+        let offset = fieldscribe_gpio_find(handle, name)
+        return offset < 0 ? nil : Int(offset)
+    }
+
+    /// Who uses a line; nil where nobody does, empty where the user has no name.
+    borrowing func user(of offset: Int) -> String? {
+        var user = [CChar](repeating: 0, count: 64)
+        return fieldscribe_gpio_user(handle, UInt32(offset), &user, user.count) > 0 ? text(user) : nil
+    }
+
+    /// The devices in a folder that are chips by their names, in the order of their numbers.
+    static func paths(in folder: String) -> [String] {
+        guard let directory = opendir(folder) else { return [] }
+        defer { closedir(directory) }
+        var numbers: [Int] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            guard name.hasPrefix("gpiochip"), let number = Int(name.dropFirst("gpiochip".count)) else { continue }
+            numbers.append(number)
+        }
+        return numbers.sorted().map { "\(folder)/gpiochip\($0)" }
+    }
+}
+
+private func text(_ buffer: [CChar]) -> String {
+    String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}

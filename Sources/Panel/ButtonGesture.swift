@@ -1,0 +1,140 @@
+import Core
+
+/// Changes of the button's level in, what they mean out.
+///
+/// A press means what it means by its own times and by what was going on when it began, however late they are told.
+/// Where a fault is shown, a press acknowledges it; while recording, it does nothing else.
+package struct ButtonGesture: Hashable, Sendable {
+    package struct Settings: Hashable, Sendable {
+        /// The default is `toggle`.
+        package var style = PanelStyle.toggle
+
+        /// A press that lasts this long is a hold. The default is 1 s.
+        package var hold = Duration.seconds(1)
+
+        /// Holding this long while idle shuts down; nil: it does not. The default is nil.
+        package var shutdown: Duration?
+
+        /// A button that is down for this long is stuck. The default is 60 s.
+        package var stuck = Duration.seconds(60)
+
+        package init() {}
+    }
+
+    package enum Input: Hashable, Sendable {
+        /// The level at the start; a button that is down already is stuck.
+        case initial(pressed: Bool)
+        case change(Debouncer.Change)
+        /// So late it is, and no change will be dated before.
+        case time(Duration)
+        case recording(Bool)
+        /// Whether a fault is shown that waits to be acknowledged.
+        case fault(Bool)
+    }
+
+    /// What is to be done; times are those of the press.
+    package enum Effect: Hashable, Sendable {
+        /// The button went down: the lamp answers.
+        case pressed(at: Duration)
+        case start(at: Duration)
+        case stop(at: Duration)
+        case mark(at: Duration)
+        case shutDown
+        case acknowledge
+        /// The button does not come up; nothing more comes of it until it is free.
+        case stuck
+        case free
+    }
+
+    private enum Press: Hashable {
+        /// While idle; the recording starts when it ends, because holding shuts down.
+        case idle(since: Duration)
+        case recording(since: Duration)
+        /// All that it means has been said.
+        case spent(since: Duration)
+        case stuck
+    }
+
+    private let settings: Settings
+    private var press: Press?
+    private var isRecording = false
+    private var isFaulted = false
+
+    package init(_ settings: Settings = Settings()) { self.settings = settings }
+
+    /// When to call with the time, where no change comes before.
+    package var wakeAt: Duration? {
+        switch press {
+        case .idle(let since): since + min(settings.shutdown ?? settings.stuck, settings.stuck)
+        case .recording(let since): since + min(settings.hold, settings.stuck)
+        case .spent(let since): since + settings.stuck
+        case .stuck, nil: nil
+        }
+    }
+
+    package mutating func handle(_ input: Input) -> [Effect] {
+        switch input {
+        case .initial(let pressed):
+            press = pressed ? .stuck : nil
+            return pressed ? [.stuck] : []
+        case .change(let change):
+            let due = elapse(to: change.time)
+            return due + (change.pressed ? begin(at: change.time) : end())
+        case .time(let now): return elapse(to: now)
+        case .recording(let isRecording):
+            self.isRecording = isRecording
+            return []
+        case .fault(let isFaulted):
+            self.isFaulted = isFaulted
+            return []
+        }
+    }
+
+    private mutating func begin(at time: Duration) -> [Effect] {
+        guard press == nil else { return [] }
+        var effects = [Effect.pressed(at: time)]
+        let acknowledges = isFaulted
+        if acknowledges {
+            effects.append(.acknowledge)
+            isFaulted = false
+        }
+        if isRecording {
+            press = acknowledges ? .spent(since: time) : .recording(since: time)
+        } else if settings.shutdown != nil {
+            press = .idle(since: time)
+        } else {
+            press = .spent(since: time)
+            effects.append(.start(at: time))
+        }
+        return effects
+    }
+
+    private mutating func end() -> [Effect] {
+        defer { press = nil }
+        return switch press {
+        case .idle(let since): [.start(at: since)]
+        case .recording(let since): [settings.style == .toggle ? .stop(at: since) : .mark(at: since)]
+        case .stuck: [.free]
+        case .spent, nil: []
+        }
+    }
+
+    /// What holding has come to by now.
+    private mutating func elapse(to now: Duration) -> [Effect] {
+        var effects: [Effect] = []
+        while let due = wakeAt, due <= now {
+            switch press {
+            case .idle(let since) where settings.shutdown.map { since + $0 == due } ?? false:
+                effects.append(.shutDown)
+                press = .spent(since: since)
+            case .recording(let since) where since + settings.hold == due:
+                effects.append(settings.style == .toggle ? .mark(at: since) : .stop(at: since))
+                press = .spent(since: since)
+            default:
+                effects.append(.stuck)
+                press = .stuck
+            }
+        }
+        return effects
+    }
+}

@@ -1,0 +1,102 @@
+import Core
+import Panel
+import Testing
+
+@Suite("Gestures") struct ButtonGestureTests {
+    @Test(
+        "toggle: a press starts, a press stops, holding marks",
+        arguments: [
+            ("-p-r--", "-S----"),
+            ("-p-r-p-r-p-r", "-S-----X-S--"),
+            // Held 900 ms is a press, held 1 s is a hold; nothing more comes of either.
+            ("pr-p--------r--", "S-----------X--"),
+            ("pr-p---------r---", "S------------M---"),
+            ("pr-p------------r---", "S------------M------"),
+            // Holding the press that starts means no more than pressing.
+            ("p--------------------r-pr", "S-----------------------X"),
+            ("pr-p-----------r-p----------r-pr", "S------------M-------------M---X"),
+        ])
+    func toggle(_ line: String, _ expected: String) {
+        #expect(marbles(line, .init(.toggle)) == expected)
+    }
+
+    @Test(
+        "mark: a press starts, a press marks, holding stops",
+        arguments: [
+            ("-p-r--", "-S----"),
+            ("pr-p-r-pr", "S----M--M"),
+            ("pr-p--------r--", "S-----------M--"),
+            ("pr-p------------r-p", "S------------X----S"),
+        ])
+    func mark(_ line: String, _ expected: String) {
+        #expect(marbles(line, .init(.mark)) == expected)
+    }
+
+    @Test(
+        "holding for 5 s while idle shuts down where that is allowed, and then a recording starts as the press ends",
+        arguments: [
+            ("p-r", "--S"),
+            ("p" + String(repeating: "-", count: 48) + "r", String(repeating: "-", count: 49) + "S"),
+            (
+                "p" + String(repeating: "-", count: 50) + "--r--",
+                String(repeating: "-", count: 50) + "D-----"
+            ),
+        ])
+    func shutdown(_ line: String, _ expected: String) {
+        #expect(marbles(line, .init(.toggle, shutdown: .seconds(5))) == expected)
+        #expect(!marbles(line, .init(.toggle)).contains("D"))
+        #expect(!marbles(line, .init(.toggle, shutdown: .seconds(5)), recording: true).contains("D"))
+    }
+
+    @Test("a press acknowledges a fault; idle it starts as well, while recording it does nothing else")
+    func fault() {
+        #expect(marbles("f-p-r-pr", .init(.toggle)) == "--(AS)----X")
+        #expect(marbles("f-p-r-pr", .init(.toggle), recording: true) == "--A----X")
+        #expect(marbles("f-p-----------r-pr", .init(.mark), recording: true) == "--A--------------M")
+    }
+
+    @Test("a stuck button is told once and ignored until it is free")
+    func stuck() {
+        let settings = ButtonGesture.Settings(.toggle, stuck: .seconds(2))
+        #expect(marbles("p-------------------------r-pr", settings) == "S-------------------K-----F--X")
+        #expect(marbles("p-------------------------r", settings, recording: true) == "----------M---------K-----F")
+    }
+
+    @Test("a button that is down at the start is stuck, and its release means nothing")
+    func heldFromBoot() {
+        var gesture = ButtonGesture()
+        #expect(gesture.handle(.initial(pressed: true)) == [.stuck])
+        #expect(gesture.wakeAt == nil)
+        #expect(gesture.handle(.time(.seconds(100))) == [])
+        #expect(gesture.handle(.change(.init(pressed: false, time: .seconds(101)))) == [.free])
+        let start = gesture.handle(.change(.init(pressed: true, time: .seconds(102))))
+        #expect(start == [.pressed(at: .seconds(102)), .start(at: .seconds(102))])
+        var other = ButtonGesture()
+        #expect(other.handle(.initial(pressed: false)) == [])
+    }
+
+    @Test("what a press means is decided by its times, however late they are told")
+    func late() {
+        var gesture = ButtonGesture(.init(.toggle))
+        _ = gesture.handle(.recording(true))
+        #expect(gesture.handle(.change(.init(pressed: true, time: .seconds(1)))) == [.pressed(at: .seconds(1))])
+        // Nobody called at 2 s.
+        #expect(gesture.handle(.change(.init(pressed: false, time: .seconds(9)))) == [.mark(at: .seconds(1))])
+        _ = gesture.handle(.change(.init(pressed: true, time: .seconds(20))))
+        #expect(
+            gesture.handle(.change(.init(pressed: false, time: .milliseconds(20_999)))) == [.stop(at: .seconds(20))])
+    }
+
+    @Test("it asks to be called when something is due, and not otherwise")
+    func wakeAt() {
+        var gesture = ButtonGesture(.init(.toggle))
+        #expect(gesture.wakeAt == nil)
+        _ = gesture.handle(.recording(true))
+        _ = gesture.handle(.change(.init(pressed: true, time: .seconds(5))))
+        #expect(gesture.wakeAt == .seconds(6))
+        _ = gesture.handle(.time(.seconds(6)))
+        #expect(gesture.wakeAt == .seconds(65))
+        _ = gesture.handle(.change(.init(pressed: false, time: .seconds(7))))
+        #expect(gesture.wakeAt == nil)
+    }
+}

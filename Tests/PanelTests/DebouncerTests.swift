@@ -1,0 +1,89 @@
+import Core
+import Panel
+import TestKit
+import Testing
+
+@Suite("Debouncing") struct DebouncerTests {
+    /// Feeds edges at milliseconds, then waits for as long as it asks.
+    private func changes(_ edges: [(Int, Bool)], until end: Int, dropped: Set<Int> = []) -> [Debouncer.Change] {
+        var debouncer = Debouncer(period: .milliseconds(20))
+        var changes: [Debouncer.Change] = []
+        for (time, pressed) in edges {
+            let edge = ButtonEdge(
+                pressed: pressed, time: .milliseconds(time), dropped: dropped.contains(time) ? 1 : 0)
+            changes += debouncer.handle(.edge(edge))
+        }
+        return changes + debouncer.handle(.time(.milliseconds(end)))
+    }
+
+    @Test("a level counts when it has lasted, from where it began")
+    func lasting() {
+        #expect(changes([(100, true)], until: 119) == [])
+        #expect(changes([(100, true)], until: 120) == [.init(pressed: true, time: .milliseconds(100))])
+        #expect(
+            changes([(100, true), (103, false), (104, true)], until: 124)
+                == [.init(pressed: true, time: .milliseconds(104))])
+        #expect(changes([(100, true), (119, false)], until: 500) == [])
+    }
+
+    @Test("a press that is told late, with its release, is not missed")
+    func late() {
+        #expect(
+            changes([(100, true), (150, false)], until: 500)
+                == [
+                    .init(pressed: true, time: .milliseconds(100)), .init(pressed: false, time: .milliseconds(150)),
+                ])
+    }
+
+    @Test("what lay before a lost edge is not known to have lasted")
+    func lost() {
+        #expect(changes([(100, true), (300, false)], until: 500, dropped: [300]) == [])
+        #expect(
+            changes([(100, true), (300, true)], until: 500) == [.init(pressed: true, time: .milliseconds(300))])
+    }
+
+    @Test("it asks to be called only while a level may yet last")
+    func wakeAt() {
+        var debouncer = Debouncer(period: .milliseconds(20))
+        #expect(debouncer.wakeAt == nil)
+        _ = debouncer.handle(.edge(ButtonEdge(pressed: true, time: .milliseconds(100))))
+        #expect(debouncer.wakeAt == .milliseconds(120))
+        #expect(debouncer.certain(at: .milliseconds(110)) == .milliseconds(100))
+        _ = debouncer.handle(.edge(ButtonEdge(pressed: false, time: .milliseconds(105))))
+        #expect(debouncer.wakeAt == nil)
+        #expect(debouncer.certain(at: .milliseconds(110)) == .milliseconds(110))
+    }
+
+    @Test(
+        "a minute of bounce at 10 kHz is nothing, and of a thousand presses in it none is missed",
+        arguments: [0, 1_000])
+    func storm(_ presses: Int) {
+        var generator = SeededGenerator()
+        print("seed \(generator.seed)")
+        var debouncer = Debouncer(period: .milliseconds(20))
+        var expected: [Debouncer.Change] = []
+        var found: [Debouncer.Change] = []
+        var level = false
+        var time = Duration.zero
+        func bounce(for length: Duration, endingAt last: Bool) {
+            let end = time + length
+            while time < end || level != last {
+                time += .microseconds(Int.random(in: 50...150, using: &generator))
+                level.toggle()
+                found += debouncer.handle(.edge(ButtonEdge(pressed: level, time: time)))
+            }
+        }
+        if presses == 0 { bounce(for: .seconds(60), endingAt: false) }
+        for _ in 0..<presses {
+            for pressed in [true, false] {
+                bounce(for: .milliseconds(Int.random(in: 1...10, using: &generator)), endingAt: pressed)
+                expected.append(.init(pressed: pressed, time: time))
+                time += .milliseconds(Int.random(in: 20...29, using: &generator))
+                // Sometimes the time is told before the next edge, sometimes not.
+                if Bool.random(using: &generator) { found += debouncer.handle(.time(time)) }
+            }
+        }
+        found += debouncer.handle(.time(time + .seconds(1)))
+        #expect(found == expected, "seed \(generator.seed)")
+    }
+}

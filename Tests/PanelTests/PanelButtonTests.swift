@@ -1,0 +1,57 @@
+import Core
+import Panel
+import Testing
+
+@Suite("The button from edge to effect") struct PanelButtonTests {
+    private func edge(_ pressed: Bool, _ milliseconds: Int) -> PanelButton.Input {
+        .edge(ButtonEdge(pressed: pressed, time: .milliseconds(milliseconds)))
+    }
+
+    @Test("a press is answered 20 ms after it has come to rest")
+    func answer() {
+        var button = PanelButton()
+        #expect(button.wakeAt == nil)
+        #expect(button.handle(edge(true, 1_000)) == [])
+        #expect(button.handle(edge(false, 1_001)) == [])
+        #expect(button.handle(edge(true, 1_002)) == [])
+        #expect(button.wakeAt == .milliseconds(1_022))
+        #expect(
+            button.handle(.time(.milliseconds(1_022)))
+                == [.pressed(at: .milliseconds(1_002)), .start(at: .milliseconds(1_002))])
+    }
+
+    @Test("a release just before the hold is no hold, though it comes to rest after")
+    func releaseBeforeHold() {
+        var button = PanelButton()
+        _ = button.handle(.recording(true))
+        _ = button.handle(edge(true, 0))
+        _ = button.handle(.time(.milliseconds(20)))
+        #expect(button.wakeAt == .seconds(1))
+        #expect(button.handle(edge(false, 990)) == [])
+        #expect(button.handle(.time(.milliseconds(1_005))) == [])
+        #expect(button.handle(.time(.milliseconds(1_010))) == [.stop(at: .zero)])
+    }
+
+    @Test("a hold is not put off by contacts that bounce after it")
+    func holdThenBounce() {
+        var button = PanelButton()
+        _ = button.handle(.recording(true))
+        _ = button.handle(edge(true, 0))
+        _ = button.handle(.time(.milliseconds(500)))
+        #expect(button.handle(edge(false, 1_001)) == [.mark(at: .zero)])
+        #expect(button.handle(edge(true, 1_002)) == [])
+        #expect(button.handle(edge(false, 2_000)) == [])
+        #expect(button.handle(.time(.milliseconds(2_020))) == [])
+        #expect(button.wakeAt == nil)
+    }
+
+    @Test("a button that is down at the start is told of with the first input")
+    func heldFromBoot() {
+        var button = PanelButton(pressed: true)
+        #expect(button.wakeAt == .zero)
+        #expect(button.handle(.time(.seconds(1))) == [.stuck])
+        #expect(button.wakeAt == nil)
+        #expect(button.handle(edge(false, 2_000)) == [])
+        #expect(button.handle(.time(.seconds(3))) == [.free])
+    }
+}
