@@ -63,8 +63,8 @@ let package = Package(
         .executableTarget(
             name: "fieldscribe",
             dependencies: [
-                "Core", "Platform", "Panel", "Recognizing", "Exporting", "PocketSphinxRecognizer", "SQLiteArchive",
-                "Appliance",
+                "Core", "Platform", "Panel", "Recognizing", "Exporting", "FileMicrophone", "PocketSphinxRecognizer",
+                "SQLiteArchive", "Appliance",
             ],
             path: "Sources/fieldscribe"),
 

@@ -1,7 +1,6 @@
 import Core
 import Recognizing
 import Recording
-import Synchronization
 
 /// What the writer thread tells of a recording, handed on to those who follow it.
 final class LiveDesk: RecordingSink {
@@ -14,7 +13,6 @@ final class LiveDesk: RecordingSink {
     private let hub: EventHub
     private let progress = RecordingProgress()
     private let lostGaps: AsyncStream<Gap>.Continuation
-    private let upTo = Atomic<Int64>(0)
 
     init(recording: Int, path: String, hub: EventHub) {
         self.recording = recording
@@ -23,12 +21,7 @@ final class LiveDesk: RecordingSink {
         (gaps, lostGaps) = AsyncStream<Gap>.makeStream()
     }
 
-    var recordedUpTo: SamplePosition { SamplePosition(upTo.load(ordering: .relaxed)) }
-
-    func written(upTo position: SamplePosition) {
-        upTo.store(position.samples, ordering: .relaxed)
-        progress.written(upTo: position)
-    }
+    func written(upTo position: SamplePosition) { progress.written(upTo: position) }
 
     func level(rms: Double, peak: Double) { hub.publish(.level(rms: rms, peak: peak)) }
 
@@ -38,9 +31,9 @@ final class LiveDesk: RecordingSink {
         hub.publish(.gap(recording: recording, gap: gap))
     }
 
-    /// Waits for the first audio; false where the recording ended without any.
-    func hasAudio() async -> Bool {
-        if case .available = await progress.next(after: .zero) { return true }
+    /// Waits until so much is recorded; false where the recording ends before.
+    func reaches(_ position: SamplePosition) async -> Bool {
+        if case .available = await progress.next(after: position - 1) { return true }
         return false
     }
 

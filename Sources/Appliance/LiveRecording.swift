@@ -52,8 +52,8 @@ package final class LiveRecording: Sendable {
         session.wantsLevel.store(hub.wantsPartials, ordering: .relaxed)
     }
 
-    /// Everything before this position is in the file.
-    package var recordedUpTo: SamplePosition { desk.recordedUpTo }
+    /// Waits until so much is recorded; false where the recording ends before.
+    package func reaches(_ position: SamplePosition) async -> Bool { await desk.reaches(position) }
 
     /// Ends the recording, from any thread; `run` returns once its transcription has caught up.
     package func stop(reason: StopReason) {
@@ -99,7 +99,7 @@ package final class LiveRecording: Sendable {
         guard let pool else { return nil }
         do {
             let engine = try await pool.prepare()
-            guard await desk.hasAudio() else { return nil }
+            guard await desk.reaches(SamplePosition(1)) else { return nil }
             let pass = try await archive.beginPass(recording: id, engine: engine, profile: profile)
             var settings = Transcriber.Settings()
             settings.speech = configuration.speech

@@ -44,10 +44,11 @@ enum RecordCommand: Command {
             niceness: 5)
     }
 
-    /// Records until Ctrl-C, the end of a microphone that is a file, or `seconds`.
+    /// Records until Ctrl-C, the end of a microphone that is a file, or `seconds`; `meanwhile` may stop it, too.
     static func record(
         _ configuration: Configuration, archive: SQLiteArchive, pool: WorkerPool?, seconds: Int?,
-        screen: RecordingScreen
+        screen: RecordingScreen,
+        meanwhile: @escaping @Sendable (LiveRecording) async -> Void = { _ in }
     ) async throws -> LiveRecording.Outcome {
         let hub = EventHub()
         let events = hub.events(withPartials: screen.wantsPartials)
@@ -64,18 +65,19 @@ enum RecordCommand: Command {
         }
         defer { withExtendedLifetime(interrupts) {} }
         async let shown: Void = screen.show(events)
+        async let watched: Void = meanwhile(recording)
         let outcome: LiveRecording.Outcome
         do {
             outcome = try await recording.run(
                 pool: pool, profile: DecoderProfile.live.name, alternatives: 3)
         } catch {
             hub.finish()
-            await shown
+            _ = await (shown, watched)
             throw error
         }
         hub.publish(.state(outcome.recording.error == nil ? .idle : .faulted))
         hub.finish()
-        await shown
+        _ = await (shown, watched)
         return outcome
     }
 

@@ -3,8 +3,8 @@ import Glibc
 
 /// A thread with a body: the one way in which Fieldscribe starts threads.
 ///
-/// The call returns after the thread has ended and was joined, with what the body returned or threw; so a thread never
-/// outlives the function that started it.
+/// The call returns when the body has, with what it returned or threw: the body never outlives the function that
+/// started it.
 ///
 /// - Parameters:
 ///   - name: at most 15 bytes, as `ps -L` shows it.

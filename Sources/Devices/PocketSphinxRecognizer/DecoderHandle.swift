@@ -31,6 +31,13 @@ final class DecoderHandle {
             "PocketSphinx failed in \(operation) (\(Self.lastError)); the utterance is tried again")
     }
 
+    /// Starts an utterance. What the decoder learnt of the noise before is forgotten, so that the same audio gives the
+    /// same text whichever worker hears it.
+    func start() throws(DeviceError) {
+        try check(ps_start_stream(pointer), "ps_start_stream")
+        try check(ps_start_utt(pointer), "ps_start_utt")
+    }
+
     /// What the decoder reads so far, without fillers.
     func bestText() -> String {
         guard let text = ps_get_hyp(pointer, nil) else { return "" }

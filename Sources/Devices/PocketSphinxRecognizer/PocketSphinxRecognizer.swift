@@ -48,7 +48,7 @@ package final class PocketSphinxRecognizer: Recognizer {
     ) throws(DeviceError) -> Hypothesis {
         let carried = samples.count < Self.ownMeanFrom ? channel : nil
         if let carried { setMean(carried) }
-        try decoder.check(ps_start_utt(decoder.pointer), "ps_start_utt")
+        try decoder.start()
         // The search waits for the end of the utterance, so that the whole of it is normalised alike.
         let frames = ps_process_raw(
             decoder.pointer, samples.baseAddress, samples.count, 1, carried == nil ? 1 : 0)
@@ -67,7 +67,7 @@ package final class PocketSphinxRecognizer: Recognizer {
 
     package func beginPartials(channel: ChannelState?) throws(DeviceError) {
         if let channel { setMean(channel) }
-        try decoder.check(ps_start_utt(decoder.pointer), "ps_start_utt")
+        try decoder.start()
     }
 
     package func partial(after samples: UnsafeBufferPointer<Int16>) throws(DeviceError) -> String {
