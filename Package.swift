@@ -69,6 +69,8 @@ let package = Package(
             path: "Sources/fieldscribe"),
 
         // Stand-ins, tests, measurements.
+        .executableTarget(
+            name: "benchmark", dependencies: ["Core", "Platform", "fieldscribe"], path: "Tests/Benchmark"),
         tests("PanelTests", of: ["Core", "GpioPanel", "Panel", "TestKit"]),
         tests("ConfigurationTests", of: ["Core", "Segmenting", "GpioPanel", "Panel", "Appliance", "TestKit"]),
         tests("MicrophoneTests", of: ["Core", "Resampling", "AlsaMicrophone", "FileMicrophone", "CSndfile"]),

@@ -2,8 +2,8 @@ import Core
 
 /// The capture thread's work: microphone to ring. Allocates nothing once the microphone is open.
 struct Capture: Sendable {
-    /// Samples after which the writer is woken: 100 ms, however small the microphone's blocks are.
-    private static let wakeSamples = SamplePosition.rate / 10
+    /// Samples after which the writer is woken: 250 ms, however small the microphone's blocks are.
+    private static let wakeSamples = SamplePosition.rate / 4
 
     let provider: any MicrophoneProvider
     let link: CaptureLink
@@ -25,6 +25,8 @@ struct Capture: Sendable {
         _ microphone: any Microphone, into buffer: UnsafeMutableBufferPointer<Int16>
     ) -> CaptureLink.Outcome {
         let isRealTime = provider.isRealTime
+        // A microphone that is faster than time fills a quarter of the ring meanwhile.
+        let wakeSamples = isRealTime ? Self.wakeSamples : max(1, link.ring.capacity / 4)
         var unannounced = 0
         while !link.isStopping {
             let block: CaptureBlock
@@ -37,7 +39,7 @@ struct Capture: Sendable {
             case .lost(let count): link.ring.lose(count, cause: .overrun)
             case .ended: return .ended
             }
-            if unannounced >= Self.wakeSamples {
+            if unannounced >= wakeSamples {
                 unannounced = 0
                 link.data.signal()
             }

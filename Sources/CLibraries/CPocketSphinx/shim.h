@@ -102,10 +102,9 @@ static inline ps_decoder_t *fieldscribe_ps_open(const char *const *options, int 
 }
 
 /// Copies the cepstral mean into `mean` and returns its length, at most `capacity`; 0 where there is none.
-/// With `update`, what was heard since the last update is taken in first.
-static inline int fieldscribe_ps_get_mean(ps_decoder_t *decoder, int update, float *mean, int capacity) {
+static inline int fieldscribe_ps_get_mean(ps_decoder_t *decoder, float *mean, int capacity) {
 #if FIELDSCRIBE_POCKETSPHINX_5
-    const char *text = ps_get_cmn(decoder, update);
+    const char *text = ps_get_cmn(decoder, 0);
     int count = 0;
     while (text && *text && count < capacity) {
         char *end;
@@ -117,7 +116,6 @@ static inline int fieldscribe_ps_get_mean(ps_decoder_t *decoder, int update, flo
     feat_t *feature = ps_get_feat(decoder);
     if (!feature || !feature->cmn_struct) return 0;
     cmn_t *cmn = feature->cmn_struct;
-    if (update) cmn_live_update(cmn);
     int count = cmn->veclen < capacity ? cmn->veclen : capacity;
     for (int i = 0; i < count; i++) mean[i] = MFCC2FLOAT(cmn->cmn_mean[i]);
     return count;

@@ -22,6 +22,8 @@ package final class AlsaCapture: Microphone {
     private let pcm: PCMHandle
     private let converter: MonoConverter
     private let paces: Bool
+    /// Whether the device gives what is wanted: 16 kHz, mono, 16-bit.
+    private let isNative: Bool
     private let raw: UnsafeMutableRawBufferPointer
     private let frames: UnsafeMutableBufferPointer<Float>
     private var clock: CaptureClock
@@ -39,6 +41,9 @@ package final class AlsaCapture: Microphone {
         pacer = Pacer(rate: configuration.rate, start: start, isClocked: configuration.hasCard)
         maximumBlock = converter.maximumOutput
         paces = !asFastAsItGoes
+        isNative =
+            configuration.rate == SamplePosition.rate && configuration.channels == 1
+            && configuration.sampleFormat == .s16 && Int16(1).littleEndian == 1
         let samples = period * configuration.channels
         raw = .allocate(byteCount: samples * configuration.sampleFormat.bytes, alignment: 16)
         frames = .allocate(capacity: samples)
@@ -74,7 +79,7 @@ package final class AlsaCapture: Microphone {
     /// Nil after an overrun; 0 while the converter fills.
     private func readRunning(into buffer: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> Int? {
         // The null PCM, and a file PCM whose file has ended, count frames that they do not write.
-        raw.initializeMemory(as: UInt8.self, repeating: 0)
+        if !configuration.hasCard { raw.initializeMemory(as: UInt8.self, repeating: 0) }
         let read = try pcm.read(
             into: raw, frames: configuration.periodFrames, timeoutMilliseconds: Self.timeoutMilliseconds,
             clock: { MonotonicClock.nanoseconds })
@@ -84,14 +89,25 @@ package final class AlsaCapture: Microphone {
         }
         let now = MonotonicClock.nanoseconds
         clock.delivered(read, at: now)
-        let samples = read * configuration.channels
-        configuration.sampleFormat.decode(
-            UnsafeRawBufferPointer(rebasing: raw[..<(samples * configuration.sampleFormat.bytes)]), into: frames)
-        let (_, produced) = try converter.convert(
-            UnsafeBufferPointer(rebasing: frames[..<samples]), into: buffer)
+        let produced = try isNative ? copy(read, into: buffer) : convert(read, into: buffer)
         given += Int64(produced)
         if paces { sleep(pacer.pause(after: read, at: now)) }
         return produced
+    }
+
+    private func copy(_ count: Int, into buffer: UnsafeMutableBufferPointer<Int16>) -> Int {
+        UnsafeMutableRawBufferPointer(buffer).copyMemory(
+            from: UnsafeRawBufferPointer(rebasing: raw[..<(count * MemoryLayout<Int16>.size)]))
+        return count
+    }
+
+    private func convert(
+        _ count: Int, into buffer: UnsafeMutableBufferPointer<Int16>
+    ) throws(DeviceError) -> Int {
+        let samples = count * configuration.channels
+        configuration.sampleFormat.decode(
+            UnsafeRawBufferPointer(rebasing: raw[..<(samples * configuration.sampleFormat.bytes)]), into: frames)
+        return try converter.convert(UnsafeBufferPointer(rebasing: frames[..<samples]), into: buffer).produced
     }
 
     private func restart() throws(DeviceError) {

@@ -22,8 +22,6 @@ package final class PocketSphinxRecognizer: Recognizer {
 
     /// The decoder makes a frame every 10 ms.
     static let samplesPerFrame: Int64 = 160
-    /// An utterance shorter than a second says too little of its channel; the mean of those before it serves better.
-    static let ownMeanFrom = 16_000
     /// The channel's state has the weight of so many frames when an utterance is added to it: the library's own window.
     private static let channelWindow: Float = 500
     private static let meanCapacity = 64
@@ -46,21 +44,18 @@ package final class PocketSphinxRecognizer: Recognizer {
         _ samples: UnsafeBufferPointer<Int16>, channel: ChannelState?, alternatives: Int,
         adapted: (ChannelState) throws(DeviceError) -> Void
     ) throws(DeviceError) -> Hypothesis {
-        let carried = samples.count < Self.ownMeanFrom ? channel : nil
-        if let carried { setMean(carried) }
         try decoder.start()
-        // The search waits for the end of the utterance, so that the whole of it is normalised alike.
-        let frames = ps_process_raw(
-            decoder.pointer, samples.baseAddress, samples.count, 1, carried == nil ? 1 : 0)
-        let state = channelState(after: Int(frames), carried: carried != nil, before: channel)
-        if let state {
+        // The search waits for the end of the utterance, so that the whole of it is normalised by its own mean.
+        let status = ps_process_raw(decoder.pointer, samples.baseAddress, samples.count, 1, 1)
+        let frames = status < 0 ? 0 : samples.count / Int(Self.samplesPerFrame)
+        if let state = channelState(after: frames, before: channel) {
             do throws(DeviceError) { try adapted(state) } catch {
                 ps_end_utt(decoder.pointer)
                 throw error
             }
         }
         try decoder.check(ps_end_utt(decoder.pointer), "ps_end_utt")
-        try decoder.check(frames, "ps_process_raw")
+        try decoder.check(status, "ps_process_raw")
         return Hypothesis(
             words: decoder.words(limit: Int64(samples.count)), alternatives: decoder.alternatives(most: alternatives))
     }
@@ -85,13 +80,13 @@ package final class PocketSphinxRecognizer: Recognizer {
     }
 
     /// The channel's state after the utterance whose features were just computed.
-    private func channelState(after frames: Int, carried: Bool, before: ChannelState?) -> ChannelState? {
+    private func channelState(after frames: Int, before: ChannelState?) -> ChannelState? {
         guard frames > 0 else { return nil }
         var mean = [Float](repeating: 0, count: Self.meanCapacity)
-        let count = fieldscribe_ps_get_mean(decoder.pointer, carried ? 1 : 0, &mean, Int32(mean.count))
+        let count = fieldscribe_ps_get_mean(decoder.pointer, &mean, Int32(mean.count))
         guard count > 0 else { return nil }
         mean.removeLast(mean.count - Int(count))
-        guard !carried, let before, before.cepstralMean.count == mean.count else {
+        guard let before, before.cepstralMean.count == mean.count else {
             return ChannelState(cepstralMean: mean)
         }
         let weight = Float(frames)
