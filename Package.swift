@@ -75,6 +75,7 @@ let package = Package(
         tests("ConfigurationTests", of: ["Core", "Segmenting", "GpioPanel", "Panel", "Appliance", "TestKit"]),
         tests("MicrophoneTests", of: ["Core", "Resampling", "AlsaMicrophone", "FileMicrophone", "CSndfile"]),
         room("TestKit", uses: ["Core"]),
+        tests("EndToEndTests", of: ["TestKit", "fieldscribe"]),
         tests("SegmentingTests", of: ["Core", "Segmenting", "TestKit"]),
         tests("StitchingTests", of: ["Core", "Stitching", "TestKit"]),
         tests("PlatformTests", of: ["Core", "Platform", "TestKit"]),

@@ -20,6 +20,6 @@ extension Configuration {
             arguments: [
                 "decode-worker", "--profile", profile.name, "--model", recognizer.model, "--language-model",
                 model.languageModel, "--dictionary", model.dictionary,
-            ])
+            ], model: recognizer.model)
     }
 }

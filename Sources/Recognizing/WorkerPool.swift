@@ -111,7 +111,19 @@ package actor WorkerPool {
         count += 1
         let command = command
         do {
-            return try await onThread(named: "worker-start", niceness: niceness) { Lease(try WorkerProcess(command)) }
+            for pause in Self.backoff {
+                do {
+                    return try await onThread(named: "worker-start", niceness: niceness) {
+                        Lease(try WorkerProcess(command))
+                    }
+                } catch let error as DeviceError where error.code == .disconnected {
+                    try await Task.sleep(for: pause)
+                }
+            }
+            throw DeviceError(
+                .damaged, "decode-worker",
+                "\(command.model): the decoder ends while it loads this model; reinstall the package "
+                    + "pocketsphinx-en-us, or name another with recognizer.model")
         } catch {
             discard()
             throw error

@@ -7,9 +7,13 @@ package struct WorkerCommand: Hashable, Sendable {
     package var path: String
     package var arguments: [String]
 
-    package init(path: String, arguments: [String]) {
+    /// What it loads, for errors: the model's folder.
+    package var model: String
+
+    package init(path: String, arguments: [String], model: String) {
         self.path = path
         self.arguments = arguments
+        self.model = model
     }
 }
 

@@ -39,7 +39,8 @@ struct DemoSound: Sendable {
     private static func read(_ path: String) throws -> [Int16] {
         guard access(path, R_OK) == 0 else {
             throw DeviceError(
-                .missing, "access", status: errno, "\(path): the demo's speech is not there; install pocketsphinx-testdata")
+                .missing, "access", status: errno,
+                "\(path): the demo's speech is not there; install pocketsphinx-testdata")
         }
         let reader = try AudioFileReader(path: path)
         var samples: [Int16] = []

@@ -50,7 +50,8 @@ import Platform
             for path in [storage, "\(storage)-short"] { _ = try MeasuredProcess(["rm", "-r", path]) }
         }
         guard (ours + theirs + short).allSatisfy({ $0.status == 0 }) else {
-            throw DeviceError(.failed, "benchmark", "a recording failed; run record --microphone alsa+fast:NAME by hand")
+            throw DeviceError(
+                .failed, "benchmark", "a recording failed; run record --microphone alsa+fast:NAME by hand")
         }
         row("capture to disk, an hour: CPU s (median of 5)", median(ours, \.cpuSeconds), median(theirs, \.cpuSeconds))
         row(

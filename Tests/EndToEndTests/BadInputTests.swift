@@ -1,0 +1,91 @@
+import FoundationEssentials
+import Glibc
+import TestKit
+import Testing
+
+@Suite("Bad input") struct BadInputTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var words: [String]
+        var status: Int32
+        var names: String
+
+        init(_ description: String, _ words: [String], _ status: Int32, names: String) {
+            (testDescription, self.words, self.status, self.names) = (description, words, status, names)
+        }
+    }
+
+    /// `@` stands for the test's folder.
+    static let cases = [
+        Case("no such file", ["transcribe", "@/absent.wav"], 3, names: "absent.wav"),
+        Case("a directory", ["transcribe", "@"], 1, names: "folder"),
+        Case("an empty file", ["transcribe", "@/empty.wav"], 4, names: "empty.wav"),
+        Case("a text named .wav", ["transcribe", "@/text.wav"], 1, names: "text.wav"),
+        Case("no file named", ["transcribe"], 2, names: "file"),
+        Case("an unknown option", ["transcribe", "--loud", "x.wav"], 2, names: "--loud"),
+        Case("an unknown format", ["transcribe", "--format", "doc", "x.wav"], 2, names: "doc"),
+        Case("an unknown command", ["transcribble"], 2, names: "transcribble"),
+        Case("a missing model", ["transcribe", "--config", "@/nomodel.conf", Speech.all[4]], 3, names: "/nowhere"),
+        Case("a damaged model", ["transcribe", "--config", "@/damaged.conf", Speech.all[4]], 4, names: "damaged"),
+        Case("a bad setting", ["list", "--config", "@/bad.conf"], 2, names: "bad.conf:2"),
+        Case("a missing configuration", ["list", "--config", "@/no.conf"], 3, names: "no.conf"),
+        Case(
+            "an absent microphone",
+            ["record", "--microphone", "alsa:plughw:CARD=Nowhere", "--directory", "@/a", "--audio-only"], 3,
+            names: "CARD=Nowhere"),
+        Case("no microphone at all", ["record", "--microphone", "mike", "--directory", "@/a"], 1, names: "mike"),
+        Case("no archive yet", ["list", "--directory", "@/nothing"], 3, names: "nothing"),
+        Case("words for a number", ["show", "first", "--directory", "@/nothing"], 2, names: "first"),
+    ]
+
+    @Test("It is named in one line, with the contract's status", arguments: cases)
+    func isNamed(_ input: Case) throws {
+        let folder = try Self.folder()
+        let words = input.words.map { $0 == "@" ? folder.path : $0.replacing("@/", with: "\(folder.path)/") }
+        let ending = try Fieldscribe(words, in: folder).wait()
+        #expect(ending.status == input.status, "\(ending.errors)")
+        #expect(ending.errors.count == 1, "\(ending.errors)")
+        #expect(ending.errors.first?.contains(input.names) == true, "\(ending.errors)")
+        #expect(ending.output.isEmpty)
+    }
+
+    @Test("One bad file does not keep the others from being read")
+    func oneOfSeveral() throws {
+        let folder = try Self.folder()
+        let ending = try Fieldscribe.run("transcribe", folder.file("text.wav"), Speech.all[4], in: folder)
+        #expect(ending.status == 1)
+        #expect(ending.output.contains("himself"))
+        #expect(ending.errors.count == 1)
+    }
+
+    @Test("A full disk behind standard output is said")
+    func fullOutput() throws {
+        let folder = TemporaryFolder()
+        let ending = try Fieldscribe.run("transcribe", Speech.all[4], in: folder, output: "/dev/full")
+        #expect(ending.status == 1)
+        #expect(ending.errors.count == 1 && ending.errors[0].contains("no space left"), "\(ending.errors)")
+    }
+
+    private static func folder() throws -> TemporaryFolder {
+        let folder = TemporaryFolder()
+        try write("", to: folder.file("empty.wav"))
+        try write(String(repeating: "this is no sound\n", count: 40), to: folder.file("text.wav"))
+        try write("[recognizer]\nmodel = /nowhere\n", to: folder.file("nomodel.conf"))
+        try write("[capture]\nrate = abc\n", to: folder.file("bad.conf"))
+        let model = folder.file("damaged")
+        try write("[recognizer]\nmodel = \(model)\n", to: folder.file("damaged.conf"))
+        let debian = "/usr/share/pocketsphinx/model/en-us"
+        try FileManager.default.createDirectory(atPath: "\(model)/damaged", withIntermediateDirectories: true)
+        for part in try FileManager.default.contentsOfDirectory(atPath: "\(debian)/en-us") where part != "mdef" {
+            symlink("\(debian)/en-us/\(part)", "\(model)/damaged/\(part)")
+        }
+        try write("this is no model definition\n", to: "\(model)/damaged/mdef")
+        symlink("\(debian)/en-us.lm.bin", "\(model)/damaged.lm.bin")
+        symlink("\(debian)/cmudict-en-us.dict", "\(model)/cmudict-damaged.dict")
+        return folder
+    }
+
+    private static func write(_ text: String, to path: String) throws {
+        try Data(text.utf8).write(to: URL(filePath: path))
+    }
+}

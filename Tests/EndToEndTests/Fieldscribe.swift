@@ -1,0 +1,156 @@
+import FoundationEssentials
+import Glibc
+import TestKit
+
+/// The real executable, as a person runs it.
+struct Fieldscribe {
+    /// What a run came to.
+    struct Ending {
+        var status: Int32
+        var output: String
+        var errors: [String]
+    }
+
+    let id: pid_t
+    private let outputPath: String
+    private let errorPath: String
+
+    /// Starts the executable with these words, its streams going to files in the folder.
+    init(_ words: [String], in folder: TemporaryFolder, input: String = "/dev/null", output: String? = nil) throws {
+        try self.init(program: try Self.executable(), words, in: folder, input: input, output: output)
+    }
+
+    /// Starts any program.
+    init(
+        program: String, _ words: [String], in folder: TemporaryFolder, input: String = "/dev/null",
+        output: String? = nil
+    ) throws {
+        let number = UInt64.random(in: 0...UInt64.max)
+        outputPath = output ?? "\(folder.path)/out-\(number)"
+        errorPath = "\(folder.path)/err-\(number)"
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, input, O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, outputPath, O_WRONLY | O_CREAT, 0o600)
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errorPath, O_WRONLY | O_CREAT, 0o600)
+        let strings = ([program] + words).map { strdup($0) }
+        defer { strings.forEach { free($0) } }
+        var id = pid_t()
+        let status = posix_spawnp(&id, program, &actions, nil, strings + [nil], environ)
+        guard status == 0 else { throw CannotStart(program: program, status: status) }
+        self.id = id
+    }
+
+    struct CannotStart: Error {
+        var program: String
+        var status: Int32
+    }
+
+    /// Runs the executable to its end.
+    static func run(
+        _ words: String..., in folder: TemporaryFolder, input: String = "/dev/null", output: String? = nil
+    ) throws -> Ending {
+        try Fieldscribe(words, in: folder, input: input, output: output).wait()
+    }
+
+    /// Runs another program, which must succeed.
+    static func tool(_ words: String..., in folder: TemporaryFolder) throws {
+        let ending = try Fieldscribe(program: words[0], Array(words.dropFirst()), in: folder).wait()
+        guard ending.status == 0 else { throw CannotStart(program: words[0], status: ending.status) }
+    }
+
+    func wait() throws -> Ending {
+        var status: Int32 = 0
+        while waitpid(id, &status, 0) < 0, errno == EINTR {}
+        let errors = try Self.text(errorPath).split(separator: "\n").map(String.init)
+        return Ending(
+            status: status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F),
+            output: outputPath == "/dev/full" ? "" : try Self.text(outputPath), errors: errors)
+    }
+
+    /// What it has written to standard output so far.
+    var outputSoFar: String { get throws { try Self.text(outputPath) } }
+
+    /// The process numbers of its children.
+    var children: [pid_t] {
+        get throws {
+            try Self.text("/proc/\(id)/task/\(id)/children").split(separator: " ").compactMap { pid_t(String($0)) }
+                + FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { pid_t($0) }.filter { child in
+                    guard let status = try? Self.text("/proc/\(child)/stat"),
+                        let parent = status.split(separator: ")").last?.split(separator: " ").dropFirst().first
+                    else { return false }
+                    return String(parent) == String(id)
+                }
+        }
+    }
+
+    static func text(_ path: String) throws -> String {
+        String(decoding: try Data(contentsOf: .init(filePath: path)), as: UTF8.self)
+    }
+
+    /// It lies beside the test bundle, wherever that was built.
+    private static func executable() throws -> String {
+        var candidates: [String] = []
+        for line in try text("/proc/self/maps").split(separator: "\n") where line.hasSuffix(".xctest") {
+            if let start = line.firstIndex(of: "/") { candidates.append(String(line[start...])) }
+        }
+        candidates += CommandLine.arguments
+        for candidate in candidates {
+            var folder = candidate.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+            while !folder.isEmpty {
+                let path = folder.joined(separator: "/") + "/fieldscribe"
+                var status = stat()
+                if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, access(path, X_OK) == 0 { return path }
+                folder = folder.dropLast()
+            }
+        }
+        throw CannotStart(program: "fieldscribe", status: ENOENT)
+    }
+}
+
+/// A transcript as `--format json` prints it.
+struct Transcript: Decodable, Equatable {
+    struct Segment: Decodable, Equatable {
+        var id: Int
+        var start: Double
+        var end: Double
+        var text: String
+        var endedBy: String
+        var words: [Word]
+    }
+
+    struct Word: Decodable, Equatable {
+        var text: String
+        var start: Double
+        var end: Double
+    }
+
+    struct Statistics: Decodable, Equatable {
+        var sessions: Int
+    }
+
+    var duration: Double
+    var segments: [Segment]
+    var statistics: Statistics?
+
+    init(_ json: String) throws { self = try JSONDecoder().decode(Transcript.self, from: Data(json.utf8)) }
+
+    var words: [Word] { segments.flatMap(\.words) }
+    var text: String { segments.map(\.text).joined(separator: " ") }
+}
+
+/// Real people reading from a novel: Debian's package pocketsphinx-testdata.
+enum Speech {
+    static let folder = "/usr/share/pocketsphinx/test/data/librivox"
+    static let all = ["0870", "0880", "0890", "0920", "0930"].map(path)
+
+    static func path(_ number: String) -> String { "\(folder)/sense_and_sensibility_01_austen_64kb-\(number).wav" }
+
+    /// The five utterances with pauses, in one file.
+    static func joined(in folder: TemporaryFolder) throws -> String {
+        let path = "\(folder.path)/joined.wav"
+        try Fieldscribe.tool("sox", all[0], all[1], all[2], all[3], all[4], path, "pad", "0.5", "1", in: folder)
+        return path
+    }
+}

@@ -1,0 +1,107 @@
+import FoundationEssentials
+import Glibc
+import TestKit
+import Testing
+
+@Suite("record", .serialized) struct RecordTests {
+    /// The samples of a WAV, without its header.
+    private func samples(_ path: String, in folder: TemporaryFolder) throws -> Data {
+        let raw = folder.file("samples-\(UInt32.random(in: 0...UInt32.max)).raw")
+        try Fieldscribe.tool("sox", path, "-t", "raw", raw, in: folder)
+        return try Data(contentsOf: URL(filePath: raw))
+    }
+
+    @Test("What was recorded is in the archive and in the file, and reads as transcribe reads it")
+    func wholeWay() throws {
+        let folder = TemporaryFolder()
+        let joined = try Speech.joined(in: folder)
+        let storage = folder.file("storage")
+        let ending = try Fieldscribe.run(
+            "record", "--microphone", "file+fast:\(joined)", "--directory", storage, in: folder)
+        #expect(ending.status == 0, "\(ending.errors)")
+        let audio = "\(storage)/recordings/000001/audio.wav"
+        #expect(try samples(audio, in: folder) == samples(joined, in: folder))
+
+        let shown = try Transcript(
+            try Fieldscribe.run("show", "1", "--format", "json", "--directory", storage, in: folder).output)
+        let transcribed = try Transcript(
+            try Fieldscribe.run("transcribe", "--format", "json", joined, in: folder).output)
+        #expect(shown.segments == transcribed.segments && shown.segments.count >= 5)
+        let found = try Fieldscribe.run("search", "amiable", "himself", "--directory", storage, in: folder)
+        #expect(found.status == 0 && found.output.contains("[amiable] [himself]"), "\(found.output)")
+        let list = try Fieldscribe.run("list", "--json", "--directory", storage, in: folder).output
+        #expect(list.contains("\"stopReason\":\"ended\"") && list.contains(audio), "\(list)")
+        let subtitles = try Fieldscribe.run(
+            "show", "1", "--format", "srt", "--directory", storage, in: folder
+        ).output
+        #expect(subtitles.hasPrefix("1\n00:00:00,"))
+    }
+
+    @Test("A decode worker that is killed in mid-utterance costs neither audio nor text")
+    func killedWorker() throws {
+        let folder = TemporaryFolder()
+        let joined = try Speech.joined(in: folder)
+        let undisturbed = try Transcript(
+            try Fieldscribe.run("transcribe", "--format", "json", joined, in: folder).output)
+        let storage = folder.file("storage")
+        let recording = try Fieldscribe(
+            ["record", "--json", "--microphone", "file+fast:\(joined)", "--directory", storage], in: folder)
+        // Once the first segment is committed the next is being decoded.
+        var killed = 0
+        while killed == 0, try recording.children.isEmpty || !recording.outputSoFar.contains("\"event\":\"final\"") {
+            usleep(5_000)
+            guard kill(recording.id, 0) == 0 else { break }
+        }
+        for child in Set(try recording.children) where kill(child, SIGKILL) == 0 { killed += 1 }
+        let ending = try recording.wait()
+        #expect(killed > 0)
+        #expect(ending.status == 0, "\(ending.errors)")
+        #expect(try samples("\(storage)/recordings/000001/audio.wav", in: folder) == samples(joined, in: folder))
+        let shown = try Transcript(
+            try Fieldscribe.run("show", "1", "--format", "json", "--directory", storage, in: folder).output)
+        #expect(shown.segments == undisturbed.segments)
+        let finals = ending.output.split(separator: "\n").filter { $0.contains("\"event\":\"final\"") }
+        #expect(finals.count == undisturbed.segments.count)
+    }
+
+    @Test("Ctrl-C stops cleanly")
+    func interrupt() throws {
+        let folder = TemporaryFolder()
+        let storage = folder.file("storage")
+        let recording = try Fieldscribe(
+            ["record", "--json", "--audio-only", "--microphone", "tone:440", "--directory", storage], in: folder)
+        while try !recording.outputSoFar.contains("\"event\":\"level\"") {
+            usleep(10_000)
+            try #require(kill(recording.id, 0) == 0)
+        }
+        kill(recording.id, SIGINT)
+        let ending = try recording.wait()
+        #expect(ending.status == 0, "\(ending.errors)")
+        let list = try Fieldscribe.run("list", "--json", "--directory", storage, in: folder).output
+        #expect(list.contains("\"stopReason\":\"command\""), "\(list)")
+        #expect(try !samples("\(storage)/recordings/000001/audio.wav", in: folder).isEmpty)
+    }
+
+    @Test("--seconds gives so many seconds, to the sample")
+    func seconds() throws {
+        let folder = TemporaryFolder()
+        let storage = folder.file("storage")
+        let ending = try Fieldscribe.run(
+            "record", "--audio-only", "--seconds", "2", "--microphone", "tone+fast:440", "--directory", storage,
+            in: folder)
+        #expect(ending.status == 0, "\(ending.errors)")
+        #expect(try samples("\(storage)/recordings/000001/audio.wav", in: folder).count == 64_000)
+    }
+
+    @Test("The demo comes in through libasound and leaves audio and text")
+    func demo() throws {
+        let folder = TemporaryFolder()
+        let ending = try Fieldscribe.run("demo", "--directory", folder.file("demo"), in: folder)
+        #expect(ending.status == 0, "\(ending.errors)")
+        #expect(ending.output.contains("himself"))
+        let recording = folder.file("demo/recordings/000001")
+        for name in ["audio.wav", "transcript.txt", "transcript.json", "transcript.srt", "transcript.vtt"] {
+            #expect(FileManager.default.fileExists(atPath: "\(recording)/\(name)"), "\(name)")
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Glibc
+import TestKit
+import Testing
+
+@Suite("transcribe", .serialized) struct TranscribeTests {
+    @Test("A 48 kHz stereo FLAC has the words of the original, at times within 50 ms")
+    func resampledFlac() throws {
+        let folder = TemporaryFolder()
+        let joined = try Speech.joined(in: folder)
+        let flac = folder.file("talk.flac")
+        try Fieldscribe.tool("sox", joined, "-r", "48000", "-c", "2", flac, in: folder)
+        let original = try Transcript(try Fieldscribe.run("transcribe", "--format", "json", joined, in: folder).output)
+        let copy = try Transcript(try Fieldscribe.run("transcribe", "--format", "json", flac, in: folder).output)
+        #expect(original.words.count > 50)
+        // Resampling changes samples, and with them a few words; those that are the same must be at the same time.
+        var same = 0
+        for word in original.words {
+            guard let other = copy.words.min(by: { abs($0.start - word.start) < abs($1.start - word.start) }),
+                other.text == word.text
+            else { continue }
+            same += 1
+            #expect(abs(other.start - word.start) <= 0.05, "\(word) against \(other)")
+            #expect(abs(other.end - word.end) <= 0.05, "\(word) against \(other)")
+        }
+        #expect(same * 10 >= original.words.count * 9, "\(same) of \(original.words.count) words are the same")
+    }
+
+    @Test("One worker and two write the same; files come out in the order of the command line")
+    func workers() throws {
+        let folder = TemporaryFolder()
+        let one = try Fieldscribe(["transcribe", "--jobs", "1"] + Speech.all, in: folder).wait()
+        let two = try Fieldscribe(["transcribe", "--jobs", "2"] + Speech.all, in: folder).wait()
+        #expect(one.status == 0 && two.status == 0)
+        #expect(one.output == two.output)
+        let single = try Fieldscribe.run("transcribe", Speech.all[4], in: folder)
+        #expect(one.output.hasSuffix(single.output) && !single.output.isEmpty)
+    }
+
+    @Test("With --output each file gets its own, and none is overwritten by another")
+    func output() throws {
+        let folder = TemporaryFolder()
+        let texts = folder.file("texts")
+        let ending = try Fieldscribe.run(
+            "transcribe", "--format", "json", "--output", texts, Speech.all[1], Speech.all[4], in: folder)
+        #expect(ending.status == 0 && ending.output.isEmpty)
+        let transcript = try Transcript(
+            try Fieldscribe.text("\(texts)/sense_and_sensibility_01_austen_64kb-0880.json"))
+        #expect(!transcript.words.isEmpty)
+        let clash = try Fieldscribe.run("transcribe", "--output", texts, "a/talk.wav", "b/talk.flac", in: folder)
+        #expect(clash.status == 2)
+        #expect(clash.errors.count == 1 && clash.errors[0].contains("b/talk.flac"))
+    }
+
+    @Test("Standard input is a file like others")
+    func standardInput() throws {
+        let folder = TemporaryFolder()
+        let named = try Fieldscribe.run("transcribe", Speech.all[4], in: folder)
+        let piped = try Fieldscribe.run("transcribe", "-", in: folder, input: Speech.all[4])
+        #expect(piped.status == 0 && piped.output == named.output && !named.output.isEmpty)
+    }
+
+    @Test(
+        "Any format is heard alike",
+        arguments: [
+            ["-b", "8"], ["-b", "24"], ["-e", "floating-point"], ["-c", "6"], ["-r", "96000"],
+            ["-r", "44100", "-c", "2"],
+        ])
+    func formats(options: [String]) throws {
+        let folder = TemporaryFolder()
+        let copy = folder.file("copy.wav")
+        // Without dither, which would be other noise each time.
+        let made = try Fieldscribe(program: "sox", ["-D", Speech.all[4]] + options + [copy], in: folder).wait()
+        #expect(made.status == 0)
+        let ending = try Fieldscribe.run("transcribe", copy, in: folder)
+        #expect(ending.status == 0 && ending.errors.isEmpty)
+        // he might even have been made amiable himself
+        #expect(ending.output.contains("might even"), "\(ending.output)")
+    }
+
+    @Test("A file that was cut off is read as far as it goes, and that is said")
+    func truncated() throws {
+        let folder = TemporaryFolder()
+        let cut = folder.file("cut.wav")
+        let made = try Fieldscribe(
+            program: "head", ["-c", "80000", Speech.all[4]], in: folder, output: cut
+        ).wait()
+        #expect(made.status == 0)
+        let ending = try Fieldscribe.run("transcribe", cut, in: folder)
+        #expect(ending.status == 4)
+        #expect(!ending.output.isEmpty)
+        #expect(ending.errors.count == 1 && ending.errors[0].contains("holds"), "\(ending.errors)")
+    }
+}

@@ -1,0 +1,39 @@
+# shellcheck shell=bash
+# Sourced by the scripts of this folder: installs what is missing with apt, and finds a Swift 6.
+
+# install_packages NAME...: those that dpkg does not know as installed; a machine that has all needs neither apt nor network.
+install_packages() {
+    local missing=() name
+    for name in "$@"; do
+        dpkg-query -W -f '${Status}' "$name" 2>/dev/null | grep -q 'ok installed' || missing+=("$name")
+    done
+    [ "${#missing[@]}" -gt 0 ] || return 0
+    local as_root=()
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null || {
+            echo "$0: as root, run: apt-get install ${missing[*]}" >&2
+            exit 3
+        }
+        as_root=(sudo)
+    fi
+    echo "installing: ${missing[*]}"
+    "${as_root[@]}" apt-get -q update
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install "${missing[@]}"
+}
+
+# What every build needs.
+install_build_packages() {
+    install_packages git pkg-config libc6-dev libasound2-dev libgpiod-dev libinih-dev libpocketsphinx-dev \
+        libsphinxbase-dev libsndfile1-dev libsoxr-dev libsqlite3-dev pocketsphinx-en-us pocketsphinx-testdata
+}
+
+# find_swift: a Swift 6 on the PATH; Debian 13 and later install theirs.
+find_swift() {
+    if ! command -v swift >/dev/null; then
+        if apt-cache show swiftlang >/dev/null 2>&1; then install_packages swiftlang; fi
+    fi
+    command -v swift >/dev/null || {
+        echo "$0: there is no swift on the PATH; Debian 13 has the package swiftlang, for Debian 12 unpack a toolchain of Swift 6 from swift.org and put its usr/bin on the PATH" >&2
+        exit 3
+    }
+}
