@@ -76,6 +76,9 @@ let package = Package(
         tests("MicrophoneTests", of: ["Core", "Resampling", "AlsaMicrophone", "FileMicrophone", "CSndfile"]),
         room("TestKit", uses: ["Core"]),
         tests("EndToEndTests", of: ["TestKit", "fieldscribe"]),
+        .testTarget(
+            name: "RecognizingTests", dependencies: ["Core", "Recognizing", "TestKit"], path: "Tests/RecognizingTests",
+            exclude: ["worker.py"]),
         tests("SegmentingTests", of: ["Core", "Segmenting", "TestKit"]),
         tests("StitchingTests", of: ["Core", "Stitching", "TestKit"]),
         tests("PlatformTests", of: ["Core", "Platform", "TestKit"]),

@@ -1,0 +1,126 @@
+import Core
+import Synchronization
+import TestKit
+import Testing
+
+@testable import Recognizing
+
+@Suite("Transcriber") struct TranscriberTests {
+    /// Bursts of noise, as long as the list says in tenths of a second, with half a second of silence between them.
+    static func sound(_ tenths: [Int], seed: UInt64 = 1) -> [Int16] {
+        var random = SeededGenerator(seed: seed)
+        var samples = [Int16](repeating: 0, count: 8_000)
+        for length in tenths {
+            samples += (0..<length * 1_600).map { _ in Int16.random(in: -6_000...6_000, using: &random) }
+            samples += [Int16](repeating: 0, count: 8_000)
+        }
+        return samples
+    }
+
+    private func pool(_ mode: String..., size: Int = 2) -> WorkerPool {
+        let script = #filePath.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/worker.py"
+        return WorkerPool(
+            WorkerCommand(path: "/usr/bin/python3", arguments: [script] + mode, model: mode[0]), size: size)
+    }
+
+    private func transcribe(
+        _ chunks: [AudioChunk], with pool: WorkerPool
+    ) async throws -> (sink: CollectingSink, statistics: Statistics) {
+        let sink = CollectingSink()
+        let statistics = try await Transcriber(pool: pool).run(ListSource(chunks), into: sink)
+        return (sink, statistics)
+    }
+
+    @Test("Each utterance is committed once and in order, whoever is done first", arguments: [1, 2, 4])
+    func order(workers: Int) async throws {
+        let lengths = [30, 3, 20, 4, 5, 40, 3, 3]
+        let (sink, statistics) = try await transcribe(
+            [.samples(Self.sound(lengths))], with: pool("plain", size: workers))
+        let segments = sink.segments
+        #expect(segments.map(\.id) == Array(1...lengths.count))
+        #expect(zip(segments, segments.dropFirst()).allSatisfy { $0.range.end <= $1.range.start })
+        #expect(segments.allSatisfy { $0.endedBy == .silence && $0.words.count == 1 })
+        #expect(statistics.sessions == lengths.count)
+        #expect(statistics.cpuSeconds == 0.25 * Double(lengths.count))
+        // Each starts from the channel that the one before it left.
+        #expect(segments.enumerated().allSatisfy { $1.text.hasSuffix("c\($0)") }, "\(segments.map(\.text))")
+    }
+
+    @Test("An utterance on which a worker dies is decoded again")
+    func diesOnce() async throws {
+        let folder = TemporaryFolder()
+        let (sink, _) = try await transcribe(
+            [.samples(Self.sound([5, 8, 6]))], with: pool("once", folder.file("died"), size: 1))
+        #expect(sink.segments.map(\.id) == [1, 2, 3])
+        #expect(sink.segments.allSatisfy { $0.endedBy == .silence && $0.words.count == 1 })
+        #expect(sink.faults.isEmpty)
+    }
+
+    @Test("An utterance on which every worker dies is marked, and the rest goes on")
+    func diesAlways() async throws {
+        let (sink, _) = try await transcribe([.samples(Self.sound([5, 30, 6]))], with: pool("never"))
+        #expect(sink.segments.map(\.endedBy) == [.silence, .error, .silence])
+        #expect(sink.segments.map(\.words.count) == [1, 0, 1])
+        #expect(sink.faults.count == 1)
+    }
+
+    @Test("A missing model ends the transcription at once, with the engine's own words")
+    func missingModel() async {
+        await #expect(throws: DeviceError(.missing, "decode-worker", "the model is not there")) {
+            _ = try await transcribe([.samples(Self.sound([5]))], with: pool("refuse"))
+        }
+    }
+
+    @Test("A gap ends the utterance, and times go on behind it")
+    func gap() async throws {
+        let speech = Self.sound([10]).dropLast(8_000)
+        let cut = SamplePosition(Int64(speech.count))
+        let gap = Gap(SampleRange(cut, cut + 32_000), cause: .overrun)
+        let (sink, _) = try await transcribe(
+            [.samples(Array(speech)), .gap(gap), .samples(Self.sound([10]))], with: pool("plain"))
+        try #require(sink.segments.count == 2)
+        #expect(sink.segments[0].endedBy == .gap)
+        #expect(sink.segments[0].range.end <= gap.range.start)
+        // The burst begins half a second behind the gap, to a frame.
+        #expect(abs(sink.segments[1].range.start - (gap.range.end + 8_000)) <= 4_000)
+    }
+
+    @Test("The size of the pieces in which audio comes changes nothing")
+    func chunks() async throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("seed \(seed)")
+        var random = SeededGenerator(seed: seed)
+        let sound = Self.sound([12, 130, 4, 25], seed: seed)
+        var pieces: [AudioChunk] = []
+        var rest = sound[...]
+        while !rest.isEmpty {
+            let count = Int.random(in: 1...20_000, using: &random)
+            pieces.append(.samples(Array(rest.prefix(count))))
+            rest = rest.dropFirst(count)
+        }
+        let whole = try await transcribe([.samples(sound)], with: pool("plain")).sink.segments
+        #expect(try await transcribe(pieces, with: pool("plain")).sink.segments == whole, "seed \(seed)")
+        #expect(whole.count >= 3)
+    }
+}
+
+/// Chunks, one after the other.
+private final class ListSource: AudioSource {
+    private let rest: Mutex<ArraySlice<AudioChunk>>
+
+    init(_ chunks: [AudioChunk]) { rest = Mutex(chunks[...]) }
+
+    func next() async -> AudioChunk? { rest.withLock { $0.popFirst() } }
+}
+
+/// Keeps what it is given.
+private final class CollectingSink: TranscriptSink {
+    private let state = Mutex<(segments: [Segment], faults: [DeviceError])>(([], []))
+
+    var segments: [Segment] { state.withLock { $0.segments } }
+    var faults: [DeviceError] { state.withLock { $0.faults } }
+
+    func commit(_ segment: Segment) async { state.withLock { $0.segments.append(segment) } }
+
+    func fault(_ error: DeviceError) async { state.withLock { $0.faults.append(error) } }
+}

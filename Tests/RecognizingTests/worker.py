@@ -1,0 +1,44 @@
+"""A worker that speaks the protocol of decode workers and recognizes nothing: worker.py MODE [FILE]
+
+Its reading of an utterance is one word that names the number of samples. Modes: plain; refuse: has no model;
+once FILE: dies on its first utterance unless FILE exists, which it makes; never: dies on utterances over 2 s.
+"""
+import json, os, struct, sys
+
+mode = sys.argv[1]
+
+
+def say(**reply):
+    sys.stdout.write(json.dumps(reply) + "\n")
+    sys.stdout.flush()
+
+
+def frame():
+    head = sys.stdin.buffer.read(5)
+    if len(head) < 5:
+        sys.exit(0)
+    kind, length = struct.unpack("<cI", head)
+    return kind, sys.stdin.buffer.read(length)
+
+
+if mode == "refuse":
+    say(error={"code": "missing", "message": "the model is not there"})
+    sys.exit(3)
+say(ready={"name": "fake", "version": "1", "model": mode})
+while True:
+    kind, payload = frame()
+    request, samples = json.loads(payload), 0
+    while True:
+        kind, payload = frame()
+        if kind == b"e":
+            break
+        samples += len(payload) // 2
+    if mode == "once" and not os.path.exists(sys.argv[2]):
+        open(sys.argv[2], "w").close()
+        os._exit(9)
+    before = (request.get("channel") or {"cepstralMean": [0]})["cepstralMean"][0]
+    say(channel={"cepstralMean": [before + 1]})
+    if mode == "never" and samples > 32000:
+        os._exit(9)
+    word = {"text": f"w{samples}c{int(before)}", "range": {"start": 0, "end": samples}, "confidence": 0.5}
+    say(result={"words": [word], "alternatives": [], "cpuSeconds": 0.25})
