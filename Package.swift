@@ -77,7 +77,9 @@ let package = Package(
         room("TestKit", uses: ["Core"]),
         tests("EndToEndTests", of: ["TestKit", "fieldscribe"]),
         .testTarget(
-            name: "RecognizingTests", dependencies: ["Core", "Recognizing", "TestKit"], path: "Tests/RecognizingTests",
+            name: "RecognizingTests",
+            dependencies: ["Core", "Recognizing", "FileMicrophone", "PocketSphinxRecognizer", "TestKit"],
+            path: "Tests/RecognizingTests",
             exclude: ["worker.py"]),
         tests("SegmentingTests", of: ["Core", "Segmenting", "TestKit"]),
         tests("StitchingTests", of: ["Core", "Stitching", "TestKit"]),

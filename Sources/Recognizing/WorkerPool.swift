@@ -15,6 +15,8 @@ package actor WorkerPool {
     package struct Session: Sendable {
         /// The channel after this utterance, where the engine knows it.
         package var channel: ChannelState?
+        /// One, and one for each worker that died before its first answer.
+        fileprivate var attempts = 1
         fileprivate var worker: Lease
         fileprivate var reply: WorkerProtocol.Reply
     }
@@ -63,9 +65,9 @@ package actor WorkerPool {
         _ session: Session, _ samples: [Int16], channel: ChannelState?, alternatives: Int
     ) async throws -> Decoded {
         var session = session
-        var attempts = 0
+        var attempts = session.attempts
+        var deaths = 0
         while true {
-            attempts += 1
             let (worker, reply) = (session.worker, session.reply)
             do {
                 let result = try await Self.blocking { try worker.process.finish(samples.count, after: reply) }
@@ -75,9 +77,11 @@ package actor WorkerPool {
                     cpuSeconds: result.cpuSeconds, attempts: attempts)
             } catch {
                 discard()
-                guard attempts < Self.backoff.count else { throw error }
-                try await Task.sleep(for: Self.backoff[attempts - 1])
+                deaths += 1
+                guard deaths < Self.backoff.count else { throw error }
+                try await Task.sleep(for: Self.backoff[deaths - 1])
                 session = try await begin(samples, channel: channel, alternatives: alternatives)
+                attempts += session.attempts
             }
         }
     }
@@ -86,15 +90,23 @@ package actor WorkerPool {
     package var idleProcesses: [Int32] { idle.map(\.process.id) }
 
     private func again(_ attempt: (Lease) async throws -> Session) async throws -> Session {
-        for pause in Self.backoff {
+        for (deaths, pause) in Self.backoff.enumerated() {
             let worker = try await acquire()
-            do { return try await attempt(worker) } catch {
+            do {
+                var session = try await attempt(worker)
+                session.attempts += deaths
+                return session
+            } catch {
                 discard()
                 try await Task.sleep(for: pause)
             }
         }
         let worker = try await acquire()
-        do { return try await attempt(worker) } catch {
+        do {
+            var session = try await attempt(worker)
+            session.attempts += Self.backoff.count
+            return session
+        } catch {
             discard()
             throw error
         }

@@ -77,9 +77,10 @@ final class WorkerProcess {
     }
 
     private func ready() throws -> EngineDescription {
-        let reply = try next(within: 0)
-        if let failure = reply.error { throw DeviceError(failure) }
-        guard let engine = reply.ready else {
+        let line = try line(within: 0)
+        let reply = try? JSONDecoder().decode(WorkerProtocol.Reply.self, from: line)
+        if let failure = reply?.error { throw DeviceError(failure) }
+        guard let engine = reply?.ready else {
             throw DeviceError(
                 .unsupported, "decode-worker",
                 "\(child.name): does not speak the protocol of decode workers; set recognizer.engine to pocketsphinx")
@@ -108,12 +109,21 @@ final class WorkerProcess {
     }
 
     private func next(within samples: Int) throws -> WorkerProtocol.Reply {
+        let line = try line(within: samples)
+        do { return try JSONDecoder().decode(WorkerProtocol.Reply.self, from: line) } catch {
+            throw DeviceError(
+                .failed, "decode-worker",
+                "the decode worker (process \(id)) answered what is no reply; the utterance is tried again")
+        }
+    }
+
+    private func line(within samples: Int) throws -> Data {
         let patience = Self.patience.seconds + samples * Self.patience.timesAudio / SamplePosition.rate
         while true {
             if let end = received.firstIndex(of: 0x0A) {
                 let line = Data(received[..<end])
                 received.removeSubrange(...end)
-                return try JSONDecoder().decode(WorkerProtocol.Reply.self, from: line)
+                return line
             }
             let count = try chunk.withUnsafeMutableBytes { try child.read(into: $0, timeoutSeconds: patience) }
             guard count > 0 else {

@@ -58,6 +58,20 @@ import Testing
         #expect(ending.errors.count == 1)
     }
 
+    @Test("A number that no recording has is said")
+    func unknownRecording() throws {
+        let folder = TemporaryFolder()
+        let storage = folder.file("storage")
+        let made = try Fieldscribe.run(
+            "record", "--audio-only", "--seconds", "1", "--microphone", "tone+fast:440", "--directory", storage,
+            in: folder)
+        #expect(made.status == 0, "\(made.errors)")
+        let ending = try Fieldscribe.run("show", "99", "--directory", storage, in: folder)
+        #expect(ending.status == 3)
+        #expect(ending.errors.count == 1 && ending.errors[0].contains("recording 99"), "\(ending.errors)")
+        #expect(ending.output.isEmpty)
+    }
+
     @Test("A full disk behind standard output is said")
     func fullOutput() throws {
         let folder = TemporaryFolder()

@@ -33,9 +33,10 @@ import Testing
         #expect(throws: DeviceError.self) { try durableReplace(path: path, with: "new") }
         #expect(try names() == ["state"])
         #expect(try content("\(path)/inner") == "old")
-        let error = try #require(throws: DeviceError.self) {
-            try durableReplace(path: folder.file("none/state"), with: "new")
-        }
+        let error = try #require(
+            thrown {
+                try durableReplace(path: folder.file("none/state"), with: "new")
+            })
         #expect(error.code == .missing)
     }
 
@@ -75,7 +76,7 @@ import Testing
     @Test("a file in a folder's place is an error that names it", arguments: ["file", "file/below"])
     func fileInTheWay(name: String) throws {
         try durableReplace(path: folder.file("file"), with: "text")
-        let error = try #require(throws: DeviceError.self) { try makeFolder(folder.file(name)) }
+        let error = try #require(thrown { try makeFolder(folder.file(name)) })
         #expect(error.message.hasPrefix(folder.file(name) + ": "))
         #expect(try content(folder.file("file")) == "text")
     }

@@ -10,7 +10,7 @@ import Testing
     @Test("what cannot be opened is told by code, path and remedy")
     func openingFails() throws {
         let path = folder.file("none")
-        let error = try #require(throws: DeviceError.self) { _ = try FileDescriptor(opening: path, O_RDONLY) }
+        let error = try #require(thrown { _ = try FileDescriptor(opening: path, O_RDONLY) })
         #expect(error.code == .missing)
         #expect(error.operation == "open")
         #expect(error.message == "\(path): no such file or directory; check the path")
@@ -75,7 +75,7 @@ import Testing
     @Test("writing to a full device says that it is full")
     func full() throws {
         let file = try FileDescriptor(opening: "/dev/full", O_WRONLY)
-        let error = try #require(throws: DeviceError.self) { try write([1], to: file, at: 0) }
+        let error = try #require(thrown { try write([1], to: file, at: 0) })
         #expect(error.code == .full)
         #expect(error.status == ENOSPC)
     }

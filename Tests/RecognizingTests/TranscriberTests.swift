@@ -17,13 +17,13 @@ import Testing
         return samples
     }
 
-    private func pool(_ mode: String..., size: Int = 2) -> WorkerPool {
+    static func pool(_ mode: String..., size: Int = 2) -> WorkerPool {
         let script = #filePath.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/worker.py"
         return WorkerPool(
             WorkerCommand(path: "/usr/bin/python3", arguments: [script] + mode, model: mode[0]), size: size)
     }
 
-    private func transcribe(
+    static func transcribe(
         _ chunks: [AudioChunk], with pool: WorkerPool
     ) async throws -> (sink: CollectingSink, statistics: Statistics) {
         let sink = CollectingSink()
@@ -34,8 +34,8 @@ import Testing
     @Test("Each utterance is committed once and in order, whoever is done first", arguments: [1, 2, 4])
     func order(workers: Int) async throws {
         let lengths = [30, 3, 20, 4, 5, 40, 3, 3]
-        let (sink, statistics) = try await transcribe(
-            [.samples(Self.sound(lengths))], with: pool("plain", size: workers))
+        let (sink, statistics) = try await Self.transcribe(
+            [.samples(Self.sound(lengths))], with: Self.pool("plain", size: workers))
         let segments = sink.segments
         #expect(segments.map(\.id) == Array(1...lengths.count))
         #expect(zip(segments, segments.dropFirst()).allSatisfy { $0.range.end <= $1.range.start })
@@ -49,8 +49,8 @@ import Testing
     @Test("An utterance on which a worker dies is decoded again")
     func diesOnce() async throws {
         let folder = TemporaryFolder()
-        let (sink, _) = try await transcribe(
-            [.samples(Self.sound([5, 8, 6]))], with: pool("once", folder.file("died"), size: 1))
+        let (sink, _) = try await Self.transcribe(
+            [.samples(Self.sound([5, 8, 6]))], with: Self.pool("once", folder.file("died"), size: 1))
         #expect(sink.segments.map(\.id) == [1, 2, 3])
         #expect(sink.segments.allSatisfy { $0.endedBy == .silence && $0.words.count == 1 })
         #expect(sink.faults.isEmpty)
@@ -58,7 +58,7 @@ import Testing
 
     @Test("An utterance on which every worker dies is marked, and the rest goes on")
     func diesAlways() async throws {
-        let (sink, _) = try await transcribe([.samples(Self.sound([5, 30, 6]))], with: pool("never"))
+        let (sink, _) = try await Self.transcribe([.samples(Self.sound([5, 30, 6]))], with: Self.pool("never"))
         #expect(sink.segments.map(\.endedBy) == [.silence, .error, .silence])
         #expect(sink.segments.map(\.words.count) == [1, 0, 1])
         #expect(sink.faults.count == 1)
@@ -67,7 +67,7 @@ import Testing
     @Test("A missing model ends the transcription at once, with the engine's own words")
     func missingModel() async {
         await #expect(throws: DeviceError(.missing, "decode-worker", "the model is not there")) {
-            _ = try await transcribe([.samples(Self.sound([5]))], with: pool("refuse"))
+            _ = try await Self.transcribe([.samples(Self.sound([5]))], with: Self.pool("refuse"))
         }
     }
 
@@ -76,8 +76,8 @@ import Testing
         let speech = Self.sound([10]).dropLast(8_000)
         let cut = SamplePosition(Int64(speech.count))
         let gap = Gap(SampleRange(cut, cut + 32_000), cause: .overrun)
-        let (sink, _) = try await transcribe(
-            [.samples(Array(speech)), .gap(gap), .samples(Self.sound([10]))], with: pool("plain"))
+        let (sink, _) = try await Self.transcribe(
+            [.samples(Array(speech)), .gap(gap), .samples(Self.sound([10]))], with: Self.pool("plain"))
         try #require(sink.segments.count == 2)
         #expect(sink.segments[0].endedBy == .gap)
         #expect(sink.segments[0].range.end <= gap.range.start)
@@ -98,14 +98,14 @@ import Testing
             pieces.append(.samples(Array(rest.prefix(count))))
             rest = rest.dropFirst(count)
         }
-        let whole = try await transcribe([.samples(sound)], with: pool("plain")).sink.segments
-        #expect(try await transcribe(pieces, with: pool("plain")).sink.segments == whole, "seed \(seed)")
+        let whole = try await Self.transcribe([.samples(sound)], with: Self.pool("plain")).sink.segments
+        #expect(try await Self.transcribe(pieces, with: Self.pool("plain")).sink.segments == whole, "seed \(seed)")
         #expect(whole.count >= 3)
     }
 }
 
 /// Chunks, one after the other.
-private final class ListSource: AudioSource {
+final class ListSource: AudioSource {
     private let rest: Mutex<ArraySlice<AudioChunk>>
 
     init(_ chunks: [AudioChunk]) { rest = Mutex(chunks[...]) }
@@ -114,8 +114,11 @@ private final class ListSource: AudioSource {
 }
 
 /// Keeps what it is given.
-private final class CollectingSink: TranscriptSink {
+final class CollectingSink: TranscriptSink {
     private let state = Mutex<(segments: [Segment], faults: [DeviceError])>(([], []))
+    let wantsPartials: Bool
+
+    init(wantsPartials: Bool = false) { self.wantsPartials = wantsPartials }
 
     var segments: [Segment] { state.withLock { $0.segments } }
     var faults: [DeviceError] { state.withLock { $0.faults } }

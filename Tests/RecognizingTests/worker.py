@@ -1,7 +1,8 @@
 """A worker that speaks the protocol of decode workers and recognizes nothing: worker.py MODE [FILE]
 
 Its reading of an utterance is one word that names the number of samples. Modes: plain; refuse: has no model;
-once FILE: dies on its first utterance unless FILE exists, which it makes; never: dies on utterances over 2 s.
+once FILE: dies on its first utterance unless FILE exists, which it makes; late FILE: does so behind its first answer;
+never: dies on utterances over 2 s; garbage: answers those with no reply. It dies where partial readings are wanted.
 """
 import json, os, struct, sys
 
@@ -28,6 +29,8 @@ say(ready={"name": "fake", "version": "1", "model": mode})
 while True:
     kind, payload = frame()
     request, samples = json.loads(payload), 0
+    if request["partials"]:
+        os._exit(9)
     while True:
         kind, payload = frame()
         if kind == b"e":
@@ -38,6 +41,13 @@ while True:
         os._exit(9)
     before = (request.get("channel") or {"cepstralMean": [0]})["cepstralMean"][0]
     say(channel={"cepstralMean": [before + 1]})
+    if mode == "late" and not os.path.exists(sys.argv[2]):
+        open(sys.argv[2], "w").close()
+        os._exit(9)
+    if mode == "garbage" and samples > 32000:
+        sys.stdout.write("no reply\n")
+        sys.stdout.flush()
+        continue
     if mode == "never" and samples > 32000:
         os._exit(9)
     word = {"text": f"w{samples}c{int(before)}", "range": {"start": 0, "end": samples}, "confidence": 0.5}

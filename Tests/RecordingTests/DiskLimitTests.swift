@@ -71,7 +71,7 @@ import Testing
         try file.appendSilence(room - 2)
         #expect(throws: DeviceError.self) { try file.append([1, 2, 3]) }
         try file.append([1, 2])
-        let error = try #require(throws: DeviceError.self) { try file.appendSilence(1) }
+        let error = try #require(thrown { try file.appendSilence(1) })
         #expect(error.code == .full)
         try file.close(reason: .disk)
         #expect(file.end == SamplePosition(Int64(room)))

@@ -43,7 +43,7 @@ import Testing
         #expect(try RecordingReader(path: path).length == SamplePosition(1600))
         for format in ["-r 8000 -c 1 -b 16", "-r 16000 -c 2 -b 16", "-r 16000 -c 1 -b 8"] {
             #expect(shell("sox -n \(format) \(path) synth 0.1 sine 440").status == 0)
-            let error = try #require(throws: DeviceError.self) { _ = try RecordingReader(path: path) }
+            let error = try #require(thrown { _ = try RecordingReader(path: path) })
             #expect(error.code == .unsupported, "\(format)")
         }
     }
@@ -52,7 +52,7 @@ import Testing
         "a file cut off anywhere in its header is damaged, not believed", arguments: [0, 1, 11, 12, 40, 100, 300, 511])
     func cutOff(length: Int) throws {
         try write(WaveHeader().bytes.prefix(length))
-        let error = try #require(throws: DeviceError.self) { _ = try RecordingReader(path: path) }
+        let error = try #require(thrown { _ = try RecordingReader(path: path) })
         #expect(error.code == .damaged)
         #expect(error.message.hasPrefix(path))
     }

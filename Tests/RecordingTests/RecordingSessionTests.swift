@@ -128,7 +128,7 @@ import Testing
     func fileRefuses(isRealTime: Bool) async throws {
         try durableReplace(path: path, with: "another recording")
         let session = session(ScriptedMicrophone(isRealTime: isRealTime, [.forever([1])]))
-        let error = await #expect(throws: DeviceError.self) { try await session.run() }
+        let error = await thrown { _ = try await session.run() }
         #expect(error?.status == EEXIST)
     }
 

@@ -50,7 +50,7 @@ import Testing
     @Test("a file that exists is left alone")
     func neverOverwrites() throws {
         try Data([1, 2, 3]).write(to: URL(fileURLWithPath: path))
-        let error = try #require(throws: DeviceError.self) { _ = try WaveFile(creating: path) }
+        let error = try #require(thrown { _ = try WaveFile(creating: path) })
         #expect(error.status == EEXIST)
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data([1, 2, 3]))
     }

@@ -23,7 +23,7 @@ install_packages() {
 
 # What every build needs.
 install_build_packages() {
-    install_packages git pkg-config libc6-dev libasound2-dev libgpiod-dev libinih-dev libpocketsphinx-dev \
+    install_packages git g++ pkg-config libasound2-dev libgpiod-dev libinih-dev libpocketsphinx-dev \
         libsphinxbase-dev libsndfile1-dev libsoxr-dev libsqlite3-dev pocketsphinx-en-us pocketsphinx-testdata
 }
 

@@ -1,0 +1,101 @@
+import Core
+import FileMicrophone
+import PocketSphinxRecognizer
+import Testing
+
+/// Debian's en-us model, and people reading from a novel.
+@Suite("PocketSphinxRecognizer") struct PocketSphinxRecognizerTests {
+    // he might even have been made amiable himself
+    private static let speech =
+        "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-0930.wav"
+
+    private func open() throws -> any Recognizer {
+        try PocketSphinxRecognizer.Provider(model: PocketSphinxModel(folder: PocketSphinxModel.debian)).open()
+    }
+
+    private func speech() throws -> [Int16] {
+        let reader = try AudioFileReader(path: Self.speech)
+        var samples: [Int16] = []
+        var buffer = [Int16](repeating: 0, count: SamplePosition.rate)
+        while case let count = try buffer.withUnsafeMutableBufferPointer({ try reader.read(into: $0) }), count > 0 {
+            samples += buffer[..<count]
+        }
+        return samples
+    }
+
+    private func read(_ samples: [Int16], by recognizer: any Recognizer) throws -> Hypothesis {
+        try samples.withUnsafeBufferPointer { samples in
+            try recognizer.recognize(samples, channel: nil, alternatives: 3) { _ throws(DeviceError) in }
+        }
+    }
+
+    @Test("What holds no speech gives no words, and the engine reads on as if it had not been")
+    func nothing() throws {
+        let recognizer = try open()
+        let speech = try speech()
+        let before = try read(speech, by: recognizer)
+        for count in [0, 1, 159, 400, 1_600] {
+            let words = try read([Int16](repeating: 0, count: count), by: recognizer).words
+            #expect(words.isEmpty, "\(count) samples: \(words)")
+        }
+        withKnownIssue("half a second of zeros or more reads as one short word; the segmenter passes none on") {
+            let words = try read([Int16](repeating: 0, count: 16_000), by: recognizer).words
+            #expect(words.isEmpty, "\(words)")
+        }
+        #expect(!before.words.isEmpty)
+        #expect(try read(speech, by: recognizer) == before)
+    }
+
+    @Test("Words are in order and inside the utterance; other readings are other words")
+    func words() throws {
+        let recognizer = try open()
+        let speech = try speech()
+        var channels: [ChannelState] = []
+        let hypothesis = try speech.withUnsafeBufferPointer { samples in
+            try recognizer.recognize(samples, channel: nil, alternatives: 3) { channel throws(DeviceError) in
+                channels.append(channel)
+            }
+        }
+        let words = hypothesis.words
+        #expect(words.map(\.text).joined(separator: " ").contains("might even"), "\(words.map(\.text))")
+        #expect(zip(words, words.dropFirst()).allSatisfy { $0.range.end <= $1.range.start })
+        #expect(words.allSatisfy { !$0.range.isEmpty && (0...1).contains($0.confidence) })
+        let (first, last) = (try #require(words.first), try #require(words.last))
+        #expect(first.range.start >= .zero && last.range.end <= SamplePosition(Int64(speech.count)))
+        let texts = hypothesis.alternatives.map(\.text)
+        #expect((1...3).contains(texts.count) && Set(texts).count == texts.count)
+        #expect(!texts.contains(words.map(\.text).joined(separator: " ")))
+        #expect(channels.count == 1)
+    }
+
+    @Test("Partial readings grow with the utterance, and leave the final reading as it is")
+    func partials() throws {
+        let recognizer = try open()
+        let speech = try speech()
+        let alone = try read(speech, by: recognizer)
+        try recognizer.beginPartials(channel: nil)
+        var texts: [String] = []
+        for start in stride(from: 0, to: speech.count, by: 8_000) {
+            texts.append(
+                try speech[start..<min(speech.count, start + 8_000)].withUnsafeBufferPointer {
+                    try recognizer.partial(after: $0)
+                })
+        }
+        try recognizer.endPartials()
+        #expect(texts.last?.split(separator: " ").count ?? 0 >= 4, "\(texts)")
+        #expect(Set(texts).count > 1, "\(texts)")
+        #expect(try read(speech, by: recognizer) == alone)
+    }
+
+    @Test("A file that the model lacks is named")
+    func missingFile() throws {
+        var model = PocketSphinxModel(folder: PocketSphinxModel.debian)
+        model.dictionary = "/nowhere/words.dict"
+        do {
+            _ = try PocketSphinxRecognizer.Provider(model: model).open()
+            Issue.record("a model without its dictionary was loaded")
+        } catch {
+            #expect(error.code == .missing && error.message.contains("/nowhere/words.dict"), "\(error)")
+        }
+    }
+}

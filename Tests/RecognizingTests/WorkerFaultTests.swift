@@ -1,0 +1,51 @@
+import Core
+import Glibc
+import TestKit
+import Testing
+
+@testable import Recognizing
+
+@Suite("Worker faults") struct WorkerFaultTests {
+    /// As the executable does: a worker that no longer reads is an error, and no reason to die.
+    init() { signal(SIGPIPE, SIG_IGN) }
+
+    private let sound = [AudioChunk.samples(TranscriberTests.sound([5, 30, 6]))]
+
+    @Test("A worker that answers garbage on one utterance costs that utterance alone")
+    func garbage() async throws {
+        let (sink, _) = try await TranscriberTests.transcribe(sound, with: TranscriberTests.pool("garbage"))
+        #expect(sink.segments.map(\.endedBy) == [.silence, .error, .silence])
+        #expect(sink.segments.map(\.words.count) == [1, 0, 1])
+        #expect(sink.faults.map(\.code) == [.failed])
+    }
+
+    @Test("A program that does not speak the protocol is refused in words")
+    func stranger() async throws {
+        let pool = WorkerPool(WorkerCommand(path: "/bin/echo", arguments: ["hello"], model: "none"), size: 1)
+        await #expect { _ = try await pool.prepare() } throws: { error in
+            (error as? DeviceError)?.code == .unsupported
+        }
+    }
+
+    @Test(
+        "A worker that dies once costs a session, which is counted, whether it dies before or after its first answer",
+        arguments: ["once", "late"])
+    func sessions(mode: String) async throws {
+        let folder = TemporaryFolder()
+        let (sink, statistics) = try await TranscriberTests.transcribe(
+            sound, with: TranscriberTests.pool(mode, folder.file("died"), size: 1))
+        #expect(sink.segments.map(\.words.count) == [1, 1, 1])
+        #expect(statistics.sessions == 4)
+    }
+
+    @Test("A partial reading that fails costs nothing but itself")
+    func partials() async throws {
+        let sink = CollectingSink(wantsPartials: true)
+        let pieces = TranscriberTests.sound([5, 30, 6])
+        let chunks = stride(from: 0, to: pieces.count, by: 8_000).map {
+            AudioChunk.samples(Array(pieces[$0..<min(pieces.count, $0 + 8_000)]))
+        }
+        _ = try await Transcriber(pool: TranscriberTests.pool("plain")).run(ListSource(chunks), into: sink)
+        #expect(sink.segments.map(\.words.count) == [1, 1, 1])
+    }
+}
