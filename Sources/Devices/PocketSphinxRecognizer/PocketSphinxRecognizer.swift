@@ -44,6 +44,8 @@ package final class PocketSphinxRecognizer: Recognizer {
         _ samples: UnsafeBufferPointer<Int16>, channel: ChannelState?, alternatives: Int,
         adapted: (ChannelState) throws(DeviceError) -> Void
     ) throws(DeviceError) -> Hypothesis {
+        // Of pure silence the decoder makes words, and is sure of them.
+        guard samples.contains(where: { $0 != samples[0] }) else { return Hypothesis() }
         try decoder.start()
         // The search waits for the end of the utterance, so that the whole of it is normalised by its own mean.
         let status = ps_process_raw(decoder.pointer, samples.baseAddress, samples.count, 1, 1)
