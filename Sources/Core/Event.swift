@@ -1,6 +1,7 @@
 /// What happens while recording and transcribing, in the order it happens.
 package enum Event: Hashable, Sendable {
     package enum State: String, Sendable, Codable { case idle, recording, stopping, faulted }
+    package enum ExportState: String, Sendable, Codable { case started, finished, failed }
 
     case state(State)
     /// Level of the last stretch of audio, in dBFS (0 is full scale).
@@ -15,4 +16,6 @@ package enum Event: Hashable, Sendable {
     case rotation(recording: Int, at: SamplePosition)
     /// Something is wrong, and what a person can do about it.
     case fault(code: String, message: String)
+    /// How a copy to a stick or folder goes.
+    case export(ExportState, folder: String, message: String)
 }

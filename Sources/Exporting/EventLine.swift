@@ -9,7 +9,7 @@ private struct EventLine: Encodable {
 
     private enum CodingKeys: CodingKey {
         case event, state, rms, peak, recording, segment, start, end, text, confidence, endedBy, words, alternatives,
-            cause, time, code, message
+            cause, time, code, message, folder
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -49,6 +49,11 @@ private struct EventLine: Encodable {
         case .fault(let code, let message):
             try line.encode("fault", forKey: .event)
             try line.encode(code, forKey: .code)
+            try line.encode(message, forKey: .message)
+        case .export(let state, let folder, let message):
+            try line.encode("export", forKey: .event)
+            try line.encode(state, forKey: .state)
+            try line.encode(folder, forKey: .folder)
             try line.encode(message, forKey: .message)
         }
     }

@@ -45,7 +45,7 @@ final class RecordingScreen: Sendable {
         case .fault(_, let message):
             close()
             Terminal.say("fieldscribe: \(message)")
-        case .state, .level, .rotation, .mark: break
+        case .state, .level, .rotation, .mark, .export: break
         }
     }
 

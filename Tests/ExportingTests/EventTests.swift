@@ -36,6 +36,11 @@ struct EventTests {
                 .fault(code: "missing", message: "no microphone; plug it in"),
                 #"{"code":"missing","event":"fault","message":"no microphone; plug it in"}"#
             ),
+            (
+                .export(.finished, folder: "000007_2026-11-20_09-30-12", message: "1 recording copied"),
+                #"{"event":"export","folder":"000007_2026-11-20_09-30-12","message":"1 recording copied","#
+                    + #""state":"finished"}"#
+            ),
         ] as [(Event, String)])
     func line(event: Event, expected: String) throws {
         #expect(try eventJSON(event) == expected)
