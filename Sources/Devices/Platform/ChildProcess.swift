@@ -15,13 +15,18 @@ package struct ChildProcess: ~Copyable {
     ///
     /// - Throws: `DeviceError` with `missing` or `denied` for a program that cannot be started.
     package init(_ path: String, arguments: [String]) throws(DeviceError) {
-        let down = try Pipe(for: path)
-        let up = try Pipe(for: path)
+        // Each end a descriptor of its own: Swift 6.0's optimizer fails on a struct of two that is taken apart.
+        let (downRead, downWrite) = try Self.pipe(for: path)
+        let childInput = FileDescriptor(adopting: downRead, named: path)
+        let input = FileDescriptor(adopting: downWrite, named: path)
+        let (upRead, upWrite) = try Self.pipe(for: path)
+        let output = FileDescriptor(adopting: upRead, named: path)
+        let childOutput = FileDescriptor(adopting: upWrite, named: path)
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, down.read.number, STDIN_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, up.write.number, STDOUT_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, childInput.number, STDIN_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, childOutput.number, STDOUT_FILENO)
         let strings = ([path] + arguments).map { strdup($0) }
         defer { strings.forEach { free($0) } }
         var id = pid_t()
@@ -29,8 +34,8 @@ package struct ChildProcess: ~Copyable {
         guard status == 0 else { throw .system("posix_spawn", status: status, on: path) }
         self.id = id
         name = path
-        input = down.write
-        output = up.read
+        self.input = input
+        self.output = output
     }
 
     deinit {
@@ -61,17 +66,11 @@ package struct ChildProcess: ~Copyable {
             if errno != EINTR { throw .system("read", on: name) }
         }
     }
-}
 
-private struct Pipe: ~Copyable {
-    let read: FileDescriptor
-    let write: FileDescriptor
-
-    init(for path: String) throws(DeviceError) {
+    private static func pipe(for path: String) throws(DeviceError) -> (read: Int32, write: Int32) {
         var ends: [Int32] = [-1, -1]
         let status = fieldscribe_pipe(&ends)
         guard status == 0 else { throw .system("pipe2", status: status, on: path) }
-        read = FileDescriptor(adopting: ends[0], named: path)
-        write = FileDescriptor(adopting: ends[1], named: path)
+        return (ends[0], ends[1])
     }
 }
