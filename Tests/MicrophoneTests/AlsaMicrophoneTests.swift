@@ -134,7 +134,7 @@ import Testing
         samples.withUnsafeMutableBufferPointer { samples in
             bytes.withUnsafeBytes { format.decode($0, into: samples) }
         }
-        #expect(samples == [-1, 0.5, -1 / 32_768])
+        #expect(samples == [-1, 0.5, Float(-1) / 32_768] as [Float])
     }
 }
 

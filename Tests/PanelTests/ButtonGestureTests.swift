@@ -36,10 +36,13 @@ import Testing
         "holding for 5 s while idle shuts down where that is allowed, and then a recording starts as the press ends",
         arguments: [
             ("p-r", "--S"),
-            ("p" + String(repeating: "-", count: 48) + "r", String(repeating: "-", count: 49) + "S"),
             (
-                "p" + String(repeating: "-", count: 50) + "--r--",
-                String(repeating: "-", count: 50) + "D-----"
+                "p------------------------------------------------r",
+                "-------------------------------------------------S"
+            ),
+            (
+                "p----------------------------------------------------r--",
+                "--------------------------------------------------D-----"
             ),
         ])
     func shutdown(_ line: String, _ expected: String) {

@@ -45,12 +45,12 @@ import Testing
             var seen = 0
             while seen < 100_000 {
                 guard wakeup.wait(timeout: .seconds(60)) else { break }
-                seen = count.value.load(ordering: .relaxed)
+                seen = count.value
             }
             return seen
         }
         for value in 1...100_000 {
-            count.value.store(value, ordering: .relaxed)
+            count.set(value)
             wakeup.signal()
         }
         #expect(try await seen == 100_000)
@@ -58,5 +58,9 @@ import Testing
 }
 
 private final class Counter: Sendable {
-    let value = Atomic<Int>(0)
+    private let stored = Atomic<Int>(0)
+
+    var value: Int { stored.load(ordering: .relaxed) }
+
+    func set(_ value: Int) { stored.store(value, ordering: .relaxed) }
 }
