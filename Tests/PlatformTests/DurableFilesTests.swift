@@ -78,6 +78,7 @@ import Testing
         try durableReplace(path: folder.file("file"), with: "text")
         let error = try #require(thrown { try makeFolder(folder.file(name)) })
         #expect(error.message.hasPrefix(folder.file(name) + ": "))
+        #expect(error.exitStatus == 1)
         #expect(try content(folder.file("file")) == "text")
     }
 }

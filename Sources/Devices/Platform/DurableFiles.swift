@@ -29,13 +29,20 @@ package func makeFolder(_ path: String, mode: UInt32 = 0o750) throws(DeviceError
     switch errno {
     case EEXIST:
         // Opening it tells a folder, or a link to one, from a file of that name.
-        _ = try FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY)
+        do throws(DeviceError) { _ = try FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY) } catch {
+            throw error.status == ENOTDIR ? fileInTheWay(of: path) : error
+        }
     case ENOENT where folder(of: path) != path:
         try makeFolder(folder(of: path), mode: mode)
         guard mkdir(path, mode) == 0 || errno == EEXIST else { throw .system("mkdir", on: path) }
         try syncFolder(containing: path)
+    case ENOTDIR: throw fileInTheWay(of: path)
     default: throw .system("mkdir", on: path)
     }
+}
+
+private func fileInTheWay(of folder: String) -> DeviceError {
+    DeviceError(.failed, "mkdir", status: ENOTDIR, "\(folder): a file is in the way; name another folder")
 }
 
 /// Makes the entry of a file or folder in the folder around it durable: a new file's, or a new name's.
