@@ -98,6 +98,16 @@ import Testing
         #expect(try #require(reader.damage).contains("file"))
     }
 
+    @Test("an Ogg file that is whole is not taken for one that was cut off")
+    func wholeOgg() throws {
+        let folder = try Folder()
+        let path = try folder.encode(
+            ramp(48_000).map { Float($0) / 32_768 }, rate: 16_000, format: SF_FORMAT_OGG | SF_FORMAT_VORBIS)
+        let reader = try AudioFileReader(path: path)
+        #expect(try samples(of: reader).count >= 48_000)
+        #expect(reader.damage == nil)
+    }
+
     @Test("through a pipe a length that nobody could know is no damage")
     func placeholderThroughPipe() throws {
         let end = try pipe(holding: wav(ramp(1_000), dataSize: .max, riffSize: .max))

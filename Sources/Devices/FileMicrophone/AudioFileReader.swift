@@ -23,6 +23,7 @@ package final class AudioFileReader {
     private let handle: OpaquePointer
     private let info: SF_INFO
     private let check: ContainerCheck?
+    private let isCutOff: Bool
     private let converter: MonoConverter
     private let frames: UnsafeMutableBufferPointer<Float>
     /// Samples in `frames`, all channels counted; and how many of them were converted.
@@ -57,6 +58,7 @@ package final class AudioFileReader {
         }
         if let failure { throw failure }
         source.patches = check?.patches ?? []
+        isCutOff = try OggEnd.isFinished(source) == false
         var info = SF_INFO()
         var calls = ByteSource.calls
         // Safety: `self` keeps the source alive until after sf_close.
@@ -124,12 +126,13 @@ package final class AudioFileReader {
             }
         }
         guard isAtEnd else { return nil }
-        let format = info.format & Int32(SF_FORMAT_TYPEMASK)
-        if info.frames == Int64.max, format == Int32(SF_FORMAT_OGG) {
+        if isCutOff {
             return "the file was cut off; it holds \(seconds(held))"
         }
         // The length of MPEG audio is a guess.
-        if let estimatedLength, framesRead < info.frames, format != Int32(SF_FORMAT_MPEG) {
+        if let estimatedLength, framesRead < info.frames,
+            info.format & Int32(SF_FORMAT_TYPEMASK) != Int32(SF_FORMAT_MPEG)
+        {
             return "the header says \(seconds(estimatedLength.seconds)), the file holds \(seconds(held))"
         }
         if sf_error(handle) != 0 {
