@@ -37,3 +37,13 @@ find_swift() {
         exit 3
     }
 }
+
+# What the installed executable needs, by the names of this Debian; the stick needs the last three.
+run_packages() {
+    local name
+    for name in libasound2t64 libasound2 libgpiod3 libgpiod2 libsndfile1 libsoxr0 libsqlite3-0 libinih1 libpocketsphinx3 \
+        libsphinxbase3t64 libsphinxbase3 pocketsphinx-en-us util-linux coreutils findutils; do
+        # The first of two spellings that this release has.
+        if apt-cache show "$name" >/dev/null 2>&1; then echo "$name"; fi
+    done
+}
