@@ -19,7 +19,9 @@ installed_files() {
 LIST
 }
 
+# shellcheck disable=SC2034 # used by the scripts that source this
 executable=usr/bin/fieldscribe
+# shellcheck disable=SC2034
 configuration=etc/fieldscribe/fieldscribe.conf
 
 say() { echo "$*" >&2; }

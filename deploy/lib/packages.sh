@@ -43,7 +43,7 @@ run_packages() {
     local name
     for name in libasound2t64 libasound2 libgpiod3 libgpiod2 libsndfile1 libsoxr0 libsqlite3-0 libinih1 libpocketsphinx3 \
         libsphinxbase3t64 libsphinxbase3 pocketsphinx-en-us util-linux coreutils findutils; do
-        # The first of two spellings that this release has.
-        if apt-cache show "$name" >/dev/null 2>&1; then echo "$name"; fi
+        # Of two spellings, the one that this release has.
+        if apt-cache show "$name" 2>/dev/null | grep -q '^Package:'; then echo "$name"; fi
     done
 }
