@@ -1,8 +1,8 @@
 /// What suits a board: how many decode workers, whether a second pass, and when the text comes.
 package struct BoardProfile: Hashable, Sendable {
-    /// A worker with Debian's en-us model, measured at 90 to 110 MB; the rest of the machine keeps 200.
+    /// A worker with Debian's en-us model, measured at 90 to 110 MB; the rest of the machine keeps 250.
     private static let workerMegabytes = 110
-    private static let othersMegabytes = 200
+    private static let othersMegabytes = 250
 
     /// The second pass costs about three times the first.
     private static let secondPassCost = 3.0

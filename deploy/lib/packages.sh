@@ -38,6 +38,9 @@ find_swift() {
     }
 }
 
+# What Tests/DeployTests check with.
+install_deploy_test_packages() { install_packages bash-completion man-db mandoc shellcheck systemd udev; }
+
 # What the installed executable needs, by the names of this Debian; the stick needs the last three.
 run_packages() {
     local name
