@@ -76,6 +76,7 @@ let package = Package(
         tests("MicrophoneTests", of: ["Core", "Resampling", "AlsaMicrophone", "FileMicrophone", "CSndfile"]),
         room("TestKit", uses: ["Core"]),
         tests("EndToEndTests", of: ["TestKit", "fieldscribe"]),
+        tests("DeployTests", of: ["Core", "Segmenting", "Appliance", "TestKit", "fieldscribe"]),
         .testTarget(
             name: "RecognizingTests",
             dependencies: ["Core", "Recognizing", "FileMicrophone", "PocketSphinxRecognizer", "TestKit"],

@@ -27,6 +27,11 @@ install_build_packages() {
         libsphinxbase-dev libsndfile1-dev libsoxr-dev libsqlite3-dev pocketsphinx-en-us pocketsphinx-testdata
 }
 
+# How a release is built: the Swift runtime within, no symbols, nothing unused, nothing that tells builds apart.
+# shellcheck disable=SC2034 # used by the scripts that source this
+release_build=(swift build -c release --product fieldscribe --static-swift-stdlib -Xlinker --gc-sections -Xlinker -s
+    -Xlinker --build-id=none)
+
 # find_swift: a Swift 6 on the PATH; Debian 13 and later install theirs.
 find_swift() {
     if ! command -v swift >/dev/null; then
@@ -43,4 +48,17 @@ find_swift() {
         echo "$0: $(command -v swift) does not start; install the library that it names, or a toolchain for this Debian" >&2
         exit 3
     }
+}
+
+# What Tests/DeployTests check with.
+install_deploy_test_packages() { install_packages bash-completion man-db mandoc shellcheck systemd udev; }
+
+# What the installed executable needs, by the names of this Debian; the stick needs the last three.
+run_packages() {
+    local name
+    for name in libasound2t64 libasound2 libgpiod3 libgpiod2 libsndfile1 libsoxr0 libsqlite3-0 libinih1 libpocketsphinx3 \
+        libsphinxbase3t64 libsphinxbase3 pocketsphinx-en-us util-linux coreutils findutils; do
+        # Of two spellings, the one that this release has.
+        if apt-cache show "$name" 2>/dev/null | grep -q '^Package:'; then echo "$name"; fi
+    done
 }

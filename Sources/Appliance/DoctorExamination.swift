@@ -1,0 +1,102 @@
+import AlsaMicrophone
+import Core
+import Glibc
+import GpioPanel
+import Platform
+
+/// Measures this machine with its real devices, one thing after the other.
+package struct DoctorExamination: Sendable {
+    private let explicitPath: String?
+    private let environment: [String: String]
+    private let seconds: Double
+
+    /// - Parameters:
+    ///   - explicitPath: the configuration that was named.
+    ///   - seconds: how long to listen.
+    package init(explicitPath: String?, environment: [String: String], seconds: Double = 2) {
+        self.explicitPath = explicitPath
+        self.environment = environment
+        self.seconds = seconds
+    }
+
+    /// Takes all measurements; what fails is a fact like any other. `progress` is told what comes next.
+    package func run(progress: (DoctorFinding.Check) -> Void = { _ in }) async -> DoctorFacts {
+        var problems: [String] = []
+        var refused: DeviceError?
+        var configuration = Configuration()
+        progress(.configuration)
+        do {
+            configuration = try Configuration.load(explicitPath: explicitPath, environment: environment)
+        } catch let error as ConfigurationError {
+            problems = error.problems.map(\.description)
+        } catch let error as DeviceError {
+            refused = error
+        } catch {
+            problems = ["\(error)"]
+        }
+        progress(.microphone)
+        let appliance = doctorAppliance(socket: configuration.control.socket)
+        let sound = await doctorSound(configuration, seconds: seconds)
+        progress(.disk)
+        let disk = await doctorDisk(configuration.storage.directory)
+        var facts = DoctorFacts(
+            configuration: configuration, sound: sound, button: button(configuration.panel.button),
+            lamp: lamp(configuration.panel.lamp), disk: disk, permissions: doctorPermissions(configuration),
+            isClockSynchronized: MonotonicClock.wallIsSynchronized, board: doctorBoard())
+        facts.configurationProblems = problems
+        facts.configurationError = refused
+        facts.appliance = appliance
+        facts.microphones = ((try? captureDevices()) ?? []).map { "\($0.name) (\($0.description))" }
+        progress(.decoder)
+        do throws(DeviceError) {
+            try configuration.model.check()
+            facts.decoder = await doctorDecoder(configuration)
+        } catch { facts.modelError = error }
+        return facts
+    }
+
+    // A line is taken for a moment, and given back: what else could tell that it can be had?
+
+    private func button(_ address: PanelAddress) -> DoctorFacts.Line {
+        line(address) { line throws(DeviceError) in _ = try GpioButton(line) }
+    }
+
+    private func lamp(_ address: PanelAddress) -> DoctorFacts.Line {
+        line(address) { line throws(DeviceError) in _ = try GpioLamp(line) }
+    }
+
+    private func line(
+        _ address: PanelAddress, take: (GpioLine) throws(DeviceError) -> Void
+    ) -> DoctorFacts.Line {
+        switch address {
+        case .sim, .none: return DoctorFacts.Line(name: "\(address)", isGpio: false)
+        case .gpioName, .gpioOffset:
+            do throws(DeviceError) {
+                try take(GpioLine(finding: address))
+                return DoctorFacts.Line(name: "\(address)", isGpio: true)
+            } catch { return DoctorFacts.Line(name: "\(address)", isGpio: true, error: error) }
+        }
+    }
+}
+
+/// Whether somebody listens on the control socket.
+func doctorAppliance(socket path: String) -> DoctorFacts.Appliance {
+    let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard number >= 0 else { return .stopped }
+    let connection = FileDescriptor(adopting: number, named: path)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let fits = withUnsafeMutableBytes(of: &address.sun_path) { room in
+        guard path.utf8.count < room.count else { return false }
+        room.copyBytes(from: path.utf8)
+        return true
+    }
+    guard fits else { return .stopped }
+    let status = withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            connect(connection.number, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+        }
+    }
+    if status == 0 { return .running }
+    return errno == EACCES || errno == EPERM ? .denied : .stopped
+}

@@ -1,0 +1,126 @@
+import Appliance
+import Core
+import Segmenting
+import TestKit
+import Testing
+
+@Suite("Calibration") struct CalibrationTests {
+    private func steady(_ level: Double, frames: Int = 500, spread: Double = 1) -> [Double] {
+        (0..<frames).map { level + spread * Double($0 % 11 - 5) / 5 }
+    }
+
+    @Test("a quiet room's threshold lies 9 dB above its noise, and not below the converter's own")
+    func threshold() throws {
+        let room = try Calibration(levels: steady(-50), microphone: "tone:1")
+        #expect(abs(room.floor + 51) < 1)
+        #expect(abs(room.threshold + 42) < 1)
+        #expect(try Calibration(levels: steady(-90), microphone: "tone:1").threshold == -65)
+    }
+
+    @Test("noise that swells raises the threshold above its swells")
+    func swells() throws {
+        var levels = steady(-50)
+        for index in stride(from: 0, to: 500, by: 20) { levels[index] = -35 }
+        #expect(try Calibration(levels: levels, microphone: "tone:1").threshold == -32)
+    }
+
+    @Test(
+        "what tells nothing of the room is refused",
+        arguments: [
+            ([Double](), "less than 2 s"), ([Double](repeating: -100, count: 500), "digital silence"),
+            ((0..<500).map { $0 % 50 < 25 ? -60.0 : -30 }, "as when somebody speaks"),
+            ([Double](repeating: -18, count: 500), "too loud"),
+        ])
+    func refusals(levels: [Double], reason: String) {
+        let error = thrown { _ = try Calibration(levels: levels, microphone: "alsa:x") }
+        #expect(error?.code == .unsupported)
+        #expect(error?.message.hasPrefix("alsa:x: ") ?? false)
+        #expect(error?.message.contains(reason) ?? false, "\(String(describing: error))")
+    }
+
+    @Test(
+        "one value changes, and every other byte stays",
+        arguments: [
+            ("", "[speech]\nk = 7\n"),
+            ("[capture]\nrate = 8000", "[capture]\nrate = 8000\n\n[speech]\nk = 7\n"),
+            ("[speech]\n", "[speech]\nk = 7\n"),
+            ("[speech]\nk = auto\n", "[speech]\nk = 7\n"),
+            ("# a\n[speech]\n  k=auto ; why\nother = 1\n", "# a\n[speech]\n  k=7 ; why\nother = 1\n"),
+            ("[speech]\nk : -4;0\t; why\n", "[speech]\nk : 7\t; why\n"),
+            ("[speech]\n#k = auto\n\nother = 1\n", "[speech]\n#k = auto\nk = 7\n\nother = 1\n"),
+            ("[speech]\n# k is good\nkk = 1\n", "[speech]\nk = 7\n# k is good\nkk = 1\n"),
+            (
+                "[capture]\nk = 1\n[speech]\n#k = 2\n[panel]\nk = 3\n",
+                "[capture]\nk = 1\n[speech]\n#k = 2\nk = 7\n[panel]\nk = 3\n"
+            ),
+            ("[speech]\n#k = a\nk = b\n", "[speech]\n#k = a\nk = 7\n"),
+            ("[speech]\r\nk = auto\r\nz = 1\r\n", "[speech]\r\nk = 7\r\nz = 1\r\n"),
+            ("[a]\r\nb = 1\r\n", "[a]\r\nb = 1\r\n\r\n[speech]\r\nk = 7\r\n"),
+            ("\u{FEFF}[speech]\nk = auto", "\u{FEFF}[speech]\nk = 7"),
+            ("[speech] ; said\nk = a\n", "[speech] ; said\nk = 7\n"),
+        ])
+    func edits(before: String, after: String) {
+        #expect(Array(configurationText(before, setting: "k", in: "speech", to: "7").utf8) == Array(after.utf8))
+    }
+
+    @Test("whatever the sample's lines say, the file still reads, and only the threshold is another")
+    func sample() throws {
+        var generator = SeededGenerator(seed: 20_261_121)
+        let lines = try text(of: Repository.file("deploy/fieldscribe.conf")).split(
+            separator: "\n", omittingEmptySubsequences: false)
+        for _ in 0..<50 {
+            let folder = TemporaryFolder()
+            let path = folder.file("fieldscribe.conf")
+            let before = lines.map { line in
+                line.hasPrefix("#") && !line.hasPrefix("# ") && Bool.random(using: &generator) ? line.dropFirst() : line
+            }.joined(separator: "\n")
+            try write(before, to: path)
+            var expected = try Configuration.load(explicitPath: path, environment: [:])
+            #expect(try expected.save(thresholdDecibels: -43.5) == path)
+            expected.speech.threshold = .fixed(decibels: -43.5)
+            #expect(try Configuration.load(explicitPath: path, environment: [:]) == expected)
+        }
+    }
+
+    @Test("the file keeps its mode, and stays behind the link that names it")
+    func modeAndLink() throws {
+        let folder = TemporaryFolder()
+        let (path, link) = (folder.file("real.conf"), folder.file("link.conf"))
+        try write("[speech]\n", to: path)
+        #expect(try Tool("chmod", "604", path).status == 0)
+        #expect(try Tool("ln", "-s", path, link).status == 0)
+        let configuration = try Configuration.load(explicitPath: link, environment: [:])
+        _ = try configuration.save(thresholdDecibels: -40)
+        #expect(try Tool("stat", "--format=%a %F", path).output == "604 regular file\n")
+        #expect(try Tool("stat", "--format=%F", link).output == "symbolic link\n")
+        #expect(try text(of: path) == "[speech]\nthreshold-decibels = -40\n")
+    }
+
+    @Test("the command measures a room's noise and saves it, and saves nothing while somebody speaks")
+    func command() throws {
+        let folder = TemporaryFolder()
+        let (conf, noise) = (folder.file("fieldscribe.conf"), folder.file("noise.wav"))
+        try write("[panel]\nstyle = mark\n", to: conf)
+        let sox = try Tool(
+            "sox", "-R", "-n", "-r", "16000", "-b", "16", noise, "synth", "4", "whitenoise", "vol", "0.01")
+        #expect(sox.status == 0)
+        let program = try Repository.executable()
+        let speech =
+            "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-0880.wav"
+        let refused = try Tool(
+            program, "calibrate", "--seconds", "3", "--config", conf, "--microphone", "file+fast:\(speech)")
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains("as when somebody speaks"))
+        #expect(try text(of: conf) == "[panel]\nstyle = mark\n")
+        let done = try Tool(
+            program, "calibrate", "--seconds", "3", "--config", conf, "--microphone", "file+fast:\(noise)")
+        #expect(done.status == 0, "\(done.errors)")
+        let configuration = try Configuration.load(explicitPath: conf, environment: [:])
+        guard case .fixed(let decibels) = configuration.speech.threshold else {
+            Issue.record("no threshold was saved")
+            return
+        }
+        #expect(done.output.contains("threshold \(decibels) dBFS"))
+        #expect(abs(decibels + 36) < 6)
+    }
+}

@@ -1,0 +1,254 @@
+import Appliance
+import Core
+import FoundationEssentials
+import TestKit
+import Testing
+
+@Suite("The doctor's judgement") struct DoctorTests {
+    /// A Raspberry Pi 4 that is well.
+    private static func healthy() -> DoctorFacts {
+        var sound = DoctorFacts.Sound()
+        sound.seconds = 2
+        sound.rms = -48
+        sound.peak = -21
+        var permissions = DoctorFacts.Permissions(user: "fieldscribe")
+        permissions.isServiceUser = true
+        var board = DoctorFacts.Board(name: "Raspberry Pi 4 Model B", memoryMegabytes: 4_000, cores: 4)
+        board.temperature = 51
+        board.isUndervolted = false
+        var configuration = Configuration()
+        configuration.recognizer.workers = 3
+        var facts = DoctorFacts(
+            configuration: configuration, sound: .success(sound),
+            button: DoctorFacts.Line(name: "gpio:GPIO17", isGpio: true),
+            lamp: DoctorFacts.Line(name: "gpio:GPIO26", isGpio: true),
+            disk: .success(
+                DoctorFacts.Disk(
+                    directory: "/var/lib/fieldscribe", freeBytes: 20e9,
+                    syncSeconds: [Double](repeating: 0.02, count: 20))),
+            permissions: permissions, isClockSynchronized: true, board: board)
+        facts.appliance = .running
+        facts.decoder = .success(DoctorFacts.Decoder(timesRealTime: 1.1, isOnSpeech: true))
+        return facts
+    }
+
+    struct Case: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var status: DoctorFinding.Status
+        var check: DoctorFinding.Check
+        var words: String
+        var exitStatus: Int32
+        var change: @Sendable (inout DoctorFacts) -> Void
+
+        init(
+            _ name: String, _ status: DoctorFinding.Status, _ check: DoctorFinding.Check, _ words: String,
+            exit exitStatus: Int32 = 0, change: @escaping @Sendable (inout DoctorFacts) -> Void
+        ) {
+            testDescription = name
+            self.status = status
+            self.check = check
+            self.words = words
+            self.exitStatus = exitStatus
+            self.change = change
+        }
+    }
+
+    private static func hears(_ change: (inout DoctorFacts.Sound) -> Void) -> Result<DoctorFacts.Sound, DeviceError> {
+        var sound = DoctorFacts.Sound()
+        sound.seconds = 2
+        sound.rms = -48
+        sound.peak = -21
+        change(&sound)
+        return .success(sound)
+    }
+
+    private static func disk(free: Double, sync: [Double]) -> Result<DoctorFacts.Disk, DeviceError> {
+        .success(DoctorFacts.Disk(directory: "/d", freeBytes: free, syncSeconds: sync))
+    }
+
+    private static let busy = DeviceError(.busy, "open", "it: used by fieldscribe; stop that")
+    private static let missing = DeviceError(.missing, "open", "it: not found; plug one in")
+
+    private static let cases: [Case] = [
+        Case("a refused line", .failed, .configuration, "a.conf:3: bad", exit: 1) {
+            $0.configurationProblems = ["a.conf:3: bad", "a.conf:4: worse"]
+        },
+        Case("a file that is not there", .missing, .configuration, "it: not found", exit: 3) {
+            $0.configurationError = missing
+        },
+        Case("an appliance that stands still", .notice, .appliance, "not running") { $0.appliance = .stopped },
+        Case("an appliance of others", .notice, .appliance, "may not ask") { $0.appliance = .denied },
+        Case("a microphone that the appliance holds", .ok, .microphone, "in use by the appliance") {
+            $0.sound = .failure(busy)
+        },
+        Case("a microphone that another holds", .failed, .microphone, "used by", exit: 1) {
+            $0.sound = .failure(busy)
+            $0.appliance = .stopped
+        },
+        Case("no microphone", .missing, .microphone, "not found", exit: 3) { $0.sound = .failure(missing) },
+        Case("a microphone without samples", .failed, .microphone, "gives no sound", exit: 1) {
+            $0.sound = hears { $0.seconds = 0 }
+        },
+        Case("a muted microphone", .failed, .microphone, "one and the same value", exit: 1) {
+            $0.sound = hears { $0.isStuck = true }
+        },
+        Case("lost samples", .notice, .microphone, "480 samples were lost") { $0.sound = hears { $0.lost = 480 } },
+        Case("clipping", .notice, .microphone, "clips") { $0.sound = hears { $0.clipped = 0.01 } },
+        Case("a deaf microphone", .notice, .microphone, "next to nothing") { $0.sound = hears { $0.peak = -75 } },
+        Case("a line that the appliance holds", .ok, .button, "in use by the appliance") { $0.button.error = busy },
+        Case("a line that another holds", .failed, .lamp, "used by fieldscribe", exit: 1) {
+            $0.lamp.error = busy
+            $0.appliance = .stopped
+        },
+        Case("no such line", .missing, .button, "not found", exit: 3) { $0.button.error = missing },
+        Case("a model that lacks a file", .missing, .model, "not found", exit: 3) {
+            $0.modelError = missing
+            $0.decoder = nil
+        },
+        Case("a model that does not load", .failed, .model, "bad", exit: 1) {
+            $0.decoder = .failure(DeviceError(.damaged, "ps_init", "bad; install it again"))
+        },
+        Case("a slow board", .notice, .decoder, "slower than speech") {
+            $0.decoder = .success(DoctorFacts.Decoder(timesRealTime: 0.3, isOnSpeech: true))
+        },
+        Case("a measurement without speech", .ok, .decoder, "synthetic") {
+            $0.decoder = .success(DoctorFacts.Decoder(timesRealTime: 1.1, isOnSpeech: false))
+        },
+        Case("a full disk", .failed, .disk, "200 MB are free", exit: 1) { $0.disk = disk(free: 200e6, sync: [0.01]) },
+        Case("a disk for an hour", .notice, .disk, "room for 1.0 hours") {
+            $0.disk = disk(free: 256e6 + 115.2e6, sync: [0.01])
+        },
+        Case("a card that stalls", .notice, .disk, "10.0 ms (median), 3000.0 ms (worst)") {
+            $0.disk = disk(free: 20e9, sync: [0.01, 0.01, 3])
+        },
+        Case("a card that is slower than sound", .failed, .disk, "slower than sound comes", exit: 1) {
+            $0.disk = disk(free: 20e9, sync: [1.2, 1.3, 1.1])
+        },
+        Case("a folder of somebody else's", .failed, .disk, "denied", exit: 1) {
+            $0.disk = .failure(DeviceError(.denied, "open", "/d: denied; ask"))
+        },
+        Case("a user without the group", .failed, .permissions, "not in the group audio,gpio", exit: 1) {
+            $0.permissions.missingGroups = ["audio", "gpio"]
+        },
+        Case("a machine without the group", .failed, .permissions, "no group gpio", exit: 1) {
+            $0.permissions.unknownGroups = ["gpio"]
+        },
+        Case("no user of its own", .notice, .permissions, "no user fieldscribe") {
+            $0.permissions.isServiceUser = false
+        },
+        Case("a clock that nobody set", .notice, .clock, "not synchronized") { $0.isClockSynchronized = false },
+        Case("a weak supply", .failed, .board, "too low", exit: 1) { $0.board.isUndervolted = true },
+        Case("a hot board", .notice, .board, "82.5 degrees") { $0.board.temperature = 82.5 },
+        Case("settings for another board", .notice, .profile, "3 workers") { $0.configuration.recognizer.workers = 1 },
+    ]
+
+    @Test("a machine that is well has nothing but good words")
+    func well() {
+        let findings = Self.healthy().findings
+        #expect(findings.allSatisfy { $0.status == .ok && $0.remedy == nil }, "\(findings)")
+        #expect(Set(findings.map(\.check)) == Set(DoctorFinding.Check.allCases))
+        #expect(findings.exitStatus == 0)
+    }
+
+    @Test("each ill is told with its remedy, and counts in the exit status", arguments: cases)
+    func ill(_ ill: Case) throws {
+        var facts = Self.healthy()
+        ill.change(&facts)
+        let findings = facts.findings
+        let found = try #require(
+            findings.first { $0.check == ill.check && $0.status == ill.status && $0.message.contains(ill.words) },
+            "\(findings)")
+        #expect((found.remedy == nil) == (ill.status == .ok))
+        #expect(findings.exitStatus == ill.exitStatus)
+        #expect(findings.allSatisfy { !$0.message.contains("\n") })
+    }
+
+    @Test("every refused line of the configuration is told")
+    func everyProblem() {
+        var facts = Self.healthy()
+        facts.configurationProblems = ["a.conf:3: bad", "a.conf:4: worse"]
+        #expect(facts.findings.filter { $0.check == .configuration }.map(\.message) == facts.configurationProblems)
+    }
+
+    @Test("where the microphone is missing, those that are there are named")
+    func others() {
+        var facts = Self.healthy()
+        facts.sound = .failure(Self.missing)
+        facts.microphones = ["plughw:CARD=Mic,DEV=0 (USB Microphone)"]
+        #expect(facts.findings.first { $0.check == .microphone }?.remedy?.contains("plughw:CARD=Mic") == true)
+    }
+
+    @Test(
+        "boards get what suits their memory, cores and speed",
+        arguments: [
+            ("Zero 2 W", 420, 4, 0.25, 1, false, false), ("3 B", 900, 4, 0.15, 3, false, false),
+            ("3 B+", 900, 4, 0.5, 3, true, true), ("4", 4_000, 4, 1.1, 3, true, true),
+            ("5", 8_000, 4, 2.6, 3, true, true), ("one core", 8_000, 1, 3.0, 1, true, true),
+            ("tiny", 100, 4, 0.1, 1, false, false),
+        ])
+    func profiles(
+        name: String, megabytes: Int, cores: Int, speed: Double, workers: Int, secondPass: Bool, isLive: Bool
+    ) {
+        let profile = BoardProfile(
+            DoctorFacts.Board(name: name, memoryMegabytes: megabytes, cores: cores),
+            decoder: DoctorFacts.Decoder(timesRealTime: speed, isOnSpeech: true))
+        #expect(profile.workers == workers)
+        #expect(profile.secondPass == secondPass)
+        #expect(profile.isLive == isLive)
+    }
+}
+
+@Suite("fieldscribe doctor") struct DoctorCommandTests {
+    private struct Report: Decodable {
+        struct Finding: Decodable {
+            var check: String
+            var status: String
+            var message: String
+            var remedy: String?
+        }
+        var findings: [Finding]
+        var measurements: [String: Double]
+        var exitStatus: Int32
+    }
+
+    private let folder = TemporaryFolder()
+
+    private func examine(_ configuration: String) throws -> (status: Int32, report: Report) {
+        let path = folder.file("fieldscribe.conf")
+        try write("\(configuration)\n[storage]\ndirectory = \(folder.path)/archive\n", to: path)
+        let tool = try Tool(Repository.executable(), "doctor", "--json", "--config", path)
+        return (tool.status, try JSONDecoder().decode(Report.self, from: Data(tool.output.utf8)))
+    }
+
+    @Test("measures a real microphone port, the real model and the real disk, and leaves nothing behind")
+    func measures() throws {
+        let (status, report) = try examine("[capture]\ndevice = tone:440\n[panel]\nbutton = sim:\nlamp = none")
+        let ills = report.findings.filter { $0.status == "failed" || $0.status == "missing" }
+        // What else is wrong with the machine that runs the tests is its own affair.
+        #expect(ills.allSatisfy { ["permissions", "board", "disk"].contains($0.check) }, "\(ills)")
+        #expect(status == report.exitStatus)
+        // A sine with its peaks at -20 dBFS.
+        #expect(abs((report.measurements["microphone.rms"] ?? 0) + 23.01) < 0.1)
+        #expect(abs((report.measurements["microphone.peak"] ?? 0) + 20) < 0.1)
+        #expect(report.measurements["decoder.timesRealTime"] ?? 0 > 0)
+        #expect(report.measurements["disk.syncWorstSeconds"] ?? 0 > 0)
+        #expect(try Tool("ls", "-A", folder.path).output == "fieldscribe.conf\n")
+    }
+
+    @Test("goes on where a setting is refused and devices are missing, and ends with 3")
+    func missing() throws {
+        let (status, report) = try examine(
+            "[capture]\nrate = 9\n[recognizer]\nmodel = /no/such/model\n[panel]\nbutton = gpio:NO_SUCH_LINE")
+        #expect(status == 3)
+        #expect(report.findings.contains { $0.check == "configuration" && $0.message.contains("fieldscribe.conf:2:") })
+        #expect(report.findings.allSatisfy { ["ok", "notice"].contains($0.status) || $0.remedy != nil })
+    }
+
+    @Test("names a model that is not there")
+    func model() throws {
+        let (status, report) = try examine("[recognizer]\nmodel = /no/such/model\n[panel]\nbutton = none\nlamp = none")
+        #expect(status == 3)
+        let finding = try #require(report.findings.first { $0.check == "model" })
+        #expect(finding.status == "missing" && finding.message.contains("/no/such/model"))
+    }
+}

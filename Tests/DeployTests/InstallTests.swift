@@ -1,0 +1,80 @@
+import Testing
+import TestKit
+
+@Suite("Install and uninstall") struct InstallTests {
+    private let root = TemporaryFolder()
+
+    private func install(_ words: String...) throws -> Tool {
+        try Tool([Repository.file("deploy/install")] + words, environment: ["DESTDIR": root.path])
+    }
+
+    private func uninstall(_ words: String...) throws -> Tool {
+        try Tool([Repository.file("deploy/uninstall")] + words, environment: ["DESTDIR": root.path])
+    }
+
+    /// Every file below the root with its mode: `755 usr/bin/fieldscribe`.
+    private func files() throws -> [String] {
+        try Tool("find", root.path, "-type", "f", "-printf", "%m %P\n").output.split(separator: "\n")
+            .map(String.init).sorted()
+    }
+
+    private let everything = [
+        "644 etc/fieldscribe/fieldscribe.conf", "644 usr/lib/systemd/system/fieldscribe-export@.service",
+        "644 usr/lib/systemd/system/fieldscribe.service", "644 usr/lib/sysusers.d/fieldscribe.conf",
+        "644 usr/lib/tmpfiles.d/fieldscribe.conf", "644 usr/lib/udev/rules.d/60-fieldscribe.rules",
+        "644 usr/lib/udev/rules.d/80-fieldscribe-stick.rules",
+        "644 usr/share/bash-completion/completions/fieldscribe", "644 usr/share/man/man1/fieldscribe.1.gz",
+        "644 usr/share/man/man5/fieldscribe.conf.5.gz", "644 usr/share/man/man8/fieldscribe.8.gz",
+        "644 usr/share/polkit-1/rules.d/50-fieldscribe.rules", "755 usr/bin/fieldscribe",
+        "755 usr/lib/fieldscribe/stick",
+    ]
+
+    @Test("puts everything in its place, also the second time, and keeps the configuration that is there")
+    func twice() throws {
+        #expect(try install("--executable", "/bin/true").status == 0)
+        #expect(try files() == everything)
+        try write("[capture]\nrate = 48000\n", to: root.file("etc/fieldscribe/fieldscribe.conf"))
+        let second = try install("--executable", "/bin/true")
+        #expect(second.status == 0)
+        #expect(second.errors.contains("kept: "))
+        #expect(try files() == everything)
+        #expect(try text(of: root.file("etc/fieldscribe/fieldscribe.conf")) == "[capture]\nrate = 48000\n")
+    }
+
+    @Test("uninstall takes all of it away but recordings and configuration, also the second time")
+    func removal() throws {
+        #expect(try install("--executable", "/bin/true").status == 0)
+        let recording = "var/lib/fieldscribe/recordings/000001/audio.wav"
+        #expect(try Tool("install", "-D", "-m", "0640", "/dev/null", root.file(recording)).status == 0)
+        for _ in 1...2 {
+            let tool = try uninstall()
+            #expect(tool.status == 0)
+            #expect(tool.errors.contains("kept: the recordings"))
+            #expect(try files() == ["640 \(recording)", "644 etc/fieldscribe/fieldscribe.conf"])
+        }
+        #expect(try uninstall("--configuration").status == 0)
+        #expect(try files() == ["640 \(recording)"])
+    }
+
+    @Test("refuses what it cannot install, and says so")
+    func refusals() throws {
+        let missing = try install("--executable", "/no/such/program")
+        #expect(missing.status == 3)
+        #expect(missing.errors.contains("/no/such/program: is no executable"))
+        let unknown = try install("--prefix", "/opt")
+        #expect(unknown.status == 2)
+        #expect(unknown.errors.contains("--prefix: no such option"))
+        #expect(try files() == [])
+    }
+
+    @Test(
+        "the scripts are free of what shellcheck knows",
+        arguments: ["install", "uninstall", "stick", "lib/files.sh", "lib/packages.sh", "completion/fieldscribe.bash"])
+    func shellcheck(script: String) throws {
+        let shell = script.hasSuffix(".bash") ? ["--shell=bash"] : []
+        let tool = try Tool(
+            ["env", "--chdir=\(Repository.path)", "shellcheck", "--external-sources"] + shell + ["deploy/\(script)"])
+        #expect(tool.output == "")
+        #expect(tool.status == 0)
+    }
+}

@@ -1,0 +1,101 @@
+import Appliance
+import Testing
+
+@Suite("Manual pages and completion") struct ManualTests {
+    private static let pages = ["fieldscribe.1", "fieldscribe.conf.5", "fieldscribe.8"]
+
+    @Test("each page is free of warnings", arguments: pages)
+    func lint(page: String) throws {
+        let path = Repository.file("deploy/man/\(page)")
+        let mandoc = try Tool("mandoc", "-Tlint", "-Wwarning", path)
+        #expect(mandoc.output + mandoc.errors == "")
+        #expect(mandoc.status == 0)
+        let man = try Tool(["man", "--warnings", "--local-file", "-Tutf8", path], environment: ["LC_ALL": "C.UTF-8"])
+        #expect(man.errors == "")
+        #expect(man.output.contains("fieldscribe"))
+    }
+
+    @Test("the manual names every command and every option that the executable has")
+    func commands() throws {
+        let manual = try Manual()
+        #expect(manual.commands.count >= 8)
+        let page = try text(of: Repository.file("deploy/man/fieldscribe.1"))
+        // With a blank at the end of each, so that --to is not found in --top.
+        let lines = page.split(separator: "\n").map { "\($0) " }
+        let entries = lines.filter { $0.hasPrefix(".It Cm ") }
+        for command in manual.commands {
+            let own = entries.filter { $0.hasPrefix(".It Cm \(command) ") }
+            #expect(!own.isEmpty, "fieldscribe.1 lacks \(command)")
+            for option in try manual.options(of: command) {
+                let written = "Fl \\\(option.dropFirst()) "
+                #expect(lines.contains { $0.hasPrefix(".It \(written)") }, "fieldscribe.1 does not explain \(option)")
+                #expect(
+                    option == "--config" || own.contains { $0.contains(written) },
+                    "fieldscribe.1 lacks \(option) of \(command)")
+            }
+        }
+    }
+
+    @Test("the manual of the configuration has every key with its default and its range, and no other")
+    func keys() throws {
+        let page = try text(of: Repository.file("deploy/man/fieldscribe.conf.5"))
+        var section = ""
+        var found: [String] = []
+        var explanations: [String: String] = [:]
+        for line in page.split(separator: "\n") {
+            if line.hasPrefix(".Ss [") {
+                section = String(line.dropFirst(".Ss [".count).dropLast())
+            } else if line.hasPrefix(".It Sy ") {
+                found.append("\(section).\(line.dropFirst(".It Sy ".count))")
+            } else if let last = found.last {
+                explanations[last, default: ""] += "\(line)\n"
+            }
+        }
+        let expected = ConfigurationKey.all.map { key in
+            let value = key.value(in: Configuration())
+            return value.isEmpty ? key.path : "\(key.path) No = \(value)"
+        }
+        #expect(found == expected)
+        for (key, entry) in zip(ConfigurationKey.all, expected) where key.allowed.first?.isNumber ?? false {
+            let range = key.allowed.split(separator: " or ")[0]
+            #expect(explanations[entry]?.contains(range) ?? false, "\(key.path) lacks its range \(key.allowed)")
+        }
+    }
+
+    @Test("bash completes every command, and every option of each")
+    func completion() throws {
+        let manual = try Manual()
+        #expect(try complete("fieldscribe ", manual).isSuperset(of: manual.commands))
+        for command in manual.commands {
+            #expect(try complete("fieldscribe \(command) --", manual).isSuperset(of: manual.options(of: command)))
+        }
+    }
+
+    @Test(
+        "bash completes values",
+        arguments: [
+            ("fieldscribe transcribe --format te", ["text", "textgrid"]),
+            ("fieldscribe transcribe --pass f", ["final"]),
+            ("fieldscribe vocabulary ", ["check", "use"]), ("fieldscribe --config /dev/null tran", ["transcribe"]),
+            ("fieldscribe record --seconds ", []),
+        ])
+    func values(line: String, expected: [String]) throws {
+        #expect(try complete(line, Manual()) == Set(expected))
+    }
+
+    /// What bash offers for the last word of a line; the executable is the one under test.
+    private func complete(_ line: String, _ manual: Manual) throws -> Set<String> {
+        let script = """
+            source '\(Repository.file("deploy/completion/fieldscribe.bash"))'
+            IFS=' ' read -ra COMP_WORDS <<<'\(line)'
+            [[ '\(line)' == *' ' ]] && COMP_WORDS+=('')
+            COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+            COMP_WORDS[0]='\(manual.program)'
+            _fieldscribe
+            printf '%s\\n' "${COMPREPLY[@]}"
+            """
+        let bash = try Tool("bash", "--norc", "-c", script)
+        #expect(bash.errors == "")
+        return Set(bash.output.split(separator: "\n").map(String.init))
+    }
+}

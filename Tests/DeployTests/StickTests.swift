@@ -1,0 +1,89 @@
+import Testing
+import TestKit
+
+@Suite("The steps of a stick") struct StickTests {
+    private let folder = TemporaryFolder()
+
+    private func stick(_ words: String...) throws -> Tool {
+        try Tool(
+            [Repository.file("deploy/stick")] + words,
+            environment: ["FIELDSCRIBE_STICK": folder.file("stick"), "TZ": "UTC"])
+    }
+
+    /// A folder as the export leaves it, with its sums.
+    private func copy(_ name: String, sums: String? = nil) throws {
+        let path = folder.file("stick/Fieldscribe/device/\(name)")
+        #expect(try Tool("mkdir", "-p", path).status == 0)
+        try write("what was said\n", to: "\(path)/transcript.txt")
+        let text = try sums ?? Tool("env", "--chdir=\(path)", "sha256sum", "transcript.txt").output
+        try write(text, to: "\(path)/SHA256SUMS")
+    }
+
+    /// The moment at which the export began.
+    private func began(_ date: String) throws {
+        #expect(try Tool("touch", "--date=\(date)", folder.file("stick.owner.began")).status == 0)
+    }
+
+    @Test(
+        "a name that the kernel would not give is refused before anything is done",
+        arguments: ["", "../sda1", "sda1;reboot", "sd a1", "SDA1", "-sda1", "$(reboot)"])
+    func names(name: String) throws {
+        for step in ["mount", "mount-again", "check", "unmount"] {
+            let tool = try stick(step, name)
+            #expect(tool.status == 1)
+            #expect(tool.errors.contains("usage:"))
+        }
+        #expect(try Tool("ls", "-A", folder.path).output == "")
+    }
+
+    @Test("what is no block device is refused")
+    func noDevice() throws {
+        let tool = try stick("mount", "null")
+        #expect(tool.status == 1)
+        #expect(tool.errors == "<3>stick=null is no block device\n")
+    }
+
+    @Test("a copy that reads back as it was written passes")
+    func whole() throws {
+        try copy("000001")
+        try copy("000002_it's (2)")
+        try began("1 hour ago")
+        let tool = try stick("check", "sda1")
+        #expect(tool.status == 0, "\(tool.errors)")
+    }
+
+    @Test("a copy of which one byte is wrong does not pass")
+    func damaged() throws {
+        try copy("000001")
+        try copy("000002")
+        try write("what was sait\n", to: folder.file("stick/Fieldscribe/device/000002/transcript.txt"))
+        try began("1 hour ago")
+        let tool = try stick("check", "sda1")
+        #expect(tool.status == 1)
+        #expect(tool.errors.contains("does not read back"))
+    }
+
+    @Test("sums that lead out of their folder are not followed")
+    func escape() throws {
+        try copy("000001", sums: try Tool("sha256sum", "/etc/hostname", "/etc/passwd").output)
+        try began("1 hour ago")
+        #expect(try stick("check", "sda1").status == 1)
+    }
+
+    @Test("folders of earlier exports are not read again")
+    func earlier() throws {
+        try copy("000001", sums: "nonsense\n")
+        try began("tomorrow")
+        #expect(try stick("check", "sda1").status == 0)
+    }
+
+    @Test("unmounting leaves another stick's turn alone")
+    func turns() throws {
+        #expect(try Tool("ln", "-s", "sdb1", folder.file("stick.owner")).status == 0)
+        #expect(try stick("unmount", "sda1").status == 0)
+        #expect(try Tool("readlink", folder.file("stick.owner")).output == "sdb1\n")
+        let tool = try stick("unmount", "sdb1")
+        #expect(tool.errors == "<5>stick=sdb1 done: safe to unplug\n")
+        #expect(try Tool("ls", "-A", folder.path).output == "")
+    }
+}

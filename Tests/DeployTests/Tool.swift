@@ -1,0 +1,93 @@
+import FoundationEssentials
+import Glibc
+import TestKit
+
+/// A program that is run to its end, and what it said.
+struct Tool {
+    struct CannotStart: Error {
+        var program: String
+        var status: Int32
+    }
+
+    var status: Int32
+    var output: String
+    var errors: String
+
+    /// Runs a program that is on the PATH.
+    ///
+    /// - Parameter environment: added to our own, or in its place where the name is the same.
+    init(_ words: [String], environment: [String: String] = [:]) throws {
+        let folder = TemporaryFolder()
+        let (output, errors) = (folder.file("output"), folder.file("errors"))
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output, O_WRONLY | O_CREAT, 0o600)
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors, O_WRONLY | O_CREAT, 0o600)
+        // env(1) changes the environment of the child and of nobody else.
+        let command = ["env"] + environment.map { "\($0)=\($1)" } + words
+        let strings = command.map { strdup($0) }
+        defer { strings.forEach { free($0) } }
+        var id = pid_t()
+        let started = posix_spawnp(&id, "env", &actions, nil, strings + [nil], environ)
+        guard started == 0 else { throw CannotStart(program: words.joined(separator: " "), status: started) }
+        var status: Int32 = 0
+        while waitpid(id, &status, 0) < 0, errno == EINTR {}
+        self.status = status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
+        self.output = try text(of: output)
+        self.errors = try text(of: errors)
+    }
+
+    init(_ words: String...) throws { try self.init(words) }
+}
+
+func text(of path: String) throws -> String {
+    String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
+}
+
+func write(_ text: String, to path: String) throws { try Data(text.utf8).write(to: URL(filePath: path)) }
+
+enum Repository {
+    static let path = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().path
+
+    static func file(_ name: String) -> String { "\(path)/\(name)" }
+
+    /// The executable, which lies beside the test bundle.
+    static func executable() throws -> String {
+        var candidates = try text(of: "/proc/self/maps").split(separator: "\n").filter { $0.hasSuffix(".xctest") }
+            .compactMap { line in line.firstIndex(of: "/").map { String(line[$0...]) } }
+        candidates += CommandLine.arguments
+        for candidate in candidates {
+            var folder = candidate.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+            while !folder.isEmpty {
+                let path = folder.joined(separator: "/") + "/fieldscribe"
+                var status = stat()
+                if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, access(path, X_OK) == 0 { return path }
+                folder = folder.dropLast()
+            }
+        }
+        throw Tool.CannotStart(program: "fieldscribe", status: ENOENT)
+    }
+}
+
+/// What the executable says of itself, which manual and completion must match.
+struct Manual {
+    let program: String
+    let commands: [String]
+
+    init() throws {
+        program = try Repository.executable()
+        let help = try Tool(program, "--help").output
+        commands = help.split(separator: "\n").filter { $0.hasPrefix("  ") }
+            .compactMap { $0.split(separator: " ").first.map(String.init) }
+    }
+
+    /// The options in a command's help, sorted.
+    func options(of command: String) throws -> [String] {
+        let help = try Tool(program, command, "--help").output
+        let words = help.split { !($0.isLetter || $0 == "-") }.filter { $0.hasPrefix("--") && $0.count > 2 }
+        return Set(words.map(String.init)).sorted()
+    }
+}

@@ -1,0 +1,92 @@
+import Testing
+import TestKit
+
+@Suite("Units and rules") struct UnitTests {
+    static let units = ["fieldscribe.service", "fieldscribe-export@.service"]
+
+    @Test("the sandbox leaves an exposure of 0.8 at most", arguments: units)
+    func exposure(unit: String) throws {
+        let path = Repository.file("deploy/\(unit)")
+        let tool = try Tool("systemd-analyze", "security", "--offline=true", "--threshold=8", "--no-pager", path)
+        #expect(tool.status == 0, "\(tool.output.split(separator: "\n").last ?? "")")
+    }
+
+    @Test("a unit without its sandbox would not pass")
+    func exposureCanFail() throws {
+        let folder = TemporaryFolder()
+        let path = folder.file("fieldscribe.service")
+        let unit = try text(of: Repository.file("deploy/fieldscribe.service")).split(separator: "\n")
+        try write(unit.filter { !$0.hasPrefix("SystemCallFilter") }.joined(separator: "\n"), to: path)
+        #expect(try Tool("systemd-analyze", "security", "--offline=true", "--threshold=8", path).status != 0)
+    }
+
+    @Test("systemd reads the units without a word", arguments: units)
+    func verify(unit: String) throws {
+        let folder = TemporaryFolder()
+        // What is installed later is not there yet: any program stands for it.
+        let unitText = try text(of: Repository.file("deploy/\(unit)"))
+            .replacing("/usr/bin/fieldscribe", with: "/bin/true")
+            .replacing("/usr/lib/fieldscribe/stick", with: "/bin/true")
+        try write(unitText, to: folder.file(unit))
+        let tool = try Tool("systemd-analyze", "verify", "--man=no", folder.file(unit))
+        #expect(tool.output + tool.errors == "")
+        #expect(tool.status == 0)
+    }
+
+    @Test("has no network, comes back however often it fails, and says when it is ready")
+    func promises() throws {
+        let unit = try text(of: Repository.file("deploy/fieldscribe.service")).split(separator: "\n").map(String.init)
+        #expect(unit.filter { $0.hasPrefix("RestrictAddressFamilies=") } == ["RestrictAddressFamilies=AF_UNIX"])
+        for line in [
+            "Type=notify", "Restart=always", "StartLimitIntervalSec=0", "PrivateNetwork=yes", "CapabilityBoundingSet=",
+            "DeviceAllow=char-alsa rw", "DeviceAllow=char-gpiochip rw", "OOMPolicy=continue",
+        ] {
+            #expect(unit.contains(line), "\(line) is gone")
+        }
+        // The ring bridges 30 s of a disk that stalls.
+        let watchdog = unit.first { $0.hasPrefix("WatchdogSec=") }?.split(separator: "=").last.flatMap { Int($0) }
+        #expect(watchdog ?? 0 > 30)
+    }
+
+    @Test("the user is made, and is in the groups of sound and GPIO")
+    func user() throws {
+        let tool = try Tool("systemd-sysusers", "--dry-run", Repository.file("deploy/fieldscribe.sysusers"))
+        #expect(tool.status == 0)
+        #expect(!tool.errors.contains("ignoring") && !tool.errors.contains("Failed"), "\(tool.errors)")
+        let lines = try text(of: Repository.file("deploy/fieldscribe.sysusers")).split(separator: "\n")
+        #expect(lines.contains("m fieldscribe audio") && lines.contains("m fieldscribe gpio"))
+    }
+
+    @Test("the folders' rules are understood")
+    func folders() throws {
+        let root = TemporaryFolder()
+        let rules = try text(of: Repository.file("deploy/fieldscribe.tmpfiles"))
+        // In an empty root there is no such user, and only root could give a folder away.
+        try write(rules.replacing("fieldscribe fieldscribe", with: "- -"), to: root.file("rules.conf"))
+        let tool = try Tool("systemd-tmpfiles", "--create", "--root=\(root.path)", root.file("rules.conf"))
+        #expect(tool.status == 0, "\(tool.errors)")
+        for (path, mode) in [("var/lib/fieldscribe", "750"), ("run/fieldscribe-stick", "700")] {
+            #expect(try Tool("stat", "--format=%a", root.file(path)).output == "\(mode)\n")
+        }
+    }
+
+    @Test("udev's rules are understood", arguments: ["60-fieldscribe.rules", "80-fieldscribe-stick.rules"])
+    func rules(name: String) throws {
+        let path = Repository.file("udev/\(name)")
+        let lines = try text(of: path).split(separator: "\n").filter { !$0.hasPrefix("#") }
+        let token = #/^[A-Z]+(\{[^}]+\})?(==|!=|=|\+=|:=)"[^"]*"$/#
+        for line in lines {
+            for part in line.split(separator: ", ") {
+                #expect(part.firstMatch(of: token) != nil, "\(part)")
+            }
+        }
+        let jumps = Set(lines.compactMap { $0.firstMatch(of: #/GOTO="(\w+)"/#)?.1 })
+        let labels = Set(lines.compactMap { $0.firstMatch(of: #/LABEL="(\w+)"/#)?.1 })
+        #expect(jumps == labels)
+        // systemd 254 brought a checker; before, the rules above are all there is.
+        if try Tool("udevadm", "verify", "--help").status == 0 {
+            let tool = try Tool("udevadm", "verify", "--no-summary", path)
+            #expect(tool.status == 0, "\(tool.output)\(tool.errors)")
+        }
+    }
+}

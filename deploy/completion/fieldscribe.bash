@@ -1,0 +1,59 @@
+# Completion of fieldscribe for bash. Commands and options are asked of the executable, so that this never lags behind.
+
+_fieldscribe() {
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} program=${COMP_WORDS[0]}
+    local command='' index
+    COMPREPLY=()
+
+    # The first word that is neither an option nor an option's value.
+    for ((index = 1; index < COMP_CWORD; index++)); do
+        case ${COMP_WORDS[index]} in
+        --config) ((index++)) ;;
+        -*) ;;
+        *)
+            command=${COMP_WORDS[index]}
+            break
+            ;;
+        esac
+    done
+
+    case $before in
+    --format) _fieldscribe_words 'text json jsonl srt vtt csv textgrid eaf labels html' ;;
+    --pass) _fieldscribe_words 'live final' ;;
+    --microphone) _fieldscribe_words 'alsa: file: file+fast: tone:' ;;
+    --config) _fieldscribe_files -f ;;
+    --output | --to | --directory) _fieldscribe_files -d ;;
+    --jobs | --seconds | --limit | --alternatives) ;;
+    *)
+        if [[ -z $command ]]; then
+            _fieldscribe_words "$("$program" --help 2>/dev/null | sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p') --help --version"
+        elif [[ $word == -* ]]; then
+            _fieldscribe_words "$("$program" "$command" --help 2>/dev/null | grep -oE -- '--[a-z][a-z-]*' | sort -u) --help"
+        else
+            _fieldscribe_arguments
+        fi
+        ;;
+    esac
+}
+
+# What a command takes besides options; speaks to word, program and command of its caller.
+_fieldscribe_arguments() {
+    case $command in
+    transcribe) _fieldscribe_files -f ;;
+    vocabulary)
+        if [[ $before == vocabulary ]]; then _fieldscribe_words 'check use'; else _fieldscribe_files -f; fi
+        ;;
+    show | export | delete | verify)
+        _fieldscribe_words "$("$program" list 2>/dev/null | sed -n 's/^\([0-9][0-9]*\) .*/\1/p')"
+        ;;
+    esac
+}
+
+_fieldscribe_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$word"); }
+
+_fieldscribe_files() {
+    compopt -o filenames 2>/dev/null
+    mapfile -t COMPREPLY < <(compgen "$1" -- "$word")
+}
+
+complete -F _fieldscribe fieldscribe
