@@ -1,0 +1,1 @@
+@main struct Chaos { static func main() {} }
