@@ -45,6 +45,9 @@ import Glibc
     private static func run(_ name: String, on bench: Bench) async throws -> [Report.Row] {
         switch name {
         case "kill": try await KillExperiment(bench: bench).run()
+        case "syscalls": try await SyscallExperiment(bench: bench).run()
+        case "disk": try await DiskExperiment(bench: bench).run()
+        case "soak": try await SoakExperiment(bench: bench).run()
         default: []
         }
     }

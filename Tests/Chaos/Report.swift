@@ -45,6 +45,9 @@ struct Report: Sendable {
     static func json(_ rows: [Row]) -> String {
         (try? JSONEncoder().encode(rows)).map { String(decoding: $0, as: UTF8.self) } ?? "[]"
     }
+
+    /// Rows that another run of this program printed.
+    static func rows(json: String) -> [Row]? { try? JSONDecoder().decode([Row].self, from: Data(json.utf8)) }
 }
 
 /// Two digits after the point, for people.

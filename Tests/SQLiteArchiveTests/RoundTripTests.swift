@@ -78,6 +78,16 @@ struct RoundTripTests {
         #expect(try await archive.search("reading", limit: 10).map(\.text) == ["second reading"])
     }
 
+    @Test("what was committed is never discarded")
+    func discardsNothingCommitted() async throws {
+        let (recording, _) = try await archive.record("kept")
+        let empty = try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "none")
+        try await archive.discard(recording: recording)
+        try await archive.discard(recording: empty)
+        #expect(try await archive.recordings().map(\.id) == [recording])
+        #expect(try await archive.transcript(of: recording)?.1.segments.map(\.text) == ["kept"])
+    }
+
     @Test("the place up to which a recording is transcribed never goes back")
     func transcribedNeverGoesBack() async throws {
         let (recording, pass) = try await archive.record()

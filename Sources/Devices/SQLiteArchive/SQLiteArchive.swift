@@ -39,7 +39,12 @@ package actor SQLiteArchive: Archive {
     }
 
     package func discard(recording id: Int) throws {
-        try connection.run("DELETE FROM recording WHERE id = ? AND length_samples = 0", .integer(id))
+        // Never what was committed: a recording whose end could not be entered has no length either.
+        try connection.run(
+            """
+            DELETE FROM recording WHERE id = ?1 AND length_samples = 0
+            AND NOT EXISTS (SELECT 1 FROM pass WHERE recording = ?1)
+            """, .integer(id))
     }
 
     package func beginPass(recording: Int, engine: EngineDescription, profile: String) throws -> Int {
