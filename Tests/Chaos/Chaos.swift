@@ -48,6 +48,7 @@ import Glibc
         case "syscalls": try await SyscallExperiment(bench: bench).run()
         case "disk": try await DiskExperiment(bench: bench).run()
         case "soak": try await SoakExperiment(bench: bench).run()
+        case "corrupt": try await CorruptExperiment(bench: bench).run()
         default: []
         }
     }
