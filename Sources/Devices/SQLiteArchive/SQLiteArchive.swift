@@ -36,6 +36,9 @@ package actor SQLiteArchive: Archive {
             "UPDATE recording SET length_samples = ?2, stop_reason = ?3 WHERE id = ?1",
             .integer(id), .position(length), .text(reason.rawValue))
         if changed == 0 { throw unknown(recording: id) }
+        // What has ended shall not hang on the log: it is committed there, but so is everything else. Where this fails
+        // nothing is lost, and the next ending tries again.
+        try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
     package func discard(recording id: Int) throws {
