@@ -65,7 +65,10 @@ struct CorruptExperiment {
     private func makeGolden() throws -> String {
         let golden = bench.newFolder("golden")
         let environment = bench.environment(storage: golden)
-        for _ in 0..<2 { _ = try Program(bench.record(to: golden, seconds: 2), in: bench.folder, environment: environment).wait(seconds: 20) }
+        for _ in 0..<2 {
+            _ = try Program(bench.record(to: golden, seconds: 2), in: bench.folder, environment: environment).wait(
+                seconds: 20)
+        }
         let cut = try Program(bench.record(to: golden), in: bench.folder, environment: environment)
         usleep(2_500_000)
         cut.signal(SIGKILL)

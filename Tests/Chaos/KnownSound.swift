@@ -74,7 +74,8 @@ enum KnownSound {
                 start + piece.count <= samples.count
                     && piece.indices.allSatisfy { samples[start + $0 - first] == piece[$0] }
             }
-            return (place..<samples.count).first(where: matches) ?? (0..<min(place, samples.count)).first(where: matches)
+            return (place..<samples.count).first(where: matches)
+                ?? (0..<min(place, samples.count)).first(where: matches)
         }
     }
 }

@@ -38,7 +38,9 @@ struct Report: Sendable {
 
     static func table(_ rows: [Row]) -> String {
         "| experiment | what | target | seen | |\n|---|---|---|---|---|\n"
-            + rows.map { "| \($0.experiment) | \($0.what) | \($0.target) | \($0.seen) | \($0.isMet ? "ok" : "missed") |\n" }
+            + rows.map {
+                "| \($0.experiment) | \($0.what) | \($0.target) | \($0.seen) | \($0.isMet ? "ok" : "missed") |\n"
+            }
             .joined()
     }
 

@@ -1,7 +1,8 @@
 /// What the preloaded library counted; the layout is `struct fault_state`'s.
 struct ShimState: Sendable {
     static let calls = [
-        "open", "write", "pwrite", "writev", "fsync", "fdatasync", "ftruncate", "rename", "unlink", "mkdir", "fallocate",
+        "open", "write", "pwrite", "writev", "fsync", "fdatasync", "ftruncate", "rename", "unlink", "mkdir",
+        "fallocate",
     ]
 
     let counts: [String: Int]

@@ -44,7 +44,9 @@ enum StandInWorker {
         var bytes = [UInt8](repeating: 0, count: count)
         var done = 0
         while done < count {
-            let got = bytes.withUnsafeMutableBytes { Glibc.read(STDIN_FILENO, $0.baseAddress.map { $0 + done }, count - done) }
+            let got = bytes.withUnsafeMutableBytes {
+                Glibc.read(STDIN_FILENO, $0.baseAddress.map { $0 + done }, count - done)
+            }
             guard got > 0 else { return nil }
             done += got
         }

@@ -39,7 +39,8 @@ struct SyscallExperiment {
         let control = try await bench.parallel(lies, width: width) { number, fault in
             try Trial(fault.name, number: 1_000_000 + number, faults: fault.settings, on: bench)
         }
-        report.add(control: "writes that are told and not done", caught: control.count { $0.isBad },
+        report.add(
+            control: "writes that are told and not done", caught: control.count { $0.isBad },
             of: control.count { $0.wasHit })
         return report.rows
     }
