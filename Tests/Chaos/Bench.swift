@@ -36,10 +36,11 @@ struct Bench: Sendable {
         recovers = Program.run([fieldscribe, "recover", "--help"], in: folder).status == 0
         verifies = Program.run([fieldscribe, "verify", "--help"], in: folder).status == 0
         try KnownSound.write(to: folder)
+        // One worker, since the stand-in takes no time; the smallest reserve, since the disk that is filled is small.
+        let settings = "[recognizer]\nworkers = 1\n\n[storage]\nreserve-megabytes = 16\n"
+        try durableReplace(path: "\(folder)/usual.conf", with: settings)
         // The same work in a fraction of the time: ten syncs are ten chances to fail.
-        try durableReplace(
-            path: "\(folder)/often.conf", with: "[capture]\nsync-seconds = 0.2\n\n[recognizer]\nworkers = 1\n")
-        try durableReplace(path: "\(folder)/usual.conf", with: "[recognizer]\nworkers = 1\n")
+        try durableReplace(path: "\(folder)/often.conf", with: "[capture]\nsync-seconds = 0.2\n\n" + settings)
     }
 
     /// Removes everything that was broken, unless it shall be looked at.
@@ -55,9 +56,9 @@ struct Bench: Sendable {
         return path
     }
 
-    func remove(_ path: String) { _ = Program.run(["rm", "-rf", path], in: "/") }
+    func remove(_ path: String) { _ = Program.run(["rm", "-rf", path], in: folder) }
 
-    func copy(_ from: String, to path: String) { _ = Program.run(["cp", "-a", from, path], in: "/") }
+    func copy(_ from: String, to path: String) { _ = Program.run(["cp", "-a", from, path], in: folder) }
 
     /// The environment of a run under the preloaded library: what fails, on files under `storage`.
     func environment(storage: String, faults: [String: String] = [:]) -> [String: String] {

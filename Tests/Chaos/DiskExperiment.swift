@@ -7,7 +7,7 @@ import Platform
 /// It is a real ext4 in a file where loop devices may be mounted, else a tmpfs, in a mount namespace of its own: this
 /// program starts itself again there.
 struct DiskExperiment {
-    private static let megabytes = 48
+    private static let megabytes = 96
 
     /// How much is free, and when: before the recording or in its midst.
     private struct Step: Sendable {
@@ -100,14 +100,14 @@ struct DiskExperiment {
             environment: bench.environment(storage: storage)
         ).wait(seconds: 20)
         guard ending.status == 0 else { throw DeviceError(.failed, "record", "no recording to begin with") }
-        bench.copy(storage, to: "\(place)/golden")
+        bench.copy(storage, to: "\(bench.folder)/golden")
         return ending
     }
 
     /// The storage folder as it was before.
     private func renew(_ place: String) {
         bench.remove("\(place)/storage")
-        bench.copy("\(place)/golden", to: "\(place)/storage")
+        bench.copy("\(bench.folder)/golden", to: "\(place)/storage")
     }
 
     private func trial(
@@ -130,8 +130,8 @@ struct DiskExperiment {
         let ending = program.wait(seconds: Double(Trial.seconds) + 10)
         unlink("\(place)/filler")
         trial.wasHit = true
-        let fed = ShimState(path: state).frames
-        trial.judge(ending, isKill: false, storage: storage, recording: 2, fed: fed, on: bench)
+        trial.judge(
+            ending, isKill: false, storage: storage, recording: 2, state: ShimState(path: state), on: bench)
         let again = try Program(
             bench.record(to: storage, seconds: 1), in: bench.folder,
             environment: bench.environment(storage: storage))

@@ -49,8 +49,7 @@ struct Program: Sendable {
     static func run(
         _ words: [String], in folder: String, environment: [String: String] = [:], seconds: Double = 60
     ) -> Ending {
-        let place = folder == "/" ? "/tmp" : folder
-        guard let program = try? Program(words, in: place, environment: environment) else {
+        guard let program = try? Program(words, in: folder, environment: environment) else {
             return Ending(status: -1000, output: "", errors: "")
         }
         return program.wait(seconds: seconds)

@@ -46,12 +46,12 @@ struct Trial: Sendable {
         let state = ShimState(path: "\(work)/state")
         wasHit = state.raised > 0
         if isKill, wasHit { _ = try PowerCut(journal: "\(work)/journal", storage: storage).apply() }
-        judge(ending, isKill: isKill && wasHit, storage: storage, recording: 1, fed: state.frames, on: bench)
+        judge(ending, isKill: isKill && wasHit, storage: storage, recording: 1, state: state, on: bench)
     }
 
     /// Compares what was fed and told with what is there.
     mutating func judge(
-        _ ending: Program.Ending, isKill: Bool, storage: String, recording: Int, fed: Int, on bench: Bench
+        _ ending: Program.Ending, isKill: Bool, storage: String, recording: Int, state: ShimState, on bench: Bench
     ) {
         hung = ending.hung
         crashed = ending.status < 0 && !isKill && !ending.hung
@@ -65,10 +65,12 @@ struct Trial: Sendable {
         complaint = judgement.archive
         let found = KnownSound.Found(in: WaveContent.samples(ofRecording: recording, in: storage))
         if !found.isValid { complaint = complaint ?? "the recording holds what was not fed" }
-        let wanted = min(fed, Self.seconds * KnownSound.rate)
-        lostSeconds = Double(max(0, wanted - found.total)) / Double(KnownSound.rate)
+        let wanted = min(state.frames, Self.seconds * KnownSound.rate)
+        // A microphone that was opened anew plays from the start; else nothing counts twice.
+        let kept = state.opens > 1 ? found.total : found.distinct
+        lostSeconds = Double(max(0, wanted - kept)) / Double(KnownSound.rate)
         let isTold = ending.status != 0 || events.contains { ["fault", "gap"].contains($0.event) }
-        isSilent = !isTold && !isKill && (lostSeconds > 0 || fed == 0)
+        isSilent = !isTold && !isKill && (lostSeconds > 0 || wanted == 0)
         // A gap that was told of is one in the archive as well, and as long in the file.
         let told = events.filter { $0.event == "gap" }.reduce(0) { $0 + ($1.end ?? 0) - ($1.start ?? 0) }
         if complaint == nil, succeeded, abs(told - judgement.gapSeconds) > 0.001 {
