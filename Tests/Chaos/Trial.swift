@@ -21,6 +21,8 @@ struct Trial: Sendable {
     var complaint: String?
     /// Fed, and neither there nor a gap.
     var lostSeconds = 0.0
+    /// Ended before all was recorded that was wanted.
+    var endedEarly = false
     /// Whether it ended with status 0.
     var succeeded = false
 
@@ -70,7 +72,8 @@ struct Trial: Sendable {
         let kept = state.opens > 1 ? found.total : found.distinct
         lostSeconds = Double(max(0, wanted - kept)) / Double(KnownSound.rate)
         let isTold = ending.status != 0 || events.contains { ["fault", "gap"].contains($0.event) }
-        isSilent = !isTold && !isKill && (lostSeconds > 0 || wanted == 0)
+        endedEarly = wanted < Self.seconds * KnownSound.rate && !isKill
+        isSilent = !isTold && !isKill && (lostSeconds > 0 || endedEarly)
         // A gap that was told of is one in the archive as well, and as long in the file.
         let told = events.filter { $0.event == "gap" }.reduce(0) { $0 + ($1.end ?? 0) - ($1.start ?? 0) }
         if complaint == nil, succeeded, abs(told - judgement.gapSeconds) > 0.001 {
@@ -90,6 +93,7 @@ struct Trial: Sendable {
         report.add(none: "audio or archive not whole", trials.count { $0.complaint != nil }, of: trials.count)
         report.note("faults that were met", "\(hit.count) of \(trials.count)")
         report.note("ended with status 0 all the same", "\(hit.count { $0.succeeded })")
+        report.note("a recording that ended early, or never began", "\(hit.count { $0.endedEarly })")
         let kills = hit.filter { $0.name.hasPrefix("KILL") }
         if !kills.isEmpty {
             let worst = kills.map(\.lostSeconds).max() ?? 0
