@@ -47,7 +47,7 @@ struct DiskExperiment {
         Trial.report(trials, into: &report)
         report.add(none: "earlier recordings hurt", count - unhurt, of: count)
         report.add(none: "no recording once there is room again", count - resumed, of: count)
-        let lies = try [20, 60, 100].map { write in
+        let lies = try [20, 40, 60].map { write in
             renew(place)
             return try trial(
                 Step(free: free, isBefore: true), at: place,

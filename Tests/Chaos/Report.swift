@@ -54,9 +54,3 @@ struct Report: Sendable {
 
 /// Two digits after the point, for people.
 func rounded(_ value: Double) -> Double { (value * 100).rounded() / 100 }
-
-/// The value below which this share of all lies.
-func quantile(_ share: Double, of values: [Double]) -> Double {
-    let sorted = values.sorted()
-    return sorted.isEmpty ? 0 : sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]
-}

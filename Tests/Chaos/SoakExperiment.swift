@@ -122,11 +122,16 @@ struct SoakExperiment {
         return count
     }
 
-    /// Of the line that fits best.
+    /// The median of the slopes between any two points: one step is no slope, a leak is.
     private static func slope(_ points: [(Double, Double)]) -> Double {
-        let count = Double(points.count)
-        let (meanX, meanY) = (points.reduce(0) { $0 + $1.0 } / count, points.reduce(0) { $0 + $1.1 } / count)
-        let spread = points.reduce(0) { $0 + ($1.0 - meanX) * ($1.0 - meanX) }
-        return spread > 0 ? points.reduce(0) { $0 + ($1.0 - meanX) * ($1.1 - meanY) } / spread : 0
+        let step = max(1, points.count / 200)
+        let some = stride(from: 0, to: points.count, by: step).map { points[$0] }
+        var slopes: [Double] = []
+        for (index, first) in some.enumerated() {
+            for second in some[(index + 1)...] where second.0 > first.0 {
+                slopes.append((second.1 - first.1) / (second.0 - first.0))
+            }
+        }
+        return slopes.isEmpty ? 0 : slopes.sorted()[slopes.count / 2]
     }
 }

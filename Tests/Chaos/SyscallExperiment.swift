@@ -33,7 +33,7 @@ struct SyscallExperiment {
         }
         Trial.report(trials, into: &report)
         let writes = counts["pwrite"] ?? 0
-        let lies = Swift.stride(from: writes / 4, to: writes, by: max(1, writes / 8)).map {
+        let lies = Swift.stride(from: writes / 8, to: writes * 3 / 4, by: max(1, writes / 10)).map {
             Self.fault("LIE", "pwrite", at: $0, span: "rest")
         }
         let control = try await bench.parallel(lies, width: width) { number, fault in
