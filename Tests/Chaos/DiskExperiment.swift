@@ -57,7 +57,7 @@ struct DiskExperiment {
         }
         report.add(
             control: "a disk that takes no more and does not tell", caught: lies.count { $0.trial.isBad },
-            of: lies.count)
+            of: lies.count { $0.trial.isBad || $0.trial.succeeded })
         return report.rows
     }
 
