@@ -21,7 +21,11 @@ func tests(_ name: String, of rooms: [String]) -> Target {
 
 let package = Package(
     name: "fieldscribe",
-    products: [.executable(name: "fieldscribe", targets: ["fieldscribe"])],
+    products: [
+        .executable(name: "fieldscribe", targets: ["fieldscribe"]),
+        // Preloaded into the executable by tests, linked into nothing.
+        .library(name: "FaultShim", type: .dynamic, targets: ["FaultShim"]),
+    ],
     targets: [
         // Doors to C.
         door("CAlsa", pkgConfig: "alsa", debian: "libasound2-dev"),
@@ -71,6 +75,9 @@ let package = Package(
         // Stand-ins, tests, measurements.
         .executableTarget(
             name: "benchmark", dependencies: ["Core", "Platform", "fieldscribe"], path: "Tests/Benchmark"),
+        .target(name: "FaultShim", path: "Tests/FaultShim", linkerSettings: [.linkedLibrary("dl")]),
+        .executableTarget(
+            name: "chaos", dependencies: ["Core", "Platform", "CSQLite", "fieldscribe"], path: "Tests/Chaos"),
         tests("PanelTests", of: ["Core", "GpioPanel", "Panel", "TestKit"]),
         tests("ConfigurationTests", of: ["Core", "Segmenting", "GpioPanel", "Panel", "Appliance", "TestKit"]),
         tests("MicrophoneTests", of: ["Core", "Resampling", "AlsaMicrophone", "FileMicrophone", "CSndfile"]),

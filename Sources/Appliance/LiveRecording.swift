@@ -76,17 +76,16 @@ package final class LiveRecording: Sendable {
     }
 
     private func record() async throws -> RecordingResult {
-        do {
-            let result = try await session.run()
-            desk.end(at: result.length)
-            try await archive.endRecording(id, length: result.length, reason: result.reason)
-            if let error = result.error { hub.publish(.fault(code: error.code.rawValue, message: error.message)) }
-            return result
-        } catch {
+        let result: RecordingResult
+        do { result = try await session.run() } catch {
             desk.end(at: .zero)
             try await archive.discard(recording: id)
             throw error
         }
+        desk.end(at: result.length)
+        if let error = result.error { hub.publish(.fault(code: error.code.rawValue, message: error.message)) }
+        try await archive.endRecording(id, length: result.length, reason: result.reason)
+        return result
     }
 
     private func archiveGaps() async throws {

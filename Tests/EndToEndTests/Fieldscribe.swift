@@ -90,7 +90,7 @@ struct Fieldscribe {
     }
 
     /// It lies beside the test bundle, wherever that was built.
-    private static func executable() throws -> String {
+    static func executable() throws -> String {
         var candidates: [String] = []
         for line in try text("/proc/self/maps").split(separator: "\n") where line.hasSuffix(".xctest") {
             if let start = line.firstIndex(of: "/") { candidates.append(String(line[start...])) }

@@ -1,4 +1,5 @@
 import Core
+import FoundationEssentials
 import SQLiteArchive
 import Testing
 
@@ -76,6 +77,29 @@ struct RoundTripTests {
         #expect(timeline.engine == later)
         #expect(timeline.segments.map(\.text) == ["second reading"])
         #expect(try await archive.search("reading", limit: 10).map(\.text) == ["second reading"])
+    }
+
+    @Test("a recording that has ended is whole without the write-ahead log")
+    func endedWithoutLog() async throws {
+        let path = folder.path + "/ended.sqlite"
+        let archive = try SQLiteArchive(path: path)
+        let (recording, _) = try await archive.record("in the file")
+        try await archive.endRecording(recording, length: SamplePosition(16_000), reason: .button)
+        let copy = folder.path + "/copy.sqlite"
+        try FileManager.default.copyItem(atPath: path, toPath: copy)
+        let (summary, timeline) = try #require(try await SQLiteArchive(path: copy).transcript(of: recording))
+        #expect(summary.stopReason == .button)
+        #expect(timeline.segments.map(\.text) == ["in the file"])
+    }
+
+    @Test("what was committed is never discarded")
+    func discardsNothingCommitted() async throws {
+        let (recording, _) = try await archive.record("kept")
+        let empty = try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "none")
+        try await archive.discard(recording: recording)
+        try await archive.discard(recording: empty)
+        #expect(try await archive.recordings().map(\.id) == [recording])
+        #expect(try await archive.transcript(of: recording)?.1.segments.map(\.text) == ["kept"])
     }
 
     @Test("the place up to which a recording is transcribed never goes back")

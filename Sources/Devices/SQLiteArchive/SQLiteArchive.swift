@@ -36,10 +36,18 @@ package actor SQLiteArchive: Archive {
             "UPDATE recording SET length_samples = ?2, stop_reason = ?3 WHERE id = ?1",
             .integer(id), .position(length), .text(reason.rawValue))
         if changed == 0 { throw unknown(recording: id) }
+        // What has ended shall not hang on the log: it is committed there, but so is everything else. Where this fails
+        // nothing is lost, and the next ending tries again.
+        try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
     package func discard(recording id: Int) throws {
-        try connection.run("DELETE FROM recording WHERE id = ? AND length_samples = 0", .integer(id))
+        // Never what was committed: a recording whose end could not be entered has no length either.
+        try connection.run(
+            """
+            DELETE FROM recording WHERE id = ?1 AND length_samples = 0
+            AND NOT EXISTS (SELECT 1 FROM pass WHERE recording = ?1)
+            """, .integer(id))
     }
 
     package func beginPass(recording: Int, engine: EngineDescription, profile: String) throws -> Int {

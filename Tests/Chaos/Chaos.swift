@@ -1,0 +1,55 @@
+import Core
+import Glibc
+
+/// Breaks recordings on purpose, and counts what is lost: `chaos kill syscalls --stride 7`.
+@main struct Chaos {
+    private static let usage = """
+        usage: chaos EXPERIMENT... [OPTION N]...
+
+          kill       kill -9 and power cuts at random moments     --kills 30 --parallel 10 --seed N
+          syscalls   each k-th call of each kind fails            --stride 1 --parallel 16
+          disk       a small file system that is filled           --steps 20
+          corrupt    damaged audio, database and settings         --seeds 50 --seed N
+          soak       hours of audio as fast as it goes            --hours 2
+
+        --executable FILE  another fieldscribe than the one beside this program
+        --json             the table as JSON as well
+        --keep             leave what was broken where it is
+
+        Ends with 1 where a target is missed, or a control is not caught.
+        """
+
+    static func main() async {
+        signal(SIGPIPE, SIG_IGN)
+        let words = Array(CommandLine.arguments.dropFirst())
+        if words.first == "worker" { return StandInWorker.run() }
+        let names = words.prefix { !$0.hasPrefix("--") }
+        guard !names.isEmpty, names.allSatisfy(["kill", "syscalls", "disk", "corrupt", "soak"].contains) else {
+            print(usage)
+            exit(2)
+        }
+        do {
+            let bench = try Bench(Options(Array(words.dropFirst(names.count))))
+            var rows: [Report.Row] = []
+            for name in names { rows += try await run(name, on: bench) }
+            bench.close()
+            print("\n\(Report.table(rows))")
+            if bench.options.has("json") { print(Report.json(rows)) }
+            exit(rows.allSatisfy(\.isMet) ? 0 : 1)
+        } catch {
+            print("chaos: \(error)")
+            exit(1)
+        }
+    }
+
+    private static func run(_ name: String, on bench: Bench) async throws -> [Report.Row] {
+        switch name {
+        case "kill": try await KillExperiment(bench: bench).run()
+        case "syscalls": try await SyscallExperiment(bench: bench).run()
+        case "disk": try await DiskExperiment(bench: bench).run()
+        case "soak": try await SoakExperiment(bench: bench).run()
+        case "corrupt": try await CorruptExperiment(bench: bench).run()
+        default: []
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import Core
+import Glibc
+import Platform
+
+/// kill -9 at random moments of real recordings with transcription; every other one as a power cut.
+///
+/// What had been fed is counted by the preloaded library at the very read, so the loss is known to the sample.
+struct KillExperiment {
+    /// Kills in one storage folder, one after the other; each start is also the restart after the kill before.
+    private static let killsInFolder = 5
+
+    private struct Kill: Sendable {
+        var isPowerCut: Bool
+        var lostSeconds = 0.0
+        var lostSegments = 0
+        var committed = 0
+        var restartSeconds = 0.0
+        var complaint: String?
+    }
+
+    let bench: Bench
+
+    func run() async throws -> [Report.Row] {
+        var report = Report("kill")
+        let count = bench.options.number("kills", 30)
+        let width = bench.options.number("parallel", 10)
+        let seed = UInt64(bench.options.number("seed", Int.random(in: 1...1_000_000)))
+        report.note("seed", "\(seed)")
+        let kills = try await self.kills(count, width: width, seed: seed, faults: [:])
+        let cuts = kills.filter(\.isPowerCut)
+        let plain = kills.filter { !$0.isPowerCut }
+        report.add(none: "committed segments lost", kills.reduce(0) { $0 + $1.lostSegments }, of: kills.count)
+        report.note("committed segments told of", "\(kills.reduce(0) { $0 + $1.committed })")
+        report.add(none: "archives or audio not whole", kills.count { $0.complaint != nil }, of: kills.count)
+        for complaint in Set(kills.compactMap(\.complaint)).prefix(5) { report.note("complaint", complaint) }
+        let worst = plain.map(\.lostSeconds).max() ?? 0
+        report.add(
+            "kill -9: audio lost, worst of \(plain.count)", target: "1.0 s", seen: "\(rounded(worst)) s",
+            isMet: worst <= 1)
+        let lost = cuts.map(\.lostSeconds)
+        report.add(
+            "power cut: audio lost, worst of \(cuts.count)", target: "2.0 s", seen: "\(rounded(lost.max() ?? 0)) s",
+            isMet: lost.max() ?? 0 <= 2)
+        // The promise of 1.0 s has a very worst of 2.0 s: how often that is drawn upon.
+        report.note("power cut: more than 1.0 s lost", "\(lost.count { $0 > 1 }) in \(cuts.count)")
+        let restart = kills.map(\.restartSeconds).max() ?? 0
+        report.add("recording again, worst", target: "2 s", seen: "\(rounded(restart)) s", isMet: restart <= 2)
+        let control = try await self.kills(6, width: width, seed: seed, faults: ["FAULT_SWALLOW": "1"])
+        report.add(
+            control: "a recorder that never syncs", caught: control.count { $0.isPowerCut && $0.lostSeconds > 1 },
+            of: control.count { $0.isPowerCut })
+        return report.rows
+    }
+
+    private func kills(_ count: Int, width: Int, seed: UInt64, faults: [String: String]) async throws -> [Kill] {
+        let lanes = (0..<((count + Self.killsInFolder - 1) / Self.killsInFolder)).map { lane in
+            min(Self.killsInFolder, count - lane * Self.killsInFolder)
+        }
+        let bench = bench
+        return try await bench.parallel(lanes, width: width) { lane, kills in
+            var generator = Random(seed: seed &+ UInt64(lane))
+            let name = "kill-\(faults.count)-\(lane)"
+            let work = bench.newFolder(name)
+            defer { bench.remove(work) }
+            let storage = bench.newFolder("\(name)/storage")
+            var committed: Set<Judgement.Segment> = []
+            return try (0..<kills).map { turn in
+                try Self.kill(
+                    turn, of: lane, after: generator.seconds(in: 0.05...4), in: work, storage: storage,
+                    committed: &committed, faults: faults, on: bench)
+            }
+        }.flatMap { $0 }
+    }
+
+    private static func kill(
+        _ turn: Int, of lane: Int, after seconds: Double, in work: String, storage: String,
+        committed: inout Set<Judgement.Segment>, faults: [String: String], on bench: Bench
+    ) throws -> Kill {
+        var kill = Kill(isPowerCut: (turn + lane) % 2 == 0 || !faults.isEmpty)
+        var faults = faults
+        let (state, journal) = ("\(work)/state-\(turn)", "\(work)/journal-\(turn)")
+        faults["FAULT_STATE"] = state
+        if kill.isPowerCut { faults["FAULT_JOURNAL"] = journal }
+        let known = recordings(in: storage)
+        let began = MonotonicClock.nanoseconds
+        let program = try Program(
+            bench.record(to: storage), in: work, environment: bench.environment(storage: storage, faults: faults))
+        // Every so often the kill comes before there is anything to lose.
+        let starts = seconds > 0.4
+        while starts, MonotonicClock.nanoseconds - began < 10_000_000_000 {
+            guard let new = recordings(in: storage).subtracting(known).first,
+                !WaveContent.samples(ofRecording: new, in: storage).isEmpty
+            else {
+                usleep(5_000)
+                continue
+            }
+            break
+        }
+        if starts { kill.restartSeconds = Double(MonotonicClock.nanoseconds - began) / 1e9 }
+        usleep(UInt32(seconds * 1e6))
+        program.signal(SIGKILL)
+        let ending = program.wait(seconds: 10)
+        if ending.status != -SIGKILL { kill.complaint = "ended with \(ending.status) before: \(ending.errors)" }
+        let fed = ShimState(path: state).frames
+        if kill.isPowerCut { _ = try PowerCut(journal: journal, storage: storage).apply() }
+        let new = recordings(in: storage).subtracting(known).max()
+        let found = KnownSound.Found(
+            in: new.map { WaveContent.samples(ofRecording: $0, in: storage) } ?? [])
+        if !found.isValid { kill.complaint = "recording \(new ?? 0) holds what was not fed" }
+        // What the microphone gave while the recorder started belongs to the loss as well.
+        kill.lostSeconds = Double(max(0, fed - found.distinct)) / Double(KnownSound.rate)
+        let told = Set(Told.events(in: ending.output).compactMap(Judgement.Segment.init))
+        committed.formUnion(told)
+        kill.committed = told.count
+        let judgement = Judgement(storage, committed: committed, last: new, on: bench)
+        kill.lostSegments = judgement.lostSegments
+        kill.complaint = kill.complaint ?? judgement.archive
+        return kill
+    }
+
+    /// The numbers of the recordings of which there are folders.
+    private static func recordings(in storage: String) -> Set<Int> {
+        Set(
+            files(below: "\(storage)/recordings").compactMap {
+                Int($0.dropFirst(storage.utf8.count + "/recordings/".utf8.count).prefix { $0 != "/" })
+            })
+    }
+}
+
+/// Random numbers that a seed tells.
+struct Random: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+
+    mutating func seconds(in range: ClosedRange<Double>) -> Double { .random(in: range, using: &self) }
+}

@@ -1,0 +1,105 @@
+import Core
+import Glibc
+import Platform
+
+/// Makes of a folder what a power cut would have left: what no sync had followed is undone.
+///
+/// The journal is Tests/FaultShim/Journal.c's. A file's content is on the card with the file's own sync. Names are with
+/// the next sync of their folder or of a file in it: ext4 commits what came before with it.
+struct PowerCut {
+    private struct Record {
+        var kind: UInt8
+        var turn: Int
+        var inode: UInt64
+        var offset: Int
+        var size: Int
+        var payload: ArraySlice<UInt8>
+
+        var names: (String, String) {
+            let half = payload.startIndex + payload.count / 2
+            return (Self.name(payload[..<half]), Self.name(payload[half...]))
+        }
+
+        private static func name(_ bytes: ArraySlice<UInt8>) -> String {
+            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+    }
+
+    private let journal: String
+    private let storage: String
+    private var records: [Record] = []
+    private var paths: [UInt64: String] = [:]
+
+    /// - Parameter storage: the folder that the journal tells of.
+    init(journal: String, storage: String) {
+        self.journal = journal
+        self.storage = storage
+        let raw = bytes(of: journal)
+        var offset = 0
+        while offset + 48 <= raw.count {
+            let numbers = (0..<6).map { word in
+                (0..<8).reduce(UInt64(0)) { $0 | UInt64(raw[offset + word * 8 + $1]) << (8 * $1) }
+            }
+            let count = Int(numbers[4])
+            guard offset + 48 + count <= raw.count else { break }
+            records.append(
+                Record(
+                    kind: UInt8(numbers[0]), turn: Int(numbers[1]), inode: numbers[2], offset: Int(numbers[3]),
+                    size: Int(numbers[5]), payload: raw[(offset + 48)..<(offset + 48 + count)]))
+            offset += 48 + count
+        }
+        for path in files(below: storage) { paths[Self.inode(path)] = path }
+    }
+
+    /// Undoes; returns how many changes there were to undo.
+    func apply() throws -> Int {
+        var undone = 0
+        var durable: [UInt64: Int] = [:]
+        for record in records where record.kind == UInt8(ascii: "S") {
+            durable[record.inode] = max(durable[record.inode] ?? 0, record.offset)
+        }
+        for record in records.reversed()
+        where record.kind == UInt8(ascii: "W") && record.turn > durable[record.inode] ?? 0 {
+            let kept = "\(journal).kept.\(record.inode)"
+            let path = paths[record.inode] ?? kept
+            guard access(path, F_OK) == 0 else { continue }
+            let file = try FileDescriptor(opening: path, O_WRONLY)
+            try record.payload.withUnsafeBytes { try file.write($0, at: Int64(record.offset)) }
+            try file.truncate(to: Int64(record.size))
+            undone += 1
+        }
+        for record in records.reversed() {
+            let (first, second) = record.names
+            let name = record.kind == UInt8(ascii: "R") ? second : first
+            switch record.kind {
+            case UInt8(ascii: "C"), UInt8(ascii: "R"), UInt8(ascii: "U"):
+                guard record.turn > lastSync(inFolderOf: name, durable) else { continue }
+            default: continue
+            }
+            switch record.kind {
+            case UInt8(ascii: "C"): unlink(first)
+            case UInt8(ascii: "R"): rename(second, first)
+            default:
+                unlink(first)
+                link("\(journal).kept.\(record.inode)", first)
+            }
+            undone += 1
+        }
+        return undone
+    }
+
+    private func lastSync(inFolderOf name: String, _ durable: [UInt64: Int]) -> Int {
+        let folder = name.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" }
+        var last = durable[Self.inode(folder)] ?? 0
+        for (inode, path) in paths where path.hasPrefix(folder + "/") && !path.dropFirst(folder.count + 1).contains("/")
+        {
+            last = max(last, durable[inode] ?? 0)
+        }
+        return last
+    }
+
+    private static func inode(_ path: String) -> UInt64 {
+        var status = stat()
+        return lstat(path, &status) == 0 ? UInt64(status.st_ino) : 0
+    }
+}

@@ -1,0 +1,111 @@
+import Core
+import Glibc
+import Platform
+
+/// A program that runs, its streams in files of a folder.
+struct Program: Sendable {
+    struct Ending: Sendable {
+        /// The exit status, or minus the signal that ended it.
+        var status: Int32
+        var output: String
+        var errors: String
+        /// Whether it had to be ended because it did not end by itself.
+        var hung = false
+    }
+
+    let id: pid_t
+    private let outputPath: String
+    private let errorPath: String
+
+    /// Starts a program with variables added to this one's environment.
+    init(_ words: [String], in folder: String, environment: [String: String] = [:]) throws {
+        let number = UInt32.random(in: 0...UInt32.max)
+        outputPath = "\(folder)/out-\(number)"
+        errorPath = "\(folder)/err-\(number)"
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, outputPath, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errorPath, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        var variables: [String] = []
+        var next = environ
+        while let variable = next.pointee {
+            let text = String(cString: variable)
+            if environment[String(text.prefix { $0 != "=" })] == nil { variables.append(text) }
+            next += 1
+        }
+        variables += environment.map { "\($0.key)=\($0.value)" }
+        let strings = words.map { strdup($0) }
+        let settings = variables.map { strdup($0) }
+        defer { (strings + settings).forEach { free($0) } }
+        var id = pid_t()
+        let failure = posix_spawnp(&id, words[0], &actions, nil, strings + [nil], settings + [nil])
+        guard failure == 0 else { throw DeviceError.system("posix_spawnp", status: failure, on: words[0]) }
+        self.id = id
+    }
+
+    /// Runs a program to its end; -1000 where it could not be started.
+    static func run(
+        _ words: [String], in folder: String, environment: [String: String] = [:], seconds: Double = 60
+    ) -> Ending {
+        guard let program = try? Program(words, in: folder, environment: environment) else {
+            return Ending(status: -1000, output: "", errors: "")
+        }
+        return program.wait(seconds: seconds)
+    }
+
+    func signal(_ number: Int32) { kill(id, number) }
+
+    /// Waits for its end, so long at most; then it is killed.
+    func wait(seconds: Double) -> Ending {
+        let deadline = MonotonicClock.nanoseconds + Int64(seconds * 1e9)
+        var status: Int32 = 0
+        var hung = false
+        while waitpid(id, &status, WNOHANG) == 0 {
+            if !hung, MonotonicClock.nanoseconds > deadline {
+                hung = true
+                kill(id, SIGKILL)
+            }
+            usleep(2_000)
+        }
+        defer {
+            unlink(outputPath)
+            unlink(errorPath)
+        }
+        return Ending(
+            status: status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F), output: text(of: outputPath),
+            errors: text(of: errorPath), hung: hung)
+    }
+}
+
+/// The bytes of a file; none where it cannot be read.
+func bytes(of path: String) -> [UInt8] {
+    guard let file = try? FileDescriptor(opening: path, O_RDONLY) else { return [] }
+    var bytes: [UInt8] = []
+    var block = [UInt8](repeating: 0, count: 1 << 16)
+    // Files of /proc have no size.
+    while true {
+        let count = block.withUnsafeMutableBytes { (try? file.read(into: $0, at: Int64(bytes.count))) ?? 0 }
+        if count == 0 { return bytes }
+        bytes += block[..<count]
+    }
+}
+
+func text(of path: String) -> String { String(decoding: bytes(of: path), as: UTF8.self) }
+
+/// The paths of all files below a folder, in order.
+func files(below folder: String) -> [String] {
+    guard let handle = opendir(folder) else { return [] }
+    defer { closedir(handle) }
+    var found: [String] = []
+    while let entry = readdir(handle) {
+        let name = withUnsafePointer(to: &entry.pointee.d_name) {
+            $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        }
+        if name == "." || name == ".." { continue }
+        let path = "\(folder)/\(name)"
+        if entry.pointee.d_type == UInt8(DT_DIR) { found += files(below: path) } else { found.append(path) }
+    }
+    return found.sorted()
+}

@@ -1,0 +1,137 @@
+import Core
+import Glibc
+import Platform
+
+/// Hours of audio as fast as they are taken: whether memory or descriptors grow, and what is written for each byte.
+struct SoakExperiment {
+    private struct Sample {
+        /// Hours of audio so far.
+        var hours: Double
+        var residentKilobytes: Double
+        var descriptors: Double
+    }
+
+    private struct Figures {
+        var kilobytesADay = 0.0
+        var descriptorsADay = 0.0
+        var samples = 0
+        var amplification = 0.0
+        var status: Int32 = 0
+        var seconds = 0.0
+    }
+
+    let bench: Bench
+
+    func run() async throws -> [Report.Row] {
+        var report = Report("soak")
+        let hours = bench.options.number("hours", 2)
+        let long = try soak(hours: hours, isFast: true, faults: nil)
+        report.add(
+            "\(hours) h of audio in \(rounded(long.seconds)) s: status", target: "0", seen: "\(long.status)",
+            isMet: long.status == 0)
+        report.add(
+            "resident memory, slope over \(long.samples) samples", target: "100 kB a day",
+            seen: "\(rounded(long.kilobytesADay)) kB a day", isMet: long.kilobytesADay < 100 && long.samples > 10)
+        report.add(
+            "descriptors, slope", target: "0 a day", seen: "\(rounded(long.descriptorsADay)) a day",
+            isMet: abs(long.descriptorsADay) < 1)
+        report.add(
+            "bytes written for each byte of audio, as fast as it goes", target: "2",
+            seen: "\(rounded(long.amplification))", isMet: long.amplification <= 2 && long.amplification > 0)
+        let seconds = bench.options.number("real-seconds", 10)
+        let real = try soak(hours: 1, isFast: false, faults: nil, seconds: seconds)
+        report.add(
+            "bytes written for each byte of audio, in real time (\(seconds) s)", target: "2",
+            seen: "\(rounded(real.amplification))", isMet: real.amplification <= 2 && real.amplification > 0)
+        let leaky = try soak(hours: min(hours, 2), isFast: true, faults: ["FAULT_LEAK": "1"])
+        let caught = (leaky.kilobytesADay >= 100 ? 1 : 0) + (leaky.descriptorsADay >= 1 ? 1 : 0)
+        report.add(control: "a recorder that leaks memory and descriptors", caught: caught, of: 2)
+        return report.rows
+    }
+
+    private func soak(hours: Int, isFast: Bool, faults: [String: String]?, seconds: Int? = nil) throws -> Figures {
+        let work = bench.newFolder("soak")
+        defer { bench.remove(work) }
+        let storage = bench.newFolder("soak/storage")
+        let length = Int64(hours) * 3_600 * Int64(KnownSound.rate) * 2
+        try makeSilence("\(work)/long.wav", bytes: length)
+        let words = [
+            bench.fieldscribe, "record", "--audio-only", "--microphone",
+            isFast ? "file+fast:\(work)/long.wav" : "file:\(work)/long.wav", "--directory", storage, "--config",
+            "\(bench.folder)/usual.conf",
+        ]
+        let began = MonotonicClock.nanoseconds
+        let program = try Program(
+            words, in: work,
+            environment: faults.map { bench.environment(storage: storage, faults: $0) } ?? [:])
+        var samples: [Sample] = []
+        var written = 0.0
+        var payload = 0.0
+        // Another program's end is waited for here, so that its figures can still be read.
+        while true {
+            usleep(20_000)
+            if let seconds, MonotonicClock.nanoseconds - began > Int64(seconds) * 1_000_000_000 {
+                program.signal(SIGINT)
+            }
+            let resident = Self.field("VmRSS:", in: text(of: "/proc/\(program.id)/status"))
+            let bytes = Self.field("write_bytes:", in: text(of: "/proc/\(program.id)/io"))
+            guard let resident, let bytes else { break }
+            var status = stat()
+            guard stat("\(storage)/recordings/000001/audio.wav", &status) == 0 else { continue }
+            (written, payload) = (bytes, Double(status.st_size))
+            samples.append(
+                Sample(
+                    hours: payload / 2 / Double(KnownSound.rate) / 3_600, residentKilobytes: resident,
+                    descriptors: Double(Self.entries(of: "/proc/\(program.id)/fd"))))
+        }
+        let ending = program.wait(seconds: 60)
+        // What a start takes is no slope.
+        let steady = samples.filter { $0.hours >= (samples.last?.hours ?? 0) / 10 }.dropLast()
+        return Figures(
+            kilobytesADay: 24 * Self.slope(steady.map { ($0.hours, $0.residentKilobytes) }),
+            descriptorsADay: 24 * Self.slope(steady.map { ($0.hours, $0.descriptors) }), samples: steady.count,
+            amplification: payload > 0 ? written / payload : 0, status: ending.status,
+            seconds: Double(MonotonicClock.nanoseconds - began) / 1e9)
+    }
+
+    /// A WAV that is a hole.
+    private func makeSilence(_ path: String, bytes: Int64) throws {
+        var header = Array("RIFF".utf8) + Self.number(UInt32(clamping: bytes + 36)) + Array("WAVEfmt ".utf8)
+        header += Self.number(16) + Self.number(0x0001_0001) + Self.number(UInt32(KnownSound.rate))
+        header += Self.number(UInt32(2 * KnownSound.rate)) + Self.number(0x0010_0002)
+        header += Array("data".utf8) + Self.number(UInt32(clamping: bytes))
+        let file = try FileDescriptor(opening: path, O_WRONLY | O_CREAT)
+        try header.withUnsafeBytes { try file.write($0) }
+        try file.truncate(to: Int64(header.count) + bytes)
+    }
+
+    private static func number(_ value: UInt32) -> [UInt8] {
+        (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    }
+
+    private static func field(_ name: String, in text: String) -> Double? {
+        text.split(separator: "\n").first { $0.hasPrefix(name) }
+            .flatMap { $0.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first }.flatMap { Double($0) }
+    }
+
+    private static func entries(of folder: String) -> Int {
+        guard let handle = opendir(folder) else { return 0 }
+        defer { closedir(handle) }
+        var count = 0
+        while readdir(handle) != nil { count += 1 }
+        return count
+    }
+
+    /// The median of the slopes between any two points: one step is no slope, a leak is.
+    private static func slope(_ points: [(Double, Double)]) -> Double {
+        let step = max(1, points.count / 200)
+        let some = stride(from: 0, to: points.count, by: step).map { points[$0] }
+        var slopes: [Double] = []
+        for (index, first) in some.enumerated() {
+            for second in some[(index + 1)...] where second.0 > first.0 {
+                slopes.append((second.1 - first.1) / (second.0 - first.0))
+            }
+        }
+        return slopes.isEmpty ? 0 : slopes.sorted()[slopes.count / 2]
+    }
+}

@@ -1,0 +1,55 @@
+import FoundationEssentials
+import Glibc
+
+/// Takes the place of a decode worker: hears nothing, reads one word of each utterance, at once.
+///
+/// The protocol is Sources/Recognizing/WorkerProtocol.swift's.
+enum StandInWorker {
+    private struct Request: Decodable {
+        var partials: Bool?
+    }
+
+    static func run() {
+        say(#"{"ready":{"name":"stand-in","version":"1","model":"none"}}"#)
+        while let (kind, payload) = frame(), kind == UInt8(ascii: "r") {
+            let request = try? JSONDecoder().decode(Request.self, from: Data(payload))
+            var samples = 0
+            while let (kind, payload) = frame(), kind == UInt8(ascii: "a") {
+                samples += payload.count / 2
+                if request?.partials == true { say(#"{"partial":"some"}"#) }
+            }
+            if request?.partials == true {
+                say(#"{"done":true}"#)
+                continue
+            }
+            say(#"{"channel":{"cepstralMean":[1]}}"#)
+            say(
+                #"{"result":{"words":[{"text":"word\#(samples)","range":{"start":0,"end":\#(samples)},"#
+                    + #""confidence":0.5}],"alternatives":[],"cpuSeconds":0}}"#)
+        }
+    }
+
+    private static func say(_ line: String) {
+        let bytes = Array((line + "\n").utf8)
+        _ = write(STDOUT_FILENO, bytes, bytes.count)
+    }
+
+    private static func frame() -> (UInt8, [UInt8])? {
+        guard let head = read(5) else { return nil }
+        let length = head[1...].reversed().reduce(0) { $0 << 8 | Int($1) }
+        return read(length).map { (head[0], $0) }
+    }
+
+    private static func read(_ count: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var done = 0
+        while done < count {
+            let got = bytes.withUnsafeMutableBytes {
+                Glibc.read(STDIN_FILENO, $0.baseAddress.map { $0 + done }, count - done)
+            }
+            guard got > 0 else { return nil }
+            done += got
+        }
+        return bytes
+    }
+}

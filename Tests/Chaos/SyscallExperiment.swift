@@ -1,0 +1,94 @@
+/// Each k-th call of each kind fails in each way, once or from then on; and the microphone overruns or is unplugged.
+struct SyscallExperiment {
+    private struct Fault: Sendable {
+        var name: String
+        var settings: [String: String]
+    }
+
+    /// What each call can meet. A lie is no fault that a program could survive: it is the control.
+    private static let errors: [(call: String, errors: [String])] = [
+        ("open", ["EIO", "ENOSPC", "EROFS", "EINTR"]), ("write", ["EIO", "ENOSPC", "EROFS", "EINTR", "SHORT"]),
+        ("pwrite", ["EIO", "ENOSPC", "EROFS", "EINTR", "SHORT"]),
+        ("writev", ["EIO", "ENOSPC", "EROFS", "EINTR", "SHORT"]), ("fsync", ["EIO", "ENOSPC", "EROFS", "EINTR"]),
+        ("fdatasync", ["EIO", "ENOSPC", "EROFS", "EINTR"]), ("ftruncate", ["EIO", "ENOSPC", "EROFS", "EINTR"]),
+        ("fallocate", ["EIO", "ENOSPC", "EROFS", "EINTR"]), ("rename", ["EIO", "ENOSPC", "EROFS"]),
+        ("unlink", ["EIO", "EROFS"]), ("mkdir", ["EIO", "ENOSPC", "EROFS"]),
+    ]
+
+    let bench: Bench
+
+    func run() async throws -> [Report.Row] {
+        var report = Report("syscalls")
+        let width = bench.options.number("parallel", 16)
+        let stride = bench.options.number("stride", 1)
+        let counts = try countCalls()
+        report.note(
+            "calls in \(Trial.seconds) s of recording",
+            ShimState.calls.compactMap { call in counts[call].flatMap { $0 > 0 ? "\(call) \($0)" : nil } }
+                .joined(separator: ", "))
+        let faults = faults(counts, stride: stride)
+        let bench = bench
+        let trials = try await bench.parallel(faults, width: width) { number, fault in
+            try Trial(fault.name, number: number, faults: fault.settings, on: bench)
+        }
+        Trial.report(trials, into: &report)
+        let writes = counts["pwrite"] ?? 0
+        let lies = Swift.stride(from: writes / 8, to: writes * 3 / 4, by: max(1, writes / 10)).map {
+            Self.fault("LIE", "pwrite", at: $0, span: "rest")
+        }
+        let control = try await bench.parallel(lies, width: width) { number, fault in
+            try Trial(fault.name, number: 1_000_000 + number, faults: fault.settings, on: bench)
+        }
+        report.add(
+            control: "writes that are told and not done", caught: control.count { $0.isBad },
+            of: control.count { $0.isBad || $0.succeeded })
+        return report.rows
+    }
+
+    private func countCalls() throws -> [String: Int] {
+        let work = bench.newFolder("count")
+        let storage = bench.newFolder("count/storage")
+        let program = try Program(
+            bench.record(to: storage, seconds: Trial.seconds, configuration: "often"), in: work,
+            environment: bench.environment(storage: storage, faults: ["FAULT_STATE": "\(work)/state"]))
+        _ = program.wait(seconds: 20)
+        return ShimState(path: "\(work)/state").counts
+    }
+
+    private func faults(_ counts: [String: Int], stride: Int) -> [Fault] {
+        var faults: [Fault] = []
+        for (call, errors) in Self.errors {
+            let count = counts[call] ?? 0
+            // Each error begins elsewhere, so that a coarse stride still meets different calls.
+            for (index, error) in (errors + ["KILL"]).enumerated() {
+                for turn in Swift.stride(from: 1 + index % stride, through: count, by: stride) {
+                    faults.append(Self.fault(error, call, at: turn, span: "one"))
+                }
+            }
+            // A disk that has failed, or is full, for good.
+            for (index, error) in errors.filter({ $0 != "EINTR" && $0 != "SHORT" }).enumerated() {
+                for turn in Swift.stride(from: 1 + (index + 3) % stride, through: count, by: 2 * stride) {
+                    faults.append(Self.fault(error, call, at: turn, span: "rest"))
+                }
+            }
+        }
+        let reads = Trial.seconds * 10
+        for turn in Swift.stride(from: 1, through: reads, by: stride) {
+            faults.append(
+                Fault(name: "overrun at read \(turn)", settings: ["FAULT_OVERRUN": "\(turn)", "FAULT_STALL": "250"]))
+            for refusals in [0, 2] {
+                faults.append(
+                    Fault(
+                        name: "unplugged at read \(turn), \(refusals) refusals",
+                        settings: ["FAULT_UNPLUG": "\(turn)", "FAULT_REFUSALS": "\(refusals)"]))
+            }
+        }
+        return faults
+    }
+
+    private static func fault(_ error: String, _ call: String, at turn: Int, span: String) -> Fault {
+        Fault(
+            name: "\(error) at \(call) \(turn)\(span == "rest" ? " and after" : "")",
+            settings: ["FAULT_CALL": call, "FAULT_ERROR": error, "FAULT_AT": "\(turn)", "FAULT_SPAN": span])
+    }
+}

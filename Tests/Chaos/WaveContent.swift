@@ -1,0 +1,46 @@
+import Glibc
+
+/// What is in a WAV, by this program's own reading of it: its length is the file's, not what the header says.
+struct WaveContent: Sendable {
+    var samples: [Int16] = []
+    var claimedBytes: UInt32 = 0
+
+    /// Nil where it is no WAV with samples.
+    init?(path: String) {
+        let raw = bytes(of: path)
+        guard raw.count >= 12, ["RIFF", "RF64"].contains(Self.text(raw, 0)), Self.text(raw, 8) == "WAVE" else {
+            return nil
+        }
+        var offset = 12
+        while offset + 8 <= raw.count {
+            let size = Self.number(raw, offset + 4)
+            if Self.text(raw, offset) == "data" {
+                claimedBytes = size
+                let count = (raw.count - offset - 8) / 2
+                samples = (0..<count).map {
+                    Int16(truncatingIfNeeded: Int(raw[offset + 8 + 2 * $0]) | Int(raw[offset + 9 + 2 * $0]) << 8)
+                }
+                return
+            }
+            offset += 8 + Int(size) + Int(size % 2)
+        }
+        return nil
+    }
+
+    /// The audio of a recording, all its parts in order; none where there is none.
+    static func samples(ofRecording number: Int, in storage: String) -> [Int16] {
+        let digits = String(number)
+        let folder = "\(storage)/recordings/\(String(repeating: "0", count: max(0, 6 - digits.count)))\(digits)"
+        return files(below: folder).filter { $0.hasSuffix(".wav") }
+            .sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
+            .flatMap { WaveContent(path: $0)?.samples ?? [] }
+    }
+
+    private static func text(_ raw: [UInt8], _ offset: Int) -> String {
+        String(decoding: raw[offset..<min(raw.count, offset + 4)], as: UTF8.self)
+    }
+
+    private static func number(_ raw: [UInt8], _ offset: Int) -> UInt32 {
+        (0..<4).reduce(0) { $0 | UInt32(raw[offset + $1]) << (8 * $1) }
+    }
+}

@@ -1,0 +1,121 @@
+import FoundationEssentials
+import Glibc
+import TestKit
+import Testing
+
+/// The real executable and libasound, with a preloaded library that is the sound card's clock and makes it overrun.
+@Suite("An overrun") struct OverrunTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        /// The read that fails, counted from 1.
+        var read: Int
+        var stallMilliseconds: Int
+
+        var testDescription: String { "at read \(read), \(stallMilliseconds) ms" }
+    }
+
+    private static let rate = 16_000
+    /// A block of the sound card, and what a gap may be wrong by.
+    private static let period = 1_600
+    private static let seconds = 3
+
+    @Test(
+        "is a gap of the right length, in the events, in the archive and in the file",
+        arguments: [
+            Case(read: 1, stallMilliseconds: 400), Case(read: 2, stallMilliseconds: 250),
+            Case(read: 11, stallMilliseconds: 700), Case(read: 12, stallMilliseconds: 0),
+        ])
+    func isAGap(_ overrun: Case) throws {
+        let folder = TemporaryFolder()
+        let storage = folder.file("storage")
+        let source = (0..<Self.rate * Self.seconds).map { Int16(1 + $0 % 20_000) }
+        let recording = try record(overrun, source, to: storage, in: folder)
+        #expect(recording.ending.status == 0, "\(recording.ending.errors)")
+        let card = recording.card
+
+        // What went by while the card stood still, by the card's own clock.
+        let due = Double(card.restarted - card.started) * Double(Self.rate) / 1e9
+        let lost = due - Double(card.framesBefore)
+        let told = try recording.ending.output.split(separator: "\n").filter { $0.contains("\"event\":\"gap\"") }
+            .map { try JSONDecoder().decode(Gap.self, from: Data($0.utf8)) }
+        #expect(told.count == 1)
+        let gap = try #require(told.first)
+        #expect(gap.cause == "overrun")
+        #expect(gap.first == card.framesBefore)
+        #expect(abs(Double(gap.count) - lost) <= Double(Self.period), "\(gap.count) samples, \(lost) by the clock")
+
+        let shown = try JSONDecoder().decode(
+            Shown.self,
+            from: Data(
+                try Fieldscribe.run("show", "1", "--format", "json", "--directory", storage, in: folder).output.utf8))
+        #expect(shown.gaps == told)
+
+        // The file: what was read before, silence, and what was read after, without a sample more or less.
+        let samples = try self.samples("\(storage)/recordings/000001/audio.wav")
+        let read = samples.count - gap.count
+        #expect(samples.count == Self.rate * Self.seconds)
+        #expect(
+            samples == source[..<gap.first] + [Int16](repeating: 0, count: gap.count) + source[gap.first..<read])
+        // The block in which the recording ended was read as a whole.
+        #expect((read..<read + Self.period).contains(card.frames), "\(card.frames) were read, \(read) are there")
+    }
+
+    private struct Gap: Decodable, Equatable {
+        var start: Double
+        var end: Double
+        var cause: String
+
+        var first: Int { Int((start * 16_000).rounded()) }
+        var count: Int { Int((end * 16_000).rounded()) - first }
+    }
+
+    private struct Shown: Decodable {
+        var gaps: [Gap]
+    }
+
+    /// What the library counted; the layout is `struct fault_state`'s.
+    private struct Card {
+        var frames: Int
+        var started: UInt64
+        var restarted: UInt64
+        var framesBefore: Int
+
+        init(_ bytes: Data) {
+            let words = bytes.withUnsafeBytes { Array($0.bindMemory(to: UInt64.self)) }
+            frames = Int(words[18])
+            (started, restarted) = (words[21], words[22])
+            framesBefore = Int(words[23])
+        }
+    }
+
+    private func record(
+        _ overrun: Case, _ source: [Int16], to storage: String, in folder: TemporaryFolder
+    ) throws -> (ending: Fieldscribe.Ending, card: Card) {
+        try source.withUnsafeBytes { try Data($0).write(to: URL(filePath: folder.file("source.raw"))) }
+        try Data(
+            """
+            </usr/share/alsa/alsa.conf>
+            pcm.card { type file slave.pcm null file /dev/null infile "\(folder.file("source.raw"))" format raw }
+
+            """.utf8
+        ).write(to: URL(filePath: folder.file("asound.conf")))
+        let executable = try Fieldscribe.executable()
+        let library = executable.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/libFaultShim.so"
+        try #require(access(library, R_OK) == 0, "\(library) is built by swift build")
+        let ending = try Fieldscribe(
+            program: "env",
+            [
+                "LD_PRELOAD=\(library)", "ALSA_CONFIG_PATH=\(folder.file("asound.conf"))", "FAULT_CLOCK=1",
+                "FAULT_OVERRUN=\(overrun.read)", "FAULT_STALL=\(overrun.stallMilliseconds)",
+                "FAULT_STATE=\(folder.file("card"))", executable, "record", "--audio-only", "--json", "--seconds",
+                "\(Self.seconds)", "--microphone", "alsa:card", "--directory", storage,
+            ], in: folder
+        ).wait()
+        return (ending, Card(try Data(contentsOf: URL(filePath: folder.file("card")))))
+    }
+
+    private func samples(_ path: String) throws -> [Int16] {
+        let bytes = try Data(contentsOf: URL(filePath: path))
+        let start = try #require(bytes.firstRange(of: Data("data".utf8))).upperBound + 4
+        return Data(bytes[start...]).withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
+    }
+}

@@ -1,0 +1,121 @@
+// Settings, counters, and the decision whether a call fails.
+#include "shim.h"
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+struct fault_settings fault_settings = {.call = -1};
+static struct fault_state own_state;
+struct fault_state *fault_state = &own_state;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static _Atomic uint64_t any_calls;
+
+static const char *const call_names[FAULT_CALLS] = {
+    "open", "write", "pwrite", "writev", "fsync", "fdatasync", "ftruncate", "rename", "unlink", "mkdir", "fallocate"};
+
+static uint64_t number(const char *name, uint64_t usual) {
+    const char *text = getenv(name);
+    return text ? strtoull(text, NULL, 10) : usual;
+}
+
+static void map_state(const char *path) {
+    int file = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (file < 0) return;
+    if (syscall(SYS_ftruncate, file, sizeof *fault_state) == 0) {
+        void *place = mmap(NULL, sizeof *fault_state, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        if (place != MAP_FAILED) fault_state = place;
+    }
+    syscall(SYS_close, file);
+}
+
+static void read_settings(void) {
+    struct fault_settings *s = &fault_settings;
+    static char under[PATH_MAX];
+    const char *text = getenv("FAULT_UNDER");
+    // The folder exists before the program starts.
+    if (text && realpath(text, under)) s->under = under, s->under_length = strlen(under);
+    s->worker = getenv("FAULT_WORKER");
+    s->at = number("FAULT_AT", 0);
+    s->overrun = number("FAULT_OVERRUN", 0);
+    s->unplug = number("FAULT_UNPLUG", 0);
+    s->refusals = number("FAULT_REFUSALS", 0);
+    s->stall = (long)number("FAULT_STALL", 300);
+    s->swallows = number("FAULT_SWALLOW", 0);
+    s->leaks = number("FAULT_LEAK", 0);
+    s->clocked = number("FAULT_CLOCK", 0);
+    if ((text = getenv("FAULT_CALL"))) {
+        for (int call = 0; call < FAULT_CALLS; call++)
+            if (strcmp(text, call_names[call]) == 0) s->call = call;
+        if (strcmp(text, "any") == 0) s->call = FAULT_ANY;
+    }
+    if ((text = getenv("FAULT_SPAN"))) s->span = strcmp(text, "every") == 0 ? 1 : strcmp(text, "rest") == 0 ? 2 : 0;
+    if ((text = getenv("FAULT_ERROR"))) {
+        s->error = strcmp(text, "ENOSPC") == 0 ? ENOSPC : strcmp(text, "EROFS") == 0 ? EROFS
+                   : strcmp(text, "EINTR") == 0 ? EINTR : EIO;
+        s->is_short = strcmp(text, "SHORT") == 0;
+        s->lies = strcmp(text, "LIE") == 0;
+        s->kills = strcmp(text, "KILL") == 0;
+    }
+    if ((text = getenv("FAULT_STATE"))) map_state(text);
+    if ((text = getenv("FAULT_JOURNAL"))) journal_begin(text);
+}
+
+void fault_begin(void) { pthread_once(&once, read_settings); }
+
+void *fault_next(const char *name) { return dlsym(RTLD_NEXT, name); }
+
+uint64_t fault_now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+enum fault_verdict fault_decide(int call) {
+    struct fault_settings *s = &fault_settings;
+    uint64_t turn = atomic_fetch_add((_Atomic uint64_t *)&fault_state->calls[call], 1) + 1;
+    uint64_t any = atomic_fetch_add(&any_calls, 1) + 1;
+    if (s->at == 0 || (s->call != call && s->call != FAULT_ANY)) return FAULT_NONE;
+    if (s->call == FAULT_ANY) turn = any;
+    bool hit = s->span == 1 ? turn % s->at == 0 : s->span == 2 ? turn >= s->at : turn == s->at;
+    if (!hit) return FAULT_NONE;
+    atomic_fetch_add((_Atomic uint64_t *)&fault_state->raised, 1);
+    if (s->kills) {
+        kill(getpid(), SIGKILL);
+        for (;;) pause();
+    }
+    if (s->is_short) return FAULT_SHORT;
+    if (s->lies) return FAULT_LIE;
+    errno = s->error;
+    return FAULT_FAIL;
+}
+
+bool fault_is_under(int folder, const char *path) {
+    const struct fault_settings *s = &fault_settings;
+    if (!s->under || !path) return false;
+    char whole[PATH_MAX];
+    if (path[0] != '/' && folder == AT_FDCWD) {
+        if (!getcwd(whole, sizeof whole)) return false;
+    } else if (path[0] != '/') {
+        char link[64];
+        snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
+        ssize_t count = readlink(link, whole, sizeof whole - 1);
+        if (count < 0) return false;
+        whole[count] = 0;
+    } else {
+        whole[0] = 0;
+    }
+    if (path[0] != '/') strncat(whole, "/", sizeof whole - strlen(whole) - 1);
+    strncat(whole, path, sizeof whole - strlen(whole) - 1);
+    return strncmp(whole, s->under, s->under_length) == 0
+           && (whole[s->under_length] == '/' || whole[s->under_length] == 0);
+}

@@ -1,0 +1,238 @@
+// The calls of libc that change files, and open, which tells which descriptors are meant.
+#include "shim.h"
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define DESCRIPTORS 4096
+static _Atomic bool tracked[DESCRIPTORS];
+
+bool fault_tracks(int descriptor) {
+    return descriptor >= 0 && descriptor < DESCRIPTORS && atomic_load(&tracked[descriptor]);
+}
+
+static void track(int descriptor, bool is_under) {
+    if (descriptor >= 0 && descriptor < DESCRIPTORS) atomic_store(&tracked[descriptor], is_under);
+}
+
+/// The next definition of the function, looked up once.
+#define NEXT(type, name) \
+    static type next; \
+    if (!next) next = (type)fault_next(name)
+
+static int open_under(int folder, const char *path, int flags, mode_t mode) {
+    typedef int (*openat_type)(int, const char *, int, ...);
+    NEXT(openat_type, "openat");
+    fault_begin();
+    if (!fault_is_under(folder, path)) {
+        int file = next(folder, path, flags, mode);
+        track(file, false);
+        return file;
+    }
+    // A lie about a descriptor cannot be kept up.
+    if (fault_decide(FAULT_OPEN) == FAULT_FAIL) return -1;
+    bool existed = !(flags & O_CREAT) || faccessat(folder, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    int file = next(folder, path, flags, mode);
+    if (file < 0) return file;
+    track(file, true);
+    if (!existed) journal_created(path);
+    return file;
+}
+
+#define MODE(flags) \
+    mode_t mode = 0; \
+    if ((flags) & (O_CREAT | __O_TMPFILE)) { \
+        va_list rest; \
+        va_start(rest, flags); \
+        mode = va_arg(rest, mode_t); \
+        va_end(rest); \
+    }
+
+int open(const char *path, int flags, ...) { MODE(flags) return open_under(AT_FDCWD, path, flags, mode); }
+int open64(const char *path, int flags, ...) { MODE(flags) return open_under(AT_FDCWD, path, flags, mode); }
+int openat(int folder, const char *path, int flags, ...) { MODE(flags) return open_under(folder, path, flags, mode); }
+int openat64(int folder, const char *path, int flags, ...) { MODE(flags) return open_under(folder, path, flags, mode); }
+
+int close(int descriptor) {
+    typedef int (*close_type)(int);
+    NEXT(close_type, "close");
+    track(descriptor, false);
+    return next(descriptor);
+}
+
+/// What a program that leaks loses with each write.
+static void leak(void) {
+    static _Atomic unsigned turn;
+    if (!fault_settings.leaks) return;
+    char *lost = malloc(4096);
+    if (lost) memset(lost, 1, 4096);
+    if (atomic_fetch_add(&turn, 1) % 64 == 0) (void)!dup(0);
+}
+
+ssize_t write(int descriptor, const void *bytes, size_t count) {
+    typedef ssize_t (*write_type)(int, const void *, size_t);
+    NEXT(write_type, "write");
+    if (!fault_tracks(descriptor)) return next(descriptor, bytes, count);
+    leak();
+    switch (fault_decide(FAULT_WRITE)) {
+    case FAULT_FAIL: return -1;
+    case FAULT_LIE: return (ssize_t)count;
+    case FAULT_SHORT: count = count > 1 ? count / 2 : count; break;
+    case FAULT_NONE: break;
+    }
+    int flags = fcntl(descriptor, F_GETFL);
+    journal_write(descriptor, lseek(descriptor, 0, flags & O_APPEND ? SEEK_END : SEEK_CUR), count);
+    return next(descriptor, bytes, count);
+}
+
+ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset) {
+    typedef ssize_t (*pwrite_type)(int, const void *, size_t, off_t);
+    NEXT(pwrite_type, "pwrite");
+    if (!fault_tracks(descriptor)) return next(descriptor, bytes, count, offset);
+    leak();
+    switch (fault_decide(FAULT_PWRITE)) {
+    case FAULT_FAIL: return -1;
+    case FAULT_LIE: return (ssize_t)count;
+    case FAULT_SHORT: count = count > 1 ? count / 2 : count; break;
+    case FAULT_NONE: break;
+    }
+    journal_write(descriptor, offset, count);
+    return next(descriptor, bytes, count, offset);
+}
+
+ssize_t pwrite64(int descriptor, const void *bytes, size_t count, off64_t offset) {
+    return pwrite(descriptor, bytes, count, offset);
+}
+
+ssize_t writev(int descriptor, const struct iovec *parts, int count) {
+    typedef ssize_t (*writev_type)(int, const struct iovec *, int);
+    NEXT(writev_type, "writev");
+    if (!fault_tracks(descriptor)) return next(descriptor, parts, count);
+    size_t sum = 0;
+    for (int part = 0; part < count; part++) sum += parts[part].iov_len;
+    switch (fault_decide(FAULT_WRITEV)) {
+    case FAULT_FAIL: return -1;
+    case FAULT_LIE: return (ssize_t)sum;
+    case FAULT_SHORT: count = count > 1 ? count / 2 : count; break;
+    case FAULT_NONE: break;
+    }
+    journal_write(descriptor, lseek(descriptor, 0, SEEK_CUR), sum);
+    return next(descriptor, parts, count);
+}
+
+static int synchronize(int descriptor, int call, int (*next)(int)) {
+    if (!fault_tracks(descriptor)) return next(descriptor);
+    enum fault_verdict verdict = fault_decide(call);
+    if (verdict == FAULT_FAIL) return -1;
+    if (verdict == FAULT_LIE || fault_settings.swallows) return 0;
+    uint64_t from = journal_sync_begin();
+    int status = next(descriptor);
+    if (status == 0) journal_synced(descriptor, from);
+    return status;
+}
+
+int fsync(int descriptor) {
+    typedef int (*fsync_type)(int);
+    NEXT(fsync_type, "fsync");
+    return synchronize(descriptor, FAULT_FSYNC, next);
+}
+
+int fdatasync(int descriptor) {
+    typedef int (*fdatasync_type)(int);
+    NEXT(fdatasync_type, "fdatasync");
+    return synchronize(descriptor, FAULT_FDATASYNC, next);
+}
+
+int ftruncate(int descriptor, off_t length) {
+    typedef int (*ftruncate_type)(int, off_t);
+    NEXT(ftruncate_type, "ftruncate");
+    if (!fault_tracks(descriptor)) return next(descriptor, length);
+    enum fault_verdict verdict = fault_decide(FAULT_FTRUNCATE);
+    if (verdict == FAULT_FAIL) return -1;
+    if (verdict == FAULT_LIE) return 0;
+    journal_truncate(descriptor, length);
+    return next(descriptor, length);
+}
+
+int ftruncate64(int descriptor, off64_t length) { return ftruncate(descriptor, length); }
+
+/// What the change leaves in the file's length is undone as a truncation's is.
+int fallocate(int descriptor, int mode, off_t offset, off_t count) {
+    typedef int (*fallocate_type)(int, int, off_t, off_t);
+    NEXT(fallocate_type, "fallocate");
+    if (!fault_tracks(descriptor)) return next(descriptor, mode, offset, count);
+    enum fault_verdict verdict = fault_decide(FAULT_FALLOCATE);
+    if (verdict == FAULT_FAIL) return -1;
+    if (verdict == FAULT_LIE) return 0;
+    journal_write(descriptor, offset, (uint64_t)count);
+    return next(descriptor, mode, offset, count);
+}
+
+int fallocate64(int descriptor, int mode, off64_t offset, off64_t count) {
+    return fallocate(descriptor, mode, offset, count);
+}
+
+/// The same, with the error as the result.
+int posix_fallocate(int descriptor, off_t offset, off_t count) {
+    return fallocate(descriptor, 0, offset, count) == 0 ? 0 : errno;
+}
+
+int posix_fallocate64(int descriptor, off64_t offset, off64_t count) {
+    return posix_fallocate(descriptor, offset, count);
+}
+
+int renameat(int from_folder, const char *from, int to_folder, const char *to) {
+    typedef int (*renameat_type)(int, const char *, int, const char *);
+    NEXT(renameat_type, "renameat");
+    fault_begin();
+    if (!fault_is_under(to_folder, to)) return next(from_folder, from, to_folder, to);
+    enum fault_verdict verdict = fault_decide(FAULT_RENAME);
+    if (verdict == FAULT_FAIL) return -1;
+    if (verdict == FAULT_LIE) return 0;
+    journal_renaming(from, to);
+    return next(from_folder, from, to_folder, to);
+}
+
+int rename(const char *from, const char *to) { return renameat(AT_FDCWD, from, AT_FDCWD, to); }
+
+int unlinkat(int folder, const char *path, int flags) {
+    typedef int (*unlinkat_type)(int, const char *, int);
+    NEXT(unlinkat_type, "unlinkat");
+    fault_begin();
+    if (!fault_is_under(folder, path) || flags & AT_REMOVEDIR) return next(folder, path, flags);
+    enum fault_verdict verdict = fault_decide(FAULT_UNLINK);
+    if (verdict == FAULT_FAIL) return -1;
+    if (verdict == FAULT_LIE) return 0;
+    journal_unlinking(path);
+    return next(folder, path, flags);
+}
+
+int unlink(const char *path) { return unlinkat(AT_FDCWD, path, 0); }
+
+int mkdir(const char *path, mode_t mode) {
+    typedef int (*mkdir_type)(const char *, mode_t);
+    NEXT(mkdir_type, "mkdir");
+    fault_begin();
+    if (!fault_is_under(AT_FDCWD, path)) return next(path, mode);
+    // A folder that was lied about would fail at once in the next call.
+    return fault_decide(FAULT_MKDIR) == FAULT_FAIL ? -1 : next(path, mode);
+}
+
+int posix_spawn(pid_t *process, const char *path, const posix_spawn_file_actions_t *actions,
+                const posix_spawnattr_t *attributes, char *const words[], char *const environment[]) {
+    typedef int (*spawn_type)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
+                              char *const[], char *const[]);
+    NEXT(spawn_type, "posix_spawn");
+    fault_begin();
+    const char *worker = fault_settings.worker;
+    if (worker && words[0] && words[1] && strcmp(words[1], "decode-worker") == 0) {
+        char *stand_in[] = {(char *)worker, "worker", NULL};
+        return next(process, worker, actions, attributes, stand_in, environment);
+    }
+    return next(process, path, actions, attributes, words, environment);
+}

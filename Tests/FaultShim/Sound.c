@@ -1,0 +1,100 @@
+// The calls of libasound: a clock for a PCM that has none, overruns, an unplugged microphone.
+#include "shim.h"
+#include <time.h>
+
+typedef struct snd_pcm snd_pcm_t;
+
+#define NEXT(type, name) \
+    static type next; \
+    if (!next) next = (type)fault_next(name)
+
+// One PCM is open at a time, and one thread reads it.
+static uint64_t started, frames_since, rate = 16000;
+static bool is_gone;
+static uint64_t refusals_left;
+
+static void add(uint64_t *counter, uint64_t count) { atomic_fetch_add((_Atomic uint64_t *)counter, count); }
+
+static void sleep_until(uint64_t time) {
+    struct timespec when = {(time_t)(time / 1000000000u), (long)(time % 1000000000u)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, NULL) == EINTR) {}
+}
+
+int snd_pcm_open(snd_pcm_t **pcm, const char *name, int stream, int mode) {
+    typedef int (*open_type)(snd_pcm_t **, const char *, int, int);
+    NEXT(open_type, "snd_pcm_open");
+    fault_begin();
+    add(&fault_state->opens, 1);
+    if (is_gone && refusals_left > 0) {
+        refusals_left--;
+        add(&fault_state->refusals, 1);
+        return -ENODEV;
+    }
+    is_gone = false;
+    return next(pcm, name, stream, mode);
+}
+
+int snd_pcm_hw_params_get_rate(const void *parameters, unsigned *value, int *direction) {
+    typedef int (*rate_type)(const void *, unsigned *, int *);
+    NEXT(rate_type, "snd_pcm_hw_params_get_rate");
+    int status = next(parameters, value, direction);
+    if (status >= 0 && *value > 0) rate = *value;
+    return status;
+}
+
+int snd_pcm_start(snd_pcm_t *pcm) {
+    typedef int (*start_type)(snd_pcm_t *);
+    NEXT(start_type, "snd_pcm_start");
+    fault_begin();
+    int status = next(pcm);
+    started = fault_now();
+    frames_since = 0;
+    if (fault_state->started == 0) fault_state->started = started;
+    else fault_state->restarted = started;
+    return status;
+}
+
+/// Below 0 where the read shall fail.
+static long before_read(unsigned long count) {
+    const struct fault_settings *s = &fault_settings;
+    fault_begin();
+    uint64_t turn = atomic_fetch_add((_Atomic uint64_t *)&fault_state->reads, 1) + 1;
+    if (is_gone) return -ENODEV;
+    if (s->unplug > 0 && turn == s->unplug) {
+        is_gone = true;
+        refusals_left = s->refusals;
+        fault_state->frames_before = fault_state->frames;
+        add(&fault_state->raised, 1);
+        return -ENODEV;
+    }
+    if (s->overrun > 0 && turn == s->overrun) {
+        fault_state->frames_before = fault_state->frames;
+        add(&fault_state->raised, 1);
+        sleep_until(fault_now() + (uint64_t)s->stall * 1000000u);
+        return -EPIPE;
+    }
+    if (s->clocked) sleep_until(started + (frames_since + count) * 1000000000u / rate);
+    return 0;
+}
+
+static long after_read(long count) {
+    if (count > 0) {
+        frames_since += (uint64_t)count;
+        add(&fault_state->frames, (uint64_t)count);
+    }
+    return count;
+}
+
+long snd_pcm_readi(snd_pcm_t *pcm, void *room, unsigned long count) {
+    typedef long (*read_type)(snd_pcm_t *, void *, unsigned long);
+    NEXT(read_type, "snd_pcm_readi");
+    long failure = before_read(count);
+    return failure < 0 ? failure : after_read(next(pcm, room, count));
+}
+
+long snd_pcm_mmap_readi(snd_pcm_t *pcm, void *room, unsigned long count) {
+    typedef long (*read_type)(snd_pcm_t *, void *, unsigned long);
+    NEXT(read_type, "snd_pcm_mmap_readi");
+    long failure = before_read(count);
+    return failure < 0 ? failure : after_read(next(pcm, room, count));
+}

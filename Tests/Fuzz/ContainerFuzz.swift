@@ -1,0 +1,18 @@
+import Core
+import Glibc
+
+@testable import FileMicrophone
+
+/// Audio files of anybody: WAV, RF64, AIFF, CAF.
+@_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+    let bytes = UnsafeBufferPointer(start: data, count: size)
+    let check = ContainerCheck(length: Int64(size)) { offset, count in
+        precondition(count >= 0)
+        guard offset >= 0, offset < Int64(size) else { return [] }
+        return Array(bytes[Int(offset)..<min(size, Int(offset) + count)])
+    }
+    guard let check else { return 0 }
+    precondition(check.held <= UInt64(size))
+    for patch in check.patches { precondition(patch.offset >= 0 && patch.offset + Int64(patch.bytes.count) <= size) }
+    return 0
+}

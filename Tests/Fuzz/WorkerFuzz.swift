@@ -1,0 +1,46 @@
+import Core
+import Glibc
+import Platform
+import Recognizing
+
+/// What a decode worker is sent.
+@_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+    guard ftruncate(memory, off_t(size)) == 0, pwrite(memory, data, size, 0) == size else { return 0 }
+    var worker = DecodeWorker(
+        input: FileDescriptor(adopting: open("/proc/self/fd/\(memory)", O_RDONLY), named: "frames"),
+        output: FileDescriptor(adopting: open("/dev/null", O_WRONLY), named: "replies"))
+    try? worker.serve(Deaf.Provider())
+    return 0
+}
+
+/// Recognizes nothing, but looks at every sample.
+private final class Deaf: Recognizer {
+    struct Provider: RecognizerProvider {
+        func open() throws(DeviceError) -> any Recognizer { Deaf() }
+    }
+
+    let engine = EngineDescription(name: "deaf", version: "1", model: "none")
+
+    func recognize(
+        _ samples: UnsafeBufferPointer<Int16>, channel: ChannelState?, alternatives: Int,
+        adapted: (ChannelState) throws(DeviceError) -> Void
+    ) throws(DeviceError) -> Hypothesis {
+        let sum = samples.reduce(0) { $0 &+ Int($1) }
+        try adapted(ChannelState(cepstralMean: [Float(sum)]))
+        return Hypothesis()
+    }
+
+    func beginPartials(channel: ChannelState?) throws(DeviceError) {}
+
+    func partial(after samples: UnsafeBufferPointer<Int16>) throws(DeviceError) -> String { "\(samples.count)" }
+
+    func endPartials() throws(DeviceError) {}
+}
+
+/// A file without a name, in memory.
+private let memory = {
+    var template = Array("/dev/shm/fieldscribe-fuzz-XXXXXX".utf8CString)
+    let number = mkstemp(&template)
+    unlink(template)
+    return number
+}()

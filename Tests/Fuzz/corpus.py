@@ -1,0 +1,59 @@
+"""Writes what the fuzzers begin with: corpus.py FOLDER. Small and hostile on purpose; every file is made here."""
+import json, os, struct, sys
+
+folder = sys.argv[1]
+
+
+def put(kind, name, data):
+    os.makedirs(f"{folder}/{kind}", exist_ok=True)
+    with open(f"{folder}/{kind}/{name}", "wb") as file:
+        file.write(data)
+
+
+def chunk(name, body, size=None, order="<"):
+    return name + struct.pack(order + "I", len(body) if size is None else size) + body + b"\0" * (len(body) & 1)
+
+
+fmt = chunk(b"fmt ", struct.pack("<HHIIHH", 1, 1, 16000, 32000, 2, 16))
+info = chunk(b"LIST", b"INFO" + chunk(b"ISFT", b"Fieldscribe\0") + chunk(b"ICMT", b"button".ljust(32, b"\0")))
+audio = bytes(range(64))
+waves = {
+    "whole": b"RIFF" + struct.pack("<I", 36 + 64) + b"WAVE" + fmt + chunk(b"data", audio),
+    "cut": b"RIFF" + struct.pack("<I", 504) + b"WAVE" + chunk(b"JUNK", b"\0" * 28) + fmt + info
+    + chunk(b"JUNK", b"\0" * 8) + chunk(b"data", audio, 0),
+    "placeholder": b"RIFF\xff\xff\xff\xffWAVE" + fmt + chunk(b"data", audio, 0xFFFFFFFF) + chunk(b"LIST", b"INFO"),
+    "rf64": b"RF64\xff\xff\xff\xffWAVE" + chunk(b"ds64", struct.pack("<QQQI", 200, 64, 32, 0)) + fmt
+    + chunk(b"data", audio, 0xFFFFFFFF),
+    "odd": b"RIFF" + struct.pack("<I", 60) + b"WAVE" + chunk(b"abcd", b"x") + fmt + chunk(b"data", audio[:7]) + b"ID3",
+    "stereo": b"RIFF" + struct.pack("<I", 60) + b"WAVE"
+    + chunk(b"fmt ", struct.pack("<HHIIHH", 1, 2, 44100, 176400, 4, 16)) + chunk(b"data", audio),
+}
+for name, data in waves.items():
+    put("wave", name, data)
+    put("container", name, data)
+put("container", "aiff", b"FORM" + struct.pack(">I", 90) + b"AIFF"
+    + chunk(b"COMM", struct.pack(">HIH", 1, 32, 16) + b"\x40\x0c\xfa\0\0\0\0\0\0\0", order=">")
+    + chunk(b"SSND", b"\0" * 8 + audio, order=">"))
+put("container", "caf", b"caff\0\1\0\0" + b"desc" + struct.pack(">Q", 32) + b"\0" * 32 + b"data"
+    + struct.pack(">q", -1) + b"\0\0\0\0" + audio)
+put("container", "rifx", b"RIFX" + struct.pack(">I", 90) + b"WAVE" + chunk(b"data", audio, order=">"))
+
+with open(os.path.join(os.path.dirname(__file__), "../../deploy/fieldscribe.conf"), "rb") as file:
+    put("configuration", "all", file.read())
+put("configuration", "some", b"\xef\xbb\xbf[capture]\r\nrate = 48000\nsync-seconds=0.5\n\n[panel]\nstyle = mark ; no\n")
+put("configuration", "odd", b"[\n]=\n[x]\nrate\n = \n[capture]\nrate = 1e99\nrate = -0\n  device = tone:440\n")
+
+
+def frame(kind, payload=b""):
+    return kind + struct.pack("<I", len(payload)) + payload
+
+
+def request(**fields):
+    return frame(b"r", json.dumps(fields).encode())
+
+
+put("worker", "whole", request(partials=False, alternatives=3) + frame(b"a", audio) + frame(b"e"))
+put("worker", "partials", request(partials=True, alternatives=0, channel={"cepstralMean": [1.5, -2]})
+    + frame(b"a", audio) * 2 + frame(b"e"))
+put("worker", "long", request(partials=False, alternatives=0) + b"a\xff\xff\x1f\0" + audio)
+put("planted", "near", b"RIFF1234")
