@@ -22,6 +22,7 @@ struct DiskExperiment {
         var report = Report("disk")
         report.note("file system", try mount())
         let place = "\(bench.folder)/disk"
+        defer { _ = Program.run(["umount", place], in: bench.folder) }
         let golden = try makeGolden(at: place)
         let committed = Set(Told.events(in: golden.output).compactMap(Judgement.Segment.init))
         let free = Self.freeBytes(place)
