@@ -51,7 +51,9 @@ find_swift() {
 }
 
 # What Tests/DeployTests check with.
-install_deploy_test_packages() { install_packages bash-completion man-db mandoc shellcheck systemd udev; }
+install_deploy_test_packages() {
+    install_packages bash-completion binutils dpkg-dev lintian man-db mandoc shellcheck systemd udev xz-utils
+}
 
 # What the installed executable needs, by the names of this Debian; the stick needs the last three.
 run_packages() {

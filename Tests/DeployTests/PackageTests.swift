@@ -1,0 +1,56 @@
+import Testing
+import TestKit
+
+/// The package around an executable that takes no time to build.
+@Suite("The Debian package") struct PackageTests {
+    private let folder = TemporaryFolder()
+
+    private func pack(into name: String) throws -> String {
+        let output = folder.file(name)
+        let tool = try Tool(
+            [Repository.file("deploy/deb"), "--executable", "/bin/true", "--output", output],
+            environment: ["SOURCE_DATE_EPOCH": "1700000000"])
+        #expect(tool.status == 0, "\(tool.errors)")
+        return try "\(output)/\(Tool("ls", output).output.split(separator: "\n").joined())"
+    }
+
+    @Test("carries the version of the program, what it depends on, and the configuration as such")
+    func control() throws {
+        let package = try pack(into: "one")
+        let version = try Tool(Repository.executable(), "--version").output.split(whereSeparator: \.isWhitespace).last
+        let control = try Tool("dpkg-deb", "--field", package).output
+        #expect(control.contains("Version: \(version ?? "none")\n"))
+        #expect(control.contains("Depends: libc6 (>="))
+        #expect(control.contains("Recommends: pocketsphinx-en-us"))
+        let conffiles = try Tool("dpkg-deb", "--info", package, "conffiles").output
+        #expect(conffiles == "/etc/fieldscribe/fieldscribe.conf\n")
+        let contents = try Tool("dpkg-deb", "--contents", package).output.split(separator: "\n")
+        #expect(contents.allSatisfy { $0.contains(" root/root ") && !$0.prefix(10).contains("s") })
+        #expect(contents.contains { $0.hasSuffix("./usr/share/doc/fieldscribe/copyright") })
+    }
+
+    @Test("has the same bytes when it is packed again")
+    func reproducible() throws {
+        let (one, two) = (try pack(into: "one"), try pack(into: "two"))
+        #expect(try Tool("cmp", one, two).output == "")
+        #expect(try Tool("cmp", one, two).status == 0)
+    }
+
+    @Test("is free of what lintian calls an error")
+    func lintian() throws {
+        let tool = try Tool("lintian", "--allow-root", "--fail-on", "error", try pack(into: "one"))
+        #expect(tool.status == 0, "\(tool.output)")
+    }
+
+    @Test(
+        "its scripts are free of what shellcheck knows, and keep recordings unless told",
+        arguments: ["postinst", "prerm", "postrm"])
+    func scripts(name: String) throws {
+        let path = Repository.file("deploy/debian/\(name)")
+        let tool = try Tool("shellcheck", path)
+        #expect(tool.output == "")
+        for line in try text(of: path).split(separator: "\n") where line.contains("rm -rf /var/lib/fieldscribe") {
+            #expect(name == "postrm" && line.hasPrefix("        "))
+        }
+    }
+}
