@@ -37,6 +37,11 @@ package struct Erasure: Sendable {
         try await finish(ids)
     }
 
+    /// Damaged databases that were set aside: they may still hold erased text, and are for a person to remove.
+    package func keptAside() throws -> [String] {
+        try names(inFolder: storage).filter { $0.hasPrefix("archive.sqlite.damaged-") }.map { "\(storage)/\($0)" }
+    }
+
     /// Completes what a kill interrupted; returns the recordings.
     package func finishInterrupted() async throws -> [Int] {
         let ids = try names(inFolder: recordings).filter { $0.hasPrefix(Self.prefix) }.compactMap {

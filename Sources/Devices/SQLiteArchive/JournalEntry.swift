@@ -7,14 +7,14 @@ enum JournalEntry: Codable, Hashable {
     /// A clock that was set told when it began.
     case dated(startedAt: Double)
     /// Passes are counted within their recording: 1, 2 ...
-    case pass(Int, engine: EngineDescription, profile: String)
-    case passEnded(Int)
-    case segment(JournalSegment, pass: Int)
-    case gap(Gap)
-    case mark(Mark)
+    case pass(number: Int, engine: EngineDescription, profile: String)
+    case passEnded(number: Int)
+    case segment(content: JournalSegment, pass: Int)
+    case gap(content: Gap)
+    case mark(content: Mark)
     case ended(length: SamplePosition, reason: StopReason)
     /// The entry's pass is counted within the recording, too.
-    case exported(ExportEntry)
+    case exported(content: ExportEntry)
 }
 
 /// A segment as the journal keeps it.

@@ -176,15 +176,15 @@ extension SQLiteArchive {
         }
         var entries = starts.flatMap { $0 }
         for (index, pass) in try passes(of: recording).enumerated() {
-            entries.append(.pass(index + 1, engine: pass.engine, profile: pass.profile))
-            entries += try segments(ofPass: pass.id).map { .segment(JournalSegment($0), pass: index + 1) }
-            if pass.isComplete { entries.append(.passEnded(index + 1)) }
+            entries.append(.pass(number: index + 1, engine: pass.engine, profile: pass.profile))
+            entries += try segments(ofPass: pass.id).map { .segment(content: JournalSegment($0), pass: index + 1) }
+            if pass.isComplete { entries.append(.passEnded(number: index + 1)) }
         }
-        entries += try gaps(of: recording).map { .gap($0) }
-        entries += try marks(of: recording).map { .mark($0) }
+        entries += try gaps(of: recording).map { .gap(content: $0) }
+        entries += try marks(of: recording).map { .mark(content: $0) }
         for var entry in try exports(of: recording) {
             entry.pass = try entry.pass.map { try number(ofPass: $0, in: recording) }
-            entries.append(.exported(entry))
+            entries.append(.exported(content: entry))
         }
         return entries
     }

@@ -64,7 +64,7 @@ extension SQLiteArchive {
     package func add(_ entry: ExportEntry) throws {
         var counted = entry
         counted.pass = try entry.pass.map { try number(ofPass: $0, in: entry.recording) }
-        try kept(.exported(counted), recording: entry.recording) {
+        try kept(.exported(content: counted), recording: entry.recording) {
             try insert(entry)
             return 1
         }

@@ -68,7 +68,7 @@ package actor SQLiteArchive: ArchiveUpkeep {
         try connection.transaction {
             let id = try insertPass(engine, profile: profile, recording: recording)
             try keep(
-                .pass(try number(ofPass: id, in: recording), engine: engine, profile: profile), recording: recording)
+                .pass(number: try number(ofPass: id, in: recording), engine: engine, profile: profile), recording: recording)
             return id
         }
     }
@@ -78,7 +78,7 @@ package actor SQLiteArchive: ArchiveUpkeep {
             let known = try connection.run(
                 "UPDATE pass SET complete = 1 WHERE id = ? AND recording = ?", .integer(pass), .integer(recording))
             if known == 0 { throw unknown(recording: recording, pass: pass) }
-            try keep(.passEnded(try number(ofPass: pass, in: recording)), recording: recording)
+            try keep(.passEnded(number: try number(ofPass: pass, in: recording)), recording: recording)
         }
     }
 
@@ -86,7 +86,7 @@ package actor SQLiteArchive: ArchiveUpkeep {
         try connection.transaction {
             try insert(segment, pass: pass, recording: recording)
             try keep(
-                .segment(JournalSegment(segment), pass: try number(ofPass: pass, in: recording)), recording: recording)
+                .segment(content: JournalSegment(segment), pass: try number(ofPass: pass, in: recording)), recording: recording)
         }
     }
 
@@ -100,13 +100,13 @@ package actor SQLiteArchive: ArchiveUpkeep {
 
     package func add(_ gap: Gap, recording: Int) throws {
         try connection.transaction {
-            if try insert(gap, recording: recording) { try keep(.gap(gap), recording: recording) }
+            if try insert(gap, recording: recording) { try keep(.gap(content: gap), recording: recording) }
         }
     }
 
     package func add(_ mark: Mark, recording: Int) throws {
         try connection.transaction {
-            if try insert(mark, recording: recording) { try keep(.mark(mark), recording: recording) }
+            if try insert(mark, recording: recording) { try keep(.mark(content: mark), recording: recording) }
         }
     }
 
