@@ -89,7 +89,9 @@ let package = Package(
         tests("SQLiteArchiveTests", of: ["Core", "SQLiteArchive"]),
         tests(
             "RecoveryTests",
-            of: ["Core", "Platform", "Recognizing", "Recording", "SQLiteArchive", "Appliance", "TestKit", "fieldscribe"]),
+            of: [
+                "Core", "Platform", "Recognizing", "Recording", "SQLiteArchive", "Appliance", "TestKit", "fieldscribe",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -10,9 +10,9 @@ import SQLiteArchive
 /// Nothing is deleted; it may be killed at any moment and run again.
 package struct Recovery: Sendable {
     package enum Depth: Sendable {
-        /// Recordings that were not closed, and folders and rows without each other: what a start can wait for.
-        case unfinished
-        /// Every recording and every journal.
+        /// The length and the header of each file, and folders and rows without each other: what a start can wait for.
+        case start
+        /// Every line of every journal, too.
         case everything
     }
 
@@ -56,7 +56,6 @@ package struct Recovery: Sendable {
         for id in Set(rows.keys).union(try Self.folders(in: storage)).sorted() {
             let row = rows[id]
             let hasAudio = access(folder(id).audio, F_OK) == 0
-            if depth == .unfinished, let row, row.stopReason != .cutShort, hasAudio != row.isMissing { continue }
             do {
                 findings += try await hasAudio ? repair(id, row) : miss(id, row)
             } catch let error as DeviceError where error.code != .full {
@@ -124,7 +123,8 @@ package struct Recovery: Sendable {
             if row.isMissing { return [] }
             return [
                 StorageFinding(
-                    .note, recording: id, file: folder(id).audio, "recording \(id) was cut short before its first sound")
+                    .note, recording: id, file: folder(id).audio, "recording \(id) was cut short before its first sound"
+                )
             ]
         }
         return [

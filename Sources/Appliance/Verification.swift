@@ -84,7 +84,8 @@ package struct Verification: Sendable {
         }
         if let reason = file.reason, reason != row.stopReason {
             wrong.append(
-                "ended by: \(reason.rawValue), but the archive says: \(row.stopReason.rawValue); run fieldscribe recover")
+                "ended by: \(reason.rawValue), but the archive says: \(row.stopReason.rawValue); run fieldscribe recover"
+            )
         }
         if row.isMissing { wrong.append("is there, but marked as missing; run fieldscribe recover") }
         wrong += file.noisyGaps.map {

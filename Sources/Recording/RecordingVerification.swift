@@ -39,7 +39,8 @@ package struct RecordingVerification: Hashable, Sendable {
         defer { buffer.deallocate() }
         var position = range.start
         while position < range.end {
-            let part = UnsafeMutableBufferPointer(rebasing: buffer.prefix(Int(min(Int64(buffer.count), range.end - position))))
+            let part = UnsafeMutableBufferPointer(
+                rebasing: buffer.prefix(Int(min(Int64(buffer.count), range.end - position))))
             let count = try reader.read(at: position, into: part)
             if count == 0 { break }
             if part.prefix(count).contains(where: { $0 != 0 }) { return false }

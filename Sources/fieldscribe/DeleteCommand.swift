@@ -46,7 +46,8 @@ enum DeleteCommand: Command {
                 Terminal.say(
                     "\(recording.id)  \(wallTime(recording.startedAt))  \(RecordingScreen.clock(recording.length))")
             }
-            Terminal.draw("erase \(ids.count == 1 ? "this recording" : "these \(ids.count) recordings") for good? [y/N] ")
+            Terminal.draw(
+                "erase \(ids.count == 1 ? "this recording" : "these \(ids.count) recordings") for good? [y/N] ")
             guard ["y", "yes"].contains(readLine(strippingNewline: true)?.lowercased()) else {
                 return Terminal.say("nothing was erased")
             }
@@ -55,7 +56,8 @@ enum DeleteCommand: Command {
         try await erasure.erase(ids)
         Terminal.say("erased: \(ids.map(String.init).joined(separator: ", "))")
         for path in try erasure.keptAside() {
-            Terminal.say("\(path): a damaged database, kept aside, may still hold the text; remove it once you do not need it")
+            Terminal.say(
+                "\(path): a damaged database, kept aside, may still hold the text; remove it once you do not need it")
         }
     }
 }

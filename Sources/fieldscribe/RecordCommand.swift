@@ -31,7 +31,7 @@ enum RecordCommand: Command {
             try arguments.number("--seconds", in: 1...604_800, default: 1)
         }
         let pool = arguments.has("--audio-only") ? nil : try workers(configuration)
-        let (archive, findings) = try await Recovery.open(configuration, depth: .unfinished)
+        let (archive, findings) = try await Recovery.open(configuration, depth: .start)
         for finding in findings { Terminal.say("fieldscribe: \(finding.line)") }
         try await ClockCorrection.apply(to: archive)
         let outcome = try await record(

@@ -9,9 +9,11 @@ import Testing
 @Suite("Recovery") struct StartTests {
     private let storage = Storage()
 
-    @Test("A recording that was cut off gets its true length, says so, and keeps its gaps", arguments: [
-        Recovery.Depth.unfinished, .everything,
-    ])
+    @Test(
+        "A recording that was cut off gets its true length, says so, and keeps its gaps",
+        arguments: [
+            Recovery.Depth.start, .everything,
+        ])
     func cutOff(depth: Recovery.Depth) async throws {
         func write() async throws {
             _ = try await storage.record(
@@ -39,7 +41,7 @@ import Testing
         try await write()
         for suffix in ["", "-wal"] { unlink(storage.configuration.archivePath + suffix) }
         if !hasJournal { unlink(storage.folder.file("recordings/000001/journal.jsonl")) }
-        #expect(try await storage.recover(.unfinished).allSatisfy { $0.outcome == .repaired })
+        #expect(try await storage.recover(.start).allSatisfy { $0.outcome == .repaired })
         #expect(try await storage.recover() == [])
         func check() async throws {
             let archive = try storage.archive()
@@ -62,13 +64,13 @@ import Testing
         }
         try await write()
         rename(storage.audio(1), storage.folder.file("elsewhere"))
-        #expect(try await storage.recover(.unfinished).map(\.outcome) == [.damaged])
+        #expect(try await storage.recover(.start).map(\.outcome) == [.damaged])
         #expect(try await storage.recover().map(\.outcome) == [.damaged])
         func text() async throws -> (RecordingSummary, Timeline)? { try await storage.archive().transcript(of: 1) }
         let (summary, timeline) = try #require(try await text())
         #expect(summary.isMissing && timeline.segments.map(\.text) == ["kept"])
         rename(storage.folder.file("elsewhere"), storage.audio(1))
-        #expect(try await storage.recover(.unfinished).map(\.outcome) == [.repaired])
+        #expect(try await storage.recover(.start).map(\.outcome) == [.repaired])
         #expect(try await text()?.0.isMissing == false)
     }
 
@@ -91,7 +93,7 @@ import Testing
         }
         try await write()
         rename(storage.folder.file("recordings/000001"), storage.folder.file("recordings/.erasing-1"))
-        #expect(try await storage.recover(.unfinished).map(\.outcome) == [.note])
+        #expect(try await storage.recover(.start).map(\.outcome) == [.note])
         func check() async throws {
             let archive = try storage.archive()
             #expect(try await archive.recordings().map(\.id) == [2])

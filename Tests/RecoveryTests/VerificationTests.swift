@@ -35,7 +35,8 @@ import Testing
         }
     }
 
-    @Test("What is sound is found sound, and each damage is named with its file and a remedy", arguments: Damage.allCases)
+    @Test(
+        "What is sound is found sound, and each damage is named with its file and a remedy", arguments: Damage.allCases)
     func findings(kind: Damage) async throws {
         let archive = try storage.archive()
         try await storage.record(
@@ -47,7 +48,8 @@ import Testing
         for finding in findings {
             #expect(finding.outcome == .damaged && finding.file.hasPrefix(storage.folder.path))
             #expect(!finding.message.contains("\n"))
-            #expect(["run fieldscribe recover", "copy", "put", "export", "keep"].contains { finding.message.contains($0) })
+            #expect(
+                ["run fieldscribe recover", "copy", "put", "export", "keep"].contains { finding.message.contains($0) })
         }
         let told = kind == .unknownFolder ? [5, 2] : [1]
         #expect(kind == .none || Set(findings.map(\.recording)) == Set(told), "\(findings)")

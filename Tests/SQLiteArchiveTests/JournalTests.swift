@@ -42,7 +42,8 @@ import Testing
             try await archive.endPass(first, recording: id)
             let second = try await archive.beginPass(recording: id, engine: engine, profile: "final")
             try await archive.commit(segment(1, at: 0, "begun"), pass: second, recording: id)
-            try await archive.add(Gap(SampleRange(SamplePosition(5), SamplePosition(9)), cause: .overrun), recording: id)
+            try await archive.add(
+                Gap(SampleRange(SamplePosition(5), SamplePosition(9)), cause: .overrun), recording: id)
             try await archive.add(Mark(SamplePosition(7), text: "here\nand there"), recording: id)
             try await archive.endRecording(id, length: SamplePosition(302_000), reason: .button)
             try await archive.redate(recording: id, startedAt: 1_800_000_000.25)
@@ -75,7 +76,9 @@ import Testing
         if loss != .everything { try bytes.write(to: URL(filePath: path)) }
     }
 
-    @Test("whatever becomes of the database, all that was committed comes back from the journals", arguments: Loss.allCases)
+    @Test(
+        "whatever becomes of the database, all that was committed comes back from the journals",
+        arguments: Loss.allCases)
     func rebuilt(loss: Loss) async throws {
         let before: [Kept]
         do {

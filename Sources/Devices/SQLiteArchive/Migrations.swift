@@ -88,7 +88,8 @@ enum Migrations {
                 "\(path): the database is damaged; run fieldscribe recover, which makes it anew")
         }
         do throws(DeviceError) {
-            try connection.execute("INSERT INTO segment_text (segment_text) VALUES ('integrity-check')")
+            // The rank asks for a comparison with the segments as well.
+            try connection.execute("INSERT INTO segment_text (segment_text, rank) VALUES ('integrity-check', 1)")
         } catch {
             guard error.code == .damaged else { throw error }
             try connection.execute("INSERT INTO segment_text (segment_text) VALUES ('rebuild')")

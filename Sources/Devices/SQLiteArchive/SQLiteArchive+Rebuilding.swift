@@ -151,9 +151,12 @@ extension SQLiteArchive {
         let told = JournalRecord(entries).passes.map(\.ordered)
         let kept = try passes(of: recording).map { try segments(ofPass: $0.id) }
         // A confidence that is no number comes back from the database as 0.
-        let differs = !told.isEmpty && !(told.count == kept.count && zip(told, kept).allSatisfy { told, kept in
-            told.map(\.text) == kept.map(\.text) && told.map(\.range) == kept.map(\.range)
-        })
+        let differs =
+            !told.isEmpty
+            && !(told.count == kept.count
+                && zip(told, kept).allSatisfy { told, kept in
+                    told.map(\.text) == kept.map(\.text) && told.map(\.range) == kept.map(\.range)
+                })
         return (damagedLines, differs)
     }
 
@@ -170,9 +173,10 @@ extension SQLiteArchive {
                     startedAt: row.real(0), clock: RecordingSummary.Clock(rawValue: row.text(1)) ?? .unverified,
                     microphone: row.text(2), boot: row.isNull(3) ? nil : row.text(3),
                     monotonic: row.isNull(4) ? nil : Int64(row.integer(4)))
-            ] + (row.integer(5) == 0
-                ? []
-                : [.ended(length: row.position(5), reason: StopReason(rawValue: row.text(6)) ?? .cutShort)])
+            ]
+                + (row.integer(5) == 0
+                    ? []
+                    : [.ended(length: row.position(5), reason: StopReason(rawValue: row.text(6)) ?? .cutShort)])
         }
         var entries = starts.flatMap { $0 }
         for (index, pass) in try passes(of: recording).enumerated() {

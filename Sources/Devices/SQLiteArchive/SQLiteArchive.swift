@@ -68,7 +68,8 @@ package actor SQLiteArchive: ArchiveUpkeep {
         try connection.transaction {
             let id = try insertPass(engine, profile: profile, recording: recording)
             try keep(
-                .pass(number: try number(ofPass: id, in: recording), engine: engine, profile: profile), recording: recording)
+                .pass(number: try number(ofPass: id, in: recording), engine: engine, profile: profile),
+                recording: recording)
             return id
         }
     }
@@ -86,7 +87,8 @@ package actor SQLiteArchive: ArchiveUpkeep {
         try connection.transaction {
             try insert(segment, pass: pass, recording: recording)
             try keep(
-                .segment(content: JournalSegment(segment), pass: try number(ofPass: pass, in: recording)), recording: recording)
+                .segment(content: JournalSegment(segment), pass: try number(ofPass: pass, in: recording)),
+                recording: recording)
         }
     }
 
