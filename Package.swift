@@ -51,7 +51,7 @@ let package = Package(
         room("FileMicrophone", inside: "Devices/FileMicrophone", uses: ["Core", "Platform", "Resampling", "CSndfile"]),
         room("GpioPanel", inside: "Devices/GpioPanel", uses: ["Core", "CGpiod"]),
         room("PocketSphinxRecognizer", inside: "Devices/PocketSphinxRecognizer", uses: ["Core", "CPocketSphinx"]),
-        room("SQLiteArchive", inside: "Devices/SQLiteArchive", uses: ["Core", "CSQLite"]),
+        room("SQLiteArchive", inside: "Devices/SQLiteArchive", uses: ["Core", "Platform", "CSQLite"]),
 
         // The stages that meet the disk and the processes.
         room("Recording", uses: ["Core", "Platform"]),
@@ -95,6 +95,11 @@ let package = Package(
         tests("RecordingTests", of: ["Core", "Platform", "Recording", "TestKit"]),
         tests("ExportingTests", of: ["Core", "Exporting"]),
         tests("SQLiteArchiveTests", of: ["Core", "SQLiteArchive"]),
+        tests(
+            "RecoveryTests",
+            of: [
+                "Core", "Platform", "Recognizing", "Recording", "SQLiteArchive", "Appliance", "TestKit", "fieldscribe",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

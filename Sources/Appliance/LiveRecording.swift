@@ -103,9 +103,10 @@ package final class LiveRecording: Sendable {
             var settings = Transcriber.Settings()
             settings.speech = configuration.speech
             settings.alternatives = alternatives
-            return .success(
-                try await Transcriber(pool: pool, settings: settings).run(
-                    desk.source, into: ArchiveSink(archive: archive, recording: id, pass: pass, hub: hub)))
+            let statistics = try await Transcriber(pool: pool, settings: settings).run(
+                desk.source, into: ArchiveSink(archive: archive, recording: id, pass: pass, hub: hub))
+            try await archive.endPass(pass, recording: id)
+            return .success(statistics)
         } catch {
             let failure = error as? DeviceError
             hub.publish(.fault(code: failure?.code.rawValue ?? "failed", message: failure?.message ?? "\(error)"))

@@ -14,6 +14,9 @@ package protocol Archive: Sendable {
     /// Opens a pass: one reading of a recording by one engine. Returns its number.
     func beginPass(recording: Int, engine: EngineDescription, profile: String) async throws -> Int
 
+    /// Says that a pass has read its recording to the end.
+    func endPass(_ pass: Int, recording: Int) async throws
+
     /// Commits a segment, its words and its alternatives. A segment that was committed never changes, and one that
     /// overlaps or precedes the last of its pass is refused.
     func commit(_ segment: Segment, pass: Int, recording: Int) async throws

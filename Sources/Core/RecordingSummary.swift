@@ -23,9 +23,13 @@ package struct RecordingSummary: Hashable, Sendable {
     package var transcribedUpTo: SamplePosition
     package var stopReason: StopReason
 
+    /// Whether its audio was looked for and is gone.
+    package var isMissing: Bool
+
     package init(
         id: Int, startedAt: Double, clock: Clock, microphone: String, length: SamplePosition = .zero,
-        transcribedUpTo: SamplePosition = .zero, stopReason: StopReason = .cutShort
+        transcribedUpTo: SamplePosition = .zero, stopReason: StopReason = .cutShort,
+        isMissing: Bool = false
     ) {
         self.id = id
         self.startedAt = startedAt
@@ -34,5 +38,6 @@ package struct RecordingSummary: Hashable, Sendable {
         self.length = length
         self.transcribedUpTo = transcribedUpTo
         self.stopReason = stopReason
+        self.isMissing = isMissing
     }
 }

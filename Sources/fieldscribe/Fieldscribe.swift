@@ -9,7 +9,8 @@ import Glibc
     static var commands: [any Command.Type] {
         [
             TranscribeCommand.self, RecordCommand.self, ListCommand.self, ShowCommand.self, SearchCommand.self,
-            DemoCommand.self, DoctorCommand.self, CalibrateCommand.self, DecodeWorkerCommand.self,
+            DeleteCommand.self, VerifyCommand.self, RecoverCommand.self, DemoCommand.self, DoctorCommand.self,
+            CalibrateCommand.self, DecodeWorkerCommand.self,
         ]
     }
 

@@ -22,6 +22,7 @@ enum ListCommand: Command {
         var transcribedUpTo: Double
         var microphone: String
         var stopReason: String
+        var missing: Bool
         var audio: String
     }
 
@@ -35,16 +36,18 @@ enum ListCommand: Command {
                     id: recording.id, start: wallTime(recording.startedAt), clock: recording.clock.rawValue,
                     duration: recording.length.seconds, transcribedUpTo: recording.transcribedUpTo.seconds,
                     microphone: recording.microphone, stopReason: recording.stopReason.rawValue,
+                    missing: recording.isMissing,
                     audio: RecordingFolder(storage: place.directory, recording: recording.id).audio)
             }
             return try Terminal.print(jsonText(rows))
         }
         if recordings.isEmpty { return Terminal.say("no recordings yet in \(place.directory)") }
         for recording in recordings {
-            let clock = recording.clock == .synchronized ? "" : " (clock unverified)"
+            let clock = recording.clock == .synchronized ? "" : "  clock-unverified"
+            let missing = recording.isMissing ? "  audio missing" : ""
             try Terminal.print(
                 "\(recording.id)  \(wallTime(recording.startedAt))\(clock)  "
-                    + "\(RecordingScreen.clock(recording.length))  \(recording.stopReason.rawValue)\n")
+                    + "\(RecordingScreen.clock(recording.length))  \(recording.stopReason.rawValue)\(missing)\n")
         }
     }
 }

@@ -31,7 +31,9 @@ enum RecordCommand: Command {
             try arguments.number("--seconds", in: 1...604_800, default: 1)
         }
         let pool = arguments.has("--audio-only") ? nil : try workers(configuration)
-        let archive = try SQLiteArchive(path: configuration.archivePath)
+        let (archive, findings) = try await Recovery.open(configuration, depth: .start)
+        for finding in findings { Terminal.say("fieldscribe: \(finding.line)") }
+        try await ClockCorrection.apply(to: archive)
         let outcome = try await record(
             configuration, archive: archive, pool: pool, seconds: seconds,
             screen: RecordingScreen(json: arguments.has("--json")))

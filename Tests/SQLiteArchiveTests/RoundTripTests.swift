@@ -137,15 +137,15 @@ struct RoundTripTests {
         #expect(timeline.segments.first?.words.map(\.confidence) == [0])
     }
 
-    @Test("10,000 segments stay in order, each with its own words")
+    @Test("2,000 segments stay in order, each with its own words")
     func manySegments() async throws {
         let (recording, pass) = try await archive.record()
-        let written = (1...10_000).map { segment($0, at: Int64($0) * 5_000, "number \($0)") }
+        let written = (1...2_000).map { segment($0, at: Int64($0) * 5_000, "number \($0)") }
         for segment in written { try await archive.commit(segment, pass: pass, recording: recording) }
         let (summary, timeline) = try #require(try await archive.transcript(of: recording))
         #expect(timeline.segments == written)
         #expect(summary.transcribedUpTo == written.last?.range.end)
-        #expect(try await archive.search("9999", limit: 10).map(\.segment) == [9_999])
+        #expect(try await archive.search("1999", limit: 10).map(\.segment) == [1_999])
     }
 
     @Test("callers at the same time each get all that they committed")

@@ -10,3 +10,8 @@ static inline int fieldscribe_sqlite_bind_text(sqlite3_stmt *statement, int inde
     return sqlite3_bind_text64(
         statement, index, text ? text : "", (sqlite3_uint64)length, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
+
+/// Whether closing the database leaves its write-ahead log as it is; variadic in C. Returns the result code.
+static inline int fieldscribe_sqlite_keep_log(sqlite3 *database, int keep) {
+    return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep, (int *)0);
+}

@@ -44,6 +44,8 @@ final class Connection {
             throw .sqlite("sqlite3_open_v2", status: SQLITE_READONLY, systemStatus: 0, path: path, detail: "")
         }
         sqlite3_busy_timeout(handle, 200)
+        // Until it is known to be sound, closing it changes nothing.
+        keepsLog(true)
         try execute("PRAGMA locking_mode = EXCLUSIVE")
         guard try rows("PRAGMA journal_mode = WAL", read: { $0.text(0) }) == ["wal"] else {
             throw DeviceError(
@@ -54,6 +56,9 @@ final class Connection {
         // WAL in exclusive mode takes its lock with the first access.
         try execute("BEGIN IMMEDIATE; COMMIT")
     }
+
+    /// Says whether closing the database leaves its log as it is, instead of taking it into the file.
+    func keepsLog(_ keep: Bool) { _ = fieldscribe_sqlite_keep_log(handle, keep ? 1 : 0) }
 
     /// Runs SQL whose rows nobody wants.
     func execute(_ sql: String) throws(DeviceError) {

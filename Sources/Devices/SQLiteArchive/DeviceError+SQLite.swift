@@ -32,9 +32,9 @@ extension DeviceError {
         case (SQLITE_BUSY, _), (SQLITE_LOCKED, _):
             (.busy, "the appliance or another fieldscribe is using this archive; stop it, or wait until it is done")
         case (SQLITE_NOTADB, _):
-            (.damaged, "not a database; move the file away, or name another archive")
+            (.damaged, "not a database; run fieldscribe recover, which makes it anew, or name another archive")
         case (SQLITE_CORRUPT, _):
-            (.damaged, "the database is damaged (\(detail)); copy the folder, then move this file away")
+            (.damaged, "the database is damaged (\(detail)); run fieldscribe recover, which makes it anew")
         case (SQLITE_FULL, _), (SQLITE_IOERR, ENOSPC), (SQLITE_IOERR, EDQUOT), (SQLITE_CANTOPEN, ENOSPC):
             (.full, "no space is left; make room on that disk")
         case (SQLITE_CANTOPEN, ENOENT), (SQLITE_CANTOPEN, ENOTDIR):

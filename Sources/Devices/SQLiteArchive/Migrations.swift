@@ -11,6 +11,12 @@ enum Migrations {
     static func apply(to connection: Connection, path: String) throws {
         let version = try connection.number("PRAGMA user_version")
         let owner = try connection.number("PRAGMA application_id")
+        let witness = try witnessedVersion(of: connection)
+        if version < 0 || witness.map({ isDamaged(version: version, owner: owner, witness: $0) }) == true {
+            throw DeviceError(
+                .damaged, "PRAGMA user_version",
+                "\(path): the database's header is damaged; run fieldscribe recover, which makes it anew")
+        }
         let isForeign =
             if owner == 0 && version == 0 {
                 try connection.number("SELECT count(*) FROM sqlite_schema") > 0
@@ -33,7 +39,60 @@ enum Migrations {
                 try connection.execute(steps[next])
                 try connection.execute(
                     "PRAGMA user_version = \(next + 1); PRAGMA application_id = \(application)")
+                if next + 1 >= witnessed {
+                    try connection.run(
+                        "UPDATE house SET version = ?, schema = ?", .integer(next + 1),
+                        .text(try schemaChecksum(of: connection)))
+                }
             }
+        }
+    }
+
+    /// The version from which on the file says twice what it is.
+    private static let witnessed = 3
+
+    /// The version that a table tells, beside the one in the header; nil where there is no such table.
+    private static func witnessedVersion(of connection: Connection) throws -> Int? {
+        guard try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'house'") == 1 else { return nil }
+        return try connection.number("SELECT version FROM house")
+    }
+
+    /// Whether the header is ours with flipped bits, and not a later version's or another program's.
+    ///
+    /// A later version says so in both places; one that says so in the header alone is believed, unless it is a single
+    /// bit away.
+    private static func isDamaged(version: Int, owner: Int, witness: Int) -> Bool {
+        if owner != application, (owner ^ application).nonzeroBitCount <= 2 { return true }
+        return owner == application && witness >= witnessed
+            && (version < witness || (version ^ witness).nonzeroBitCount == 1)
+    }
+
+    /// What the file says of its own tables, shortened to a checksum: a bit that flips there makes other errors than
+    /// damage.
+    private static func schemaChecksum(of connection: Connection) throws -> String {
+        let lines = try connection.rows(
+            "SELECT type || name || coalesce(sql, '') FROM sqlite_schema ORDER BY type, name"
+        ) { $0.text(0) }
+        return CRC32.text(of: lines.joined(separator: "\n").utf8)
+    }
+
+    /// Reads the whole file for damage, and makes the full-text index anew where only that is wrong.
+    ///
+    /// - Throws: `DeviceError` with `damaged`.
+    static func check(_ connection: Connection, path: String) throws {
+        let findings = try connection.rows("PRAGMA quick_check(1)") { $0.text(0) }
+        let kept = try connection.rows("SELECT schema FROM house") { $0.text(0) }
+        guard findings == ["ok"], kept == [try schemaChecksum(of: connection)] else {
+            throw DeviceError(
+                .damaged, "PRAGMA quick_check",
+                "\(path): the database is damaged; run fieldscribe recover, which makes it anew")
+        }
+        do throws(DeviceError) {
+            // The rank asks for a comparison with the segments as well.
+            try connection.execute("INSERT INTO segment_text (segment_text, rank) VALUES ('integrity-check', 1)")
+        } catch {
+            guard error.code == .damaged else { throw error }
+            try connection.execute("INSERT INTO segment_text (segment_text) VALUES ('rebuild')")
         }
     }
 
@@ -140,7 +199,43 @@ enum Migrations {
         CREATE TRIGGER alternative_never_changes BEFORE UPDATE ON alternative BEGIN
             SELECT RAISE(ABORT, 'a committed segment never changes');
         END;
+        """,
         """
+        ALTER TABLE recording ADD COLUMN state TEXT NOT NULL DEFAULT 'present';    -- present, missing (its audio)
+        -- How long the recording's journal was after the last change: another length means that they differ.
+        ALTER TABLE recording ADD COLUMN journal_bytes INTEGER NOT NULL DEFAULT 0;
+
+        ALTER TABLE pass ADD COLUMN complete INTEGER NOT NULL DEFAULT 0;
+        UPDATE pass SET complete = 1 WHERE id IN (
+            SELECT max(pass.id) FROM pass JOIN recording ON recording.id = pass.recording
+            WHERE transcribed_samples >= length_samples AND stop_reason != 'cut short' GROUP BY recording);
+
+        CREATE TABLE export (
+            id INTEGER PRIMARY KEY,
+            recording INTEGER NOT NULL REFERENCES recording ON DELETE CASCADE,
+            pass INTEGER,
+            volume TEXT NOT NULL,
+            folder TEXT NOT NULL,
+            manifest TEXT NOT NULL,
+            exported_at REAL NOT NULL               -- seconds since 1970-01-01T00:00:00Z
+        ) STRICT;
+        CREATE INDEX export_of_recording ON export (recording);
+        CREATE INDEX export_to_volume ON export (volume);
+
+        -- That something was erased, but not what.
+        CREATE TABLE erasure (
+            recording INTEGER NOT NULL,
+            erased_at REAL NOT NULL
+        ) STRICT;
+        """,
+        // One row: what the header says, and a checksum of the schema.
+        """
+        CREATE TABLE house (
+            version INTEGER NOT NULL,
+            schema TEXT NOT NULL
+        ) STRICT;
+        INSERT INTO house VALUES (3, '');
+        """,
     ]
 }
 

@@ -2,21 +2,29 @@ import Core
 
 extension SQLiteArchive {
     private static let summaries = """
-        SELECT id, started_at, clock, microphone, length_samples, transcribed_samples, stop_reason FROM recording
+        SELECT id, started_at, clock, microphone, length_samples, transcribed_samples, stop_reason,
+            state = 'missing'
+        FROM recording
         """
 
     package func recordings() throws -> [RecordingSummary] {
         try connection.rows(Self.summaries + " ORDER BY id", read: summary)
     }
 
+    package func unfinished() throws -> [RecordingSummary] {
+        try connection.rows(
+            Self.summaries + " WHERE transcribed_samples < length_samples OR stop_reason = 'cut short' ORDER BY id",
+            read: summary)
+    }
+
     package func transcript(of recording: Int) throws -> (RecordingSummary, Timeline)? {
         let found = try connection.rows(Self.summaries + " WHERE id = ?", [.integer(recording)], read: summary)
         guard let summary = found.first else { return nil }
-        let pass = try bestPass(of: recording)
+        let pass = try shownPass(of: recording)
         let timeline = Timeline(
             name: folderName(of: recording), length: summary.length,
             engine: pass?.engine ?? EngineDescription(name: "", version: "", model: ""),
-            segments: try pass.map { try segments(ofPass: $0.number) } ?? [], gaps: try gaps(of: recording),
+            segments: try pass.map { try segments(ofPass: $0.id) } ?? [], gaps: try gaps(of: recording),
             marks: try marks(of: recording))
         return (summary, timeline)
     }
@@ -31,10 +39,9 @@ extension SQLiteArchive {
             FROM segment_text
             JOIN segment ON segment.id = segment_text.rowid
             JOIN pass ON pass.id = segment.pass
-            WHERE segment_text MATCH ? AND NOT EXISTS (
-                SELECT 1 FROM pass AS later
-                WHERE later.recording = pass.recording AND later.id > pass.id
-                    AND EXISTS (SELECT 1 FROM segment WHERE segment.pass = later.id))
+            WHERE segment_text MATCH ? AND pass.id = (
+                SELECT id FROM pass AS other WHERE other.recording = pass.recording
+                ORDER BY \(Self.bestFirst("other")) LIMIT 1)
             ORDER BY bm25(segment_text) LIMIT ?
             """, [.text(query), .integer(max(0, limit))]
         ) {
@@ -44,19 +51,32 @@ extension SQLiteArchive {
         }
     }
 
-    /// The latest pass that has text, else the latest.
-    private func bestPass(of recording: Int) throws -> (number: Int, engine: EngineDescription)? {
-        try connection.rows(
-            """
-            SELECT id, engine, version, model FROM pass WHERE recording = ?
-            ORDER BY EXISTS (SELECT 1 FROM segment WHERE segment.pass = pass.id) DESC, id DESC LIMIT 1
-            """, [.integer(recording)]
-        ) {
-            ($0.integer(0), EngineDescription(name: $0.text(1), version: $0.text(2), model: $0.text(3)))
-        }.first
+    package func passes(of recording: Int) throws -> [PassSummary] {
+        try connection.rows(Self.passes + " ORDER BY id", [.integer(recording)], read: passSummary)
     }
 
-    private func segments(ofPass pass: Int) throws -> [Segment] {
+    package func shownPass(of recording: Int) throws -> PassSummary? {
+        try connection.rows(
+            Self.passes + " ORDER BY \(Self.bestFirst("pass")) LIMIT 1", [.integer(recording)], read: passSummary
+        ).first
+    }
+
+    private static let passes = """
+        SELECT id, recording, engine, version, model, profile, complete,
+            (SELECT coalesce(max(number), 0) FROM segment WHERE segment.pass = pass.id),
+            (SELECT coalesce(max(end_sample), 0) FROM segment WHERE segment.pass = pass.id)
+        FROM pass WHERE recording = ?
+        """
+
+    /// The order in which a recording would be shown with its passes: complete ones first, then those with text.
+    private static func bestFirst(_ pass: String) -> String {
+        """
+        \(pass).complete DESC, EXISTS (SELECT 1 FROM segment AS any_segment WHERE any_segment.pass = \(pass).id) DESC,
+            \(pass).id DESC
+        """
+    }
+
+    func segments(ofPass pass: Int) throws -> [Segment] {
         var segments = try connection.rows(
             "SELECT number, start_sample, end_sample, ended_by FROM segment WHERE pass = ? ORDER BY number",
             [.integer(pass)]
@@ -91,24 +111,18 @@ extension SQLiteArchive {
         return segments
     }
 
-    private func gaps(of recording: Int) throws -> [Gap] {
+    func gaps(of recording: Int) throws -> [Gap] {
         try connection.rows(
             "SELECT start_sample, end_sample, cause FROM gap WHERE recording = ? ORDER BY start_sample, id",
             [.integer(recording)]
         ) { Gap($0.range(0, 1), cause: Gap.Cause(rawValue: $0.text(2)) ?? .outage) }
     }
 
-    private func marks(of recording: Int) throws -> [Mark] {
+    func marks(of recording: Int) throws -> [Mark] {
         try connection.rows(
             "SELECT sample, text FROM mark WHERE recording = ? ORDER BY sample, id", [.integer(recording)]
         ) { Mark($0.position(0), text: $0.text(1)) }
     }
-}
-
-/// Six digits, as the recording's folder is called.
-private func folderName(of recording: Int) -> String {
-    let digits = String(recording)
-    return String(repeating: "0", count: max(0, 6 - digits.count)) + digits
 }
 
 private func summary(_ row: Row) -> RecordingSummary {
@@ -116,5 +130,12 @@ private func summary(_ row: Row) -> RecordingSummary {
         id: row.integer(0), startedAt: row.real(1),
         clock: RecordingSummary.Clock(rawValue: row.text(2)) ?? .unverified, microphone: row.text(3),
         length: row.position(4), transcribedUpTo: row.position(5),
-        stopReason: StopReason(rawValue: row.text(6)) ?? .cutShort)
+        stopReason: StopReason(rawValue: row.text(6)) ?? .cutShort, isMissing: row.integer(7) == 1)
+}
+
+private func passSummary(_ row: Row) -> PassSummary {
+    PassSummary(
+        id: row.integer(0), recording: row.integer(1),
+        engine: EngineDescription(name: row.text(2), version: row.text(3), model: row.text(4)), profile: row.text(5),
+        isComplete: row.integer(6) == 1, lastSegment: row.integer(7), committedUpTo: row.position(8))
 }

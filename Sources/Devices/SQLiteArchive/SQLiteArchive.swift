@@ -1,11 +1,14 @@
 import Core
+import Platform
 
 /// The archive in a file of SQLite. While it is open nobody else can open it.
 ///
-/// Every change is one transaction, and on the disk when its method returns.
-package actor SQLiteArchive: Archive {
+/// Every change is one transaction, and on the disk when its method returns. What it is told of a recording is also in
+/// the recording's journal, in the folder `recordings` beside the file, so that it can be made anew.
+package actor SQLiteArchive: ArchiveUpkeep {
     private let queue = ArchiveQueue()
     let connection: Connection
+    let journal: Journal
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         // Safety: the actor owns the queue.
@@ -16,26 +19,44 @@ package actor SQLiteArchive: Archive {
     ///
     /// - Throws: `DeviceError` with `busy` where somebody has it open, `damaged` where it is no database, `unsupported`
     ///   where it is a later version's or another program's, `denied`, `full`.
-    package init(path: String) throws {
+    package init(path: String) throws { try self.init(path: path, isChecked: false) }
+
+    /// Opens the archive, and may read all of it for damage.
+    init(path: String, isChecked: Bool) throws {
         try createParentFolder(of: path)
         let connection = try Connection(path: path)
         try Migrations.apply(to: connection, path: path)
+        if isChecked { try Migrations.check(connection, path: path) }
+        connection.keepsLog(false)
         self.connection = connection
+        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        journal = Journal(root: "\(folder)/recordings")
     }
 
     package func beginRecording(
         startedAt: Double, clock: RecordingSummary.Clock, microphone: String
     ) throws -> Int {
-        try inserted(
-            "INSERT INTO recording (started_at, clock, microphone) VALUES (?, ?, ?) RETURNING id",
-            .real(startedAt), .text(clock.rawValue), .text(microphone))
+        // Audio may have been kept from before this call; more than a minute of it is another clock's doing.
+        let earlier = MonotonicClock.wallSeconds - startedAt
+        let monotonic = Boot.nanoseconds - ((0...60).contains(earlier) ? Int64(earlier * 1e9) : 0)
+        let start = JournalRecord.Start(
+            startedAt: startedAt, clock: clock, microphone: microphone, boot: Boot.id, monotonic: monotonic)
+        return try connection.transaction {
+            let id = try insert(start)
+            try keep(
+                .began(
+                    startedAt: startedAt, clock: clock, microphone: microphone, boot: start.boot, monotonic: monotonic),
+                recording: id)
+            return id
+        }
     }
 
     package func endRecording(_ id: Int, length: SamplePosition, reason: StopReason) throws {
-        let changed = try connection.run(
-            "UPDATE recording SET length_samples = ?2, stop_reason = ?3 WHERE id = ?1",
-            .integer(id), .position(length), .text(reason.rawValue))
-        if changed == 0 { throw unknown(recording: id) }
+        try kept(.ended(length: length, reason: reason), recording: id) {
+            try connection.run(
+                "UPDATE recording SET length_samples = ?2, stop_reason = ?3 WHERE id = ?1",
+                .integer(id), .position(length), .text(reason.rawValue))
+        }
         // What has ended shall not hang on the log: it is committed there, but so is everything else. Where this fails
         // nothing is lost, and the next ending tries again.
         try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -43,53 +64,44 @@ package actor SQLiteArchive: Archive {
 
     package func discard(recording id: Int) throws {
         // Never what was committed: a recording whose end could not be entered has no length either.
-        try connection.run(
+        let gone = try connection.run(
             """
             DELETE FROM recording WHERE id = ?1 AND length_samples = 0
             AND NOT EXISTS (SELECT 1 FROM pass WHERE recording = ?1)
             """, .integer(id))
+        if gone > 0 { journal.discard(id) }
     }
 
     package func beginPass(recording: Int, engine: EngineDescription, profile: String) throws -> Int {
-        try inserted(
-            "INSERT INTO pass (recording, engine, version, model, profile) VALUES (?, ?, ?, ?, ?) RETURNING id",
-            .integer(recording), .text(engine.name), .text(engine.version), .text(engine.model), .text(profile))
+        try connection.transaction {
+            let id = try insertPass(engine, profile: profile, recording: recording)
+            try keep(
+                .pass(number: try number(ofPass: id, in: recording), engine: engine, profile: profile),
+                recording: recording)
+            return id
+        }
+    }
+
+    package func endPass(_ pass: Int, recording: Int) throws {
+        try connection.transaction {
+            let known = try connection.run(
+                "UPDATE pass SET complete = 1 WHERE id = ? AND recording = ?", .integer(pass), .integer(recording))
+            if known == 0 { throw unknown(recording: recording, pass: pass) }
+            try keep(.passEnded(number: try number(ofPass: pass, in: recording)), recording: recording)
+        }
     }
 
     package func commit(_ segment: Segment, pass: Int, recording: Int) throws {
         try connection.transaction {
-            let known = try connection.run(
-                """
-                UPDATE recording SET transcribed_samples = max(transcribed_samples, ?2)
-                WHERE id = ?1 AND EXISTS (SELECT 1 FROM pass WHERE id = ?3 AND recording = ?1)
-                """,
-                .integer(recording), .position(segment.range.end), .integer(pass))
-            if known == 0 { throw unknown(recording: recording, pass: pass) }
-            let row = try inserted(
-                """
-                INSERT INTO segment (pass, number, start_sample, end_sample, text, ended_by)
-                VALUES (?, ?, ?, ?, ?, ?) RETURNING id
-                """,
-                .integer(pass), .integer(segment.id), .position(segment.range.start), .position(segment.range.end),
-                .text(segment.text), .text(segment.endedBy.rawValue))
-            for (number, word) in segment.words.enumerated() {
-                try connection.run(
-                    """
-                    INSERT INTO word (segment, number, start_sample, end_sample, text, confidence)
-                    VALUES (?, ?, ?, ?, ?, ?)
-                    """,
-                    .integer(row), .integer(number + 1), .position(word.range.start), .position(word.range.end),
-                    .text(word.text), .real(word.confidence))
-            }
-            for (number, alternative) in segment.alternatives.enumerated() {
-                try connection.run(
-                    "INSERT INTO alternative (segment, number, text, confidence) VALUES (?, ?, ?, ?)",
-                    .integer(row), .integer(number + 1), .text(alternative.text), .real(alternative.confidence))
-            }
+            try insert(segment, pass: pass, recording: recording)
+            try keep(
+                .segment(content: JournalSegment(segment), pass: try number(ofPass: pass, in: recording)),
+                recording: recording)
         }
     }
 
     package func transcribed(upTo position: SamplePosition, recording: Int) throws {
+        // Not in the journal: after a loss, the silence since the last segment is read again.
         let changed = try connection.run(
             "UPDATE recording SET transcribed_samples = max(transcribed_samples, ?2) WHERE id = ?1",
             .integer(recording), .position(position))
@@ -97,23 +109,46 @@ package actor SQLiteArchive: Archive {
     }
 
     package func add(_ gap: Gap, recording: Int) throws {
-        try connection.run(
-            "INSERT INTO gap (recording, start_sample, end_sample, cause) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            .integer(recording), .position(gap.range.start), .position(gap.range.end), .text(gap.cause.rawValue))
+        try connection.transaction {
+            if try insert(gap, recording: recording) { try keep(.gap(content: gap), recording: recording) }
+        }
     }
 
     package func add(_ mark: Mark, recording: Int) throws {
+        try connection.transaction {
+            if try insert(mark, recording: recording) { try keep(.mark(content: mark), recording: recording) }
+        }
+    }
+
+    /// Makes a change of a recording's row and its line in the journal, both or none.
+    func kept(_ entry: JournalEntry, recording: Int, _ change: () throws -> Int) throws {
+        try connection.transaction {
+            if try change() == 0 { throw unknown(recording: recording) }
+            try keep(entry, recording: recording)
+        }
+    }
+
+    /// Puts a line into the journal, before the transaction commits: what is committed is in both.
+    private func keep(_ entry: JournalEntry, recording: Int) throws {
+        var isFirst = false
+        if case .began = entry { isFirst = true }
+        // Of the time before there were journals, or lost: the whole of it is told, this change with it.
+        let bytes =
+            try isFirst || journal.size(of: recording) > 0
+            ? journal.append(entry, recording: recording)
+            : journal.write(journalEntries(of: recording), recording: recording)
         try connection.run(
-            "INSERT INTO mark (recording, sample, text) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-            .integer(recording), .position(mark.position), .text(mark.text))
+            "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(recording), .integer(bytes))
     }
 
-    /// Runs an INSERT that returns its row's id.
-    private func inserted(_ sql: String, _ values: SQLValue...) throws(DeviceError) -> Int {
-        try connection.rows(sql, values) { $0.integer(0) }.first ?? 0
+    /// Counts the passes of a recording up to one: 1, 2 ...
+    func number(ofPass pass: Int, in recording: Int) throws -> Int {
+        try connection.rows(
+            "SELECT count(*) FROM pass WHERE recording = ? AND id <= ?", [.integer(recording), .integer(pass)]
+        ) { $0.integer(0) }.first ?? 0
     }
 
-    private func unknown(recording: Int, pass: Int? = nil) -> DeviceError {
+    func unknown(recording: Int, pass: Int? = nil) -> DeviceError {
         DeviceError(
             .missing, "UPDATE recording",
             "recording \(recording)\(pass.map { ", pass \($0)" } ?? ""): not in the archive; see fieldscribe list")

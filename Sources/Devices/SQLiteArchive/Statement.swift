@@ -38,6 +38,7 @@ final class Statement {
         let status: Int32
         switch value {
         case .integer(let number): status = sqlite3_bind_int64(handle, index, number)
+        case .null: status = sqlite3_bind_null(handle, index)
         case .real(let number): status = sqlite3_bind_double(handle, index, number)
         case .text(var text):
             // Safety: the shim has the bytes copied before it returns.
@@ -56,8 +57,11 @@ enum SQLValue {
     case integer(Int64)
     case real(Double)
     case text(String)
+    case null
 
     static func integer(_ number: Int) -> SQLValue { .integer(Int64(number)) }
+    static func optional(_ number: Int64?) -> SQLValue { number.map { .integer($0) } ?? .null }
+    static func optional(_ text: String?) -> SQLValue { text.map { .text($0) } ?? .null }
     static func position(_ position: SamplePosition) -> SQLValue { .integer(position.samples) }
 }
 
@@ -73,6 +77,8 @@ struct Row {
     func position(_ column: Int32) -> SamplePosition { SamplePosition(sqlite3_column_int64(statement, column)) }
 
     func range(_ start: Int32, _ end: Int32) -> SampleRange { SampleRange(position(start), position(end)) }
+
+    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
 
     func real(_ column: Int32) -> Double { sqlite3_column_double(statement, column) }
 

@@ -1,0 +1,86 @@
+import Core
+import Platform
+import Recognizing
+import Recording
+
+/// Writes down what was recorded but not yet transcribed: from the last committed sample on, from the audio on the disk.
+///
+/// May be cancelled between two utterances, or killed: what was committed stays, and the next run goes on from there.
+package struct Backlog: Sendable {
+    private let configuration: Configuration
+    private let archive: any ArchiveUpkeep
+    private let hub: EventHub
+
+    package init(configuration: Configuration, archive: any ArchiveUpkeep, hub: EventHub) {
+        self.configuration = configuration
+        self.archive = archive
+        self.hub = hub
+    }
+
+    /// The recordings that are behind, oldest first.
+    package func waiting(except recording: Int? = nil) async throws -> [RecordingSummary] {
+        try await archive.unfinished().filter {
+            $0.transcribedUpTo < $0.length && !$0.isMissing && $0.id != recording
+        }
+    }
+
+    /// Transcribes them all. One whose audio cannot be read is a fault, and the next one's turn.
+    ///
+    /// - Parameter recording: the one that is being recorded now, where one is; its own transcription sees to it.
+    /// - Returns: the recordings that have caught up.
+    /// - Throws: `CancellationError`; `DeviceError` where the engine cannot be loaded or the archive not be written.
+    @discardableResult
+    package func run(
+        pool: WorkerPool, profile: String = "live", alternatives: Int = 3, except recording: Int? = nil
+    ) async throws -> [Int] {
+        let waiting = try await waiting(except: recording)
+        guard !waiting.isEmpty else { return [] }
+        let engine = try await pool.prepare()
+        var settings = Transcriber.Settings()
+        settings.speech = configuration.speech
+        settings.alternatives = alternatives
+        let transcriber = Transcriber(pool: pool, settings: settings)
+        var done: [Int] = []
+        for recording in waiting {
+            try Task.checkCancellation()
+            let folder = RecordingFolder(storage: configuration.storage.directory, recording: recording.id)
+            do throws(DeviceError) {
+                _ = try RecordingReader(path: folder.audio)
+            } catch {
+                hub.publish(.fault(code: error.code.rawValue, message: error.message))
+                continue
+            }
+            try await transcribe(recording, in: folder, with: transcriber, engine: engine, profile: profile)
+            done.append(recording.id)
+        }
+        return done
+    }
+
+    private func transcribe(
+        _ recording: RecordingSummary, in folder: RecordingFolder, with transcriber: Transcriber,
+        engine: EngineDescription, profile: String
+    ) async throws {
+        let passes = try await archive.passes(of: recording.id)
+        let (pass, start, firstID): (Int, SamplePosition, Int)
+        if let last = passes.last, !last.isComplete, last.engine == engine, last.profile == profile {
+            // The recording's own position counts silence, too, but may be another pass's.
+            let settled = passes.count == 1 ? recording.transcribedUpTo : .zero
+            (pass, start, firstID) = (last.id, max(last.committedUpTo, settled), last.lastSegment + 1)
+        } else {
+            pass = try await archive.beginPass(recording: recording.id, engine: engine, profile: profile)
+            (start, firstID) = (.zero, 1)
+        }
+        let source = LiveAudioSource(
+            path: folder.audio, progress: RecordingProgress(upTo: recording.length, hasEnded: true), start: start)
+        for gap in try await archive.transcript(of: recording.id)?.1.gaps ?? [] {
+            let range = SampleRange(max(start, gap.range.start), min(recording.length, gap.range.end))
+            if !range.isEmpty { source.lost(Gap(range, cause: gap.cause)) }
+        }
+        _ = try await transcriber.run(
+            source, into: ArchiveSink(archive: archive, recording: recording.id, pass: pass, hub: hub), start: start,
+            firstID: firstID)
+        // A recognizer that ends without a last word has still read to the end.
+        try await archive.transcribed(upTo: recording.length, recording: recording.id)
+        try await archive.endPass(pass, recording: recording.id)
+    }
+}

@@ -1,0 +1,61 @@
+import Core
+import Platform
+
+/// Which recordings may go: `storage.keep-days`.
+package struct Retention: Hashable, Sendable {
+    /// What is known of one recording.
+    package struct Candidate: Hashable, Sendable {
+        package var recording: RecordingSummary
+        package var shownPass: PassSummary?
+        package var exports: [ExportEntry]
+
+        package init(recording: RecordingSummary, shownPass: PassSummary?, exports: [ExportEntry]) {
+            self.recording = recording
+            self.shownPass = shownPass
+            self.exports = exports
+        }
+    }
+
+    /// 0 keeps everything.
+    package var keepDays: Int
+
+    package init(keepDays: Int) { self.keepDays = keepDays }
+
+    /// Those that ended more than so many days ago by a clock that was set, are completely transcribed, and whose audio
+    /// with this very text was copied and verified.
+    ///
+    /// - Parameter now: seconds since 1970-01-01T00:00:00Z, by a clock that was set.
+    package func expired(_ candidates: [Candidate], now: Double) -> [Int] {
+        guard keepDays > 0 else { return [] }
+        return candidates.filter { candidate in
+            let recording = candidate.recording
+            let ended = recording.startedAt + recording.length.seconds
+            guard recording.clock == .synchronized, ended + Double(keepDays) * 86_400 < now,
+                recording.transcribedUpTo >= recording.length, let pass = candidate.shownPass, pass.isComplete
+            else { return false }
+            return candidate.exports.contains { $0.pass == pass.id && $0.exportedAt >= ended && $0.exportedAt <= now }
+        }.map(\.recording.id)
+    }
+
+    /// Erases those, and returns them; none as long as the clock is not set.
+    ///
+    /// - Parameter recording: the one that is being recorded now, where one is.
+    package func apply(
+        to archive: any ArchiveUpkeep, storage: String, recording: Int? = nil,
+        isSynchronized: Bool = MonotonicClock.wallIsSynchronized, now: Double = MonotonicClock.wallSeconds
+    ) async throws -> [Int] {
+        guard keepDays > 0, isSynchronized else { return [] }
+        var candidates: [Candidate] = []
+        for summary in try await archive.recordings() where summary.id != recording {
+            candidates.append(
+                Candidate(
+                    recording: summary, shownPass: try await archive.shownPass(of: summary.id),
+                    exports: try await archive.exports(of: summary.id)))
+        }
+        let expired = expired(candidates, now: now)
+        if !expired.isEmpty {
+            try await Erasure(storage: storage, archive: archive).erase(expired, recording: recording)
+        }
+        return expired
+    }
+}

@@ -1,0 +1,139 @@
+import Core
+import Glibc
+import Platform
+import Recording
+import SQLiteArchive
+
+/// Checks files, timelines, journals and ledger against each other, and changes nothing.
+package struct Verification: Sendable {
+    private let storage: String
+    private let archive: SQLiteArchive
+
+    package init(storage: String, archive: SQLiteArchive) {
+        self.storage = storage
+        self.archive = archive
+    }
+
+    /// Checks these recordings, or all and the database as a whole.
+    ///
+    /// - Throws: `DeviceError` with `missing` for a number that is nowhere, `damaged` for the database.
+    package func run(_ ids: [Int]) async throws -> [StorageFinding] {
+        let rows = Dictionary(uniqueKeysWithValues: try await archive.recordings().map { ($0.id, $0) })
+        let folders = try Recovery.folders(in: storage)
+        if ids.isEmpty { try await archive.check() }
+        var findings: [StorageFinding] = []
+        for id in ids.isEmpty ? Set(rows.keys).union(folders).sorted() : ids {
+            if let row = rows[id] {
+                findings += try await check(row)
+            } else if folders.contains(id) {
+                let folder = RecordingFolder(storage: storage, recording: id)
+                if access(folder.audio, F_OK) == 0 {
+                    findings.append(
+                        damage(id, folder.audio, "is not in the archive; run fieldscribe recover, which takes it over"))
+                }
+            } else {
+                throw DeviceError(
+                    .missing, "verify",
+                    "recording \(id): there is none of this number; fieldscribe list shows what there is")
+            }
+        }
+        return findings
+    }
+
+    private func check(_ row: RecordingSummary) async throws -> [StorageFinding] {
+        guard let (_, timeline) = try await archive.transcript(of: row.id) else { return [] }
+        let folder = RecordingFolder(storage: storage, recording: row.id)
+        var findings = checkAudio(row, folder, timeline)
+        findings += check(timeline, of: row, folder)
+        findings += try await checkLedger(row)
+        let journal = try await archive.journalFindings(of: row.id)
+        let path = "\(folder.path)/journal.jsonl"
+        if journal.damagedLines > 0 {
+            findings.append(
+                damage(row.id, path, "has \(journal.damagedLines) damaged lines; run fieldscribe recover"))
+        }
+        if journal.differs {
+            findings.append(
+                damage(
+                    row.id, path,
+                    "tells another text than the database; keep both, move the one that is wrong away, and run "
+                        + "fieldscribe recover"))
+        }
+        return findings
+    }
+
+    private func checkAudio(
+        _ row: RecordingSummary, _ folder: RecordingFolder, _ timeline: Timeline
+    ) -> [StorageFinding] {
+        let audio = folder.audio
+        let file: RecordingVerification
+        do throws(DeviceError) { file = try RecordingVerification(path: audio, gaps: timeline.gaps) } catch {
+            if error.code == .missing, row.length == .zero { return [] }
+            let remedy = error.code == .missing ? "the audio is gone; put the file back, or delete the recording" : nil
+            return [damage(row.id, audio, remedy ?? error.message)]
+        }
+        var wrong: [String] = []
+        if file.hasHalfSample { wrong.append("ends with half a sample; run fieldscribe recover") }
+        if file.claimed != file.length {
+            wrong.append(
+                "has \(file.length.seconds) s, but its header tells \(file.claimed.seconds) s; run fieldscribe recover")
+        }
+        if file.length != row.length {
+            wrong.append(
+                "has \(file.length.seconds) s, but the archive tells \(row.length.seconds) s; run fieldscribe recover")
+        }
+        if let reason = file.reason, reason != row.stopReason {
+            wrong.append(
+                "ended by: \(reason.rawValue), but the archive says: \(row.stopReason.rawValue); run fieldscribe recover"
+            )
+        }
+        if row.isMissing { wrong.append("is there, but marked as missing; run fieldscribe recover") }
+        wrong += file.noisyGaps.map {
+            "is not silent at \($0.range.start.seconds) s, where audio was lost; listen to it, and keep a copy"
+        }
+        return wrong.map { damage(row.id, audio, $0) }
+    }
+
+    private func check(_ timeline: Timeline, of row: RecordingSummary, _ folder: RecordingFolder) -> [StorageFinding] {
+        var wrong: [String] = []
+        var end = SamplePosition.zero
+        for segment in timeline.segments {
+            if segment.range.start < end { wrong.append("segment \(segment.id) overlaps the one before") }
+            if segment.range.end > row.length { wrong.append("segment \(segment.id) lies behind the end of the audio") }
+            var word = segment.range.start
+            for next in segment.words {
+                if next.range.start < word || next.range.end > segment.range.end {
+                    wrong.append("a word of segment \(segment.id) lies outside of it")
+                    break
+                }
+                word = next.range.end
+            }
+            end = segment.range.end
+        }
+        if timeline.gaps.contains(where: { $0.range.end > row.length }) {
+            wrong.append("a gap lies behind the end of the audio")
+        }
+        if timeline.marks.contains(where: { $0.position > row.length }) {
+            wrong.append("a mark lies behind the end of the audio")
+        }
+        return wrong.map {
+            damage(row.id, folder.path, "\($0); if audio is missing, put back a copy, and run fieldscribe recover")
+        }
+    }
+
+    private func checkLedger(_ row: RecordingSummary) async throws -> [StorageFinding] {
+        let passes = Set(try await archive.passes(of: row.id).map(\.id))
+        return try await archive.exports(of: row.id).filter { entry in
+            let isManifest = entry.manifest.utf8.count == 64 && entry.manifest.allSatisfy(\.isHexDigit)
+            return !isManifest || entry.folder.isEmpty || !(entry.pass.map(passes.contains) ?? true)
+        }.map {
+            damage(
+                row.id, "\(storage)/archive.sqlite",
+                "the ledger's entry for \($0.volume) makes no sense; export recording \(row.id) again")
+        }
+    }
+
+    private func damage(_ id: Int, _ file: String, _ message: String) -> StorageFinding {
+        StorageFinding(.damaged, recording: id, file: file, message)
+    }
+}

@@ -1,0 +1,42 @@
+/// The port for putting an archive right after a power cut, dating it, and erasing from it.
+package protocol ArchiveUpkeep: Archive, ExportLedger {
+    /// Recordings whose transcript is behind their audio, or that were never closed; oldest first.
+    func unfinished() async throws -> [RecordingSummary]
+
+    /// The passes of a recording, in the order in which they were begun.
+    func passes(of recording: Int) async throws -> [PassSummary]
+
+    /// The pass that the recording is shown with: the latest complete one, else the latest with text, else the latest.
+    func shownPass(of recording: Int) async throws -> PassSummary?
+
+    /// Enters a recording whose folder is there, but no row. What its journal tells is taken over; only where there is
+    /// none, the time is taken from `startedAt`, and said to be unverified.
+    func adopt(recording: Int, startedAt: Double) async throws
+
+    /// Says whether the audio of a recording is gone. Its row and its text stay.
+    func markMissing(recording: Int, _ isMissing: Bool) async throws
+
+    /// Starts that were told by a clock that nobody had set, but that can be placed in time since that boot.
+    func unverifiedStarts(inBoot boot: String) async throws -> [BootedStart]
+
+    /// Dates a recording anew, by a clock that was set.
+    func redate(recording: Int, startedAt: Double) async throws
+
+    /// Erases recordings with their text, index entries and ledger, so that the text is gone from the archive's files.
+    ///
+    /// That they were erased is kept, without content. Audio and journal are the caller's to erase.
+    func delete(recordings: [Int]) async throws
+}
+
+/// When a recording started, counted from the boot of the machine.
+package struct BootedStart: Hashable, Sendable {
+    package var recording: Int
+
+    /// Nanoseconds since the boot, sleep included.
+    package var nanoseconds: Int64
+
+    package init(recording: Int, nanoseconds: Int64) {
+        self.recording = recording
+        self.nanoseconds = nanoseconds
+    }
+}

@@ -1,0 +1,31 @@
+/// What the archive knows of one reading of a recording, without its text.
+package struct PassSummary: Hashable, Sendable {
+    package var id: Int
+    package var recording: Int
+    package var engine: EngineDescription
+
+    /// The decoder's profile: live, final.
+    package var profile: String
+
+    /// Whether it has read the recording to its end.
+    package var isComplete: Bool
+
+    /// The number of its last segment, 0 before the first.
+    package var lastSegment: Int
+
+    /// Where its last segment ends; a pass that was interrupted goes on here.
+    package var committedUpTo: SamplePosition
+
+    package init(
+        id: Int, recording: Int, engine: EngineDescription, profile: String, isComplete: Bool, lastSegment: Int,
+        committedUpTo: SamplePosition
+    ) {
+        self.id = id
+        self.recording = recording
+        self.engine = engine
+        self.profile = profile
+        self.isComplete = isComplete
+        self.lastSegment = lastSegment
+        self.committedUpTo = committedUpTo
+    }
+}

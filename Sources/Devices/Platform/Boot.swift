@@ -1,0 +1,20 @@
+import Glibc
+
+/// The running of the machine since it was switched on: tells apart, and measures, where no clock was set.
+package enum Boot {
+    /// The kernel's random identifier of this boot; nil where it gives none.
+    package static var id: String? {
+        guard let file = try? FileDescriptor(opening: "/proc/sys/kernel/random/boot_id", O_RDONLY) else { return nil }
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = bytes.withUnsafeMutableBytes { buffer in (try? file.read(into: buffer, at: 0)) ?? 0 }
+        let text = String(decoding: bytes.prefix(count).prefix { $0 > 0x20 }, as: UTF8.self)
+        return text.isEmpty ? nil : text
+    }
+
+    /// Nanoseconds since the boot, sleep included.
+    package static var nanoseconds: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+}

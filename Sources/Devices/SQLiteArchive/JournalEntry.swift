@@ -1,0 +1,39 @@
+import Core
+
+/// A line of a recording's journal. A kind that was released is never changed; a reader passes over those that it does
+/// not know.
+enum JournalEntry: Codable, Hashable {
+    case began(startedAt: Double, clock: RecordingSummary.Clock, microphone: String, boot: String?, monotonic: Int64?)
+    /// A clock that was set told when it began.
+    case dated(startedAt: Double)
+    /// Passes are counted within their recording: 1, 2 ...
+    case pass(number: Int, engine: EngineDescription, profile: String)
+    case passEnded(number: Int)
+    case segment(content: JournalSegment, pass: Int)
+    case gap(content: Gap)
+    case mark(content: Mark)
+    case ended(length: SamplePosition, reason: StopReason)
+    /// The entry's pass is counted within the recording, too.
+    case exported(content: ExportEntry)
+}
+
+/// A segment as the journal keeps it.
+struct JournalSegment: Codable, Hashable {
+    var id: Int
+    var range: SampleRange
+    var words: [Word]
+    var alternatives: [Alternative]
+    var endedBy: EndReason
+
+    init(_ segment: Segment) {
+        id = segment.id
+        range = segment.range
+        words = segment.words
+        alternatives = segment.alternatives
+        endedBy = segment.endedBy
+    }
+
+    var segment: Segment {
+        Segment(id: id, range: range, words: words, alternatives: alternatives, endedBy: endedBy)
+    }
+}

@@ -1,0 +1,73 @@
+import Core
+
+/// A recording as its journal tells of it.
+struct JournalRecord {
+    struct Pass {
+        var engine: EngineDescription
+        var profile: String
+        var isComplete = false
+        var segments: [Int: Segment] = [:]
+
+        /// In order, and none that overlaps or precedes another: those that were committed.
+        var ordered: [Segment] {
+            var end = SamplePosition.zero
+            return segments.values.sorted { $0.id < $1.id }.filter { segment in
+                guard segment.range.start >= end, segment.range.end >= segment.range.start else { return false }
+                end = segment.range.end
+                return true
+            }
+        }
+    }
+
+    struct Start {
+        var startedAt: Double
+        var clock: RecordingSummary.Clock
+        var microphone: String
+        var boot: String?
+        var monotonic: Int64?
+    }
+
+    var start: Start?
+    var passes: [Pass] = []
+    var gaps: [Gap] = []
+    var marks: [Mark] = []
+    var end: (length: SamplePosition, reason: StopReason)?
+    var exports: [ExportEntry] = []
+
+    init(_ entries: [JournalEntry]) {
+        for entry in entries { take(entry) }
+    }
+
+    private mutating func take(_ entry: JournalEntry) {
+        switch entry {
+        case .began(let startedAt, let clock, let microphone, let boot, let monotonic):
+            start = Start(
+                startedAt: startedAt, clock: clock, microphone: microphone, boot: boot, monotonic: monotonic)
+        case .dated(let startedAt):
+            start?.startedAt = startedAt
+            start?.clock = .synchronized
+        case .pass(let number, let engine, let profile):
+            guard let index = index(of: number) else { return }
+            passes[index].engine = engine
+            passes[index].profile = profile
+        case .passEnded(let number):
+            if let index = index(of: number) { passes[index].isComplete = true }
+        case .segment(let segment, let number):
+            // Of a segment that a power cut made twice, the later is the one that was committed.
+            if let index = index(of: number) { passes[index].segments[segment.id] = segment.segment }
+        case .gap(let gap): gaps.append(gap)
+        case .mark(let mark): marks.append(mark)
+        case .ended(let length, let reason): end = (length, reason)
+        case .exported(let entry): exports.append(entry)
+        }
+    }
+
+    /// Where a pass lies; one whose own line was damaged is made up, so that its text is kept.
+    private mutating func index(of number: Int) -> Int? {
+        guard (1...10_000).contains(number) else { return nil }
+        while passes.count < number {
+            passes.append(Pass(engine: EngineDescription(name: "", version: "", model: ""), profile: ""))
+        }
+        return number - 1
+    }
+}

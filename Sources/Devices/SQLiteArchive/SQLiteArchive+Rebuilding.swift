@@ -1,0 +1,195 @@
+import Core
+import Glibc
+import Platform
+
+extension SQLiteArchive {
+    /// An archive that was opened, and what had to be done for it.
+    package struct Opened: Sendable {
+        package var archive: SQLiteArchive
+
+        /// Where the damaged database was put, where there was one; the archive was made anew from the journals.
+        package var setAside: String?
+
+        /// Recordings that were behind their journals, and have caught up.
+        package var restored: [Int]
+    }
+
+    /// Opens the archive whatever state its files are in. A damaged database is set aside, never deleted, and made anew
+    /// from the journals in the recordings' folders.
+    ///
+    /// - Throws: `DeviceError` as `init` does, but `damaged` only where the disk makes damaged files again.
+    package static func openRepairing(path: String) async throws -> Opened {
+        do {
+            return try await opened(path, setAside: nil)
+        } catch let error as DeviceError where error.code == .damaged {
+            let aside = try setAside(path)
+            return try await opened(path, setAside: aside)
+        }
+    }
+
+    // A function of its own: a database that is damaged is closed when it has returned.
+    private static func opened(_ path: String, setAside: String?) async throws -> Opened {
+        let archive = try SQLiteArchive(path: path, isChecked: true)
+        return Opened(archive: archive, setAside: setAside, restored: try await archive.catchUp())
+    }
+
+    private static func setAside(_ path: String) throws -> String {
+        let aside = asideName(for: path, "damaged")
+        // The log first: left beside a new database it would be taken for its own.
+        for suffix in ["-wal", "-shm", ""] where access(path + suffix, F_OK) == 0 {
+            try durableRename(path + suffix, to: aside + suffix)
+        }
+        return aside
+    }
+
+    /// Takes over what journals tell that the database lacks; returns the recordings for which that was so.
+    private func catchUp() throws -> [Int] {
+        let known = Dictionary(
+            uniqueKeysWithValues: try connection.rows("SELECT id, journal_bytes FROM recording") {
+                ($0.integer(0), Int64($0.integer(1)))
+            })
+        var restored: [Int] = []
+        for recording in try journal.recordings() {
+            let size = journal.size(of: recording)
+            guard size > 0, known[recording] != size else { continue }
+            let record = JournalRecord(journal.read(recording).entries)
+            // Without its first line it is adopted by whoever sees its audio.
+            guard known[recording] != nil || record.start != nil else { continue }
+            try restore(record, as: recording, journalBytes: size)
+            restored.append(recording)
+        }
+        return restored
+    }
+
+    package func adopt(recording: Int, startedAt: Double) throws {
+        guard try connection.rows("SELECT 1 FROM recording WHERE id = ?", [.integer(recording)], read: { _ in }).isEmpty
+        else { return }
+        var record = JournalRecord(journal.read(recording).entries)
+        if record.start == nil {
+            let start = JournalRecord.Start(startedAt: startedAt, clock: .unverified, microphone: "unknown")
+            record.start = start
+            _ = try journal.append(
+                .began(
+                    startedAt: startedAt, clock: .unverified, microphone: start.microphone, boot: nil, monotonic: nil),
+                recording: recording)
+        }
+        try restore(record, as: recording, journalBytes: journal.size(of: recording))
+    }
+
+    /// Brings a recording's rows up to what its journal tells; rows that are there stay as they are.
+    private func restore(_ record: JournalRecord, as recording: Int, journalBytes: Int64) throws {
+        try connection.transaction {
+            let present = try connection.rows(
+                "SELECT length_samples FROM recording WHERE id = ?", [.integer(recording)]
+            ) { $0.integer(0) }
+            if present.isEmpty, let start = record.start { try insert(start, id: recording) }
+            if let start = record.start, start.clock == .synchronized {
+                try connection.run(
+                    "UPDATE recording SET started_at = ?2, clock = 'synchronized' WHERE id = ?1 AND clock = 'unverified'",
+                    .integer(recording), .real(start.startedAt))
+            }
+            if let end = record.end {
+                try connection.run(
+                    """
+                    UPDATE recording SET length_samples = ?2, stop_reason = ?3 WHERE id = ?1 AND stop_reason = 'cut short'
+                    """, .integer(recording), .position(end.length), .text(end.reason.rawValue))
+            }
+            let ids = try restore(record.passes, of: recording)
+            for gap in record.gaps { _ = try insert(gap, recording: recording) }
+            for mark in record.marks { _ = try insert(mark, recording: recording) }
+            let ledger = Set(try exports(of: recording))
+            for var entry in record.exports {
+                entry.recording = recording
+                entry.pass = entry.pass.flatMap { ids.indices.contains($0 - 1) ? ids[$0 - 1] : nil }
+                if !ledger.contains(entry) { try insert(entry) }
+            }
+            try connection.run(
+                "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(recording), .integer(journalBytes))
+        }
+    }
+
+    /// Returns the rows of the passes, in order.
+    private func restore(_ journaled: [JournalRecord.Pass], of recording: Int) throws -> [Int] {
+        var ids: [Int] = []
+        var known = try passes(of: recording)[...]
+        for pass in journaled {
+            let row = known.popFirst()
+            let id = try row?.id ?? insertPass(pass.engine, profile: pass.profile, recording: recording)
+            ids.append(id)
+            let (last, end) = (row?.lastSegment ?? 0, row?.committedUpTo ?? .zero)
+            for segment in pass.ordered where segment.id > last && segment.range.start >= end {
+                try insert(segment, pass: id, recording: recording)
+            }
+            guard pass.isComplete else { continue }
+            try connection.run("UPDATE pass SET complete = 1 WHERE id = ?", .integer(id))
+            try connection.run(
+                "UPDATE recording SET transcribed_samples = max(transcribed_samples, length_samples) WHERE id = ?",
+                .integer(recording))
+        }
+        return ids
+    }
+
+    /// Writes those journals anew that are damaged, or missing beside a recording's folder; the damaged ones are set
+    /// aside. Returns their recordings.
+    package func mendJournals() throws -> [Int] {
+        try connection.rows("SELECT id FROM recording ORDER BY id") { $0.integer(0) }.filter { recording in
+            let isMissing = journal.size(of: recording) == 0
+            if isMissing, access(journal.folder(of: recording), F_OK) != 0 { return false }
+            let (entries, damagedLines) = journal.read(recording)
+            guard isMissing || damagedLines > 0 else { return false }
+            try restore(JournalRecord(entries), as: recording, journalBytes: journal.size(of: recording))
+            let bytes = try journal.write(try journalEntries(of: recording), recording: recording)
+            try connection.run(
+                "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(recording), .integer(bytes))
+            return true
+        }
+    }
+
+    /// How many lines of a recording's journal are damaged, and whether it tells another text than the database.
+    package func journalFindings(of recording: Int) throws -> (damagedLines: Int, differs: Bool) {
+        let (entries, damagedLines) = journal.read(recording)
+        let told = JournalRecord(entries).passes.map(\.ordered)
+        let kept = try passes(of: recording).map { try segments(ofPass: $0.id) }
+        // A confidence that is no number comes back from the database as 0.
+        let differs =
+            !told.isEmpty
+            && !(told.count == kept.count
+                && zip(told, kept).allSatisfy { told, kept in
+                    told.map(\.text) == kept.map(\.text) && told.map(\.range) == kept.map(\.range)
+                })
+        return (damagedLines, differs)
+    }
+
+    /// What the database holds of a recording, as a journal would tell it.
+    func journalEntries(of recording: Int) throws -> [JournalEntry] {
+        let starts = try connection.rows(
+            """
+            SELECT started_at, clock, microphone, boot_id, monotonic_ns, length_samples, stop_reason
+            FROM recording WHERE id = ?
+            """, [.integer(recording)]
+        ) { row in
+            [
+                JournalEntry.began(
+                    startedAt: row.real(0), clock: RecordingSummary.Clock(rawValue: row.text(1)) ?? .unverified,
+                    microphone: row.text(2), boot: row.isNull(3) ? nil : row.text(3),
+                    monotonic: row.isNull(4) ? nil : Int64(row.integer(4)))
+            ]
+                + (row.integer(5) == 0
+                    ? []
+                    : [.ended(length: row.position(5), reason: StopReason(rawValue: row.text(6)) ?? .cutShort)])
+        }
+        var entries = starts.flatMap { $0 }
+        for (index, pass) in try passes(of: recording).enumerated() {
+            entries.append(.pass(number: index + 1, engine: pass.engine, profile: pass.profile))
+            entries += try segments(ofPass: pass.id).map { .segment(content: JournalSegment($0), pass: index + 1) }
+            if pass.isComplete { entries.append(.passEnded(number: index + 1)) }
+        }
+        entries += try gaps(of: recording).map { .gap(content: $0) }
+        entries += try marks(of: recording).map { .mark(content: $0) }
+        for var entry in try exports(of: recording) {
+            entry.pass = try entry.pass.map { try number(ofPass: $0, in: recording) }
+            entries.append(.exported(content: entry))
+        }
+        return entries
+    }
+}

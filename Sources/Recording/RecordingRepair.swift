@@ -1,0 +1,126 @@
+import Core
+import Glibc
+import Platform
+
+/// Puts a recording's file right after a power cut: its length is the truth, and its header is made to tell it.
+///
+/// Takes nothing away but half a sample. May be killed at any moment and run again; run on a sound file it changes
+/// nothing.
+package struct RecordingRepair: Hashable, Sendable {
+    /// What was done to the file.
+    package enum Change: String, Sendable, Hashable, CaseIterable {
+        /// Half a sample at its end was dropped.
+        case halfSample
+        /// The header told another length, or another reason.
+        case header
+        /// The header could not be read; it was kept beside the file and written anew.
+        case newHeader
+    }
+
+    /// How much audio there is.
+    package var length: SamplePosition
+
+    /// Why the recording ended, as the file says now.
+    package var reason: StopReason
+
+    /// How much more the header of a closed file told than there is; zero in a sound one.
+    package var lost: Int64
+
+    package var changes: [Change]
+
+    /// Repairs the file at `path`.
+    ///
+    /// - Parameter told: what the archive says of it; believed where the header cannot be read, if the length is right.
+    /// - Throws: `DeviceError`, `unsupported` where it is no recording of ours: that is left as it is.
+    package static func run(
+        path: String, told: (length: SamplePosition, reason: StopReason)? = nil
+    ) throws(DeviceError) -> RecordingRepair {
+        let file = try FileDescriptor(opening: path, O_RDWR)
+        let size = try file.size()
+        var changes: [Change] = []
+        let layout = try layout(of: file)
+        if let layout, layout.dataOffset != Int64(WaveHeader.size) {
+            // Put here by hand, with a header of another program's, which is right or not our business.
+            let bytes = max(0, size - layout.dataOffset)
+            return RecordingRepair(
+                length: SamplePosition(bytes / 2), reason: layout.stopReason ?? .ended, lost: 0, changes: [])
+        }
+        let dataBytes = max(0, size - Int64(WaveHeader.size)) & ~1
+        if size > Int64(WaveHeader.size), size % 2 == 1 {
+            try file.truncate(to: Int64(WaveHeader.size) + dataBytes)
+            changes.append(.halfSample)
+        }
+        let reason = reason(of: layout, dataBytes: dataBytes, told: told)
+        // A header that was written just before the cut may be ahead of the audio; one of a closed file may not.
+        let isClosed = layout?.stopReason.map { $0 != .cutShort } ?? false
+        let lost = isClosed ? layout.map { max(0, Int64($0.claimedBytes) - dataBytes) / 2 } ?? 0 : 0
+        var header = WaveHeader()
+        header.set(dataBytes: dataBytes)
+        header.set(reason: reason)
+        if try bytes(of: file, count: header.bytes.count) != header.bytes {
+            if layout == nil { try keepHeader(of: file) }
+            changes.append(layout == nil ? .newHeader : .header)
+            try write(header.bytes, to: file)
+        }
+        if !changes.isEmpty { try file.sync() }
+        return RecordingRepair(length: SamplePosition(dataBytes / 2), reason: reason, lost: lost, changes: changes)
+    }
+
+    /// What the header says; nil where it is one of ours and damaged.
+    private static func layout(of file: borrowing FileDescriptor) throws(DeviceError) -> WaveLayout? {
+        let layout: WaveLayout?
+        do throws(DeviceError) { layout = try WaveLayout(of: file) } catch {
+            guard error.code == .damaged || error.code == .unsupported else { throw error }
+            // Another program's, unless our mark is in its place.
+            if error.code == .unsupported, try !isOurs(file) { throw error }
+            return nil
+        }
+        guard let layout, layout.dataOffset != Int64(WaveHeader.size) else { return layout }
+        return try isOurs(file) ? nil : layout
+    }
+
+    /// Whether most of a recording's header is where it belongs.
+    private static func isOurs(_ file: borrowing FileDescriptor) throws(DeviceError) -> Bool {
+        let ours = WaveHeader().bytes
+        let theirs = try bytes(of: file, count: ours.count)
+        return zip(ours, theirs).count { $0 == $1 } > ours.count * 3 / 4
+            && zip(ours[80..<112], theirs.dropFirst(80)).count { $0 == $1 } > 16
+    }
+
+    private static func reason(
+        of layout: WaveLayout?, dataBytes: Int64, told: (length: SamplePosition, reason: StopReason)?
+    ) -> StopReason {
+        if let layout, let reason = layout.stopReason {
+            return Int64(layout.claimedBytes) > dataBytes ? .cutShort : reason
+        }
+        guard let told, told.length.samples == dataBytes / 2 else { return .cutShort }
+        return told.reason
+    }
+
+    /// Keeps what lies where the header goes: whatever it was, nothing is thrown away.
+    private static func keepHeader(of file: borrowing FileDescriptor) throws(DeviceError) {
+        let old = try bytes(of: file, count: WaveHeader.size)
+        if old.contains(where: { $0 != 0 }) {
+            try durableReplace(path: asideName(for: file.path, "damaged-header"), with: old)
+        }
+    }
+
+    private static func bytes(of file: borrowing FileDescriptor, count: Int) throws(DeviceError) -> [UInt8] {
+        var failure: DeviceError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
+            do throws(DeviceError) {
+                done = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
+            } catch { failure = error }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
+    private static func write(_ bytes: [UInt8], to file: borrowing FileDescriptor) throws(DeviceError) {
+        var failure: DeviceError?
+        bytes.withUnsafeBytes { bytes in
+            do throws(DeviceError) { try file.write(bytes, at: 0) } catch { failure = error }
+        }
+        if let failure { throw failure }
+    }
+}

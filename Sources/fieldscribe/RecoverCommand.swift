@@ -1,0 +1,125 @@
+import Appliance
+import Core
+import Glibc
+import Platform
+import SQLiteArchive
+
+/// What the appliance does by itself on boot, by hand.
+enum RecoverCommand: Command {
+    static let name = "recover"
+    static let summary = "Repair what a power cut left, and write down what is still to be written."
+    static let usage = "[--no-transcribe] [--json] [--directory DIR]"
+    static let details = """
+        Recordings that were cut off get a header that tells their true length. Recordings that the archive does not
+        know are taken over from their folders; those whose audio is gone are marked. A damaged database is set aside as
+        archive.sqlite.damaged-N, and made anew from the journals that lie beside the audio. Nothing is deleted, and it
+        may be interrupted and run again at any time.
+
+          --no-transcribe    repair only; the rest of the text is written by the appliance, or the next recover
+          --json             print one JSON document
+          --directory DIR    where archive and recordings are; default storage.directory
+
+        Exit status: 0 all is well, or was repaired; 1 the appliance or another command is using the archive; 4 damaged
+        data was found that could not be made whole.
+        """
+    static let options = (values: ["--directory"], flags: ["--no-transcribe", "--json"])
+
+    private struct Report: Encodable {
+        var findings: [FindingRow]
+        var dated: [Int]
+        var transcribed: [Int]
+    }
+
+    static func run(_ arguments: Arguments) async throws {
+        try arguments.expect(0, "nothing else")
+        var configuration = try arguments.configuration()
+        if let directory = arguments["--directory"] { configuration.storage.directory = directory }
+        let directory = configuration.storage.directory
+        guard access(configuration.archivePath, F_OK) == 0 || access("\(directory)/recordings", F_OK) == 0 else {
+            throw DeviceError(
+                .missing, "access", status: ENOENT,
+                "\(directory): there are neither archive nor recordings; name their folder with --directory or "
+                    + "storage.directory")
+        }
+        let interrupts = Interrupts { _ in
+            Terminal.say("fieldscribe: interrupted; what was done stays done, run it again for the rest")
+            exit(130)
+        }
+        defer { withExtendedLifetime(interrupts) {} }
+        let (archive, findings) = try await Recovery.open(configuration, depth: .everything)
+        let dated = try await ClockCorrection.apply(to: archive)
+        let isJSON = arguments.has("--json")
+        if !isJSON {
+            for finding in findings { try Terminal.print(finding.line + "\n") }
+            for id in dated { try Terminal.print("recording \(id): dated by the clock, which is set now\n") }
+        }
+        let transcribed =
+            arguments.has("--no-transcribe")
+            ? [] : try await transcribe(configuration, archive: archive, isQuiet: isJSON)
+        if isJSON {
+            try Terminal.print(
+                jsonText(
+                    Report(findings: findings.map(FindingRow.init), dated: dated, transcribed: transcribed)))
+        } else if findings.isEmpty, dated.isEmpty, transcribed.isEmpty {
+            Terminal.say("all is well in \(directory)")
+        }
+        if findings.contains(where: { $0.outcome == .damaged }) { throw Ending(status: 4) }
+    }
+
+    private static func transcribe(
+        _ configuration: Configuration, archive: SQLiteArchive, isQuiet: Bool
+    ) async throws -> [Int] {
+        let hub = EventHub()
+        let backlog = Backlog(configuration: configuration, archive: archive, hub: hub)
+        guard try await !backlog.waiting().isEmpty else { return [] }
+        let events = hub.events(withPartials: false)
+        async let shown: Void = show(events, isQuiet: isQuiet)
+        do {
+            let done = try await backlog.run(pool: try RecordCommand.workers(configuration))
+            hub.finish()
+            await shown
+            return done
+        } catch {
+            hub.finish()
+            await shown
+            throw error
+        }
+    }
+
+    private static func show(_ events: AsyncStream<Event>, isQuiet: Bool) async {
+        for await event in events {
+            switch event {
+            case .final(let recording, let segment) where !isQuiet:
+                if segment.words.isEmpty { continue }
+                let clock = RecordingScreen.clock(segment.range.start)
+                try? Terminal.print("\(recording)  \(clock)  \(segment.text)\n")
+            case .fault(_, let message): Terminal.say("fieldscribe: \(message)")
+            default: break
+            }
+        }
+    }
+}
+
+/// A finding of `recover` or `verify`, as JSON.
+struct FindingRow: Encodable {
+    var outcome: StorageFinding.Outcome
+    var recording: Int?
+    var file: String
+    var message: String
+
+    init(_ finding: StorageFinding) {
+        outcome = finding.outcome
+        recording = finding.recording
+        file = finding.file
+        message = finding.message
+    }
+}
+
+extension StorageFinding {
+    /// For a person: the file, what is the matter, and the remedy.
+    var line: String {
+        let start = "\(outcome.rawValue): "
+        // An error names its file itself.
+        return message.hasPrefix("/") || message.hasPrefix(file) ? start + message : "\(start)\(file): \(message)"
+    }
+}

@@ -1,0 +1,92 @@
+import FoundationEssentials
+import Glibc
+import TestKit
+import Testing
+
+@Suite("recover, verify, delete", .serialized) struct RecoverTests {
+    private let folder = TemporaryFolder()
+
+    private func run(_ words: String...) throws -> Fieldscribe.Ending {
+        try Fieldscribe(words + ["--directory", folder.file("storage")], in: folder).wait()
+    }
+
+    private func shown() throws -> Transcript { try Transcript(try run("show", "1", "--format", "json").output) }
+
+    /// Starts, waits for so many lines with that content, and kills without warning.
+    private func kill(_ words: String..., after text: String, times: Int) throws {
+        let process = try Fieldscribe(words + ["--directory", folder.file("storage")], in: folder)
+        while try process.outputSoFar.split(separator: "\n").count(where: { $0.contains(text) }) < times {
+            usleep(5_000)
+            var status: Int32 = 0
+            guard waitpid(process.id, &status, WNOHANG) == 0 else { return }
+        }
+        Glibc.kill(process.id, SIGKILL)
+        _ = try process.wait()
+    }
+
+    @Test("A recorder that was killed, and a recovery that was killed, lose no segment and no sample that was there")
+    func killed() throws {
+        let joined = try Speech.joined(in: folder)
+        try kill("record", "--json", "--microphone", "file+fast:\(joined)", after: "\"event\":\"final\"", times: 2)
+        let before = try shown().segments
+        #expect(before.count >= 2)
+        try kill("recover", after: "  ", times: 1)
+        let between = try shown().segments
+        #expect(Array(between.prefix(before.count)) == before)
+        let recovered = try run("recover")
+        #expect(recovered.status == 0, "\(recovered.errors)")
+        #expect(try run("verify").status == 0)
+        let after = try shown()
+        #expect(Array(after.segments.prefix(between.count)) == between)
+        #expect(after.segments.map(\.id) == Array(1...after.segments.count))
+        #expect(zip(after.segments, after.segments.dropFirst()).allSatisfy { $0.end <= $1.start })
+        let audio = folder.file("storage/recordings/000001/audio.wav")
+        let size = try Data(contentsOf: URL(filePath: audio)).count
+        #expect(after.duration == Double(size - 512) / 32_000)
+        // As many words as without any of this, but for what a cold start hears differently at three places.
+        let whole = try Transcript(try Fieldscribe.run("transcribe", "--format", "json", audio, in: folder).output)
+        #expect(abs(after.words.count - whole.words.count) <= 6)
+        let list = try run("list", "--json").output
+        #expect(list.contains("\"transcribedUpTo\":\(after.duration)"), "\(list)")
+        let again = try run("recover", "--json")
+        #expect(
+            again.status == 0 && again.output == "{\"dated\":[],\"findings\":[],\"transcribed\":[]}\n",
+            "\(again.output)")
+    }
+
+    @Test("A damaged database is made anew, and says so; what cannot be made whole ends with status 4")
+    func damaged() throws {
+        #expect(try run("recover").status == 3)
+        let recorded = try run("record", "--audio-only", "--seconds", "2", "--microphone", "tone+fast:440")
+        #expect(recorded.status == 0)
+        try Data("no database".utf8).write(to: URL(filePath: folder.file("storage/archive.sqlite")))
+        #expect(try run("list").status == 4)
+        #expect(try run("verify").status == 4)
+        let recovered = try run("recover", "--no-transcribe")
+        #expect(recovered.status == 0)
+        #expect(recovered.output.contains("archive.sqlite.damaged-1"), "\(recovered.output)")
+        #expect(try run("verify").status == 0)
+        unlink(folder.file("storage/recordings/000001/audio.wav"))
+        #expect(try run("recover", "--no-transcribe").status == 4)
+        let verified = try run("verify", "1", "--json")
+        #expect(verified.status == 4 && verified.output.contains("\"outcome\":\"damaged\""), "\(verified.output)")
+        #expect(try run("list").output.contains("audio missing"))
+    }
+
+    @Test("delete asks, or is told; what is erased is gone from the disk")
+    func delete() throws {
+        for _ in 1...2 {
+            let recorded = try run("record", "--audio-only", "--seconds", "1", "--microphone", "tone+fast:440")
+            #expect(recorded.status == 0)
+        }
+        #expect(try run("delete", "1").status == 2)
+        #expect(try run("delete", "--yes").status == 2)
+        #expect(try run("delete", "1", "7", "--yes").status == 3)
+        #expect(try run("list").output.split(separator: "\n").count == 2)
+        #expect(try run("delete", "1", "--yes").status == 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("storage/recordings")) == ["000002"])
+        #expect(try run("list").output.hasPrefix("2  "))
+        #expect(try run("recover", "--no-transcribe").status == 0)
+        #expect(try run("list").output.split(separator: "\n").count == 1)
+    }
+}

@@ -1,0 +1,134 @@
+import Appliance
+import Core
+import Recognizing
+import SQLiteArchive
+import TestKit
+import Testing
+
+@Suite("Backlog") struct BacklogTests {
+    private let storage = Storage()
+
+    /// Twelve bursts of noise, a second each, with half a second of silence around each.
+    private static let sound: [Int16] = {
+        var random = SeededGenerator(seed: 4)
+        var samples = [Int16](repeating: 0, count: 8_000)
+        for _ in 1...12 {
+            samples += (0..<16_000).map { _ in Int16.random(in: -6_000...6_000, using: &random) }
+            samples += [Int16](repeating: 0, count: 8_000)
+        }
+        return samples
+    }()
+
+    private static func pool(model: String = "plain") -> WorkerPool {
+        let tests = #filePath.split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" }
+        return WorkerPool(
+            WorkerCommand(
+                path: "/usr/bin/python3", arguments: ["\(tests)/RecognizingTests/worker.py", model], model: model),
+            size: 2)
+    }
+
+    private func timeline(_ archive: SQLiteArchive, _ id: Int = 1) async throws -> Timeline {
+        try #require(try await archive.transcript(of: id)).1
+    }
+
+    private func isWhole(_ archive: SQLiteArchive, _ id: Int) async throws -> Bool {
+        let segments = try await timeline(archive, id).segments
+        let summary = try #require(try await archive.recordings().first { $0.id == id })
+        return segments.map(\.id) == Array(1...12) && summary.transcribedUpTo == summary.length
+            && zip(segments, segments.dropFirst()).allSatisfy { $0.range.end <= $1.range.start }
+            && segments.allSatisfy { $0.endedBy != .error && !$0.words.isEmpty }
+    }
+
+    @Test("Recordings that are behind are written down, oldest first, and each segment is told of once")
+    func all() async throws {
+        let archive = try storage.archive()
+        for _ in 1...3 { try await storage.record([.samples(Self.sound)], in: archive) }
+        let hub = EventHub()
+        let events = hub.events(withPartials: false)
+        let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: hub)
+        #expect(try await backlog.run(pool: Self.pool(), except: 3) == [1, 2])
+        hub.finish()
+        var told: [Int] = []
+        for await case .final(let recording, _) in events { told.append(recording) }
+        #expect(told == [Int](repeating: 1, count: 12) + [Int](repeating: 2, count: 12))
+        for id in 1...2 { #expect(try await isWhole(archive, id)) }
+        #expect(try await archive.passes(of: 1).map(\.isComplete) == [true])
+        #expect(try await backlog.waiting().map(\.id) == [3])
+        #expect(try await backlog.run(pool: Self.pool()) == [3])
+        #expect(try await backlog.run(pool: Self.pool()) == [])
+    }
+
+    @Test("A run that is cancelled again and again comes to the same end, and commits nothing twice")
+    func cancelled() async throws {
+        let archive = try storage.archive()
+        try await storage.record([.samples(Self.sound)], in: archive)
+        var runs = 0
+        while try await !Backlog(configuration: storage.configuration, archive: archive, hub: EventHub()).waiting()
+            .isEmpty
+        {
+            runs += 1
+            try #require(runs < 50)
+            let hub = EventHub()
+            let events = hub.events(withPartials: false)
+            let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: hub)
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    _ = try? await backlog.run(pool: Self.pool())
+                    hub.finish()
+                }
+                // After two segments somebody presses the button.
+                var told = 0
+                for await case .final in events {
+                    told += 1
+                    if told == 2 { group.cancelAll() }
+                }
+            }
+        }
+        #expect(runs > 1)
+        #expect(try await isWhole(archive, 1))
+        #expect(try await archive.passes(of: 1).map(\.isComplete) == [true])
+    }
+
+    @Test("Another engine starts a pass of its own, which is shown once it is complete")
+    func otherEngine() async throws {
+        let archive = try storage.archive()
+        let id = try await storage.record([.samples(Self.sound)], in: archive)
+        let pass = try await archive.beginPass(
+            recording: id, engine: EngineDescription(name: "older", version: "0", model: ""), profile: "live")
+        try await archive.commit(segment(1, "older"), pass: pass, recording: id)
+        let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
+        #expect(try await backlog.run(pool: Self.pool()) == [id])
+        #expect(try await archive.passes(of: id).map(\.isComplete) == [false, true])
+        #expect(try await isWhole(archive, id))
+    }
+
+    @Test("Lost audio is read over, and its place is kept", arguments: [8_000, 40_000])
+    func gap(lost: Int) async throws {
+        let archive = try storage.archive()
+        let half = Self.sound.count / 2
+        try await storage.record(
+            [.samples(Array(Self.sound[..<half])), .lost(lost), .samples(Array(Self.sound[half...]))], in: archive)
+        let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
+        #expect(try await backlog.run(pool: Self.pool()) == [1])
+        let timeline = try await timeline(archive)
+        let gap = try #require(timeline.gaps.first)
+        #expect(timeline.segments.count >= 12)
+        #expect(timeline.segments.allSatisfy { $0.range.intersection(gap.range) == nil })
+        #expect(timeline.segments.last.map { $0.range.end > gap.range.end } == true)
+    }
+
+    @Test("One whose audio is gone is a fault, and the next one's turn")
+    func unreadable() async throws {
+        let archive = try storage.archive()
+        for _ in 1...2 { try await storage.record([.samples(Self.sound)], in: archive) }
+        try change(storage.audio(1)) { $0 = [1, 2, 3] }
+        let hub = EventHub()
+        let events = hub.events(withPartials: false)
+        let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: hub)
+        #expect(try await backlog.run(pool: Self.pool()) == [2])
+        hub.finish()
+        var faults: [String] = []
+        for await case .fault(let code, _) in events { faults.append(code) }
+        #expect(faults == ["damaged"])
+    }
+}

@@ -1,0 +1,118 @@
+import Appliance
+import Core
+import Platform
+import TestKit
+import Testing
+
+@Suite("Clock correction") struct ClockCorrectionTests {
+    @Test("A start is as long ago as the machine has run since; one in the future is left alone")
+    func dates() {
+        let dates = ClockCorrection.dates(
+            of: [
+                BootedStart(recording: 1, nanoseconds: 5_000_000_000), BootedStart(recording: 2, nanoseconds: 0),
+                BootedStart(recording: 3, nanoseconds: 65_000_000_001),
+            ], wallSeconds: 1_800_000_000, bootNanoseconds: 65_000_000_000)
+        #expect(dates == [1: 1_799_999_940, 2: 1_799_999_935])
+    }
+
+    @Test("Only unverified recordings of this boot are dated anew, once, and also when the archive is made anew")
+    func archive() async throws {
+        let storage = Storage()
+        func write() async throws {
+            let archive = try storage.archive()
+            for clock in [RecordingSummary.Clock.unverified, .synchronized] {
+                try await storage.dated(clock, in: archive)
+            }
+            #expect(try await ClockCorrection.apply(to: archive, boot: "another", isSynchronized: true) == [])
+            #expect(try await ClockCorrection.apply(to: archive, isSynchronized: false) == [])
+            #expect(try await ClockCorrection.apply(to: archive, isSynchronized: true) == [1])
+            #expect(try await ClockCorrection.apply(to: archive, isSynchronized: true) == [])
+            try check(try await archive.recordings())
+        }
+        func check(_ recordings: [RecordingSummary]) throws {
+            #expect(recordings.map(\.clock) == [.synchronized, .synchronized])
+            let now = MonotonicClock.wallSeconds
+            #expect(recordings[0].startedAt > now - 3600 && recordings[0].startedAt <= now)
+            #expect(recordings[1].startedAt == 1000)
+        }
+        try await write()
+        try change(storage.configuration.archivePath) { bytes in bytes = [1, 2, 3] }
+        #expect(try await storage.recover().contains { $0.outcome == .repaired })
+        try check(try await storage.archive().recordings())
+    }
+}
+
+extension Storage {
+    /// A recording that began in 1970, by its clock.
+    fileprivate func dated(_ clock: RecordingSummary.Clock, in archive: some Archive) async throws {
+        let id = try await archive.beginRecording(startedAt: 1000, clock: clock, microphone: "")
+        try await archive.endRecording(id, length: SamplePosition(16_000), reason: .button)
+    }
+}
+
+@Suite("Keeping for some days") struct RetentionTests {
+    private static let now = 1_800_000_000.0
+
+    enum Case: String, CaseIterable, Sendable {
+        case fine, never, young, unverified, behind, incompletePass, noPass, notExported, olderPassExported,
+            audioOnlyExported, exportedWhileRecording, exportedInTheFuture
+    }
+
+    /// A recording of 10 s, 31 days old, that may go after 30 but for one thing.
+    private func candidate(_ kind: Case) -> Retention.Candidate {
+        let start = Self.now - 31 * 86_400
+        var recording = RecordingSummary(
+            id: 7, startedAt: start, clock: .synchronized, microphone: "", length: SamplePosition(160_000),
+            transcribedUpTo: SamplePosition(160_000), stopReason: .button)
+        var pass: PassSummary? = PassSummary(
+            id: 3, recording: 7, engine: engine, profile: "live", isComplete: true, lastSegment: 1,
+            committedUpTo: SamplePosition(1000))
+        var entry = ExportEntry(
+            recording: 7, pass: 3, volume: "stick", folder: "000007", manifest: "", exportedAt: start + 60)
+        switch kind {
+        case .fine, .never, .notExported: break
+        case .young: recording.startedAt = Self.now - 30 * 86_400 - 5
+        case .unverified: recording.clock = .unverified
+        case .behind: recording.transcribedUpTo = SamplePosition(159_999)
+        case .incompletePass: pass?.isComplete = false
+        case .noPass: pass = nil
+        case .olderPassExported: entry.pass = 2
+        case .audioOnlyExported: entry.pass = nil
+        case .exportedWhileRecording: entry.exportedAt = start + 9
+        case .exportedInTheFuture: entry.exportedAt = Self.now + 1
+        }
+        return Retention.Candidate(
+            recording: recording, shownPass: pass, exports: kind == .notExported ? [] : [entry])
+    }
+
+    @Test("A recording goes only when nothing speaks against it", arguments: Case.allCases)
+    func decision(kind: Case) {
+        let expired = Retention(keepDays: kind == .never ? 0 : 30).expired([candidate(kind)], now: Self.now)
+        #expect(expired == (kind == .fine ? [7] : []))
+    }
+
+    @Test("What may go is erased, and nothing while the clock is not set")
+    func applied() async throws {
+        let storage = Storage()
+        let archive = try storage.archive()
+        for _ in 1...2 {
+            let id = try await storage.record([.samples(numbered(4000))], words: ["text"], in: archive)
+            try await archive.redate(recording: id, startedAt: 1000)
+        }
+        let pass = try #require(try await archive.shownPass(of: 1))
+        try await archive.add(
+            ExportEntry(
+                recording: 1, pass: pass.id, volume: "stick", folder: "000001",
+                manifest: String(repeating: "0", count: 64), exportedAt: 2000))
+        let retention = Retention(keepDays: 1)
+        let path = storage.folder.path
+        #expect(
+            try await retention.apply(to: archive, storage: path, isSynchronized: false, now: 1_000_000) == [])
+        #expect(
+            try await retention.apply(
+                to: archive, storage: path, recording: 1, isSynchronized: true, now: 1_000_000) == [])
+        #expect(
+            try await retention.apply(to: archive, storage: path, isSynchronized: true, now: 1_000_000) == [1])
+        #expect(try await archive.recordings().map(\.id) == [2])
+    }
+}

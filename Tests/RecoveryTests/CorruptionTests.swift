@@ -1,0 +1,126 @@
+import Appliance
+import Core
+import FoundationEssentials
+import Glibc
+import SQLiteArchive
+import TestKit
+import Testing
+
+/// Damage at random, as a bad card does it, and a start after it. `FIELDSCRIBE_SEEDS` tells how many; 60 without.
+@Suite("A start on a damaged card") struct CorruptionTests {
+    private struct Case {
+        var file: String
+        var what: String
+    }
+
+    private static let seeds = getenv("FIELDSCRIBE_SEEDS").flatMap { UInt64(String(cString: $0)) } ?? 60
+
+    /// Three recordings with text, and their database with a log that was not yet taken into it.
+    private func golden() async throws -> Storage {
+        let storage = Storage()
+        let archive = try storage.archive()
+        for id in 1...3 {
+            let words = (1...20).map { "word\(id)x\($0)" }
+            try await storage.record([.samples(numbered(24_000 + id))], words: words, isClosed: id < 3, in: archive)
+        }
+        // As it lies there after a cut: copied while it is open.
+        let copy = Storage()
+        try FileManager.default.removeItem(atPath: copy.folder.path)
+        try FileManager.default.copyItem(atPath: storage.folder.path, toPath: copy.folder.path)
+        return copy
+    }
+
+    private func files(_ root: String) throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: root).filter { name in
+            var status = stat()
+            return stat("\(root)/\(name)", &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        }.sorted()
+    }
+
+    /// Flips bits, cuts, zeroes a block, deletes a log, or swaps two recordings' files.
+    private func damage(_ root: String, with random: inout SeededGenerator) throws -> Case {
+        let all = try files(root).filter { !$0.hasSuffix("-shm") }
+        guard let name = all.randomElement(using: &random) else { return Case(file: "", what: "nothing") }
+        let path = "\(root)/\(name)"
+        var bytes = try bytes(path)
+        guard !bytes.isEmpty else { return Case(file: name, what: "nothing") }
+        let what: String
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0..<5:
+            // Half of all in the first kilobyte, where headers are.
+            let end = Bool.random(using: &random) ? min(1024, bytes.count) : bytes.count
+            let count = Int.random(in: 1...64, using: &random)
+            for _ in 0..<count {
+                bytes[Int.random(in: 0..<end, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+            }
+            what = "\(count) bits before \(end)"
+        case 5..<7:
+            let left = Int.random(in: 0..<bytes.count, using: &random)
+            bytes.removeLast(bytes.count - left)
+            what = "cut to \(left)"
+        case 7..<9:
+            let start = Int.random(in: 0..<bytes.count, using: &random) / 4096 * 4096
+            for index in start..<min(bytes.count, start + 4096) { bytes[index] = 0 }
+            what = "zeroes from \(start)"
+        default:
+            if name.hasSuffix("-wal") {
+                unlink(path)
+                return Case(file: name, what: "deleted")
+            }
+            let other = all.filter { $0.split(separator: "/").last == name.split(separator: "/").last }
+                .randomElement(using: &random)
+            if let other { bytes = try RecoveryTests.bytes("\(root)/\(other)") }
+            what = "replaced by \(other ?? "")"
+        }
+        try Data(bytes).write(to: URL(filePath: path))
+        return Case(file: name, what: what)
+    }
+
+    @Test("It starts every time, every sample that the card kept can be read, and no file is deleted")
+    func seeds() async throws {
+        let golden = try await golden()
+        let first = SeededGenerator().seed
+        print("corruption: \(Self.seeds) seeds from \(first)")
+        var rebuilt = 0
+        var texts = 0
+        for seed in 0..<Self.seeds {
+            var random = SeededGenerator(seed: first &+ seed)
+            let storage = Storage()
+            let root = storage.folder.path
+            try FileManager.default.removeItem(atPath: root)
+            try FileManager.default.copyItem(atPath: golden.folder.path, toPath: root)
+            let damage = try damage(root, with: &random)
+            let label: Comment = "seed \(first &+ seed): \(damage.file): \(damage.what)"
+            let before = try files(root).filter { !$0.hasPrefix("archive.sqlite") }
+            var kept: [String: [UInt8]] = [:]
+            for name in before { kept[name] = try bytes("\(root)/\(name)") }
+
+            let findings: [StorageFinding]
+            do { findings = try await storage.recover(Bool.random(using: &random) ? .everything : .start) } catch {
+                Issue.record("\(label): \(error)")
+                continue
+            }
+            if findings.contains(where: { $0.file.hasSuffix("archive.sqlite") && $0.recording == nil }) { rebuilt += 1 }
+            #expect(Set(before).isSubset(of: try files(root)), label)
+            for (name, old) in kept where name.hasSuffix("audio.wav") {
+                let now = try bytes("\(root)/\(name)")
+                // All but the header, and half a sample, is as the card gave it.
+                #expect(
+                    now.dropFirst(512).elementsEqual(old.dropFirst(512).prefix(max(0, old.count - 512) & ~1)), label)
+                #expect(try samples(of: "\(root)/\(name)").count == max(0, old.count - 512) / 2, label)
+            }
+            let archive = try storage.archive()
+            #expect(try await archive.recordings().map(\.id) == [1, 2, 3], label)
+            for id in 1...3 where !damage.file.hasPrefix(String("recordings/00000\(id)/j")) {
+                // Text whose journal is sound is there, unless the database changed it without a trace.
+                let segments = try #require(try await archive.transcript(of: id)).1.segments
+                if segments.map(\.text) == (1...20).map({ "word\(id)x\($0)" }) { texts += 1 }
+                #expect(segments.count == 20, label)
+            }
+            // And the next recording can begin.
+            #expect(try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "") == 4, label)
+        }
+        print("corruption: \(Self.seeds) starts, \(rebuilt) databases made anew, \(texts) texts unchanged")
+        #expect(texts > 0)
+    }
+}

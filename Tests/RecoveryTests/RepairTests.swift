@@ -1,0 +1,99 @@
+import Core
+import FoundationEssentials
+import TestKit
+import Testing
+
+@testable import Recording
+
+@Suite("Repairing a recording's file") struct RepairTests {
+    private let folder = TemporaryFolder()
+
+    /// What a cut, or a bad card, does to a file of 5,000 samples.
+    enum Damage: String, CaseIterable, Sendable {
+        case nothing, staleHeader, oddByte, zeroedHeader, randomHeader, name, rate, chunkSize, dataName
+
+        func apply(to bytes: inout [UInt8]) {
+            switch self {
+            case .nothing: break
+            case .staleHeader: bytes.replaceSubrange(508..<512, with: [100, 0, 0, 0])
+            case .oddByte: bytes.append(7)
+            case .zeroedHeader: for index in 0..<512 { bytes[index] = 0 }
+            case .randomHeader: for index in 0..<512 { bytes[index] = UInt8(truncatingIfNeeded: index &* 151 + 3) }
+            case .name: bytes[1] ^= 0x20
+            case .rate: bytes[60] ^= 0x10
+            case .chunkSize: bytes[16] ^= 0x40
+            case .dataName: bytes[504] ^= 1
+            }
+        }
+    }
+
+    private func make(_ reason: StopReason, samples: Int = 5000) -> [UInt8] {
+        var header = WaveHeader()
+        header.set(dataBytes: Int64(samples) * 2)
+        header.set(reason: reason)
+        return header.bytes + numbered(samples).flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
+    }
+
+    @Test(
+        "Whatever the header says, all of the audio is there after it, and a second run finds nothing to do",
+        arguments: Damage.allCases, [StopReason.cutShort, .button])
+    func repaired(damage: Damage, reason: StopReason) throws {
+        let path = folder.file("audio.wav")
+        var bytes = make(reason)
+        damage.apply(to: &bytes)
+        try Data(bytes).write(to: URL(filePath: path))
+        let repair = try RecordingRepair.run(path: path, told: (SamplePosition(5000), reason))
+        #expect(repair.length.samples == 5000)
+        #expect(repair.reason == reason)
+        #expect(repair.changes.isEmpty == (damage == .nothing))
+        #expect(try RecoveryTests.bytes(path) == make(reason))
+        #expect(try samples(of: path) == numbered(5000))
+        let again = try RecordingRepair.run(path: path)
+        #expect(again.changes.isEmpty && again.length.samples == 5000 && again.reason == reason)
+        // What lay in the place of a header is kept, if it was anything.
+        let isUnreadable = repair.changes.contains(.newHeader) && damage != .zeroedHeader
+        #expect((try? RecoveryTests.bytes("\(path).damaged-header-1")) == (isUnreadable ? Array(bytes[..<512]) : nil))
+    }
+
+    @Test("A header that cannot be read says cut short, unless the archive knows better", arguments: [4999, 5000])
+    func reasonOfADamagedHeader(told: Int64) throws {
+        let path = folder.file("audio.wav")
+        var bytes = make(.button)
+        Damage.zeroedHeader.apply(to: &bytes)
+        try Data(bytes).write(to: URL(filePath: path))
+        let repair = try RecordingRepair.run(path: path, told: (SamplePosition(told), .button))
+        #expect(repair.reason == (told == 5000 ? .button : .cutShort))
+    }
+
+    @Test("A closed file that lost its end says cut short, and how much is gone")
+    func lostEnd() throws {
+        let path = folder.file("audio.wav")
+        try Data(make(.button).dropLast(2001)).write(to: URL(filePath: path))
+        let repair = try RecordingRepair.run(path: path, told: (SamplePosition(5000), .button))
+        #expect(repair.reason == .cutShort)
+        #expect(repair.lost == 1001)
+        #expect(try samples(of: path) == numbered(3999))
+    }
+
+    @Test("A file that never got a whole header becomes an empty recording", arguments: [0, 1, 11, 511, 512])
+    func shorterThanAHeader(length: Int) throws {
+        let path = folder.file("audio.wav")
+        let bytes = Array(make(.cutShort).prefix(length))
+        try Data(bytes).write(to: URL(filePath: path))
+        let repair = try RecordingRepair.run(path: path)
+        #expect(repair.length == .zero && repair.reason == .cutShort)
+        #expect(try samples(of: path).isEmpty)
+        #expect(try RecordingRepair.run(path: path).changes == [])
+    }
+
+    @Test("Another program's file is left as it is", arguments: [8_000, 44_100])
+    func foreign(rate: UInt32) throws {
+        let path = folder.file("audio.wav")
+        var bytes = Array("RIFF".utf8) + [36, 0, 0, 0] + Array("WAVEfmt ".utf8) + [16, 0, 0, 0, 1, 0, 1, 0]
+        for value in [rate, rate * 2] { withUnsafeBytes(of: value) { bytes += Array($0) } }
+        bytes += [2, 0, 16, 0] + Array("data".utf8) + [0, 0, 0, 0] + [UInt8](repeating: 9, count: 999)
+        try Data(bytes).write(to: URL(filePath: path))
+        #expect(thrown { _ = try RecordingRepair.run(path: path) }?.code == .unsupported)
+        #expect(try RecoveryTests.bytes(path) == bytes)
+    }
+}

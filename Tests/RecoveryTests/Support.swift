@@ -1,0 +1,98 @@
+import Appliance
+import Core
+import FoundationEssentials
+import Glibc
+import Recording
+import SQLiteArchive
+import TestKit
+
+let engine = EngineDescription(name: "fake", version: "1", model: "plain")
+
+/// Takes no notice of anything.
+private struct Quiet: RecordingSink {}
+
+/// A storage directory of a test's own.
+struct Storage {
+    let folder: TemporaryFolder
+
+    init(_ folder: TemporaryFolder = TemporaryFolder()) { self.folder = folder }
+
+    var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.storage.directory = folder.path
+        return configuration
+    }
+
+    func audio(_ id: Int) -> String { RecordingFolder(storage: folder.path, recording: id).audio }
+
+    func archive() throws -> SQLiteArchive { try SQLiteArchive(path: configuration.archivePath) }
+
+    /// Recovers, and closes the archive again.
+    @discardableResult
+    func recover(_ depth: Recovery.Depth = .everything) async throws -> [StorageFinding] {
+        try await Recovery.open(configuration, depth: depth).findings
+    }
+
+    /// Records samples, and a text of so many words, a segment a word; one that is not closed was cut short.
+    @discardableResult
+    func record(
+        _ microphone: [ScriptedMicrophone.Step], words: [String] = [], isClosed: Bool = true, in archive: SQLiteArchive
+    ) async throws -> Int {
+        let id = try await archive.beginRecording(startedAt: 1000, clock: .unverified, microphone: "scripted:")
+        let session = RecordingSession(
+            microphone: ScriptedMicrophone(microphone + [.ended]), path: audio(id), sink: Quiet())
+        let result = try await session.run()
+        for gap in result.gaps { try await archive.add(gap, recording: id) }
+        if isClosed {
+            try await archive.endRecording(id, length: result.length, reason: result.reason)
+        } else {
+            try unclose(audio(id))
+        }
+        guard !words.isEmpty else { return id }
+        let pass = try await archive.beginPass(recording: id, engine: engine, profile: "live")
+        for (index, word) in words.enumerated() {
+            try await archive.commit(segment(index + 1, word), pass: pass, recording: id)
+        }
+        if isClosed {
+            try await archive.transcribed(upTo: result.length, recording: id)
+            try await archive.endPass(pass, recording: id)
+        }
+        return id
+    }
+
+    /// Makes the header what it was before the last sync of a recorder that was killed.
+    private func unclose(_ path: String) throws {
+        try change(path) { bytes in
+            bytes.replaceSubrange(112..<144, with: Array("cut short".utf8) + [UInt8](repeating: 0, count: 23))
+            bytes.replaceSubrange(4..<8, with: [0xF8, 0x01, 0, 0])
+            bytes.replaceSubrange(508..<512, with: [0, 0, 0, 0])
+        }
+    }
+}
+
+/// Segment `id` of one word, 500 samples long, a thousand after the one before.
+func segment(_ id: Int, _ word: String) -> Segment {
+    let start = SamplePosition(Int64(id - 1) * 1000)
+    let range = SampleRange(start, start + 500)
+    return Segment(
+        id: id, range: range, words: [Word(word, range, confidence: 0.5)],
+        alternatives: [Alternative(text: "\(word)s", confidence: 0.25)], endedBy: .silence)
+}
+
+func numbered(_ count: Int) -> [Int16] { (0..<count).map { Int16($0 % 30_000 + 1) } }
+
+func bytes(_ path: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(filePath: path))) }
+
+func change(_ path: String, _ body: (inout [UInt8]) throws -> Void) throws {
+    var bytes = try bytes(path)
+    try body(&bytes)
+    try Data(bytes).write(to: URL(filePath: path))
+}
+
+func samples(of path: String) throws -> [Int16] {
+    let reader = try RecordingReader(path: path)
+    let count = Int(try reader.length.samples)
+    return try [Int16](unsafeUninitializedCapacity: count) { buffer, done in
+        done = try reader.read(at: .zero, into: UnsafeMutableBufferPointer(rebasing: buffer[..<count]))
+    }
+}

@@ -1,0 +1,65 @@
+import Appliance
+import Core
+import Glibc
+import SQLiteArchive
+import TestKit
+import Testing
+
+@Suite("Verification") struct VerificationTests {
+    private let storage = Storage()
+
+    enum Damage: String, CaseIterable, Sendable {
+        case none, header, halfSample, truncated, missing, noisyGap, journal, otherJournal, ledger, segmentBehindEnd,
+            unknownFolder
+    }
+
+    private func damage(_ damage: Damage, in archive: SQLiteArchive) async throws {
+        let audio = storage.audio(1)
+        let journal = storage.folder.file("recordings/000001/journal.jsonl")
+        switch damage {
+        case .none: break
+        case .header: try change(audio) { $0[509] ^= 1 }
+        case .halfSample: try change(audio) { $0.append(1) }
+        case .truncated: try change(audio) { $0.removeLast(1000) }
+        case .missing: unlink(audio)
+        case .noisyGap: try change(audio) { $0[512 + 2 * 3100] = 1 }
+        case .journal: try change(journal) { $0[20] ^= 1 }
+        case .otherJournal:
+            let other = try bytes(storage.folder.file("recordings/000002/journal.jsonl"))
+            try change(journal) { $0 = other }
+        case .ledger:
+            try await archive.add(
+                ExportEntry(recording: 1, pass: 1, volume: "v", folder: "f", manifest: "short", exportedAt: 5))
+        case .segmentBehindEnd: try await archive.commit(segment(9, "far"), pass: 1, recording: 1)
+        case .unknownFolder: rename(storage.folder.file("recordings/000002"), storage.folder.file("recordings/000005"))
+        }
+    }
+
+    @Test(
+        "What is sound is found sound, and each damage is named with its file and a remedy", arguments: Damage.allCases)
+    func findings(kind: Damage) async throws {
+        let archive = try storage.archive()
+        try await storage.record(
+            [.samples(numbered(3000)), .lost(500), .samples(numbered(1500))], words: ["one", "two"], in: archive)
+        try await storage.record([.samples(numbered(5000))], words: ["other"], in: archive)
+        try await damage(kind, in: archive)
+        let findings = try await Verification(storage: storage.folder.path, archive: archive).run([])
+        #expect(findings.isEmpty == (kind == .none), "\(findings)")
+        for finding in findings {
+            #expect(finding.outcome == .damaged && finding.file.hasPrefix(storage.folder.path))
+            #expect(!finding.message.contains("\n"))
+            #expect(
+                ["run fieldscribe recover", "copy", "put", "export", "keep"].contains { finding.message.contains($0) })
+        }
+        let told = kind == .unknownFolder ? [5, 2] : [1]
+        #expect(kind == .none || Set(findings.map(\.recording)) == Set(told), "\(findings)")
+        let only = try await Verification(storage: storage.folder.path, archive: archive).run([2])
+        #expect(only.isEmpty == (kind != .unknownFolder))
+    }
+
+    @Test("A number that is nowhere is refused")
+    func unknown() async throws {
+        let verification = Verification(storage: storage.folder.path, archive: try storage.archive())
+        #expect(await thrown { _ = try await verification.run([3]) }?.code == .missing)
+    }
+}

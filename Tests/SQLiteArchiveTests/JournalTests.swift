@@ -1,0 +1,186 @@
+import Core
+import FoundationEssentials
+import Glibc
+import Testing
+
+@testable import SQLiteArchive
+
+@Suite("The archive made anew") struct JournalTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private struct Kept: Equatable {
+        var summary: RecordingSummary
+        var segments: [Segment]
+        var gaps: [Gap]
+        var marks: [Mark]
+        var exports: [ExportEntry]
+        var passes: [PassSummary]
+    }
+
+    private func kept(in archive: SQLiteArchive) async throws -> [Kept] {
+        var all: [Kept] = []
+        for summary in try await archive.recordings() {
+            let (_, timeline) = try #require(try await archive.transcript(of: summary.id))
+            all.append(
+                Kept(
+                    summary: summary, segments: timeline.segments, gaps: timeline.gaps, marks: timeline.marks,
+                    exports: try await archive.exports(of: summary.id),
+                    passes: try await archive.passes(of: summary.id)))
+        }
+        return all
+    }
+
+    /// Two recordings with everything that an archive can hold.
+    private func fill(_ archive: SQLiteArchive) async throws {
+        for _ in 1...2 {
+            let (id, first) = try await archive.record("one one", "two two")
+            var rich = segment(3, at: 300_000, "don't \u{202E}👩‍🚀", endedBy: .rotation)
+            rich.alternatives = [Alternative(text: "dont", confidence: 0.25)]
+            try await archive.commit(rich, pass: first, recording: id)
+            try await archive.endPass(first, recording: id)
+            let second = try await archive.beginPass(recording: id, engine: engine, profile: "final")
+            try await archive.commit(segment(1, at: 0, "begun"), pass: second, recording: id)
+            try await archive.add(
+                Gap(SampleRange(SamplePosition(5), SamplePosition(9)), cause: .overrun), recording: id)
+            try await archive.add(Mark(SamplePosition(7), text: "here\nand there"), recording: id)
+            try await archive.endRecording(id, length: SamplePosition(302_000), reason: .button)
+            try await archive.redate(recording: id, startedAt: 1_800_000_000.25)
+            try await archive.add(
+                ExportEntry(
+                    recording: id, pass: first, volume: "stick", folder: "f", manifest: "m", exportedAt: 2.5))
+        }
+    }
+
+    /// What is done to the files of a closed archive.
+    enum Loss: String, CaseIterable, Sendable {
+        case everything, garbage, empty, pages, header, schema, version, application
+    }
+
+    private func apply(_ loss: Loss) throws {
+        let path = folder.archive
+        var bytes = try Data(contentsOf: URL(filePath: path))
+        switch loss {
+        case .everything: unlink(path)
+        case .garbage: bytes = Data("This is a letter.\n".utf8)
+        case .empty: bytes = Data()
+        case .pages: for index in 20_000..<60_000 { bytes[index] = UInt8(truncatingIfNeeded: index &* 31) }
+        case .header: for index in 0..<4096 { bytes[index] = 0 }
+        case .schema:
+            let place = try #require(bytes.firstRange(of: Data("started_at REAL".utf8)))
+            bytes[place.lowerBound] ^= 1
+        case .version: bytes[63] ^= 8
+        case .application: bytes[70] ^= 64
+        }
+        if loss != .everything { try bytes.write(to: URL(filePath: path)) }
+    }
+
+    @Test(
+        "whatever becomes of the database, all that was committed comes back from the journals",
+        arguments: Loss.allCases)
+    func rebuilt(loss: Loss) async throws {
+        let before: [Kept]
+        do {
+            let archive = try SQLiteArchive(path: folder.archive)
+            try await fill(archive)
+            before = try await kept(in: archive)
+        }
+        try apply(loss)
+        let damaged = try? Data(contentsOf: URL(filePath: folder.archive))
+        let opened = try await SQLiteArchive.openRepairing(path: folder.archive)
+        #expect(opened.restored == [1, 2])
+        #expect(try await kept(in: opened.archive) == before)
+        #expect(try await opened.archive.search("astronaut OR two", limit: 9).isEmpty)
+        #expect(try await opened.archive.search("two", limit: 9).count == 2)
+        if loss == .everything || loss == .empty {
+            #expect(opened.setAside == nil)
+        } else {
+            let aside = try #require(opened.setAside)
+            #expect(aside == folder.archive + ".damaged-1")
+            #expect(try Data(contentsOf: URL(filePath: aside)) == damaged)
+        }
+    }
+
+    @Test("a sound archive is opened as it is, also while its log is full, and by nobody else")
+    func sound() async throws {
+        do {
+            let archive = try SQLiteArchive(path: folder.archive)
+            try await fill(archive)
+            #expect(await failure { _ = try await SQLiteArchive.openRepairing(path: folder.archive) }?.code == .busy)
+        }
+        let opened = try await SQLiteArchive.openRepairing(path: folder.archive)
+        #expect(opened.setAside == nil && opened.restored.isEmpty)
+    }
+
+    @Test("what a lost log takes with it comes back, and a journal without its end takes nothing away")
+    func lostLog() async throws {
+        do {
+            let archive = try SQLiteArchive(path: folder.archive)
+            try await archive.record("one")
+        }
+        let old = try Data(contentsOf: URL(filePath: folder.archive))
+        let journal = folder.path + "/recordings/000001/journal.jsonl"
+        do {
+            let archive = try SQLiteArchive(path: folder.archive)
+            try await archive.commit(segment(2, at: 200_000, "two"), pass: 1, recording: 1)
+            try await archive.record("other")
+        }
+        try old.write(to: URL(filePath: folder.archive))
+        do {
+            let opened = try await SQLiteArchive.openRepairing(path: folder.archive)
+            #expect(opened.restored == [1, 2])
+            #expect(try await opened.archive.transcript(of: 1)?.1.segments.map(\.text) == ["one", "two"])
+            #expect(try await opened.archive.transcript(of: 2)?.1.segments.map(\.text) == ["other"])
+        }
+        let torn = try Data(contentsOf: URL(filePath: journal)).dropLast(9)
+        try Data(torn).write(to: URL(filePath: journal))
+        let opened = try await SQLiteArchive.openRepairing(path: folder.archive)
+        try await opened.archive.commit(segment(3, at: 300_000, "three"), pass: 1, recording: 1)
+        let texts = try await opened.archive.transcript(of: 1)?.1.segments.map(\.text)
+        #expect(texts == ["one", "two", "three"])
+        // The half line spoils only itself.
+        let (entries, damagedLines) = Journal(root: folder.path + "/recordings").read(1)
+        #expect(damagedLines == 1)
+        #expect(JournalRecord(entries).passes.first?.segments.keys.sorted() == [1, 3])
+        #expect(try await opened.archive.mendJournals() == [1])
+        #expect(try await opened.archive.journalFindings(of: 1) == (0, false))
+    }
+
+    @Test("a commit that the database refuses does not come back from the journal")
+    func refused() async throws {
+        do {
+            let archive = try SQLiteArchive(path: folder.archive)
+            let (id, pass) = try await archive.record("one", "two")
+            #expect(
+                await failure {
+                    try await archive.commit(segment(2, at: 500_000, "again"), pass: pass, recording: id)
+                } != nil)
+        }
+        unlink(folder.archive)
+        let opened = try await SQLiteArchive.openRepairing(path: folder.archive)
+        #expect(try await opened.archive.transcript(of: 1)?.1.segments.map(\.text) == ["one", "two"])
+    }
+
+    @Test("a damaged full-text index is made anew by itself")
+    func index() async throws {
+        do {
+            let archive = try SQLiteArchive(path: folder.archive)
+            try await archive.record("findable")
+            try await archive.execute("INSERT INTO segment_text (segment_text) VALUES ('delete-all')")
+            #expect(try await archive.search("findable", limit: 1).isEmpty)
+        }
+        let opened = try await SQLiteArchive.openRepairing(path: folder.archive)
+        #expect(opened.setAside == nil)
+        #expect(try await opened.archive.search("findable", limit: 1).count == 1)
+    }
+
+    @Test("a recording that never came to audio leaves no journal behind")
+    func discarded() async throws {
+        let archive = try SQLiteArchive(path: folder.archive)
+        let id = try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "")
+        #expect(access(folder.path + "/recordings/000001/journal.jsonl", F_OK) == 0)
+        try await archive.discard(recording: id)
+        #expect(access(folder.path + "/recordings/000001", F_OK) != 0)
+    }
+}

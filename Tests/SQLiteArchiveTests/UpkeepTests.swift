@@ -1,0 +1,135 @@
+import Core
+import FoundationEssentials
+import Glibc
+import Testing
+
+@testable import SQLiteArchive
+
+@Suite("Upkeep of the archive") struct UpkeepTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test("a file of version 1 keeps all it has, knows what was read to the end, and gets its journals")
+    func versionOne() async throws {
+        do {
+            let connection = try Connection(path: folder.archive)
+            try connection.execute(Migrations.steps[0])
+            try connection.execute(
+                """
+                PRAGMA user_version = 1; PRAGMA application_id = \(0x4653_4352);
+                INSERT INTO recording (started_at, clock, microphone, length_samples, transcribed_samples, stop_reason)
+                    VALUES (1, 'synchronized', 'alsa:hw:0', 5000, 5000, 'button'),
+                        (2, 'unverified', 'alsa:hw:0', 5000, 1000, 'button'), (3, 'unverified', '', 0, 0, 'cut short');
+                INSERT INTO pass (recording, engine, version, model, profile)
+                    VALUES (1, 'p', '1', 'm', 'live'), (1, 'p', '1', 'm', 'final'), (2, 'p', '1', 'm', 'live');
+                INSERT INTO segment (pass, number, start_sample, end_sample, text, ended_by)
+                    VALUES (2, 1, 0, 500, 'old text', 'silence'), (3, 1, 0, 1000, 'half', 'silence');
+                INSERT INTO word (segment, number, start_sample, end_sample, text, confidence)
+                    VALUES (1, 1, 0, 100, 'old', 0.5), (1, 2, 100, 500, 'text', 0.5);
+                """)
+            connection.keepsLog(false)
+        }
+        for id in 1...2 { mkdirs("\(folder.path)/recordings/00000\(id)") }
+        do {
+            let opened = try await SQLiteArchive.openRepairing(path: folder.archive)
+            #expect(opened.setAside == nil)
+            #expect(try await opened.archive.passes(of: 1).map(\.isComplete) == [false, true])
+            #expect(try await opened.archive.passes(of: 2).map(\.isComplete) == [false])
+            #expect(try await opened.archive.unfinished().map(\.id) == [2, 3])
+            #expect(try await opened.archive.search("old", limit: 9).map(\.text) == ["old text"])
+            #expect(try await opened.archive.mendJournals() == [1, 2])
+        }
+        unlink(folder.archive)
+        let opened = try await SQLiteArchive.openRepairing(path: folder.archive)
+        let (summary, timeline) = try #require(try await opened.archive.transcript(of: 1))
+        #expect(summary.microphone == "alsa:hw:0" && summary.length.samples == 5000 && summary.clock == .synchronized)
+        #expect(timeline.segments.first?.words.map(\.text) == ["old", "text"])
+    }
+
+    private func mkdirs(_ path: String) {
+        try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    @Test("the passes that were shown: complete before later, later before earlier, text before none")
+    func bestPass() async throws {
+        let archive = try SQLiteArchive(path: folder.archive)
+        let (id, first) = try await archive.record("first")
+        let second = try await archive.beginPass(recording: id, engine: engine, profile: "final")
+        #expect(try await archive.shownPass(of: id)?.id == first)
+        try await archive.commit(segment(1, at: 0, "second"), pass: second, recording: id)
+        #expect(try await archive.shownPass(of: id)?.id == second)
+        try await archive.endPass(first, recording: id)
+        #expect(try await archive.shownPass(of: id)?.id == first)
+        #expect(try await archive.search("second", limit: 9).isEmpty)
+        #expect(try await archive.transcript(of: id)?.1.segments.map(\.text) == ["first"])
+        try await archive.endPass(second, recording: id)
+        #expect(try await archive.search("second", limit: 9).count == 1)
+        #expect(try await archive.search("first", limit: 9).isEmpty)
+        #expect(await failure { try await archive.endPass(second, recording: 99) }?.code == .missing)
+        let passes = try await archive.passes(of: id)
+        #expect(passes.map(\.lastSegment) == [1, 1] && passes.map(\.committedUpTo.samples) == [1000, 1000])
+    }
+
+    @Test("erased text is in none of the archive's files any more, and neighbours keep theirs")
+    func erased() async throws {
+        let archive = try SQLiteArchive(path: folder.archive)
+        let names = (1...40).map { "canary\($0)zebra" }
+        let (stays, _) = try await archive.record("neighbour")
+        var gone: [Int] = []
+        for name in names {
+            let (id, pass) = try await archive.record(name)
+            var rich = segment(7, at: 700_000, "more \(name)")
+            rich.alternatives = [Alternative(text: "other\(name)", confidence: 0.5)]
+            try await archive.commit(rich, pass: pass, recording: id)
+            try await archive.add(Mark(.zero, text: "mark\(name)"), recording: id)
+            gone.append(id)
+        }
+        func occurrences() throws -> Int {
+            try ["", "-wal"].filter { access(folder.archive + $0, F_OK) == 0 }.reduce(0) { count, suffix in
+                let bytes = try Data(contentsOf: URL(filePath: folder.archive + suffix))
+                return count + (bytes.firstRange(of: Data("zebra".utf8)) == nil ? 0 : 1)
+                    + (bytes.firstRange(of: Data("canary".utf8)) == nil ? 0 : 1)
+            }
+        }
+        #expect(try occurrences() > 0)
+        try await archive.delete(recordings: gone)
+        #expect(try occurrences() == 0)
+        #expect(try await archive.recordings().map(\.id) == [stays])
+        #expect(try await archive.search("neighbour", limit: 9).count == 1)
+        #expect(try await archive.search("canary", limit: 9).isEmpty)
+        #expect(try await archive.count("SELECT count(*) FROM erasure") == 40)
+        try await archive.execute("INSERT INTO segment_text (segment_text) VALUES ('integrity-check')")
+        // What is not there is erased already.
+        try await archive.delete(recordings: gone)
+        #expect(try await archive.count("SELECT count(*) FROM erasure") == 40)
+    }
+
+    @Test("the ledger tells what a volume got and what became of a recording, and goes with it")
+    func ledger() async throws {
+        let archive = try SQLiteArchive(path: folder.archive)
+        let (first, pass) = try await archive.record("one")
+        let (second, _) = try await archive.record("two")
+        let entries = [(first, pass as Int?, "a"), (second, nil, "a"), (first, pass, "b")].map {
+            ExportEntry(recording: $0, pass: $1, volume: $2, folder: "x", manifest: "m", exportedAt: 3)
+        }
+        for entry in entries { try await archive.add(entry) }
+        #expect(try await archive.exports(to: "a") == [entries[0], entries[1]])
+        #expect(try await archive.exports(of: first) == [entries[0], entries[2]])
+        try await archive.delete(recordings: [first])
+        #expect(try await archive.exports(to: "a") == [entries[1]])
+        #expect(await failure { try await archive.add(entries[0]) }?.code == .missing)
+    }
+
+    @Test("a start is placed in this boot, a minute of audio kept from before included")
+    func starts() async throws {
+        let archive = try SQLiteArchive(path: folder.archive)
+        let id = try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "")
+        let boot = try #require(
+            try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8).prefix(36))
+        let starts = try await archive.unverifiedStarts(inBoot: String(boot))
+        #expect(starts.map(\.recording) == [id])
+        #expect(starts.allSatisfy { $0.nanoseconds > 0 })
+        #expect(try await archive.unverifiedStarts(inBoot: "another").isEmpty)
+    }
+}
