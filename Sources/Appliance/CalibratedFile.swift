@@ -110,6 +110,6 @@ extension Substring {
         }
         // The blanks before a comment or the line's end are not the value's.
         while end > start, " \t\r".contains(after[after.index(before: end)]) { end = after.index(before: end) }
-        return self[..<start] + value + self[end...]
+        return Substring("\(self[..<start])\(value)\(self[end...])")
     }
 }

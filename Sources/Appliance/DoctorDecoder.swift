@@ -48,18 +48,27 @@ private func read(_ path: String) throws(DeviceError) -> [Int16] {
 private func syllables(seconds: Int) -> [Int16] {
     let vowels: [[Double]] = [[730, 1_090, 2_440], [270, 2_290, 3_010], [300, 870, 2_240]]
     let rate = Double(SamplePosition.rate)
-    return (0..<seconds * SamplePosition.rate).map { index in
+    var samples: [Int16] = []
+    samples.reserveCapacity(seconds * SamplePosition.rate)
+    for index in 0..<seconds * SamplePosition.rate {
         let time = Double(index) / rate
-        let syllable = Int(time * 4)
-        let envelope = max(0, sin(.pi * (time * 4 - Double(syllable)) * 1.25))
+        let beat = time * 4
+        let syllable = beat.rounded(.down)
+        let vowel = vowels[Int(syllable) % vowels.count]
         var value = 0.0
         for harmonic in 1...30 {
             let frequency = 120.0 * Double(harmonic)
-            let gain = vowels[syllable % vowels.count].reduce(0.0) { sum, formant in
-                sum + 1 / (1 + ((frequency - formant) / 90) * ((frequency - formant) / 90))
+            var gain = 0.0
+            for formant in vowel {
+                let distance = (frequency - formant) / 90
+                gain += 1 / (1 + distance * distance)
             }
-            value += gain * sin(2 * .pi * frequency * time)
+            let phase: Double = 2 * Double.pi * frequency * time
+            value += gain * sin(phase)
         }
-        return Int16(max(-32_000, min(32_000, 4_000 * envelope * value)))
+        let envelope: Double = max(0, sin(Double.pi * (beat - syllable) * 1.25))
+        let level: Double = 4_000 * envelope * value
+        samples.append(Int16(max(-32_000, min(32_000, level))))
     }
+    return samples
 }
