@@ -51,10 +51,16 @@ private func writeJoined(_ path: String, from reader: RecordingReader) throws(De
         guard count > 0 else { throw DeviceError(.damaged, "read", "\(path): a part of the recording cannot be read") }
         let samples = UnsafeBufferPointer(rebasing: buffer[..<count])
         // What was a hole stays one.
-        if samples.allSatisfy({ $0 == 0 }) { try file.appendSilence(count) } else { try file.append(samples) }
+        if isSilence(samples) { try file.appendSilence(count) } else { try file.append(samples) }
     }
     file.setJoined()
     try file.close(reason: reader.stopReason ?? .cutShort)
+}
+
+private func isSilence(_ samples: UnsafeBufferPointer<Int16>) -> Bool {
+    guard let base = samples.baseAddress, samples.first == 0 else { return false }
+    // All alike, and the first is zero.
+    return memcmp(base, base + 1, (samples.count - 1) * MemoryLayout<Int16>.size) == 0
 }
 
 /// Gives a file a name that no other has.
