@@ -40,7 +40,8 @@ package struct RateWatch: Sendable {
         let wasWrong = isWrong
         if abs(lead) > Self.tolerance * elapsed + Self.lateness {
             isWrong = true
-        } else if abs(lead) < Self.tolerance / 2 * elapsed + Self.lateness {
+        } else if abs(lead) < Self.tolerance / 2 * elapsed - Self.lateness {
+            // So it takes 100 s at the least.
             isWrong = false
         }
         if now - start >= Self.longest || isWrong != wasWrong {

@@ -61,6 +61,7 @@ final class Writer {
             do throws(DeviceError) {
                 (reason, failure) = try writeAll()
                 try file.close(reason: reason)
+                tellSynced()
                 break
             } catch {
                 do throws(DeviceError) { try goOn(after: error) } catch {
@@ -126,15 +127,20 @@ final class Writer {
         link.ring.release()
         link.freed()
         syncDue = MonotonicClock.nanoseconds + settings.syncNanoseconds
-        syncedUpTo = end
-        if previous != nil { sink.written(upTo: told) }
-        (failures, previous) = (0, nil)
-        sink.synced(upTo: syncedUpTo)
+        tellSynced()
         do throws(DeviceError) { try settings.reserve?.check() } catch {
             guard error.code == .full, low == nil else { return }
             low = error
             link.stop(reason: .disk)
         }
+    }
+
+    private func tellSynced() {
+        if previous != nil { sink.written(upTo: told) }
+        (failures, previous) = (0, nil)
+        guard end > syncedUpTo else { return }
+        syncedUpTo = end
+        sink.synced(upTo: syncedUpTo)
     }
 
     /// Begins a new file at the last good sync, and has the ring give again what follows it.
