@@ -1,15 +1,10 @@
 import Core
 import Synchronization
 
-/// Where events go out to all who listen, each at its own pace.
+/// Where events go out to all who listen, each at its own pace; nobody who publishes ever waits.
 package final class EventHub: Sendable {
-    private struct Listener {
-        var wantsPartials: Bool
-        var continuation: AsyncStream<Event>.Continuation
-    }
-
     private struct State {
-        var listeners: [Int: Listener] = [:]
+        var listeners: [Int: EventQueue] = [:]
         var next = 0
     }
 
@@ -17,43 +12,43 @@ package final class EventHub: Sendable {
 
     package init() {}
 
-    /// All events from now on. Partial readings and levels are computed only while somebody wants them.
+    /// All events from now on, until `finish`, the sequence is let go, or the listener falls 1,024 events behind.
+    /// Partial readings and levels are computed only while somebody wants them.
     package func events(withPartials wantsPartials: Bool) -> AsyncStream<Event> {
-        let (stream, continuation) = AsyncStream<Event>.makeStream()
+        let queue = EventQueue(wantsPartials: wantsPartials)
         let ticket = state.withLock { state in
             state.next += 1
-            state.listeners[state.next] = Listener(wantsPartials: wantsPartials, continuation: continuation)
+            state.listeners[state.next] = queue
             return state.next
         }
-        continuation.onTermination = { [weak self] _ in
+        let seat = Seat { [weak self] in
             self?.state.withLock { state in _ = state.listeners.removeValue(forKey: ticket) }
         }
-        return stream
+        return AsyncStream {
+            let event = await queue.next()
+            if event == nil { seat.leave() }
+            return event
+        }
     }
 
     /// Whether somebody wants partial readings and levels.
     package var wantsPartials: Bool { state.withLock { $0.listeners.values.contains { $0.wantsPartials } } }
 
     package func publish(_ event: Event) {
-        let listeners = state.withLock { Array($0.listeners.values) }
-        for listener in listeners where listener.wantsPartials || !event.isVolatile {
-            listener.continuation.yield(event)
-        }
+        for queue in state.withLock({ Array($0.listeners.values) }) { queue.put(event) }
     }
 
-    /// Ends every listener's sequence.
+    /// Ends every listener's sequence, once it has taken what there is.
     package func finish() {
-        let listeners = state.withLock { Array($0.listeners.values) }
-        for listener in listeners { listener.continuation.finish() }
+        for queue in state.withLock({ Array($0.listeners.values) }) { queue.end() }
     }
 }
 
-extension Event {
-    /// Whether the event is worth nothing once the next of its kind has come.
-    fileprivate var isVolatile: Bool {
-        switch self {
-        case .partial, .level: true
-        default: false
-        }
-    }
+/// A listener's place at the hub; given back when its sequence ends or goes.
+private final class Seat: Sendable {
+    let leave: @Sendable () -> Void
+
+    init(leave: @escaping @Sendable () -> Void) { self.leave = leave }
+
+    deinit { leave() }
 }

@@ -1,6 +1,8 @@
 import Core
+import Platform
 import Recognizing
 import Recording
+import Synchronization
 
 /// What the writer thread tells of a recording, handed on to those who follow it.
 final class LiveDesk: RecordingSink {
@@ -13,6 +15,8 @@ final class LiveDesk: RecordingSink {
     private let hub: EventHub
     private let progress = RecordingProgress()
     private let lostGaps: AsyncStream<Gap>.Continuation
+    private let synced = Atomic<Int64>(0)
+    private let present = Mutex<[String: String]>([:])
 
     init(recording: Int, path: String, hub: EventHub) {
         self.recording = recording
@@ -21,7 +25,21 @@ final class LiveDesk: RecordingSink {
         (gaps, lostGaps) = AsyncStream<Gap>.makeStream()
     }
 
+    /// Monotonic time at which bytes last reached the disk; nil before the first.
+    var diskProgress: Duration? {
+        let time = synced.load(ordering: .acquiring)
+        return time > 0 ? .nanoseconds(time) : nil
+    }
+
+    /// What is wrong now: message by code.
+    var faults: [String: String] { present.withLock { $0 } }
+
+    /// Asked anew each time: listeners come and go.
+    var wantsLevel: Bool { hub.wantsPartials }
+
     func written(upTo position: SamplePosition) { progress.written(upTo: position) }
+
+    func synced(upTo position: SamplePosition) { synced.store(MonotonicClock.nanoseconds, ordering: .releasing) }
 
     func level(rms: Double, peak: Double) { hub.publish(.level(rms: rms, peak: peak)) }
 
@@ -30,6 +48,13 @@ final class LiveDesk: RecordingSink {
         lostGaps.yield(gap)
         hub.publish(.gap(recording: recording, gap: gap))
     }
+
+    func fault(code: String, message: String) {
+        present.withLock { $0[code] = message }
+        hub.publish(.fault(code: code, message: message))
+    }
+
+    func recovered(code: String) { present.withLock { _ = $0.removeValue(forKey: code) } }
 
     /// Waits until so much is recorded; false where the recording ends before.
     func reaches(_ position: SamplePosition) async -> Bool {

@@ -21,9 +21,11 @@ package final class LiveRecording: Sendable {
     private let configuration: Configuration
     private let archive: any Archive
     private let hub: EventHub
-    private let id: Int
     private let session: RecordingSession
     private let desk: LiveDesk
+
+    /// The recording's number.
+    package let id: Int
 
     /// Where the recording lies.
     package let folder: RecordingFolder
@@ -31,25 +33,53 @@ package final class LiveRecording: Sendable {
     /// Enters a new recording into the archive and makes its folder; `run` then records.
     ///
     /// - Parameters:
+    ///   - microphone: where it has a pre-roll, the recording begins with that, and with the wall time of then.
     ///   - length: where the recording ends by itself; nil for never.
+    /// - Throws: `DeviceError`, `full` where the disk has less than its reserve left.
     package init(
         configuration: Configuration, archive: any Archive, microphone: any MicrophoneProvider, hub: EventHub,
         length: SamplePosition? = nil
     ) async throws {
-        let microphone = length.map { LimitedMicrophone(base: microphone, length: $0) } ?? microphone
+        let reserve = configuration.reserve
+        try makeFolder(reserve.directory)
+        try reserve.check()
+        // Without it a recording still records.
+        try? reserve.keepBallast()
         self.configuration = configuration
         self.archive = archive
         self.hub = hub
         id = try await archive.beginRecording(
-            startedAt: MonotonicClock.wallSeconds,
+            startedAt: MonotonicClock.wallSeconds - microphone.prerollSeconds,
             clock: MonotonicClock.wallIsSynchronized ? .synchronized : .unverified, microphone: microphone.name)
         folder = RecordingFolder(storage: configuration.storage.directory, recording: id)
         try makeFolder(folder.path)
         desk = LiveDesk(recording: id, path: folder.audio, hub: hub)
         var settings = RecordingSession.Settings()
         settings.syncSeconds = configuration.capture.syncSeconds
+        settings.length = length
+        settings.reserve = reserve
         session = RecordingSession(microphone: microphone, path: folder.audio, settings: settings, sink: desk)
-        session.wantsLevel.store(hub.wantsPartials, ordering: .relaxed)
+    }
+
+    /// How far it has come: where a mark goes that is made now.
+    package var position: SamplePosition { session.position }
+
+    /// Monotonic time at which bytes of it last reached the disk; nil before the first.
+    package var diskProgress: Duration? { desk.diskProgress }
+
+    /// Whether the microphone is there; while it is not, what is lost becomes a gap.
+    package var microphoneIsAlive: Bool { desk.faults[DeviceError.Code.disconnected.rawValue] == nil }
+
+    /// What is wrong with it now, the message by the code of its `Event.fault`; what is over is gone.
+    package var faults: [String: String] { desk.faults }
+
+    /// Keeps a mark at the present position.
+    @discardableResult
+    package func mark(_ text: String = "") async throws -> Mark {
+        let mark = Mark(position, text: text)
+        try await archive.add(mark, recording: id)
+        hub.publish(.mark(recording: id, mark: mark))
+        return mark
     }
 
     /// Waits until so much is recorded; false where the recording ends before.
@@ -112,5 +142,12 @@ package final class LiveRecording: Sendable {
             hub.publish(.fault(code: failure?.code.rawValue ?? "failed", message: failure?.message ?? "\(error)"))
             return .failure(error)
         }
+    }
+}
+
+extension Configuration {
+    /// What recordings leave free on the disk of `storage.directory`.
+    package var reserve: DiskReserve {
+        DiskReserve(directory: storage.directory, megabytes: storage.reserveMegabytes)
     }
 }

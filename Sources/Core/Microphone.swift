@@ -7,6 +7,12 @@ package protocol MicrophoneProvider: Sendable {
     /// Whether sound comes at the pace of time, ready or not; one that is not real time waits to be read.
     var isRealTime: Bool { get }
 
+    /// Whether silence, distortion or a wrong rate are faults of it; a file may hold anything.
+    var isMonitored: Bool { get }
+
+    /// How much that was heard already a recording begun now starts with, in seconds.
+    var prerollSeconds: Double { get }
+
     /// Opens the device. The microphone is used and freed on the thread that opened it.
     ///
     /// - Throws: `DeviceError` with `missing`, `busy`, `denied` or `unsupported`.
@@ -15,6 +21,8 @@ package protocol MicrophoneProvider: Sendable {
 
 extension MicrophoneProvider {
     package var isRealTime: Bool { true }
+    package var isMonitored: Bool { isRealTime }
+    package var prerollSeconds: Double { 0 }
 }
 
 /// An open microphone: mono, 16-bit, 16 kHz.
@@ -27,6 +35,13 @@ package protocol Microphone: AnyObject {
 
     /// The most samples that one `read` gives.
     var maximumBlock: Int { get }
+
+    /// How many of the samples that it gives were heard before it was opened.
+    var heardBefore: Int { get }
+}
+
+extension Microphone {
+    package var heardBefore: Int { 0 }
 }
 
 /// What one read of a microphone gave.

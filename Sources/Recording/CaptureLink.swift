@@ -16,6 +16,14 @@ final class CaptureLink: Sendable {
         case failed(DeviceError)
     }
 
+    /// What the capture thread has to say besides samples.
+    enum News {
+        case microphoneLost(DeviceError)
+        case microphoneBack
+        /// How far the rate is off, as a share; 0 once it is right again.
+        case rate(Double)
+    }
+
     let ring: SampleRing
 
     /// Wakes the writer: there are samples, or capture has opened the microphone, or ended.
@@ -28,6 +36,8 @@ final class CaptureLink: Sendable {
     private let ended = Atomic<Bool>(false)
     private let reason = Mutex<StopReason?>(nil)
     private let outcome = Mutex<Outcome>(.stopped)
+    private let news = Mutex<[News]>([])
+    private let captured = Atomic<Int64>(0)
 
     init(ringSamples: Int) { ring = SampleRing(capacity: ringSamples) }
 
@@ -47,6 +57,36 @@ final class CaptureLink: Sendable {
     /// Capture: waits until the ring takes so many samples, or it shall end.
     func waitForRoom(for count: Int) {
         while !ring.hasRoom(for: count), !isStopping { room.wait() }
+    }
+
+    /// Capture: waits for so long, or until it shall end.
+    func pause(nanoseconds: Int64) {
+        let end = MonotonicClock.nanoseconds + nanoseconds
+        while !isStopping {
+            let left = end - MonotonicClock.nanoseconds
+            guard left > 0 else { return }
+            room.wait(timeout: .nanoseconds(left))
+        }
+    }
+
+    /// Capture: so many more samples were captured or lost.
+    func advance(by samples: Int) { captured.wrappingAdd(Int64(samples), ordering: .relaxed) }
+
+    /// Any thread: how far the capture has come, whatever of it has been written.
+    var position: SamplePosition { SamplePosition(captured.load(ordering: .relaxed)) }
+
+    /// Capture: something to tell.
+    func tell(_ item: News) {
+        news.withLock { $0.append(item) }
+        data.signal()
+    }
+
+    /// Writer: what was told since it last asked.
+    func takeNews() -> [News] {
+        news.withLock { news in
+            defer { news.removeAll() }
+            return news
+        }
     }
 
     /// Writer: says that there is more room.

@@ -15,11 +15,12 @@ final class MarkerQueue: @unchecked Sendable {
     }
 
     // Safety: a place is written by the producer before `tail` is released past it, and read by the consumer, after
-    // acquiring `tail`, before `head` is released past it.
+    // acquiring `tail`, before `head` is released past it. Only the consumer uses `cursor`.
     private let places: UnsafeMutablePointer<Marker>
     private let capacity: Int
     private let head = Atomic<Int>(0)
     private let tail = Atomic<Int>(0)
+    private var cursor = 0
 
     init(capacity: Int) {
         self.capacity = capacity
@@ -38,12 +39,18 @@ final class MarkerQueue: @unchecked Sendable {
         tail.store(index + 1, ordering: .releasing)
     }
 
-    /// Consumer: the oldest marker.
-    var first: Marker? {
-        let index = head.load(ordering: .relaxed)
-        return index < tail.load(ordering: .acquiring) ? places[index % capacity] : nil
-    }
+    /// Consumer: the oldest marker that was not taken.
+    var first: Marker? { cursor < tail.load(ordering: .acquiring) ? places[cursor % capacity] : nil }
 
-    /// Consumer: gives the place of the oldest marker back.
-    func removeFirst() { head.wrappingAdd(1, ordering: .releasing) }
+    /// Consumer: takes the first marker; its place is kept until `release`.
+    func removeFirst() { cursor += 1 }
+
+    /// Consumer: whether half of the places are taken and not released.
+    var needsRelease: Bool { cursor - head.load(ordering: .relaxed) >= max(1, capacity / 2) }
+
+    /// Consumer: gives the places of all markers that were taken back.
+    func release() { head.store(cursor, ordering: .releasing) }
+
+    /// Consumer: what was taken and not released comes again.
+    func rewind() { cursor = head.load(ordering: .relaxed) }
 }

@@ -1,39 +1,134 @@
 import Core
 import Glibc
 import Platform
+import Synchronization
 
-/// Reads a recording, also one that is still growing or was cut short.
+/// Reads a recording, also one that is still growing, was cut short, or lies in parts.
 ///
-/// May be used from any thread. It believes the file's length, not what the header last told of it.
+/// May be used from any thread. It believes the files' lengths, not what their headers last told of them.
 package final class RecordingReader: Sendable {
-    private let file: FileDescriptor
-    private let layout: WaveLayout
+    /// An open file of the recording.
+    private final class Layer: Sendable {
+        let start: SamplePosition
+        let turn: Int
+        let file: FileDescriptor
+        let layout: WaveLayout
 
-    /// Opens a recording.
+        init(path: String, start: SamplePosition, turn: Int) throws(DeviceError) {
+            let file = try FileDescriptor(opening: path, O_RDONLY)
+            layout = try WaveLayout(of: file)
+            self.file = file
+            self.start = start
+            self.turn = turn
+        }
+
+        func end() throws(DeviceError) -> SamplePosition {
+            start + max(0, try file.size() - layout.dataOffset) / 2
+        }
+
+        /// Whether `path` still names this file.
+        func isStill(at path: String) -> Bool {
+            var (mine, named) = (stat(), stat())
+            return fstat(file.number, &mine) == 0 && stat(path, &named) == 0 && mine.st_ino == named.st_ino
+                && mine.st_dev == named.st_dev
+        }
+    }
+
+    private let path: String
+    /// `audio.wav` and the parts over it, the one to believe most last.
+    private let layers: Mutex<[Layer]>
+
+    /// Opens a recording by the path of its `audio.wav`.
     ///
     /// - Throws: `DeviceError` with `missing`, `damaged` or `unsupported`.
     package init(path: String) throws(DeviceError) {
-        let file = try FileDescriptor(opening: path, O_RDONLY)
-        layout = try WaveLayout(of: file)
-        self.file = file
+        self.path = path
+        layers = Mutex([try Layer(path: path, start: .zero, turn: 0)])
+        refresh()
     }
 
     /// How much there is now.
     package var length: SamplePosition {
-        get throws(DeviceError) { SamplePosition(max(0, try file.size() - layout.dataOffset) / 2) }
+        get throws(DeviceError) {
+            refresh()
+            return try Self.end(of: layers.withLock { $0 })
+        }
     }
 
-    /// Why the recording had ended when this reader was opened; nil where its file does not tell.
-    package var stopReason: StopReason? { layout.stopReason }
+    /// Why the recording had ended when this reader was opened; nil where its files do not tell.
+    package var stopReason: StopReason? { layers.withLock { $0 }.last?.layout.stopReason }
 
-    /// Reads samples from a position on until the buffer is full or the file ends; a gap reads as silence.
+    /// Reads samples from a position on until the buffer is full or the recording ends; a gap reads as silence.
     ///
     /// - Returns: the number of samples, 0 at the end of what there is so far.
     package func read(
         at position: SamplePosition, into buffer: UnsafeMutableBufferPointer<Int16>
     ) throws(DeviceError) -> Int {
         guard position >= .zero, position.samples < Int64.max / 4 else { return 0 }
-        return try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: layout.dataOffset + 2 * position.samples)
-            / 2
+        let count = try read(layers.withLock { $0 }, at: position, into: buffer)
+        // Either there is no more yet, or it is in a part that was begun since, or in a file that has taken over.
+        guard count < buffer.count, refresh() else { return count }
+        return try read(layers.withLock { $0 }, at: position, into: buffer)
+    }
+
+    private func read(
+        _ layers: [Layer], at position: SamplePosition, into buffer: UnsafeMutableBufferPointer<Int16>
+    ) throws(DeviceError) -> Int {
+        var done = 0
+        while done < buffer.count {
+            let place = position + Int64(done)
+            guard let index = try Self.index(in: layers, holding: place) else { break }
+            // The next part takes over where it begins, even if this one goes on.
+            let next = layers[(index + 1)...].map(\.start).filter { $0 > place }.min()
+            let most = next.map { Int(clamping: $0 - place) } ?? .max
+            let rest = UnsafeMutableBufferPointer(rebasing: buffer[done...].prefix(most))
+            let layer = layers[index]
+            let count =
+                try layer.file.read(
+                    into: UnsafeMutableRawBufferPointer(rest),
+                    at: layer.layout.dataOffset + 2 * (place - layer.start)) / 2
+            if count == 0 { break }
+            done += count
+        }
+        return done
+    }
+
+    /// The last of the files that hold this place.
+    private static func index(in layers: [Layer], holding place: SamplePosition) throws(DeviceError) -> Int? {
+        for index in layers.indices.reversed() where layers[index].start <= place {
+            if try layers[index].end() > place { return index }
+        }
+        return nil
+    }
+
+    private static func end(of layers: [Layer]) throws(DeviceError) -> SamplePosition {
+        var end = SamplePosition.zero
+        for layer in layers { end = max(end, try layer.end()) }
+        return end
+    }
+
+    /// Looks for parts that were begun since, and for the file into which all were joined; returns whether there are.
+    @discardableResult
+    private func refresh() -> Bool {
+        layers.withLock { layers in
+            var fresh = layers
+            if let first = fresh.first, !first.isStill(at: path),
+                let joined = try? Layer(path: path, start: .zero, turn: 0)
+            {
+                fresh = [joined]
+            }
+            if fresh.first?.layout.isJoined != true {
+                for part in RecordingPart.all(beside: path)
+                where !fresh.contains(where: { $0.turn == part.turn && $0.start == part.start }) {
+                    // One that is only being made, or gone again, is no part yet.
+                    guard let layer = try? Layer(path: part.path, start: part.start, turn: part.turn) else { continue }
+                    fresh.append(layer)
+                }
+                fresh.sort { ($0.start, $0.turn) < ($1.start, $1.turn) }
+            }
+            let isChanged = fresh.map(ObjectIdentifier.init) != layers.map(ObjectIdentifier.init)
+            layers = fresh
+            return isChanged
+        }
     }
 }

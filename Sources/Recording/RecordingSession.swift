@@ -1,6 +1,5 @@
 import Core
 import Platform
-import Synchronization
 
 /// One recording, from opening the microphone to closing the file.
 ///
@@ -16,11 +15,23 @@ package final class RecordingSession: Sendable {
         /// Priority of the capture thread, 1 to 99, or nil for none; needs the privilege. The default is 20.
         package var realtimePriority: Int32? = 20
 
+        /// Where the recording ends by itself, what was lost included. The default is nil: nowhere.
+        package var length: SamplePosition?
+
+        /// What recordings leave free on their disk. The default is nil: nothing.
+        package var reserve: DiskReserve?
+
+        /// How long a disk that refuses a second new file is left alone before the next, in seconds; four times as
+        /// long after that. The default is 0.5.
+        package var retrySeconds = 0.5
+
+        var clock: @Sendable () -> Int64 = { MonotonicClock.nanoseconds }
+        var faults: DiskFaults?
+        var syncNanoseconds: Int64 { Int64(syncSeconds * 1e9) }
+        var retryNanoseconds: Int64 { Int64(retrySeconds * 1e9) }
+
         package init() {}
     }
-
-    /// Whether the sink is told the level; off at first, may be changed at any time.
-    package let wantsLevel = Atomic<Bool>(false)
 
     private let microphone: any MicrophoneProvider
     private let path: String
@@ -39,15 +50,22 @@ package final class RecordingSession: Sendable {
         link = CaptureLink(ringSamples: Int(settings.ringSeconds * Double(SamplePosition.rate)))
     }
 
+    /// How far the capture has come; what is on the disk is up to a sync behind it. From any thread.
+    package var position: SamplePosition { link.position }
+
     /// Records until the microphone ends, `stop` is called, the task is cancelled, or the disk fails. Once a session.
     ///
     /// What fails after the file was made does not throw: the result tells of it, and of what was saved.
-    /// - Throws: `DeviceError` where the microphone cannot be opened (then no file was made) or the file cannot be made.
+    /// - Throws: `DeviceError` where the microphone cannot be opened (then no file was made) or the file cannot be made,
+    ///   `full` where less than the reserve is free.
     package func run() async throws -> RecordingResult {
-        try await withTaskCancellationHandler {
-            let capture = Capture(provider: microphone, link: link)
+        try settings.reserve?.check()
+        return try await withTaskCancellationHandler {
             async let captured: Void = onThread(named: "capture", realtimePriority: settings.realtimePriority) {
-                capture.run()
+                Capture(
+                    provider: self.microphone, link: self.link, length: self.settings.length, clock: self.settings.clock
+                )
+                .run()
             }
             async let result = onThread(named: "writer") { try self.write() }
             try await captured
@@ -65,9 +83,7 @@ package final class RecordingSession: Sendable {
     private func write() throws -> RecordingResult {
         try link.awaitOpening()
         do {
-            let writer = try Writer(path: path, link: link, sink: sink, syncSeconds: settings.syncSeconds) {
-                self.wantsLevel.load(ordering: .relaxed)
-            }
+            let writer = try Writer(path: path, link: link, sink: sink, settings: settings, microphone: microphone)
             return writer.run()
         } catch {
             link.stop(reason: .disk)

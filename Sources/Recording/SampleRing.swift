@@ -6,6 +6,8 @@ import Synchronization
 ///
 /// A block that finds no room is dropped as a whole, counted, and reported as one loss before the next block that is
 /// taken; so the positions of everything that follows stay true. Neither side allocates or waits.
+///
+/// What was taken keeps its place until it is released, so that it can be taken again when the disk has lost it.
 package final class SampleRing: @unchecked Sendable {
     /// What comes out next.
     package enum Piece {
@@ -19,10 +21,12 @@ package final class SampleRing: @unchecked Sendable {
     package let capacity: Int
 
     // Safety: the producer writes a sample before `written` is released past it; the consumer reads it, after acquiring
-    // `written`, before `taken` is released past it.
+    // `written`, before `released` is released past it. Only the consumer uses `taken` and `restIsTaken`.
     private let storage: UnsafeMutablePointer<Int16>
     private let written = Atomic<Int>(0)
-    private let taken = Atomic<Int>(0)
+    private let released = Atomic<Int>(0)
+    private var taken = 0
+    private var restIsTaken = false
     private let markers = MarkerQueue(capacity: 256)
 
     // Safety: only the producer uses it, and the consumer once it was told that the producer has ended.
@@ -39,7 +43,7 @@ package final class SampleRing: @unchecked Sendable {
 
     /// Producer: whether a block of so many samples would be taken.
     package func hasRoom(for count: Int) -> Bool {
-        let used = written.load(ordering: .relaxed) - taken.load(ordering: .acquiring)
+        let used = written.load(ordering: .relaxed) - released.load(ordering: .acquiring)
         return count <= capacity - used && (pending == nil || markers.hasRoom)
     }
 
@@ -75,30 +79,47 @@ package final class SampleRing: @unchecked Sendable {
         pending = ((pending?.count ?? 0) + count, pending?.cause == .disk ? .disk : cause)
     }
 
-    /// Consumer: hands the next piece to `body` and frees its place after that, unless `body` throws.
+    /// Consumer: hands the next piece to `body`, and moves on unless `body` throws; the piece's place is kept.
     ///
     /// - Returns: false where there is nothing.
-    package func take(_ body: (Piece) throws -> Void) rethrows -> Bool {
-        let index = taken.load(ordering: .relaxed)
+    package func take<Failure>(_ body: (Piece) throws(Failure) -> Void) throws(Failure) -> Bool {
         let end = written.load(ordering: .acquiring)
-        let marker = index < end ? markers.first : nil
-        if let marker, marker.index <= index {
+        let marker = taken < end ? markers.first : nil
+        if let marker, marker.index <= taken {
             try body(.lost(marker.lost, marker.cause))
             markers.removeFirst()
             return true
         }
-        guard index < end else { return false }
-        let place = index % capacity
-        let count = min(min(end, marker?.index ?? end) - index, capacity - place)
+        guard taken < end else { return false }
+        let place = taken % capacity
+        let count = min(min(end, marker?.index ?? end) - taken, capacity - place)
         try body(.samples(UnsafeBufferPointer(start: storage + place, count: count)))
-        taken.store(index + count, ordering: .releasing)
+        taken += count
         return true
     }
 
     /// Consumer, once the producer has ended and all was taken: what was lost after the last sample.
-    package func takeRest(_ body: (Piece) throws -> Void) rethrows {
-        guard let lost = pending else { return }
+    package func takeRest<Failure>(_ body: (Piece) throws(Failure) -> Void) throws(Failure) {
+        guard let lost = pending, !restIsTaken else { return }
         try body(.lost(lost.count, lost.cause))
-        pending = nil
+        restIsTaken = true
+    }
+
+    /// Consumer: whether so much was taken and not released that the producer may soon find no room.
+    package var needsRelease: Bool {
+        taken - released.load(ordering: .relaxed) >= max(1, capacity / 2) || markers.needsRelease
+    }
+
+    /// Consumer: frees the places of all that was taken.
+    package func release() {
+        markers.release()
+        released.store(taken, ordering: .releasing)
+    }
+
+    /// Consumer: what was taken and not released comes again.
+    package func rewind() {
+        markers.rewind()
+        taken = released.load(ordering: .relaxed)
+        restIsTaken = false
     }
 }

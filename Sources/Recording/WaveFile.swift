@@ -7,14 +7,19 @@ import Platform
 /// Used on one thread. Its header says "cut short" until it is closed.
 final class WaveFile {
     private let file: FileDescriptor
+    private let faults: DiskFaults?
     private var header = WaveHeader()
     private var dataBytes: Int64 = 0
 
-    /// Where the next sample goes.
+    /// Where the next sample goes, from the file's first.
     var end: SamplePosition { SamplePosition(dataBytes / 2) }
 
+    var path: String { file.path }
+
     /// Makes the file, durably and without samples; one that exists is left alone.
-    init(creating path: String) throws(DeviceError) {
+    init(creating path: String, faults: DiskFaults? = nil) throws(DeviceError) {
+        self.faults = faults
+        try faults?(.create, path)
         file = try FileDescriptor(opening: path, O_RDWR | O_CREAT | O_EXCL)
         do throws(DeviceError) {
             try writeHeader()
@@ -31,8 +36,8 @@ final class WaveFile {
     /// - Throws: `DeviceError`, `full` where the disk is; `end` then counts what the disk took of them.
     func append(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) {
         let bytes = UnsafeRawBufferPointer(samples)
-        try checkRoom(for: Int64(bytes.count))
         do throws(DeviceError) {
+            try faults?(.write, path)
             try file.write(bytes, at: Int64(WaveHeader.size) + dataBytes)
         } catch {
             if let size = try? file.size() { dataBytes = max(dataBytes, (size - Int64(WaveHeader.size)) & ~1) }
@@ -44,7 +49,7 @@ final class WaveFile {
     /// Adds silence as a hole, which takes no space where the file system has holes.
     func appendSilence(_ samples: Int) throws(DeviceError) {
         let bytes = Int64(samples) * 2
-        try checkRoom(for: bytes)
+        try faults?(.truncate, path)
         try file.truncate(to: Int64(WaveHeader.size) + dataBytes + bytes)
         dataBytes += bytes
     }
@@ -54,8 +59,12 @@ final class WaveFile {
     /// - Throws: `DeviceError`; a failure is final, see `FileDescriptor.syncData`.
     func sync() throws(DeviceError) {
         try writeHeader()
+        try faults?(.sync, path)
         try file.syncData()
     }
+
+    /// Says that the file holds all parts of a recording, once it is closed.
+    func setJoined() { header.setJoined() }
 
     /// Says why the recording ended, and puts everything on the disk.
     func close(reason: StopReason) throws(DeviceError) {
@@ -63,11 +72,13 @@ final class WaveFile {
         try writeHeader()
         // What a full disk took of a last, half sample.
         try file.truncate(to: Int64(WaveHeader.size) + dataBytes)
+        try faults?(.sync, path)
         try file.sync()
         try syncFolder(containing: file.path)
     }
 
     private func writeHeader() throws(DeviceError) {
+        try faults?(.write, path)
         header.set(dataBytes: dataBytes)
         var failure: DeviceError?
         header.bytes.withUnsafeBytes { bytes in
@@ -75,12 +86,10 @@ final class WaveFile {
         }
         if let failure { throw failure }
     }
-
-    private func checkRoom(for bytes: Int64) throws(DeviceError) {
-        guard bytes <= WaveHeader.maximumDataBytes - dataBytes else {
-            throw DeviceError(
-                .full, "write",
-                "\(file.path): a WAV holds 4 GiB (37 hours) at most, and this one is full; start a new recording")
-        }
-    }
 }
+
+/// What a recording does to the disk; where tests make it fail.
+enum DiskOperation: Hashable, Sendable { case create, write, truncate, sync }
+
+/// Asked before each operation on the file of that path; what it throws is that operation's failure.
+typealias DiskFaults = @Sendable (DiskOperation, String) throws(DeviceError) -> Void

@@ -2,7 +2,8 @@ import Core
 
 /// The first 512 bytes of a recording, of the same size and layout from its birth to its end.
 ///
-/// RIFF, JUNK (28 bytes, where RF64's ds64 goes), fmt, LIST INFO with the stop reason, JUNK (filler), data.
+/// RIFF, JUNK (28 bytes), fmt, LIST INFO with the stop reason, JUNK (filler), data. Past 4 GiB it is RF64 (EBU Tech
+/// 3306): the first JUNK becomes ds64, with sizes of 64 bits.
 struct WaveHeader {
     /// Where the samples begin.
     static let size = 512
@@ -10,9 +11,14 @@ struct WaveHeader {
     /// The most bytes of samples that the header's 32-bit sizes can tell of.
     static let maximumDataBytes = (Int64(UInt32.max) - Int64(size - 8)) & ~1
 
+    /// What the filler begins with in a file that was joined from parts.
+    static let joinedWord = "joined"
+
     private static let riffSizeOffset = 4
+    private static let longSizesOffset = 12
     private static let reasonOffset = 112
     private static let reasonSize = 32
+    private static let fillerOffset = reasonOffset + reasonSize + 8
     private static let dataSizeOffset = size - 4
 
     /// The header as it goes to the disk.
@@ -40,12 +46,24 @@ struct WaveHeader {
         set(reason: .cutShort)
     }
 
-    /// Says how many bytes of samples there are.
+    /// Says how many bytes of samples there are; a file that has become RF64 stays it.
     mutating func set(dataBytes: Int64) {
-        let count = UInt32(clamping: min(dataBytes, Self.maximumDataBytes))
-        put(count + UInt32(Self.size - 8), at: Self.riffSizeOffset)
-        put(count, at: Self.dataSizeOffset)
+        guard dataBytes > Self.maximumDataBytes else {
+            put(UInt32(dataBytes) + UInt32(Self.size - 8), at: Self.riffSizeOffset)
+            put(UInt32(dataBytes), at: Self.dataSizeOffset)
+            return
+        }
+        put("RF64", at: 0)
+        put(.max, at: Self.riffSizeOffset)
+        put("ds64", at: Self.longSizesOffset)
+        put(long: dataBytes + Int64(Self.size - 8), at: Self.longSizesOffset + 8)
+        put(long: dataBytes, at: Self.longSizesOffset + 16)
+        put(long: dataBytes / 2, at: Self.longSizesOffset + 24)
+        put(.max, at: Self.dataSizeOffset)
     }
+
+    /// Says that the file was joined from parts, and holds all of them.
+    mutating func setJoined() { put(Self.joinedWord, at: Self.fillerOffset) }
 
     /// Says why the recording ended.
     mutating func set(reason: StopReason) {
@@ -67,5 +85,14 @@ struct WaveHeader {
 
     private mutating func put(_ value: UInt32, at offset: Int) {
         for byte in 0..<4 { bytes[offset + byte] = UInt8(truncatingIfNeeded: value >> (8 * byte)) }
+    }
+
+    private mutating func put(long value: Int64, at offset: Int) {
+        put(UInt32(truncatingIfNeeded: value), at: offset)
+        put(UInt32(truncatingIfNeeded: value >> 32), at: offset + 4)
+    }
+
+    private mutating func put(_ text: String, at offset: Int) {
+        bytes.replaceSubrange(offset..<(offset + text.utf8.count), with: text.utf8)
     }
 }

@@ -7,7 +7,10 @@ struct WaveLayout: Equatable {
     var dataOffset: Int64
 
     /// Bytes of samples as the header last told; stale in a file that grows or was cut short.
-    var claimedBytes: UInt32
+    var claimedBytes: Int64
+
+    /// Whether the file says that it was joined from parts and holds all of them.
+    var isJoined = false
 
     /// Why the recording ended; nil where the file does not say so in our words.
     var stopReason: StopReason?
@@ -24,6 +27,7 @@ struct WaveLayout: Equatable {
         var offset: Int64 = 12
         var reason: StopReason?
         var hasFormat = false
+        var longSize: Int64?
         // A limit, for a file of millions of empty chunks.
         for _ in 0..<1000 {
             let chunk = try Self.bytes(of: file, at: offset, count: 8)
@@ -34,10 +38,15 @@ struct WaveLayout: Equatable {
                 hasFormat = true
             case "LIST" where size <= 65_536:
                 reason = Self.stopReason(in: try Self.bytes(of: file, at: offset + 8, count: Int(size))) ?? reason
+            case "ds64" where name == "RF64" && size >= 28:
+                let sizes = try Self.bytes(of: file, at: offset + 8, count: 16)
+                longSize = Int64(Self.number(sizes, at: 8)) | Int64(Self.number(sizes, at: 12) & 0x7FFF_FFFF) << 32
+            case "JUNK" where size >= 64:
+                isJoined = Self.text(try Self.bytes(of: file, at: offset + 8, count: 6)) == WaveHeader.joinedWord
             case "data":
                 guard hasFormat else { throw Self.damaged(file.path) }
                 dataOffset = offset + 8
-                claimedBytes = size
+                claimedBytes = size == .max ? longSize ?? Int64(size) : Int64(size)
                 stopReason = reason
                 return
             default: break

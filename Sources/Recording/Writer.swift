@@ -1,55 +1,88 @@
 import Core
+import Glibc
 import Platform
-import Synchronization
 
 /// The writer thread's work: ring to disk, and word of it to the sink. Born, used and freed on that thread.
+///
+/// The ring keeps what was taken until it is on the disk. When the disk refuses anything, what follows the last good
+/// sync is taken again and written to a new file beside: a failed sync is final, and the file is not to be trusted.
 final class Writer {
+    /// New files that may fail in a row.
+    private static let attempts = 3
+
+    private let path: String
     private let link: CaptureLink
     private let sink: any RecordingSink
-    private let wantsLevel: () -> Bool
-    private let syncNanoseconds: Int64
-    private let file: WaveFile
+    private let settings: RecordingSession.Settings
+    private let microphone: String
+    private let isMonitored: Bool
+
+    private var file: WaveFile
+    /// Where in the recording the file's first sample belongs.
+    private var start = SamplePosition.zero
+    /// The file before, until the new one has had a good sync.
+    private var previous: (file: WaveFile, start: SamplePosition)?
+    private var parts = 0
+    private var failures = 0
+
     private var gaps: [Gap] = []
     private var meter = LevelMeter()
-    private var syncDue: Int64
+    private var health = MicrophoneHealth()
+    /// How far the sink was told; what is written anew is not told again.
+    private var told = SamplePosition.zero
     private var syncedUpTo = SamplePosition.zero
+    private var syncDue: Int64
+    /// Said that less than the reserve is left on the disk.
+    private var low: DeviceError?
+    private let retry = Wakeup()
+
+    private var end: SamplePosition { start + file.end.samples }
 
     /// Makes the file.
     init(
-        path: String, link: CaptureLink, sink: any RecordingSink, syncSeconds: Double,
-        wantsLevel: @escaping () -> Bool
+        path: String, link: CaptureLink, sink: any RecordingSink, settings: RecordingSession.Settings,
+        microphone: any MicrophoneProvider
     ) throws(DeviceError) {
+        self.path = path
         self.link = link
         self.sink = sink
-        self.wantsLevel = wantsLevel
-        syncNanoseconds = Int64(syncSeconds * 1e9)
-        file = try WaveFile(creating: path)
-        syncDue = MonotonicClock.nanoseconds + syncNanoseconds
+        self.settings = settings
+        self.microphone = microphone.name
+        isMonitored = microphone.isMonitored
+        file = try WaveFile(creating: path, faults: settings.faults)
+        syncDue = MonotonicClock.nanoseconds + settings.syncNanoseconds
     }
 
     /// Writes until capture has ended, and closes the file.
     func run() -> RecordingResult {
-        var (reason, failure): (StopReason, DeviceError?)
-        do {
-            (reason, failure) = try writeAll()
-            try file.close(reason: reason)
-        } catch {
-            (reason, failure) = (.disk, error as? DeviceError)
-            link.stop(reason: nil)
-            // It fails again where nothing more can be written; the first error is the one to tell.
-            try? file.close(reason: .disk)
+        var reason = StopReason.disk
+        var failure: DeviceError?
+        while true {
+            do throws(DeviceError) {
+                (reason, failure) = try writeAll()
+                try file.close(reason: reason)
+                tellSynced()
+                break
+            } catch {
+                do throws(DeviceError) { try goOn(after: error) } catch {
+                    (reason, failure) = (.disk, error)
+                    break
+                }
+            }
         }
-        sink.closed(at: file.end, reason: reason)
-        return RecordingResult(length: file.end, reason: reason, gaps: gaps, error: failure)
+        tellNews()
+        // What is left in parts by a shutdown, which may not wait, is joined at the next start.
+        if parts > 0, reason != .shutdown { join() }
+        sink.closed(at: end, reason: reason)
+        return RecordingResult(length: end, reason: reason, gaps: gaps.filter { $0.range.end <= end }, error: failure)
     }
 
-    private func writeAll() throws -> (StopReason, DeviceError?) {
+    private func writeAll() throws(DeviceError) -> (StopReason, DeviceError?) {
         while true {
             // Asked before the ring is emptied: what was captured before the end is then seen.
             let outcome = link.captureOutcome
+            tellNews()
             while try link.ring.take(write) {
-                link.freed()
-                sink.written(upTo: file.end)
                 try syncIfDue()
             }
             guard let outcome else {
@@ -57,38 +90,153 @@ final class Writer {
                 link.data.wait(timeout: .milliseconds(250))
                 continue
             }
-            let before = file.end
             try link.ring.takeRest(write)
-            if file.end > before { sink.written(upTo: file.end) }
             return switch outcome {
-            case .stopped: (link.stopReason ?? .command, nil)
+            case .stopped: (link.stopReason ?? .command, link.stopReason == .disk ? low : nil)
             case .ended: (.ended, nil)
             case .refused(let error), .failed(let error): (.error, error)
             }
         }
     }
 
-    private func write(_ piece: SampleRing.Piece) throws {
+    private func write(_ piece: SampleRing.Piece) throws(DeviceError) {
         switch piece {
         case .samples(let samples):
             try file.append(samples)
-            if wantsLevel() { meter.measure(samples, report: sink.level) }
+            let fresh = UnsafeBufferPointer(rebasing: samples.suffix(Int(clamping: max(0, end - told))))
+            if sink.wantsLevel { meter.measure(fresh, report: sink.level) }
+            if isMonitored { health.hear(fresh, report: tell) }
         case .lost(let count, let cause):
-            let start = file.end
+            let start = end
             try file.appendSilence(count)
-            let gap = Gap(SampleRange(start, file.end), cause: cause)
+            guard start >= told else { break }
+            let gap = Gap(SampleRange(start, end), cause: cause)
             gaps.append(gap)
             sink.lost(gap)
         }
+        guard end > told else { return }
+        told = end
+        // A file that has had no good sync yet may be gone again.
+        if previous == nil { sink.written(upTo: told) }
     }
 
-    private func syncIfDue() throws {
-        guard file.end > syncedUpTo else { return }
-        let now = MonotonicClock.nanoseconds
-        guard now >= syncDue else { return }
+    private func syncIfDue() throws(DeviceError) {
+        guard end > syncedUpTo else { return }
+        guard MonotonicClock.nanoseconds >= syncDue || link.ring.needsRelease else { return }
         try file.sync()
-        syncDue = now + syncNanoseconds
-        syncedUpTo = file.end
+        link.ring.release()
+        link.freed()
+        syncDue = MonotonicClock.nanoseconds + settings.syncNanoseconds
+        tellSynced()
+        do throws(DeviceError) { try settings.reserve?.check() } catch {
+            guard error.code == .full, low == nil else { return }
+            low = error
+            link.stop(reason: .disk)
+        }
+    }
+
+    private func tellSynced() {
+        if previous != nil { sink.written(upTo: told) }
+        (failures, previous) = (0, nil)
+        guard end > syncedUpTo else { return }
+        syncedUpTo = end
         sink.synced(upTo: syncedUpTo)
+    }
+
+    /// Begins a new file at the last good sync, and has the ring give again what follows it.
+    ///
+    /// - Throws: the error to end with, where nothing more can be written; the file before is then closed.
+    private func goOn(after first: DeviceError) throws(DeviceError) {
+        var error = first
+        link.ring.rewind()
+        while true {
+            abandon()
+            if error.code == .full, let reserve = settings.reserve, reserve.isExhausted {
+                throw endFull(error, reserve)
+            }
+            if failures == 0 {
+                sink.fault(
+                    code: error.code.rawValue,
+                    message: "\(error.message); the recording goes on in a new file beside it")
+            }
+            failures += 1
+            guard failures <= Self.attempts else { throw endFailed(error) }
+            if failures > 1 {
+                retry.wait(timeout: .nanoseconds(settings.retryNanoseconds << (2 * (failures - 2))))
+            }
+            let part = RecordingPart(beside: path, start: syncedUpTo, turn: failures)
+            do throws(DeviceError) {
+                let new = try WaveFile(creating: part.path, faults: settings.faults)
+                previous = (file, start)
+                (file, start) = (new, syncedUpTo)
+                parts += 1
+                // At once: only a good sync shows that this one may be trusted.
+                syncDue = 0
+                return
+            } catch let refusal { error = refusal }
+        }
+    }
+
+    /// Goes back to the file before, where the one that failed had never had a good sync.
+    private func abandon() {
+        guard let previous else { return }
+        unlink(file.path)
+        parts -= 1
+        (file, start) = previous
+        self.previous = nil
+    }
+
+    private func endFull(_ error: DeviceError, _ reserve: DiskReserve) -> DeviceError {
+        let free = ((try? reserve.freeBytes()) ?? 0) / 1_000_000
+        // Room for what closing the file and the archive still write.
+        reserve.releaseBallast()
+        closeEarly()
+        return DeviceError(
+            .full, error.operation, status: error.status,
+            "\(path): the disk is full (\(free) MB are free), so the recording has ended; export recordings and "
+                + "delete them")
+    }
+
+    private func endFailed(_ error: DeviceError) -> DeviceError {
+        closeEarly()
+        return DeviceError(
+            error.code, error.operation, status: error.status,
+            "\(error.message); \(Self.attempts) new files failed as well, so the recording has ended; replace the card "
+                + "or name another disk in storage.directory")
+    }
+
+    private func closeEarly() {
+        link.stop(reason: .disk)
+        // It fails again where nothing more can be written; the first error is the one to tell.
+        try? file.close(reason: .disk)
+    }
+
+    private func join() {
+        do throws(DeviceError) { _ = try joinParts(of: path) } catch {
+            sink.fault(
+                code: error.code.rawValue,
+                message: "\(error.message); the recording stays in parts, which fieldscribe recover joins")
+        }
+    }
+
+    private func tellNews() {
+        for item in link.takeNews() {
+            switch item {
+            case .microphoneLost(let error):
+                sink.fault(
+                    code: DeviceError.Code.disconnected.rawValue,
+                    message: "\(error.message); the recording goes on when it is back")
+            case .microphoneBack: sink.recovered(code: DeviceError.Code.disconnected.rawValue)
+            case .rate(let deviation): if isMonitored { tell(.rate, deviation != 0) }
+            }
+        }
+    }
+
+    private func tell(_ trouble: MicrophoneHealth.Trouble, _ isPresent: Bool) {
+        if isPresent {
+            sink.fault(code: trouble.rawValue, message: trouble.message(microphone: microphone))
+        } else {
+            sink.recovered(code: trouble.rawValue)
+        }
     }
 }

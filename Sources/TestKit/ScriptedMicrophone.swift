@@ -1,4 +1,5 @@
 import Core
+import Synchronization
 
 /// A microphone that plays a script, step by step; after the last step it has ended.
 package struct ScriptedMicrophone: MicrophoneProvider {
@@ -7,7 +8,10 @@ package struct ScriptedMicrophone: MicrophoneProvider {
         /// The same block again and again, so that only a stop ends the recording.
         case forever([Int16])
         case lost(Int)
+        /// Fails; what follows is for the next opening.
         case failure(DeviceError)
+        /// The next opening fails; stands behind a failure or another refusal.
+        case refusal(DeviceError)
         case ended
         /// Runs on the thread that reads; where it waits, the microphone is silent for as long.
         case perform(@Sendable () -> Void)
@@ -15,36 +19,60 @@ package struct ScriptedMicrophone: MicrophoneProvider {
 
     package let name = "scripted:"
     package let isRealTime: Bool
-    private let steps: [Step]
+    package let isMonitored: Bool
+    private let script: Script
     private let refusal: DeviceError?
 
-    /// A microphone that opens and plays `steps`.
-    package init(isRealTime: Bool = false, _ steps: [Step]) {
+    /// A microphone that opens and plays `steps`; opened again it goes on behind the step at which it failed.
+    package init(isRealTime: Bool = false, isMonitored: Bool = false, _ steps: [Step]) {
         self.isRealTime = isRealTime
-        self.steps = steps
+        self.isMonitored = isMonitored
+        script = Script(steps)
         refusal = nil
     }
 
     /// A microphone that cannot be opened.
     package init(refusing refusal: DeviceError) {
         isRealTime = true
-        steps = []
+        isMonitored = false
+        script = Script([])
         self.refusal = refusal
     }
 
     package func open() throws(DeviceError) -> any Microphone {
         if let refusal { throw refusal }
-        return Player(steps)
+        if let refusal = script.refusal() { throw refusal }
+        return Player(script)
+    }
+
+    /// What is left to play, over all openings.
+    private final class Script: Sendable {
+        let steps: [Step]
+        private let next = Mutex(0)
+
+        init(_ steps: [Step]) { self.steps = steps }
+
+        var index: Int { next.withLock { $0 } }
+
+        func advance() { next.withLock { $0 += 1 } }
+
+        /// The step that is an opening that fails, where the next one is.
+        func refusal() -> DeviceError? {
+            guard index < steps.count, case .refusal(let error) = steps[index] else { return nil }
+            advance()
+            return error
+        }
     }
 
     private final class Player: Microphone {
         let maximumBlock: Int
-        private let steps: [Step]
-        private var next = 0
+        private let script: Script
+        private var steps: [Step] { script.steps }
+        private var next: Int { script.index }
         private var offset = 0
 
-        init(_ steps: [Step]) {
-            self.steps = steps
+        init(_ script: Script) {
+            self.script = script
             maximumBlock = 1600
         }
 
@@ -58,13 +86,16 @@ package struct ScriptedMicrophone: MicrophoneProvider {
                     if offset >= samples.count { offset = 0 }
                     return copy(samples, into: buffer)
                 case .lost(let count):
-                    next += 1
+                    script.advance()
                     return .lost(samples: count)
-                case .failure(let error): throw error
+                case .failure(let error):
+                    script.advance()
+                    throw error
+                case .refusal(let error): throw error
                 case .ended: return .ended
                 case .perform(let body): body()
                 }
-                next += 1
+                script.advance()
             }
             return .ended
         }

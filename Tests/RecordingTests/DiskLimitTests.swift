@@ -11,6 +11,13 @@ import Testing
     let folder = TemporaryFolder()
     var path: String { folder.file("audio.wav") }
 
+    private var settings: RecordingSession.Settings {
+        var settings = RecordingSession.Settings()
+        settings.realtimePriority = nil
+        settings.retrySeconds = 0
+        return settings
+    }
+
     /// Runs `body` while no file may grow past `bytes`.
     private func limited<Value>(to bytes: UInt, _ body: () async throws -> Value) async rethrows -> Value {
         signal(SIGXFSZ, SIG_IGN)
@@ -22,31 +29,55 @@ import Testing
         return try await body()
     }
 
-    @Test("a disk that takes no more ends the recording; what it took is kept and the file is closed")
-    func full() async throws {
-        let lost = 1_000_000_000
+    @Test("a file that may not grow further is gone on with in a new one, and both are one once there is room")
+    func tooLarge() async throws {
+        let lost: Int64 = 250_000_000
         // Room for 5000 samples after the gap, and for half of another one.
         let limit = UInt(512 + 2 * lost + 2 * 5000 + 1)
         let log = RecordingLog()
-        var settings = RecordingSession.Settings()
-        settings.realtimePriority = nil
         let session = RecordingSession(
-            microphone: ScriptedMicrophone([.lost(lost), .forever(numbered(30_000))]), path: path, settings: settings,
-            sink: log)
+            microphone: ScriptedMicrophone([.lost(Int(lost)), .samples(numbered(200_000))]), path: path,
+            settings: settings, sink: log)
         let result = try await limited(to: limit) { try await session.run() }
-        #expect(result.reason == .disk)
-        #expect(result.error?.code == .full)
-        #expect(result.error?.status == EFBIG)
-        #expect(result.length == SamplePosition(Int64(lost + 5000)))
-        #expect(log.entries.last == .closed(Int64(lost + 5000), .disk))
+        #expect(result.reason == .ended)
+        #expect(result.error == nil)
+        #expect(result.length == SamplePosition(lost + 200_000))
+        #expect(result.gaps == [gap(0, lost, .overrun)])
+        let parts = RecordingPart.all(beside: path)
+        #expect(!parts.isEmpty)
+        // One for each new file, and one for the whole, for which there is no room yet.
+        #expect(log.entries.filter { $0 == .fault("full") }.count == parts.count + 1)
+        let reader = try RecordingReader(path: path)
+        #expect(try reader.length == result.length)
+        #expect(try samples(of: reader, at: SamplePosition(lost), count: 300_000) == numbered(200_000))
+
+        #expect(try joinParts(inFolder: folder.path))
+        #expect(shell("sox --i -s \(path)").output == "\(lost + 200_000)")
+        #expect(
+            try samples(of: RecordingReader(path: path), at: SamplePosition(lost), count: 200_001) == numbered(200_000))
         var status = stat()
         #expect(stat(path, &status) == 0)
-        #expect(UInt(status.st_size) == limit - 1, "half a sample stayed")
-        let reader = try RecordingReader(path: path)
-        #expect(reader.stopReason == .disk)
-        #expect(try reader.length == result.length)
-        #expect(try samples(of: reader, at: SamplePosition(Int64(lost)), count: 6000) == numbered(5000))
-        #expect(shell("sox --i -s \(path)").output == "\(lost + 5000)")
+        #expect(status.st_blocks * 512 < 10_000_000, "the hole was filled")
+    }
+
+    @Test(
+        "a file system without space, for new files either, ends the recording with all that it took",
+        .enabled(if: canMount))
+    func noSpaceForParts() async throws {
+        let mountPoint = folder.path
+        #expect(mount("tmpfs", mountPoint, "tmpfs", 0, "size=256k") == 0)
+        defer { umount(mountPoint) }
+        let log = RecordingLog()
+        let session = RecordingSession(
+            microphone: ScriptedMicrophone([.forever(numbered(30_000))]), path: path, settings: settings, sink: log)
+        let result = try await session.run()
+        #expect(result.reason == .disk)
+        #expect(result.error?.status == ENOSPC)
+        #expect(result.error?.message.contains("3 new files failed") == true)
+        #expect(log.entries.last == .closed((256 * 1024 - 512) / 2, .disk))
+        #expect(RecordingPart.all(beside: path) == [])
+        #expect(try samples(of: path) == numbered(Int(result.length.samples)))
+        #expect(try RecordingReader(path: path).stopReason == .disk)
     }
 
     @Test("a file system without space ends the recording in the same way", .enabled(if: canMount))
@@ -54,8 +85,11 @@ import Testing
         let mountPoint = folder.path
         #expect(mount("tmpfs", mountPoint, "tmpfs", 0, "size=256k") == 0)
         defer { umount(mountPoint) }
+        var settings = settings
+        settings.reserve = DiskReserve(directory: mountPoint, megabytes: 0)
         let session = RecordingSession(
-            microphone: ScriptedMicrophone([.forever(numbered(30_000))]), path: path, sink: RecordingLog())
+            microphone: ScriptedMicrophone([.forever(numbered(30_000))]), path: path, settings: settings,
+            sink: RecordingLog())
         let result = try await session.run()
         #expect(result.reason == .disk)
         #expect(result.error?.status == ENOSPC)
@@ -64,19 +98,35 @@ import Testing
         #expect(try RecordingReader(path: path).stopReason == .disk)
     }
 
-    @Test("a recording of 4 GiB is refused more, and stays whole")
-    func fourGigabytes() throws {
+    @Test("past 4 GiB a recording is RF64, and standard tools read the same of it")
+    func longWave() throws {
         let file = try WaveFile(creating: path)
-        let room = Int(WaveHeader.maximumDataBytes / 2)
-        try file.appendSilence(room - 2)
-        #expect(throws: DeviceError.self) { try file.append([1, 2, 3]) }
+        let room = Int64(WaveHeader.maximumDataBytes / 2)
+        try file.appendSilence(Int(room) - 2)
         try file.append([1, 2])
-        let error = try #require(thrown { try file.appendSilence(1) })
-        #expect(error.code == .full)
-        try file.close(reason: .disk)
-        #expect(file.end == SamplePosition(Int64(room)))
+        try file.sync()
+        #expect(shell("head -c 4 \(path)").output == "RIFF")
         #expect(shell("sox --i -s \(path)").output == "\(room)")
-        #expect(try samples(of: RecordingReader(path: path), at: SamplePosition(Int64(room - 2)), count: 9) == [1, 2])
+        try file.append(numbered(1000))
+        try file.sync()
+        #expect(shell("head -c 4 \(path)").output == "RF64")
+        try file.appendSilence(1_000_000)
+        try file.append([3])
+        try file.close(reason: .button)
+        let length = room + 1_001_001
+        #expect(file.end == SamplePosition(length))
+        let reader = try RecordingReader(path: path)
+        #expect(reader.stopReason == .button)
+        #expect(try reader.length == file.end)
+        #expect(try samples(of: reader, at: SamplePosition(room - 2), count: 1002) == [1, 2] + numbered(1000))
+        #expect(try samples(of: reader, at: SamplePosition(length - 2), count: 9) == [0, 3])
+        #expect(try WaveLayout(of: path).claimedBytes == 2 * length)
+
+        let probe = "ffprobe -v error -show_entries stream=duration_ts,codec_name,sample_rate -of csv=p=0 \(path)"
+        #expect(shell(probe).output == "pcm_s16le,16000,\(length)")
+        // Far behind 32 bits.
+        let tail = "ffmpeg -v error -ss \(length / 16_000) -i \(path) -f s16le - | od -A n -t d2 | tail -n 1"
+        #expect(shell(tail).output.split(separator: " ").suffix(2) == ["0", "3"])
     }
 }
 

@@ -109,7 +109,7 @@ import Testing
     @Test("a microphone that fails leaves everything before in a closed file, and its error in the result")
     func microphoneFails() async throws {
         let unplugged = DeviceError(.disconnected, "snd_pcm_readi", status: 19, "scripted: is gone; plug it in")
-        let session = session(ScriptedMicrophone(isRealTime: true, [.samples(numbered(1000)), .failure(unplugged)]))
+        let session = session(ScriptedMicrophone([.samples(numbered(1000)), .failure(unplugged)]))
         let result = try await session.run()
         #expect(result == RecordingResult(length: SamplePosition(1000), reason: .error, error: unplugged))
         #expect(try samples(of: path) == numbered(1000))
@@ -160,7 +160,7 @@ import Testing
                 stalled.signal()
                 goOn.wait()
             }
-            if entry == .written(17_600) { recovered.signal() }
+            if entry == .synced(16_000) { recovered.signal() }
         }
         var script: [ScriptedMicrophone.Step] = [.samples(numbered(1600)), .perform { stalled.wait() }]
         script += (1..<21).map { .samples(numbered(from: $0 * 1600, 1600)) }
@@ -172,11 +172,11 @@ import Testing
         ]
         let session = session(ScriptedMicrophone(isRealTime: true, script), sink: log)
         let result = try await session.run()
-        #expect(result.gaps == [gap(11 * 1600, 21 * 1600, .disk)])
+        #expect(result.gaps == [gap(10 * 1600, 21 * 1600, .disk)])
         #expect(result.length == SamplePosition(22 * 1600))
         #expect(
             try samples(of: path)
-                == numbered(11 * 1600) + [Int16](repeating: 0, count: 16_000) + numbered(from: 21 * 1600, 1600))
+                == numbered(10 * 1600) + [Int16](repeating: 0, count: 17_600) + numbered(from: 21 * 1600, 1600))
     }
 
     @Test("even a few samples are written soon")
@@ -191,11 +191,10 @@ import Testing
 
     @Test("the level is told when it is wanted, and only then", arguments: [true, false])
     func level(wanted: Bool) async throws {
-        let log = RecordingLog()
+        let log = RecordingLog(wantsLevel: wanted)
         let loud = (0..<1600).map { Int16($0 % 2 == 0 ? 16_384 : -16_384) }
         let session = session(
             ScriptedMicrophone([.samples(loud + [Int16](repeating: 0, count: 1600) + [.min])]), sink: log)
-        session.wantsLevel.store(wanted, ordering: .relaxed)
         _ = try await session.run()
         let levels = log.entries.compactMap { if case .level(let rms, let peak) = $0 { [rms, peak] } else { nil } }
         #expect(levels.count == (wanted ? 2 : 0))

@@ -11,6 +11,7 @@ import Testing
     private func takeAll(_ ring: SampleRing) -> [Int16?] {
         var out: [Int16?] = []
         while ring.take({ append($0, to: &out) }) {}
+        ring.release()
         return out
     }
 
@@ -74,6 +75,46 @@ import Testing
         #expect(takeAll(ring) == [nil, 1, 2])
     }
 
+    @Test("what was taken comes again until it is released, samples and losses alike")
+    func rewinds() {
+        let ring = SampleRing(capacity: 4)
+        #expect(put([1], into: ring))
+        #expect(takeAll(ring) == [1])
+        ring.lose(2, cause: .overrun)
+        #expect(put([2, 3], into: ring))
+        var out: [Int16?] = []
+        while ring.take({ append($0, to: &out) }) {}
+        #expect(put([4], into: ring))
+        ring.lose(1, cause: .overrun)
+        #expect(!ring.hasRoom(for: 2), "what is not released keeps its place")
+        while ring.take({ append($0, to: &out) }) {}
+        ring.takeRest { append($0, to: &out) }
+        #expect(out == [nil, nil, 2, 3, 4, nil])
+        ring.rewind()
+        out = []
+        while ring.take({ append($0, to: &out) }) {}
+        ring.takeRest { append($0, to: &out) }
+        ring.takeRest { append($0, to: &out) }
+        #expect(out == [nil, nil, 2, 3, 4, nil])
+        ring.release()
+        #expect(ring.hasRoom(for: 4))
+        ring.rewind()
+        #expect(!ring.take { _ in })
+    }
+
+    @Test("the producer is in need once half the places are taken and not released")
+    func needsRelease() {
+        let ring = SampleRing(capacity: 4)
+        #expect(put([1], into: ring))
+        while ring.take({ _ in }) {}
+        #expect(!ring.needsRelease)
+        #expect(put([2], into: ring))
+        while ring.take({ _ in }) {}
+        #expect(ring.needsRelease)
+        ring.release()
+        #expect(!ring.needsRelease)
+    }
+
     @Test("with more losses than places for them, what cannot be told apart is lost too, and counted")
     func markersRunOut() {
         let ring = SampleRing(capacity: 10_000)
@@ -135,6 +176,7 @@ import Testing
             while !ended {
                 ended = produced.value.load(ordering: .acquiring) == .max
                 while ring.take(check) {
+                    ring.release()
                     guard Int.random(in: 0..<50, using: &random) == 0 else { continue }
                     // A stall: the producer goes on for some blocks, so that the ring runs full.
                     let now = produced.value.load(ordering: .acquiring)

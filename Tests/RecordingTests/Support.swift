@@ -11,13 +11,24 @@ final class RecordingLog: RecordingSink {
         case synced(Int64)
         case level(rms: Double, peak: Double)
         case lost(Gap)
+        case fault(String)
+        case recovered(String)
         case closed(Int64, StopReason)
     }
+
+    let wantsLevel: Bool
+
+    /// The messages of the faults, in order.
+    var messages: [String] { told.withLock { $0 } }
+    private let told = Mutex<[String]>([])
 
     private let log = Mutex<[Entry]>([])
     private let perform: @Sendable (Entry) -> Void
 
-    init(_ perform: @escaping @Sendable (Entry) -> Void = { _ in }) { self.perform = perform }
+    init(wantsLevel: Bool = false, _ perform: @escaping @Sendable (Entry) -> Void = { _ in }) {
+        self.wantsLevel = wantsLevel
+        self.perform = perform
+    }
 
     var entries: [Entry] { log.withLock { $0 } }
 
@@ -25,6 +36,11 @@ final class RecordingLog: RecordingSink {
     func synced(upTo position: SamplePosition) { add(.synced(position.samples)) }
     func level(rms: Double, peak: Double) { add(.level(rms: rms, peak: peak)) }
     func lost(_ gap: Gap) { add(.lost(gap)) }
+    func fault(code: String, message: String) {
+        told.withLock { $0.append(message) }
+        add(.fault(code))
+    }
+    func recovered(code: String) { add(.recovered(code)) }
     func closed(at position: SamplePosition, reason: StopReason) { add(.closed(position.samples, reason)) }
 
     private func add(_ entry: Entry) {
@@ -87,4 +103,8 @@ final class Lies: Sendable {
     let entries = Mutex<[RecordingLog.Entry]>([])
 
     func add(_ entry: RecordingLog.Entry) { entries.withLock { $0.append(entry) } }
+}
+
+extension WaveLayout {
+    init(of path: String) throws { self = try WaveLayout(of: FileDescriptor(opening: path, O_RDONLY)) }
 }

@@ -28,6 +28,7 @@ package struct FileMicrophone: MicrophoneProvider {
     }
 
     package var isRealTime: Bool { !isFast }
+    package var isMonitored: Bool { false }
 
     package func open() throws(DeviceError) -> any Microphone {
         FileCapture(try AudioFileReader(path: path), isFast: isFast)

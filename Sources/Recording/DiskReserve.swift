@@ -1,0 +1,87 @@
+import Core
+import Glibc
+import Platform
+
+/// How much room recordings leave on their disk, and the room that is kept for the moment when there is none.
+package struct DiskReserve: Sendable {
+    /// Bytes a second of a recording.
+    package static let bytesPerSecond = Int64(SamplePosition.rate * 2)
+
+    /// Bytes of the file `ballast`, which gives way when the disk is full: enough to close a recording and to enter
+    /// its end into the archive.
+    package static let ballastBytes: Int64 = 4 << 20
+
+    /// With less than this free the disk counts as full, whatever else a refused write may mean.
+    private static let exhaustedBytes: Int64 = 1 << 20
+
+    package let directory: String
+
+    /// Bytes that recordings leave free.
+    package let reserveBytes: Int64
+
+    private let free: @Sendable (String) throws(DeviceError) -> Int64
+
+    /// - Parameters:
+    ///   - directory: any folder of that disk; the ballast lies in it.
+    ///   - megabytes: of 1,000,000 bytes.
+    package init(directory: String, megabytes: Int) {
+        self.init(directory: directory, reserveBytes: Int64(megabytes) * 1_000_000, free: availableBytes)
+    }
+
+    /// A reserve on a disk that says of itself how much is free.
+    init(
+        directory: String, reserveBytes: Int64, free: @escaping @Sendable (String) throws(DeviceError) -> Int64
+    ) {
+        self.directory = directory
+        self.reserveBytes = reserveBytes
+        self.free = free
+    }
+
+    /// Bytes that this user may still write.
+    package func freeBytes() throws(DeviceError) -> Int64 { try free(directory) }
+
+    /// Hours of audio until recordings end by themselves.
+    package func runwayHours() throws(DeviceError) -> Double {
+        Double(max(0, try freeBytes() - reserveBytes)) / Double(Self.bytesPerSecond) / 3_600
+    }
+
+    /// Throws `full`, with what is free and what to do, where less than the reserve is free.
+    package func check() throws(DeviceError) {
+        let free = try freeBytes()
+        guard free < reserveBytes else { return }
+        throw DeviceError(
+            .full, "statvfs",
+            "\(directory): only \(free / 1_000_000) MB are free, and storage.reserve-megabytes keeps "
+                + "\(reserveBytes / 1_000_000) MB free; export recordings and delete them")
+    }
+
+    /// Whether the disk is really full; not every refusal for want of space means that.
+    package var isExhausted: Bool { ((try? freeBytes()) ?? .max) < Self.exhaustedBytes }
+
+    /// Makes the ballast, durably, where it is not there and there is room above the reserve.
+    package func keepBallast() throws(DeviceError) {
+        guard try freeBytes() >= reserveBytes + Self.ballastBytes else { return }
+        let file = try FileDescriptor(opening: ballast, O_RDWR | O_CREAT)
+        guard try file.size() < Self.ballastBytes else { return }
+        let status = posix_fallocate(file.number, 0, off_t(Self.ballastBytes))
+        guard status == 0 else {
+            unlink(ballast)
+            throw .system("posix_fallocate", status: status, on: ballast)
+        }
+        try file.sync()
+        try syncFolder(containing: ballast)
+    }
+
+    /// Gives the ballast's room to whoever writes next; there need not be one.
+    package func releaseBallast() { unlink(ballast) }
+
+    private var ballast: String { "\(directory)/ballast" }
+}
+
+/// Bytes that an ordinary user may still write to the disk of a folder. The corresponding C function is `statvfs`.
+private func availableBytes(in folder: String) throws(DeviceError) -> Int64 {
+    var status = statvfs()
+    guard statvfs(folder, &status) == 0 else { throw .system("statvfs", on: folder) }
+    let (bytes, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+    return overflow ? .max : Int64(clamping: bytes)
+}

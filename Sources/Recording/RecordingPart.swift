@@ -1,0 +1,71 @@
+import Core
+import Glibc
+
+/// One of the files in which a recording lies.
+///
+/// That is one, `audio.wav`, unless the disk refused it: then what follows the last good sync is in
+/// `audio.from-000000123456.wav`, named by the place of its first sample. A later part lies over what the ones before
+/// it hold of the same places, which may never have reached the disk.
+package struct RecordingPart: Hashable, Sendable {
+    package var path: String
+
+    /// Where in the recording the file's first sample belongs.
+    package var start: SamplePosition
+
+    /// Counts the files that begin at the same place; the last is the one to believe.
+    package var turn: Int
+
+    /// The part beside `audio` that begins at `start`.
+    init(beside audio: String, start: SamplePosition, turn: Int) {
+        path = "\(Self.stem(of: audio))\(Self.infix)\(Self.digits(start.samples))\(turn > 1 ? "-\(turn)" : "").wav"
+        self.start = start
+        self.turn = turn
+    }
+
+    /// The parts beside `audio`, and without it, in the order in which they were made.
+    package static func all(beside audio: String) -> [RecordingPart] {
+        let stem = stem(of: audio) + infix
+        let name = stem.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? stem
+        let folder = String(stem.dropLast(name.count))
+        return entries(of: folder.isEmpty ? "." : folder).compactMap { entry in
+            guard entry.hasPrefix(name), entry.hasSuffix(".wav") else { return nil }
+            let numbers = entry.dropFirst(name.count).dropLast(4).split(
+                separator: "-", omittingEmptySubsequences: false)
+            guard let start = numbers.first.flatMap({ Int64($0) }), start >= 0, start < Int64.max / 4,
+                numbers.count <= 2, let turn = numbers.count == 2 ? Int(numbers[1]) : 1, turn > 0
+            else { return nil }
+            var part = RecordingPart(beside: audio, start: SamplePosition(start), turn: turn)
+            part.path = folder + entry
+            return part
+        }.sorted { ($0.start, $0.turn) < ($1.start, $1.turn) }
+    }
+
+    /// Where a file of this recording is set aside, so that its name is free: `audio.aside-000000123456.wav`.
+    static func aside(_ audio: String, start: SamplePosition, turn: Int) -> String {
+        "\(stem(of: audio)).aside-\(digits(start.samples))\(turn > 1 ? "-\(turn)" : "").wav"
+    }
+
+    private static let infix = ".from-"
+
+    private static func stem(of audio: String) -> String {
+        audio.hasSuffix(".wav") ? String(audio.dropLast(4)) : audio
+    }
+
+    private static func digits(_ number: Int64) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, 12 - digits.count)) + digits
+    }
+
+    /// The names in a folder; none where it cannot be read.
+    private static func entries(of folder: String) -> [String] {
+        guard let stream = opendir(folder) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            // Safety: the name lies behind the entry, and ends with a zero, until the next `readdir`.
+            let name = UnsafeRawPointer(entry).advanced(by: MemoryLayout<dirent>.offset(of: \.d_name) ?? 0)
+            names.append(String(cString: name.assumingMemoryBound(to: CChar.self)))
+        }
+        return names
+    }
+}

@@ -1,0 +1,197 @@
+import Core
+import FoundationEssentials
+import Glibc
+@testable import Recording
+import Synchronization
+import TestKit
+import Testing
+
+/// What happens when the disk refuses an operation that it should not: nothing that was heard may be missing.
+@Suite struct DiskFaultTests {
+    let folder = TemporaryFolder()
+    var path: String { folder.file("audio.wav") }
+
+    private static let broken = DeviceError(.failed, "fdatasync", status: EIO, "card: input/output error; replace it")
+
+    private func settings(_ faults: @escaping DiskFaults) -> RecordingSession.Settings {
+        var settings = RecordingSession.Settings()
+        settings.ringSeconds = 1
+        // By need alone: each half second.
+        settings.syncSeconds = 60
+        settings.retrySeconds = 0
+        settings.realtimePriority = nil
+        settings.faults = faults
+        return settings
+    }
+
+    private func record(
+        _ steps: [ScriptedMicrophone.Step], log: RecordingLog, faults: @escaping DiskFaults
+    ) async throws -> RecordingResult {
+        try await RecordingSession(
+            microphone: ScriptedMicrophone(steps), path: path, settings: settings(faults), sink: log
+        ).run()
+    }
+
+    /// The samples of the one file that is left, read by another program.
+    private func played() throws -> [Int16] {
+        let raw = folder.file("played.raw")
+        #expect(shell("sox \(path) -t raw \(raw)").status == 0)
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: raw))
+        return stride(from: 0, to: bytes.count, by: 2).map { Int16(bytes[$0]) | Int16(bytes[$0 + 1]) << 8 }
+    }
+
+    /// The script of all tests here: four seconds with a gap, and what a recording of it must be.
+    private let script: [ScriptedMicrophone.Step] = [
+        .samples(numbered(30_000)), .lost(2_000), .samples(numbered(from: 32_000, 32_000)), .lost(500),
+    ]
+    private var heard: [Int16] {
+        numbered(30_000) + [Int16](repeating: 0, count: 2_000) + numbered(from: 32_000, 32_000)
+            + [Int16](repeating: 0, count: 500)
+    }
+    private let lost = [gap(30_000, 32_000, .overrun), gap(64_000, 64_500, .overrun)]
+
+    @Test(
+        "any one operation that fails costs nothing: one file at the end, every sample, every gap once, and a word",
+        arguments: [(.write, 8), (.sync, 4), (.truncate, 2)] as [(DiskOperation, Int)])
+    func everyOperation(operation: DiskOperation, atLeast: Int) async throws {
+        // How many there are depends on how the threads meet; so each turn fails a later one, until there is none.
+        var turn = 0
+        while true {
+            let run = DiskFaultTests()
+            let (count, hits) = (Counted(), Counted())
+            let log = RecordingLog()
+            // Those with which the file is made would end the recording before it begins.
+            let number = turn + (operation == .write ? 2 : 1)
+            let faults: DiskFaults = { done, _ throws(DeviceError) in
+                guard done == operation, count.next() == number else { return }
+                _ = hits.next()
+                throw Self.broken
+            }
+            let result = try await run.record(run.script, log: log, faults: faults)
+            guard hits.count == 1 else { break }
+            #expect(
+                result == RecordingResult(length: SamplePosition(64_500), reason: .ended, gaps: run.lost),
+                "turn \(turn)")
+            #expect(try samples(of: run.path) == run.heard, "turn \(turn)")
+            #expect(try run.played() == run.heard, "turn \(turn)")
+            #expect(log.entries.filter { $0 == .fault("failed") }.count == 1, "turn \(turn)")
+            #expect(log.entries.compactMap { if case .lost(let gap) = $0 { gap } else { nil } } == run.lost)
+            #expect(RecordingPart.all(beside: run.path) == [])
+            #expect(try WaveLayout(of: run.path).stopReason == .ended)
+            let written = log.entries.compactMap { if case .written(let end) = $0 { end } else { nil } }
+            #expect(written == written.sorted() && written.last == 64_500)
+            turn += 1
+        }
+        #expect(turn >= atLeast)
+    }
+
+    @Test("a sync that failed is final: nothing since the good one before is taken from that file")
+    func failedSync() async throws {
+        let syncs = Counted()
+        let log = RecordingLog()
+        let path = path
+        let result = try await record(script, log: log) { operation, file throws(DeviceError) in
+            guard operation == .sync, file == path else { return }
+            if syncs.next() == 2 { throw Self.broken }
+        }
+        #expect(result.reason == .ended)
+        let synced = try #require(log.entries.compactMap { if case .synced(let end) = $0 { end } else { nil } }.first)
+        let aside = folder.file("audio.aside-000000000000.wav")
+        // The damaged one is kept as it was, beside the whole.
+        let whole = try samples(of: aside)
+        #expect(whole.count > synced)
+        #expect(try samples(of: path) == heard)
+        let part = RecordingPart(beside: path, start: SamplePosition(synced), turn: 1)
+        let name = part.path.replacing("audio.from-", with: "audio.aside-")
+        #expect(try samples(of: name) == Array(heard[Int(synced)...]))
+    }
+
+    @Test("two new files that fail as well are got over")
+    func threeInARow() async throws {
+        let path = path
+        let syncs = Counted()
+        let others = Mutex<Set<String>>([])
+        let log = RecordingLog()
+        let result = try await record(script, log: log) { operation, file throws(DeviceError) in
+            if file == path {
+                if operation == .sync, syncs.next() >= 2 { throw Self.broken }
+            } else if operation == .sync {
+                let count = others.withLock { others in
+                    others.insert(file)
+                    return others.count
+                }
+                if count < 3 { throw Self.broken }
+            }
+        }
+        #expect(result == RecordingResult(length: SamplePosition(64_500), reason: .ended, gaps: lost))
+        #expect(try samples(of: path) == heard)
+        #expect(log.entries.filter { $0 == .fault("failed") }.count == 1)
+        #expect(others.withLock { $0 }.filter { !$0.hasSuffix(".joining") }.count == 3)
+    }
+
+    @Test("after three new files that failed the recording ends, with what was on the disk, and says what to do")
+    func givesUp() async throws {
+        let path = path
+        let syncs = Counted()
+        let created = Counted()
+        let log = RecordingLog()
+        let result = try await record(
+            [.samples(numbered(16_000)), .forever(numbered(30_000))], log: log
+        ) { operation, file throws(DeviceError) in
+            if file != path, operation == .create {
+                _ = created.next()
+                throw Self.broken
+            }
+            if operation == .sync, syncs.next() >= 3 { throw Self.broken }
+        }
+        #expect(result.reason == .disk)
+        #expect(created.count == 3)
+        let error = try #require(result.error)
+        #expect(error.status == EIO)
+        #expect(error.message.contains("replace the card"))
+        let synced = log.entries.compactMap { if case .synced(let end) = $0 { end } else { nil } }.last
+        #expect(result.length.samples >= (synced ?? .max))
+        #expect(try RecordingReader(path: path).length == result.length)
+        #expect(log.entries.last == .closed(result.length.samples, .disk))
+        #expect(RecordingPart.all(beside: path) == [])
+    }
+
+    @Test("a shutdown does not wait for parts to be joined; they read as one and are joined later")
+    func shutdown() async throws {
+        let path = path
+        let syncs = Counted()
+        let stopper = Stopper()
+        let session = RecordingSession(
+            microphone: ScriptedMicrophone([
+                .samples(numbered(40_000)), .perform { stopper.session.withLock { $0 }?.stop(reason: .shutdown) },
+                .samples(numbered(from: 40_000, 100)),
+            ]), path: path,
+            settings: settings { operation, file throws(DeviceError) in
+                if file == path, operation == .sync, syncs.next() == 2 { throw Self.broken }
+            }, sink: RecordingLog())
+        stopper.session.withLock { $0 = session }
+        let result = try await session.run()
+        #expect(result.reason == .shutdown)
+        #expect(RecordingPart.all(beside: path).count == 1)
+        #expect(try samples(of: path) == numbered(Int(result.length.samples)))
+        #expect(try RecordingReader(path: path).stopReason == .shutdown)
+        #expect(try joinParts(inFolder: folder.path))
+        #expect(try !joinParts(inFolder: folder.path))
+        #expect(try played() == numbered(Int(result.length.samples)))
+        #expect(try WaveLayout(of: path).stopReason == .shutdown)
+    }
+}
+
+/// Counts, from any thread.
+private final class Counted: Sendable {
+    private let number = Mutex(0)
+
+    var count: Int { number.withLock { $0 } }
+
+    func next() -> Int {
+        number.withLock { number in
+            number += 1
+            return number
+        }
+    }
+}

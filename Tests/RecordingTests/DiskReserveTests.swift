@@ -1,0 +1,120 @@
+import Core
+import FoundationEssentials
+import Glibc
+@testable import Recording
+import Synchronization
+import TestKit
+import Testing
+
+@Suite struct DiskReserveTests {
+    let folder = TemporaryFolder()
+    var ballast: String { folder.file("ballast") }
+
+    private func reserve(_ megabytes: Int64, free: @escaping @Sendable () -> Int64) -> DiskReserve {
+        DiskReserve(directory: folder.path, reserveBytes: megabytes * 1_000_000) { _ in free() }
+    }
+
+    @Test("the runway is what is above the reserve, in hours of audio")
+    func runway() throws {
+        let hour: Int64 = 32_000 * 3_600
+        #expect(try reserve(256) { 256_000_000 + 3 * hour }.runwayHours() == 3)
+        #expect(try reserve(256) { 256_000_000 }.runwayHours() == 0)
+        #expect(try reserve(256) { 0 }.runwayHours() == 0)
+    }
+
+    @Test("below the reserve is refused, with what is free and what to do", arguments: [(99, true), (100, false)])
+    func check(free: Int64, isRefused: Bool) throws {
+        let error = thrown { try reserve(100) { free * 1_000_000 }.check() }
+        #expect((error != nil) == isRefused)
+        guard let error else { return }
+        #expect(error.code == .full)
+        #expect(error.message.contains("only 99 MB are free"))
+        #expect(error.message.contains("export"))
+    }
+
+    @Test("a real disk says what is free")
+    func realDisk() throws {
+        let reserve = DiskReserve(directory: folder.path, megabytes: 0)
+        let told = shell("stat -f -c '%a %S' \(folder.path)").output.split(separator: " ").compactMap { Int64($0) }
+        #expect(told.count == 2)
+        let free = try reserve.freeBytes()
+        // Others write to this disk as well.
+        #expect(abs(free - told[0] * told[1]) < 10_000_000_000)
+        #expect(free > 0)
+        let error = thrown { _ = try DiskReserve(directory: folder.file("none"), megabytes: 0).freeBytes() }
+        #expect(error?.code == .missing)
+    }
+
+    @Test("ballast takes real room where there is some above the reserve, and none where there is not")
+    func makesBallast() throws {
+        try reserve(100) { 100_000_000 + DiskReserve.ballastBytes - 1 }.keepBallast()
+        #expect(access(ballast, F_OK) != 0)
+        let roomy = reserve(100) { 200_000_000 }
+        for _ in 1...2 {
+            try roomy.keepBallast()
+            var status = stat()
+            #expect(stat(ballast, &status) == 0)
+            #expect(Int64(status.st_size) == DiskReserve.ballastBytes)
+            #expect(Int64(status.st_blocks) * 512 >= DiskReserve.ballastBytes)
+        }
+        roomy.releaseBallast()
+        #expect(access(ballast, F_OK) != 0)
+    }
+
+    private func record(_ reserve: DiskReserve, faults: DiskFaults? = nil) async throws -> RecordingResult {
+        var settings = RecordingSession.Settings()
+        settings.realtimePriority = nil
+        settings.reserve = reserve
+        settings.ringSeconds = 1
+        settings.faults = faults
+        return try await RecordingSession(
+            microphone: ScriptedMicrophone([.forever(numbered(30_000))]), path: folder.file("audio.wav"),
+            settings: settings, sink: RecordingLog()
+        ).run()
+    }
+
+    @Test("a recording does not start below the reserve")
+    func refusesToStart() async throws {
+        await #expect(throws: DeviceError.self) { try await record(reserve(100) { 99_000_000 }) }
+        #expect(access(folder.file("audio.wav"), F_OK) != 0)
+    }
+
+    @Test("a recording that comes below the reserve ends cleanly, and says why")
+    func ends() async throws {
+        let asked = Atomic<Int>(0)
+        let result = try await record(
+            reserve(100) { asked.wrappingAdd(1, ordering: .relaxed).newValue > 3 ? 99_000_000 : 100_000_000 })
+        #expect(result.reason == .disk)
+        #expect(result.error?.code == .full)
+        #expect(result.error?.message.contains("only 99 MB are free") == true)
+        #expect(result.length.samples > 16_000)
+        #expect(try samples(of: folder.file("audio.wav")) == numbered(Int(result.length.samples)))
+        #expect(try RecordingReader(path: folder.file("audio.wav")).stopReason == .disk)
+    }
+
+    @Test("when the disk is really full, the ballast gives way, no new file is tried, and the file is closed")
+    func full() async throws {
+        let isFull = Atomic<Bool>(false)
+        let writes = Atomic<Int>(0)
+        let created = Mutex<[String]>([])
+        let reserve = reserve(0) { isFull.load(ordering: .acquiring) ? 0 : 1_000_000_000 }
+        try reserve.keepBallast()
+        let ballast = ballast
+        let result = try await record(reserve) { operation, path throws(DeviceError) in
+            if operation == .create { created.withLock { $0.append(path) } }
+            guard operation == .write, writes.wrappingAdd(1, ordering: .relaxed).newValue > 10 else { return }
+            isFull.store(true, ordering: .releasing)
+            // Once there is room again, the header can be written.
+            if access(ballast, F_OK) == 0 {
+                throw DeviceError(.full, "pwrite", status: ENOSPC, "audio.wav: no space left on device")
+            }
+        }
+        #expect(result.reason == .disk)
+        #expect(result.error?.status == ENOSPC)
+        #expect(result.error?.message.contains("the disk is full (0 MB are free)") == true)
+        #expect(created.withLock { $0 } == [folder.file("audio.wav")])
+        #expect(access(ballast, F_OK) != 0)
+        #expect(try RecordingReader(path: folder.file("audio.wav")).stopReason == .disk)
+        #expect(try samples(of: folder.file("audio.wav")) == numbered(Int(result.length.samples)))
+    }
+}

@@ -1,0 +1,140 @@
+import Core
+@testable import Recording
+import TestKit
+import Testing
+
+/// Marbles: each letter is half a second of sound of one kind, each mark of what is told.
+@Suite struct MicrophoneHealthTests {
+    /// `0` zeros, `7` the value 7, `-` a floor of one least bit now and then, `r` a quiet room, `s` speech,
+    /// `C` one sample in 50 at full scale, `c` one in 500.
+    private func sound(_ letter: Character, _ random: inout SeededGenerator) -> [Int16] {
+        (0..<8_000).map { index in
+            switch letter {
+            case "0": 0
+            case "7": 7
+            case "-": index % 16 == 0 ? 1 : 0
+            case "r": .random(in: -20...20, using: &random)
+            case "C": index % 50 == 0 ? .max : .random(in: -9_000...9_000, using: &random)
+            case "c": index % 500 == 0 ? .min : .random(in: -9_000...9_000, using: &random)
+            default: .random(in: -9_000...9_000, using: &random)
+            }
+        }
+    }
+
+    /// What was told at the end of which half second: Z zeros, K stuck, F faint, C clipping; small where it is over.
+    private func told(_ sounds: String, block: Int) -> String {
+        var health = MicrophoneHealth()
+        var random = SeededGenerator(seed: 7)
+        var out = ""
+        for letter in sounds {
+            var mark: Character = "."
+            let samples = sound(letter, &random)
+            samples.withUnsafeBufferPointer { samples in
+                for start in stride(from: 0, to: samples.count, by: block) {
+                    let part = samples[start..<min(samples.count, start + block)]
+                    health.hear(UnsafeBufferPointer(rebasing: part)) { trouble, isPresent in
+                        let name: Character =
+                            switch trouble {
+                            case .silent: "Z"
+                            case .stuck: "K"
+                            case .faint: "F"
+                            case .clipping: "C"
+                            case .rate: "R"
+                            }
+                        mark = isPresent ? name : Character(name.lowercased())
+                    }
+                }
+            }
+            out.append(mark)
+        }
+        return out
+    }
+
+    @Test(
+        "each trouble is told once when it has lasted, and once when it is over",
+        arguments: [
+            ("ssssssss", "........"),
+            ("rrrrrrrrrrrrrrrrrrrrrrrr", "........................"),
+            ("s00000s00000s", "............."),
+            ("s0000000000ss", "......Z.....z"),
+            ("000000ss000000ss", ".....Z.z.....Z.z"),
+            ("s7777777777ss", "......K.....k"),
+            ("7770000000ss", "........Z..z"),
+            ("--------------------", "...................F"),
+            ("-----------------------ss-", "...................F....f."),
+            ("----------s---------s", "....................."),
+            ("CCssssss", ".C.....c"),
+            ("CcCcCcCc", ".C......"),
+            ("cccccccc", "........"),
+            ("CCccccccccss", ".C.........."),
+            ("CCsCsssssss", ".C.......c."),
+        ])
+    func marbles(sounds: String, expected: String) {
+        #expect(told(sounds, block: 1_600) == expected, "\(sounds)")
+    }
+
+    @Test("what is told does not depend on the blocks in which sound comes", arguments: [7, 160, 1_601, 8_000])
+    func blocks(block: Int) {
+        let sounds = "ssCCssssss0000000000sss--------------------rrr7777777ss"
+        #expect(told(sounds, block: block) == told(sounds, block: 1_600))
+        #expect(told(sounds, block: block).filter { $0 != "." } == "CcZzFfKk")
+    }
+
+    @Test("a message names the microphone and a remedy", arguments: MicrophoneHealth.Trouble.allCases)
+    func messages(trouble: MicrophoneHealth.Trouble) {
+        let message = trouble.message(microphone: "alsa:plughw:CARD=Mic")
+        #expect(message.hasPrefix("microphone alsa:plughw:CARD=Mic: "))
+        #expect(message.contains("; "))
+    }
+
+    @Test(
+        "a rate is wrong once it is off by more than half a percent and by more than late blocks explain",
+        arguments: [
+            (1.0, nil), (1.004, nil), (0.996, nil), (3.0, 26), (0.5, 26), (1.02, 26), (0.98, 26), (1.01, 56),
+        ] as [(Double, Int?)])
+    func rates(factor: Double, second: Int?) {
+        var watch = RateWatch()
+        var told: [(second: Int, deviation: Double)] = []
+        for block in 0..<6_000 {
+            // Blocks are up to 90 ms late, as on a busy machine.
+            let now = Int64(block) * 100_000_000 + Int64(block % 10) * 10_000_000
+            if let deviation = watch.heard(Int(1_600 * factor), at: now) { told.append((block / 10, deviation)) }
+        }
+        #expect(told.isEmpty == (second == nil))
+        guard let second, let first = told.first else { return }
+        #expect(abs(first.second - second) <= 2)
+        #expect(abs(first.deviation - (factor - 1)) < 0.006)
+        #expect(told.count == 1)
+    }
+
+    @Test("a rate that has become right again is told, too; what comes at the opening does not count")
+    func rateRecovers() {
+        var watch = RateWatch()
+        var told: [Double] = []
+        // Thirty seconds of pre-roll at once.
+        #expect(watch.heard(480_000, at: 0) == nil)
+        for block in 1..<20_000 {
+            let samples = (3_000..<5_000).contains(block) ? 1_760 : 1_600
+            if let deviation = watch.heard(samples, at: Int64(block) * 100_000_000) { told.append(deviation) }
+        }
+        #expect(told.count == 2)
+        #expect(told.first ?? 0 > 0)
+        #expect(told.last == 0)
+    }
+
+    @Test("a session tells its sink of a microphone that is muted, and of one that is not any more")
+    func session() async throws {
+        let folder = TemporaryFolder()
+        let log = RecordingLog()
+        let zeros = [Int16](repeating: 0, count: 16_000)
+        let session = RecordingSession(
+            microphone: ScriptedMicrophone(
+                isMonitored: true,
+                [.samples(numbered(1_600)), .samples(zeros), .lost(900_000), .samples(zeros), .samples(zeros)]
+                    + [.samples(numbered(20_000))]), path: folder.file("audio.wav"), sink: log)
+        _ = try await session.run()
+        let faults = log.entries.filter { if case .fault = $0 { true } else { $0 == .recovered("microphone-silent") } }
+        #expect(faults == [.fault("microphone-silent"), .recovered("microphone-silent")])
+        #expect(log.messages.first?.hasPrefix("microphone scripted:: gives nothing but zeros") == true)
+    }
+}

@@ -1,0 +1,116 @@
+import Core
+import FoundationEssentials
+import Glibc
+@testable import Recording
+import TestKit
+import Testing
+
+@Suite struct RecordingJoiningTests {
+    let folder = TemporaryFolder()
+    var path: String { folder.file("audio.wav") }
+
+    private func write(_ samples: [Int16], to path: String, reason: StopReason? = nil) throws {
+        let file = try WaveFile(creating: path)
+        try file.append(samples)
+        if let reason { try file.close(reason: reason) } else { try file.sync() }
+    }
+
+    private func part(_ start: Int64, turn: Int = 1) -> String {
+        RecordingPart(beside: path, start: SamplePosition(start), turn: turn).path
+    }
+
+    private func names() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    }
+
+    /// A recording in four files, of which later ones lie over what earlier ones hold.
+    private func scatter() throws {
+        try write([1, 2, 3, 91, 92, 93, 94], to: path)
+        try write([4, 95, 96], to: part(3))
+        // A new file that failed, and was not taken away before a power cut.
+        try write([5], to: part(4))
+        try write([5, 6, 7, 8, 9], to: part(4, turn: 2), reason: .button)
+    }
+
+    @Test("parts are read as one, the later over the earlier")
+    func readsAsOne() throws {
+        try scatter()
+        #expect(RecordingPart.all(beside: path).map(\.start.samples) == [3, 4, 4])
+        let reader = try RecordingReader(path: path)
+        #expect(try reader.length == SamplePosition(9))
+        #expect(try samples(of: reader, at: .zero, count: 20) == [1, 2, 3, 4, 5, 6, 7, 8, 9])
+        for start in 0..<9 {
+            let read = try samples(of: reader, at: SamplePosition(Int64(start)), count: 2)
+            #expect(read == Array([1, 2, 3, 4, 5, 6, 7, 8, 9][start...].prefix(2)))
+        }
+        #expect(reader.stopReason == .button)
+    }
+
+    @Test("a part that ends before the one below it takes nothing away")
+    func shorterPart() throws {
+        try write([1, 2, 3, 4, 5], to: path)
+        try write([12, 13], to: part(1))
+        #expect(try samples(of: path) == [1, 12, 13, 4, 5])
+    }
+
+    @Test("joining gives one file, sets all others aside, and has nothing to do a second time")
+    func joins() throws {
+        try scatter()
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        #expect(try joinParts(inFolder: folder.path))
+        let joined = ["audio.aside-000000000000.wav", "audio.aside-000000000003.wav", "audio.aside-000000000004-2.wav"]
+        #expect(try names() == (joined + ["audio.aside-000000000004.wav", "audio.wav"]).sorted())
+        #expect(try Data(contentsOf: URL(fileURLWithPath: folder.file(joined[0]))) == before)
+        #expect(try samples(of: path) == [1, 2, 3, 4, 5, 6, 7, 8, 9])
+        #expect(try RecordingReader(path: path).stopReason == .button)
+        #expect(shell("sox --i -s \(path)").output == "9")
+        #expect(try !joinParts(inFolder: folder.path))
+        #expect(try names().count == 5)
+    }
+
+    @Test("a reader that is in the middle goes on through the joining", arguments: [false, true])
+    func readerGoesOn(knowsParts: Bool) throws {
+        try write([1, 2, 3], to: path)
+        let reader = try RecordingReader(path: path)
+        try write([4, 5, 6], to: part(3), reason: .button)
+        if knowsParts { #expect(try reader.length == SamplePosition(6)) }
+        try joinParts(inFolder: folder.path)
+        #expect(try samples(of: reader, at: SamplePosition(2), count: 9) == [3, 4, 5, 6])
+        #expect(try reader.length == SamplePosition(6))
+    }
+
+    @Test("a joining that was killed anywhere is finished the next time", arguments: 0...5)
+    func killed(after step: Int) throws {
+        try scatter()
+        let whole = TemporaryFolder()
+        #expect(shell("cp \(folder.path)/* \(whole.path)/").status == 0)
+        try joinParts(inFolder: whole.path)
+        // What a kill after each step of joining leaves, made by hand.
+        if step >= 1 { try write([77], to: "\(path).joining") }
+        if step >= 2 { #expect(link(path, folder.file("audio.aside-000000000000.wav")) == 0) }
+        if step >= 3 {
+            #expect(shell("cp \(whole.file("audio.wav")) \(path).joining && mv \(path).joining \(path)").status == 0)
+        }
+        if step >= 4 { #expect(rename(part(3), folder.file("audio.aside-000000000003.wav")) == 0) }
+        if step >= 5 { #expect(rename(part(4), folder.file("audio.aside-000000000004.wav")) == 0) }
+        #expect(try samples(of: path) == [1, 2, 3, 4, 5, 6, 7, 8, 9])
+        #expect(try joinParts(inFolder: folder.path))
+        #expect(try samples(of: path) == [1, 2, 3, 4, 5, 6, 7, 8, 9])
+        #expect(RecordingPart.all(beside: path) == [])
+        #expect(try names() == FileManager.default.contentsOfDirectory(atPath: whole.path).sorted())
+    }
+
+    @Test(
+        "only names of parts are parts",
+        arguments: [
+            "audio.from-.wav", "audio.from-x.wav", "audio.from--1.wav", "audio.from-1-0.wav", "audio.from-1-2-3.wav",
+            "audio.from-1.wav.joining", "audio.aside-000000000001.wav", "other.from-1.wav",
+            "audio.from-99999999999999999999.wav",
+        ])
+    func foreignNames(name: String) throws {
+        try write([1], to: path)
+        try write([9], to: folder.file(name))
+        #expect(RecordingPart.all(beside: path) == [])
+        #expect(try samples(of: path) == [1])
+    }
+}
