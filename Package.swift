@@ -45,7 +45,7 @@ let package = Package(
         room("Resampling", inside: "Devices/Resampling", uses: ["Core", "CSoxr"]),
         room("AlsaMicrophone", inside: "Devices/AlsaMicrophone", uses: ["Core", "Platform", "Resampling", "CAlsa"]),
         room("FileMicrophone", inside: "Devices/FileMicrophone", uses: ["Core", "Platform", "Resampling", "CSndfile"]),
-        room("GpioPanel", inside: "Devices/GpioPanel", uses: ["Core", "CGpiod"]),
+        room("GpioPanel", inside: "Devices/GpioPanel", uses: ["Core", "Platform", "CGpiod"]),
         room("PocketSphinxRecognizer", inside: "Devices/PocketSphinxRecognizer", uses: ["Core", "CPocketSphinx"]),
         room("SQLiteArchive", inside: "Devices/SQLiteArchive", uses: ["Core", "CSQLite"]),
 
@@ -58,7 +58,7 @@ let package = Package(
             "Appliance",
             uses: [
                 "Core", "Platform", "Recording", "Segmenting", "Recognizing", "Exporting", "Panel", "AlsaMicrophone",
-                "FileMicrophone", "GpioPanel", "PocketSphinxRecognizer", "SQLiteArchive", "CInih",
+                "FileMicrophone", "GpioPanel", "PocketSphinxRecognizer", "SQLiteArchive", "CInih", "CLinux",
             ]),
         .executableTarget(
             name: "fieldscribe",
