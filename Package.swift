@@ -75,7 +75,8 @@ let package = Package(
         tests("ConfigurationTests", of: ["Core", "Segmenting", "GpioPanel", "Panel", "Appliance", "TestKit"]),
         tests("MicrophoneTests", of: ["Core", "Resampling", "AlsaMicrophone", "FileMicrophone", "CSndfile"]),
         room("TestKit", uses: ["Core"]),
-        tests("EndToEndTests", of: ["TestKit", "fieldscribe"]),
+        tests("ApplianceTests", of: ["Core", "Platform", "Panel", "SQLiteArchive", "Appliance", "TestKit"]),
+        tests("EndToEndTests", of: ["Core", "Appliance", "TestKit", "fieldscribe"]),
         .testTarget(
             name: "RecognizingTests",
             dependencies: ["Core", "Recognizing", "FileMicrophone", "PocketSphinxRecognizer", "TestKit"],

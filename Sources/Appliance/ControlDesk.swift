@@ -33,7 +33,8 @@ struct ControlDesk: Sendable {
             return ControlResponse(try await recorder.perform(order, reason: .command).get())
         case .press, .release:
             guard panel.simulate(pressed: request.command == .press) else {
-                throw DeviceError(.unsupported, "press", "the button is a real one; press it, or set panel.button = sim:")
+                throw DeviceError(
+                    .unsupported, "press", "the button is a real one; press it, or set panel.button = sim:")
             }
             return ControlResponse()
         case .lamp:

@@ -114,7 +114,8 @@ enum ControlLine {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // All of our messages can be encoded.
-        return (try? encoder.encode(value)).map { Array($0) } ?? Array(#"{"error":{"code":"failed","message":""}}"#.utf8)
+        return (try? encoder.encode(value)).map { Array($0) }
+            ?? Array(#"{"error":{"code":"failed","message":""}}"#.utf8)
     }
 
     static func decode<Value: Decodable>(_ type: Value.Type, from line: [UInt8]) throws -> Value {

@@ -134,7 +134,9 @@ extension PanelDesk {
         state.withLock { state in
             let rest = state.lamp.mode
             let isRest = lit == (rest != .off)
-            let shows = state.lamp.isFaulted ? "fault" : isRest || rest == .pulse || rest == .doubleBlink ? rest.rawValue : "blink"
+            let shows =
+                state.lamp.isFaulted
+                ? "fault" : isRest || rest == .pulse || rest == .doubleBlink ? rest.rawValue : "blink"
             if state.history.count == Self.historyLength { state.history.removeFirst() }
             state.history.append(LampChange(time: Double(now.milliseconds) / 1_000, lit: lit, shows: shows))
         }

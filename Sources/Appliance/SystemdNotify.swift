@@ -16,7 +16,8 @@ struct SystemdNotify: Sendable {
         // A path, or @ for an abstract address; others (a virtual machine's) are not ours.
         address = environment["NOTIFY_SOCKET"].flatMap { $0.hasPrefix("/") || $0.hasPrefix("@") ? $0 : nil }
         let isOurs = environment["WATCHDOG_PID"].map { $0 == "\(getpid())" } ?? true
-        watchdog = isOurs
+        watchdog =
+            isOurs
             ? environment["WATCHDOG_USEC"].flatMap { Int64($0) }.flatMap { $0 > 0 ? .microseconds($0) : nil } : nil
     }
 

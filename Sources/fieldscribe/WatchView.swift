@@ -19,8 +19,8 @@ struct WatchView {
     private var rms = -96.0
     private var peak = -96.0
     private var status: ApplianceStatus?
-    /// How many lines below are on the screen.
-    private var drawn = 0
+    /// The columns of each of the lines below that are on the screen.
+    private var drawn: [Int] = []
 
     init(width: Int) { self.width = max(20, width) }
 
@@ -50,10 +50,7 @@ struct WatchView {
     }
 
     mutating func resize(to width: Int) -> String {
-        // What is on the screen has been wrapped anew by the terminal, so that the count of lines is another.
-        let before = self.width
         self.width = max(20, width)
-        if width < before { drawn *= (before + self.width - 1) / self.width }
         return erase() + lines()
     }
 
@@ -61,9 +58,10 @@ struct WatchView {
     mutating func close() -> String { erase() + "\u{1B}[0m\u{1B}[?25h" }
 
     private mutating func erase() -> String {
-        defer { drawn = 0 }
-        guard drawn > 0 else { return "\r\u{1B}[J" }
-        return (drawn > 1 ? "\u{1B}[\(drawn - 1)A" : "") + "\r\u{1B}[J"
+        defer { drawn = [] }
+        // In a terminal that has become narrower, what is on the screen has been wrapped anew.
+        let rows = drawn.reduce(0) { $0 + max(1, ($1 + width - 1) / width) }
+        return (rows > 1 ? "\u{1B}[\(rows - 1)A" : "") + "\r\u{1B}[J"
     }
 
     private mutating func lines() -> String {
@@ -72,15 +70,17 @@ struct WatchView {
             let text = "\(RecordingScreen.clock(SamplePosition(seconds: partialStart)))  \(partial)"
             for line in Self.wrapped(text, to: width, hanging: 7).suffix(Self.mostPartialLines) {
                 lines.append("\u{1B}[2m\(line)\u{1B}[0m")
+                drawn.append(Self.columns(line[...]))
             }
         }
+        let (bottom, columns) = bottom
         lines.append(bottom)
-        drawn = lines.count
+        drawn.append(columns)
         return lines.joined(separator: "\r\n")
     }
 
     /// State, meter and times, in one line that fits.
-    private var bottom: String {
+    private var bottom: (line: String, columns: Int) {
         let isRecording = state == "recording"
         let clock = { RecordingScreen.clock(SamplePosition(seconds: $0)) }
         var words = [state]
@@ -91,8 +91,9 @@ struct WatchView {
         let text = words.joined(separator: "  ")
         let sign = isRecording ? "\u{1B}[31m●\u{1B}[0m " : state == "faulted" ? "\u{1B}[31m!\u{1B}[0m " : "○ "
         let room = width - 1 - 2 - text.count
-        guard isRecording, room >= 14 else { return sign + text.prefix(max(0, width - 3)) }
-        return sign + text + "  " + meter(min(30, room - 2))
+        guard isRecording, room >= 14 else { return (sign + text.prefix(width - 3), min(2 + text.count, width - 1)) }
+        let length = min(30, room - 2)
+        return (sign + text + "  " + meter(length), 4 + text.count + length)
     }
 
     /// From -60 dBFS to full scale: filled up to the mean level, a stroke at the peak.
