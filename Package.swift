@@ -49,7 +49,7 @@ let package = Package(
         room("Resampling", inside: "Devices/Resampling", uses: ["Core", "CSoxr"]),
         room("AlsaMicrophone", inside: "Devices/AlsaMicrophone", uses: ["Core", "Platform", "Resampling", "CAlsa"]),
         room("FileMicrophone", inside: "Devices/FileMicrophone", uses: ["Core", "Platform", "Resampling", "CSndfile"]),
-        room("GpioPanel", inside: "Devices/GpioPanel", uses: ["Core", "CGpiod"]),
+        room("GpioPanel", inside: "Devices/GpioPanel", uses: ["Core", "Platform", "CGpiod"]),
         room("PocketSphinxRecognizer", inside: "Devices/PocketSphinxRecognizer", uses: ["Core", "CPocketSphinx"]),
         room("SQLiteArchive", inside: "Devices/SQLiteArchive", uses: ["Core", "Platform", "CSQLite"]),
 
@@ -62,7 +62,7 @@ let package = Package(
             "Appliance",
             uses: [
                 "Core", "Platform", "Recording", "Segmenting", "Recognizing", "Exporting", "Panel", "AlsaMicrophone",
-                "FileMicrophone", "GpioPanel", "PocketSphinxRecognizer", "SQLiteArchive", "CInih",
+                "FileMicrophone", "GpioPanel", "PocketSphinxRecognizer", "SQLiteArchive", "CInih", "CLinux",
             ]),
         .executableTarget(
             name: "fieldscribe",
@@ -82,7 +82,8 @@ let package = Package(
         tests("ConfigurationTests", of: ["Core", "Segmenting", "GpioPanel", "Panel", "Appliance", "TestKit"]),
         tests("MicrophoneTests", of: ["Core", "Resampling", "AlsaMicrophone", "FileMicrophone", "CSndfile"]),
         room("TestKit", uses: ["Core"]),
-        tests("EndToEndTests", of: ["TestKit", "fieldscribe"]),
+        tests("ApplianceTests", of: ["Core", "Platform", "Panel", "SQLiteArchive", "Appliance", "TestKit"]),
+        tests("EndToEndTests", of: ["Core", "Appliance", "TestKit", "fieldscribe"]),
         tests("DeployTests", of: ["Core", "Segmenting", "Appliance", "TestKit", "fieldscribe"]),
         .testTarget(
             name: "RecognizingTests",

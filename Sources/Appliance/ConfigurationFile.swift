@@ -31,7 +31,8 @@ extension Configuration {
 
     private static let largest: Int64 = 1 << 20
 
-    private static func read(_ path: String) throws(DeviceError) -> [UInt8] {
+    /// The bytes of a configuration file.
+    static func read(_ path: String) throws(DeviceError) -> [UInt8] {
         // Looked at before it is opened: opening a device may do something, and opening a FIFO may wait.
         var status = stat()
         guard stat(path, &status) == 0 else { throw .system("stat", on: path) }

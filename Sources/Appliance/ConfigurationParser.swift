@@ -1,5 +1,6 @@
 internal import CInih
 import Core
+import Segmenting
 
 /// Reads one configuration file with libinih.
 ///
@@ -32,6 +33,18 @@ final class ConfigurationParser {
         parser.checkTogether()
         if !parser.problems.isEmpty {
             throw ConfigurationError(problems: parser.problems.sorted { $0.line < $1.line })
+        }
+        parser.configuration.file = file
+        return parser.configuration
+    }
+
+    /// What is right in a file that is not; the defaults for the rest.
+    static func salvage(_ bytes: [UInt8], file: String) -> Configuration {
+        let parser = ConfigurationParser(bytes, file: file)
+        parser.run()
+        // Two values that are right each, but not together.
+        if parser.configuration.speech.paddingMilliseconds > parser.configuration.speech.hangoverMilliseconds {
+            parser.configuration.speech = SpeechSettings()
         }
         parser.configuration.file = file
         return parser.configuration

@@ -41,7 +41,7 @@ package protocol Archive: Sendable {
 }
 
 /// A segment that answers a search.
-package struct SearchHit: Hashable, Sendable {
+package struct SearchHit: Hashable, Sendable, Codable {
     package var recording: Int
     package var segment: Int
     package var range: SampleRange

@@ -8,7 +8,8 @@ package protocol Lamp: AnyObject {
 package protocol Button: AnyObject {
     /// Waits for the next edge.
     ///
-    /// - Returns: the new level and when it came, on the monotonic clock; nil where none came in time.
+    /// - Returns: the new level and when it came, on the monotonic clock; nil where none came in time, or the wait was
+    ///   ended from outside.
     /// - Throws: `DeviceError`, with `disconnected` when the chip is gone.
     func nextEdge(timeout: Duration) throws(DeviceError) -> ButtonEdge?
 }

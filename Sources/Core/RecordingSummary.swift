@@ -1,5 +1,5 @@
 /// What the archive knows of one recording, without its text.
-package struct RecordingSummary: Hashable, Sendable {
+package struct RecordingSummary: Hashable, Sendable, Codable {
     /// Whether the wall time of the start can be believed.
     package enum Clock: String, Sendable, Codable {
         case synchronized

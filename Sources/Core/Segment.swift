@@ -1,5 +1,5 @@
 /// A committed piece of transcript: immutable, in order, and never overlapping its neighbours.
-package struct Segment: Hashable, Sendable {
+package struct Segment: Hashable, Sendable, Codable {
     /// 1, 2, 3 ... within its recording.
     package var id: Int
 

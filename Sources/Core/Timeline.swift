@@ -1,5 +1,5 @@
 /// A whole transcript: all that an exporter needs.
-package struct Timeline: Sendable {
+package struct Timeline: Sendable, Codable {
     /// The file's name, or the recording's.
     package var name: String
     package var length: SamplePosition

@@ -1,4 +1,5 @@
 import Core
+import Glibc
 import Platform
 
 /// Decode workers that share the work: processes, started when they are needed, started anew when they die.
@@ -30,6 +31,9 @@ package actor WorkerPool {
     private var idle: [Lease] = []
     private var count = 0
     private var waiting: [CheckedContinuation<Lease?, Never>] = []
+    /// Every worker that has been started and is not yet gone.
+    private var started: [WeakLease] = []
+    private var hasEnded = false
 
     /// - Parameters:
     ///   - size: the most workers at a time, 1 or more.
@@ -89,6 +93,22 @@ package actor WorkerPool {
     /// The process numbers of the workers that wait for work.
     package var idleProcesses: [Int32] { idle.map(\.process.id) }
 
+    /// Ends the workers that wait for work; others are started when they are needed.
+    package func rest() {
+        count -= idle.count
+        idle = []
+    }
+
+    /// Ends all workers, also in mid-utterance: who waits for one is told that it was cancelled.
+    package func end() {
+        hasEnded = true
+        rest()
+        // A worker that is still held has not been waited for, so that its number is nobody else's yet.
+        for lease in started { lease.lease?.kill() }
+        for waiter in waiting { waiter.resume(returning: nil) }
+        waiting = []
+    }
+
     private func again(_ attempt: (Lease) async throws -> Session) async throws -> Session {
         for (deaths, pause) in Self.backoff.enumerated() {
             let worker = try await acquire()
@@ -113,9 +133,11 @@ package actor WorkerPool {
     }
 
     private func acquire() async throws -> Lease {
+        if hasEnded { throw CancellationError() }
         if let worker = idle.popLast() { return worker }
         if count < size { return try await start() }
         if let worker = await withCheckedContinuation({ waiting.append($0) }) { return worker }
+        if hasEnded { throw CancellationError() }
         return try await start()
     }
 
@@ -125,9 +147,12 @@ package actor WorkerPool {
         do {
             for pause in Self.backoff {
                 do {
-                    return try await onThread(named: "worker-start", niceness: niceness) {
+                    let worker = try await onThread(named: "worker-start", niceness: niceness) {
                         Lease(try WorkerProcess(command))
                     }
+                    started = started.filter { $0.lease != nil } + [WeakLease(lease: worker)]
+                    if hasEnded { throw CancellationError() }
+                    return worker
                 } catch let error as DeviceError where error.code == .disconnected {
                     try await Task.sleep(for: pause)
                 }
@@ -164,4 +189,12 @@ final class Lease: @unchecked Sendable {
     let process: WorkerProcess
 
     init(_ process: WorkerProcess) { self.process = process }
+
+    /// Ends the process, whoever uses it: from any thread.
+    func kill() { _ = Glibc.kill(process.id, SIGKILL) }
+}
+
+/// Where a worker is, without keeping it.
+private struct WeakLease {
+    weak var lease: Lease?
 }

@@ -6,13 +6,21 @@ import SQLiteArchive
 /// The archive that a command's options and configuration name.
 struct ArchivePlace {
     let directory: String
-    let archive: SQLiteArchive
+    let archive: any ArchiveReading
 
     /// - Throws: `DeviceError` with `missing` where nothing was ever recorded.
-    init(_ arguments: Arguments) throws {
+    init(_ arguments: Arguments) async throws {
         var configuration = try arguments.configuration()
         if let directory = arguments["--directory"] { configuration.storage.directory = directory }
         directory = configuration.storage.directory
+        // While the appliance runs, the archive is its own.
+        if let appliance = try? ControlClient(configuration) {
+            let remote = RemoteArchive(appliance, directory: directory)
+            if (try? await remote.answers) ?? false {
+                archive = remote
+                return
+            }
+        }
         let path = configuration.archivePath
         guard access(path, F_OK) == 0 else {
             throw DeviceError(

@@ -28,7 +28,7 @@ enum ListCommand: Command {
 
     static func run(_ arguments: Arguments) async throws {
         try arguments.expect(0, "nothing else")
-        let place = try ArchivePlace(arguments)
+        let place = try await ArchivePlace(arguments)
         let recordings = try await place.archive.recordings()
         if arguments.has("--json") {
             let rows = recordings.map { recording in

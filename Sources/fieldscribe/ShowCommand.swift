@@ -20,7 +20,7 @@ enum ShowCommand: Command {
         let id = try ArchivePlace.number(arguments.rest[0], for: name)
         let format = try arguments.choice(
             "--format", of: TranscriptFormat.allCases, named: \.rawValue, default: .text)
-        let place = try ArchivePlace(arguments)
+        let place = try await ArchivePlace(arguments)
         guard let (_, timeline) = try await place.archive.transcript(of: id) else {
             throw DeviceError(
                 .missing, "show", "recording \(id): there is none of this number; fieldscribe list shows what there is")

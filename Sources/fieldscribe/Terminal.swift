@@ -27,6 +27,13 @@ enum Terminal {
         return Int(size.ws_col)
     }
 
+    /// Columns of the terminal behind standard output.
+    static var outputWidth: Int {
+        var size = winsize()
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+
     private static func write(_ text: String, to number: Int32, named name: String) throws(DeviceError) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {

@@ -89,6 +89,11 @@ static inline struct fieldscribe_gpio_line *fieldscribe_gpio_request(
     return NULL;
 }
 
+/// The descriptor that becomes readable when there is an edge; -1 and errno.
+static inline int fieldscribe_gpio_descriptor(struct fieldscribe_gpio_line *line) {
+    return gpiod_line_event_get_fd(line->line);
+}
+
 /// 1 on, 0 off, -1 and errno.
 static inline int fieldscribe_gpio_get(struct fieldscribe_gpio_line *line) { return gpiod_line_get_value(line->line); }
 
@@ -183,6 +188,11 @@ static inline struct fieldscribe_gpio_line *fieldscribe_gpio_request(
     fieldscribe_gpio_release(line);
     errno = error;
     return NULL;
+}
+
+/// The descriptor that becomes readable when there is an edge.
+static inline int fieldscribe_gpio_descriptor(struct fieldscribe_gpio_line *line) {
+    return gpiod_line_request_get_fd(line->request);
 }
 
 /// 1 on, 0 off, -1 and errno.

@@ -4,8 +4,13 @@
 #include <fcntl.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/timex.h>
+#include <sys/un.h>
 #include <time.h>
 
 /// open(2) with a mode: variadic in C.
@@ -34,4 +39,49 @@ static inline int fieldscribe_clock_is_synchronized(void) {
     struct timex state = {0};
     int status = adjtimex(&state);
     return status >= 0 && status != TIME_ERROR && !(state.status & STA_UNSYNC);
+}
+
+/// A counter to wake a poll with; returns a descriptor, or -1 and errno.
+static inline int fieldscribe_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+/// A socket of the family AF_UNIX, of SOCK_STREAM or SOCK_DGRAM; returns a descriptor, or -1 and errno.
+static inline int fieldscribe_unix_socket(int datagrams) {
+    return socket(AF_UNIX, (datagrams ? SOCK_DGRAM : SOCK_STREAM) | SOCK_CLOEXEC, 0);
+}
+
+/// Binds to a path, or connects to it; one that begins with @ is abstract. Returns 0, or -1 and errno.
+static inline int fieldscribe_unix_name(int socket, const char *path, int binds) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t length = strlen(path);
+    if (length == 0 || length >= sizeof address.sun_path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    memcpy(address.sun_path, path, length);
+    int abstract = path[0] == '@';
+    if (abstract) address.sun_path[0] = 0;
+    socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length + (abstract ? 0 : 1));
+    return binds ? bind(socket, (struct sockaddr *)&address, size) : connect(socket, (struct sockaddr *)&address, size);
+}
+
+int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
+
+/// Takes a connection, nonblocking; returns a descriptor, or -1 and errno.
+static inline int fieldscribe_accept(int socket) { return accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK); }
+
+/// Who is at the other end of a connection: user, group, and `count` other groups. Returns 0, or -1 and errno.
+static inline int fieldscribe_peer(int socket, uid_t *user, gid_t *group, gid_t *others, int *count) {
+    // struct ucred, which sys/socket.h shows to _GNU_SOURCE only.
+    struct {
+        pid_t process;
+        uid_t user;
+        gid_t group;
+    } peer;
+    socklen_t size = sizeof peer;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return -1;
+    *user = peer.user;
+    *group = peer.group;
+    size = (socklen_t)(*count * (int)sizeof *others);
+    *count = getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, others, &size) == 0 ? (int)(size / sizeof *others) : 0;
+    return 0;
 }

@@ -1,5 +1,6 @@
 import Core
 import Glibc
+import Platform
 
 /// A button between a GPIO line and ground. Used and freed on the thread that opened it.
 package final class GpioButton: Button {
@@ -7,13 +8,16 @@ package final class GpioButton: Button {
     package let pressedAtStart: Bool
 
     private let request: LineRequest
+    private let wakeup: EventDescriptor?
     private var pressed: Bool
     private var sequence: UInt64 = 0
 
     /// Takes the line.
     ///
+    /// - Parameter wakeup: ends the wait for an edge when it is signalled; whoever waits clears it.
     /// - Throws: `DeviceError` with `missing`, `busy`, `denied` or `disconnected`.
-    package init(_ line: GpioLine) throws(DeviceError) {
+    package init(_ line: GpioLine, wakeup: EventDescriptor? = nil) throws(DeviceError) {
+        self.wakeup = wakeup
         request = try LineRequest(line, .input)
         pressed = try request.value()
         pressedAtStart = pressed
@@ -23,8 +27,8 @@ package final class GpioButton: Button {
         let start = Self.now
         while true {
             let rest = timeout - (Self.now - start)
-            if let edge = try request.edge(within: rest) { return told(edge) }
-            guard Self.now - start >= timeout else { continue }
+            if let edge = try request.edge(within: rest, or: wakeup) { return told(edge) }
+            guard Self.now - start >= timeout || wakeup?.isSignalled ?? false else { continue }
             // Where the kernel dropped the last edge, the level alone tells of it; an edge that came just now is read.
             guard try request.value() != pressed else { return nil }
             if let edge = try request.edge(within: .zero) { return told(edge) }

@@ -1,6 +1,7 @@
 internal import CGpiod
 import Core
 import Glibc
+import Platform
 
 /// A line that is ours; given back when it goes out of scope.
 struct LineRequest: ~Copyable {
@@ -50,10 +51,17 @@ struct LineRequest: ~Copyable {
         guard fieldscribe_gpio_set(handle, on ? 1 : 0) == 0 else { throw .gpio("gpiod_line_set_value", on: name) }
     }
 
-    /// Waits for an edge; nil where none came in time, or a signal came before.
-    borrowing func edge(within timeout: Duration) throws(DeviceError) -> Edge? {
+    /// Waits for an edge; nil where none came in time, or a signal came before, or `wakeup` was signalled.
+    borrowing func edge(within timeout: Duration, or wakeup: EventDescriptor? = nil) throws(DeviceError) -> Edge? {
+        if let wakeup, timeout > .zero {
+            let line = fieldscribe_gpio_descriptor(handle)
+            guard line >= 0 else { throw .gpio("gpiod_line_event_get_fd", on: name) }
+            var both = [pollfd(fd: line, events: Int16(POLLIN), revents: 0)]
+            both.append(pollfd(fd: wakeup.number, events: Int16(POLLIN), revents: 0))
+            guard poll(&both, 2, pollMilliseconds(timeout)) > 0, both[0].revents != 0 else { return nil }
+        }
         var edge = fieldscribe_gpio_edge()
-        switch fieldscribe_gpio_wait(handle, timeout.nanoseconds, &edge) {
+        switch fieldscribe_gpio_wait(handle, wakeup == nil ? timeout.nanoseconds : 0, &edge) {
         case 0: return nil
         case 1: return Edge(rising: edge.rising != 0, time: .nanoseconds(Int64(edge.time)), sequence: edge.sequence)
         default:

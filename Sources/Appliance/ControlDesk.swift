@@ -1,0 +1,102 @@
+import Core
+import Exporting
+import FoundationEssentials
+import Platform
+
+/// Carries out what clients ask over the control socket.
+struct ControlDesk: Sendable {
+    let recorder: Recorder
+    let panel: PanelDesk
+    let faults: FaultBoard
+
+    func answer(_ job: ControlExchange.Job, on exchange: ControlExchange) async {
+        let request: ControlRequest
+        do { request = try ControlLine.decode(ControlRequest.self, from: job.line) } catch {
+            let refusal = DeviceError(.unsupported, "control", "this is no request that fieldscribe knows")
+            return exchange.answer(job.client, ControlLine.encode(ControlResponse(refusal)))
+        }
+        if request.command == .watch { return await watch(job, on: exchange, partials: request.partials ?? false) }
+        var response: ControlResponse
+        do { response = try await respond(to: request) } catch {
+            response = ControlResponse(DeviceError(wrapping: error))
+        }
+        exchange.answer(job.client, ControlLine.encode(response))
+    }
+
+    private func respond(to request: ControlRequest) async throws -> ControlResponse {
+        switch request.command {
+        case .start: return ControlResponse(try await recorder.perform(.start, reason: .command).get())
+        case .stop: return ControlResponse(try await recorder.perform(.stop, reason: .command).get())
+        case .toggle: return ControlResponse(try await recorder.perform(.toggle, reason: .command).get())
+        case .mark:
+            let order = Recorder.Order.mark(text: request.text ?? "", ago: .zero)
+            return ControlResponse(try await recorder.perform(order, reason: .command).get())
+        case .press, .release:
+            guard panel.simulate(pressed: request.command == .press) else {
+                throw DeviceError(
+                    .unsupported, "press", "the button is a real one; press it, or set panel.button = sim:")
+            }
+            return ControlResponse()
+        case .lamp:
+            var response = ControlResponse()
+            response.lamp = panel.history
+            return response
+        case .status:
+            var response = ControlResponse()
+            response.status = try await status()
+            return response
+        case .list, .show, .search, .export, .delete, .verify: return try await ask(request)
+        case .watch: return ControlResponse()
+        }
+    }
+
+    /// The archive's requests.
+    private func ask(_ request: ControlRequest) async throws -> ControlResponse {
+        let own = recorder.configuration.storage.directory
+        if let directory = request.directory, directory != own {
+            throw DeviceError(.missing, "archive", "\(directory): the appliance records to \(own)")
+        }
+        var response = ControlResponse()
+        switch request.command {
+        case .list: response.recordings = try await recorder.archive.recordings()
+        case .show:
+            response.transcript = try await recorder.archive.transcript(of: request.recording ?? 0).map {
+                ControlResponse.Transcript(summary: $0, timeline: $1)
+            }
+        case .search:
+            response.hits = try await recorder.archive.search(request.words ?? "", limit: request.limit ?? 50)
+        default:
+            // Seam: export, delete and verify are built beside this; here they come in.
+            throw DeviceError(
+                .unsupported, "archive",
+                "the appliance is running and does not do this yet; stop it first: systemctl stop fieldscribe")
+        }
+        return response
+    }
+
+    /// Sends events until the client is gone.
+    private func watch(_ job: ControlExchange.Job, on exchange: ControlExchange, partials: Bool) async {
+        let events = recorder.hub.events(withPartials: partials)
+        guard Self.send(.state(recorder.state), to: job.client, on: exchange) else { return }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await event in events where !Self.send(event, to: job.client, on: exchange) { break }
+            }
+            group.addTask {
+                for await _ in job.gone {}
+            }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private static func send(_ event: Event, to client: Int, on exchange: ControlExchange) -> Bool {
+        guard let line = try? eventJSON(event) else { return true }
+        let isVolatile =
+            switch event {
+            case .level, .partial: true
+            default: false
+            }
+        return exchange.send(Array(line.utf8), to: client, isVolatile: isVolatile)
+    }
+}

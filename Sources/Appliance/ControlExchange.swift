@@ -1,0 +1,107 @@
+import Core
+import Platform
+import Synchronization
+
+/// Where the thread of the socket and the tasks that answer requests meet.
+final class ControlExchange: Sendable {
+    /// A line that a client sent.
+    struct Job: Sendable {
+        var client: Int
+        var line: [UInt8]
+
+        /// Ends when the client is gone.
+        var gone: AsyncStream<Never>
+    }
+
+    /// What is to be sent to a client.
+    struct Delivery: Sendable {
+        var client: Int
+        var bytes: [UInt8]
+
+        /// Whether this answers the request.
+        var answers: Bool
+    }
+
+    /// What is waiting for a subscriber that does not read: beyond this, volatile events are left out ...
+    private static let volatileLimit = 65_536
+    /// ... and beyond this, it is dropped.
+    static let limit = 1_048_576
+
+    private struct State {
+        var deliveries: [Delivery] = []
+        /// Bytes that each connected client has not yet read.
+        var waiting: [Int: Int] = [:]
+        var gone: [Int: AsyncStream<Never>.Continuation] = [:]
+        var isStopping = false
+    }
+
+    let wakeup: EventDescriptor
+
+    /// Requests, in the order in which they came.
+    let jobs: AsyncStream<Job>
+    private let posts: AsyncStream<Job>.Continuation
+    private let state = Mutex(State())
+
+    init() throws(DeviceError) {
+        wakeup = try EventDescriptor()
+        (jobs, posts) = AsyncStream<Job>.makeStream()
+    }
+
+    // The tasks' side.
+
+    /// Answers a client's request.
+    func answer(_ client: Int, _ line: [UInt8]) { _ = deliver(line, to: client, answers: true) }
+
+    /// Sends an event; returns false where the client is gone.
+    func send(_ line: [UInt8], to client: Int, isVolatile: Bool) -> Bool {
+        if isVolatile, state.withLock({ $0.waiting[client] ?? 0 }) > Self.volatileLimit { return true }
+        return deliver(line, to: client, answers: false)
+    }
+
+    /// Nothing more is taken.
+    func stop() {
+        state.withLock { $0.isStopping = true }
+        posts.finish()
+        wakeup.signal()
+    }
+
+    private func deliver(_ line: [UInt8], to client: Int, answers: Bool) -> Bool {
+        let isThere = state.withLock { state in
+            guard let waiting = state.waiting[client] else { return false }
+            state.waiting[client] = waiting + line.count + 1
+            state.deliveries.append(Delivery(client: client, bytes: line + [0x0A], answers: answers))
+            return true
+        }
+        if isThere { wakeup.signal() }
+        return isThere
+    }
+
+    // The socket's side.
+
+    var isStopping: Bool { state.withLock { $0.isStopping } }
+
+    func connected(_ client: Int) { state.withLock { $0.waiting[client] = 0 } }
+
+    func requested(_ line: [UInt8], by client: Int) {
+        let (gone, end) = AsyncStream<Never>.makeStream()
+        state.withLock { $0.gone.updateValue(end, forKey: client) }?.finish()
+        posts.yield(Job(client: client, line: line, gone: gone))
+    }
+
+    func took(_ bytes: Int, client: Int) { state.withLock { $0.waiting[client]? -= bytes } }
+
+    func disconnected(_ client: Int) {
+        let end = state.withLock { state in
+            state.waiting.removeValue(forKey: client)
+            return state.gone.removeValue(forKey: client)
+        }
+        end?.finish()
+    }
+
+    func deliveries() -> [Delivery] {
+        state.withLock { state in
+            defer { state.deliveries = [] }
+            return state.deliveries
+        }
+    }
+}

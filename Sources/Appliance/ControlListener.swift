@@ -1,0 +1,90 @@
+internal import CLinux
+import Core
+import Glibc
+import Platform
+
+/// The listening end of the control socket; its name is taken away when it goes out of scope.
+struct ControlListener: ~Copyable, Sendable {
+    private let socket: FileDescriptor
+    private let group: gid_t?
+
+    /// Listens at a path. What a dead process left there is replaced.
+    ///
+    /// - Parameter group: whose members may connect, where there is such a group.
+    /// - Throws: `DeviceError` with `busy` where another appliance listens, `denied` where something else is in the way.
+    init(path: String, group name: String) throws(DeviceError) {
+        try Self.clear(path)
+        let group = Self.group(named: name)
+        socket = FileDescriptor(adopting: try Self.listen(at: path, group: group), named: path)
+        self.group = group
+    }
+
+    private static func listen(at path: String, group: gid_t?) throws(DeviceError) -> Int32 {
+        let number = fieldscribe_unix_socket(0)
+        guard number >= 0 else { throw .system("socket", on: path) }
+        do throws(DeviceError) {
+            guard fieldscribe_unix_name(number, path, 1) == 0 else { throw .system("bind", on: path) }
+            // Before it listens nobody can connect, so that nobody meets it with other permissions.
+            guard chmod(path, 0o660) == 0 else { throw .system("chmod", on: path) }
+            // Where the group cannot be given, those of our own user and root may connect.
+            if let group { _ = chown(path, uid_t.max, group) }
+            guard Glibc.listen(number, 16) == 0 else { throw .system("listen", on: path) }
+            guard fcntl(number, F_SETFL, O_NONBLOCK) == 0 else { throw .system("fcntl", on: path) }
+            return number
+        } catch {
+            close(number)
+            throw error
+        }
+    }
+
+    deinit { unlink(socket.path) }
+
+    var number: Int32 { socket.number }
+
+    /// The next connection whose other end may control us; nil where none waits. `refused` is told of others.
+    borrowing func accept() -> (connection: Int32, isAllowed: Bool)? {
+        while true {
+            let number = fieldscribe_accept(socket.number)
+            if number >= 0 { return (number, isAllowed(number)) }
+            guard errno == EINTR || errno == ECONNABORTED else { return nil }
+        }
+    }
+
+    /// Root, our own user, and the members of the group.
+    private borrowing func isAllowed(_ connection: Int32) -> Bool {
+        var (user, main) = (uid_t(), gid_t())
+        var others = [gid_t](repeating: 0, count: 256)
+        var count = Int32(others.count)
+        guard fieldscribe_peer(connection, &user, &main, &others, &count) == 0 else { return false }
+        if user == 0 || user == geteuid() { return true }
+        guard let group else { return false }
+        return main == group || others.prefix(Int(count)).contains(group)
+    }
+
+    private static func clear(_ path: String) throws(DeviceError) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else {
+            if errno == ENOENT { return }
+            throw .system("lstat", on: path)
+        }
+        guard status.st_mode & S_IFMT == S_IFSOCK else {
+            throw DeviceError(
+                .denied, "bind", "\(path): there is something else than a socket; remove it, or set control.socket")
+        }
+        let probe = FileDescriptor(adopting: fieldscribe_unix_socket(0), named: path)
+        if fieldscribe_unix_name(probe.number, path, 0) == 0 {
+            throw DeviceError(
+                .busy, "bind", "\(path): another fieldscribe run listens there; stop it, or set control.socket")
+        }
+        guard errno == ECONNREFUSED else { throw .system("connect", on: path) }
+        guard unlink(path) == 0 || errno == ENOENT else { throw .system("unlink", on: path) }
+    }
+
+    private static func group(named name: String) -> gid_t? {
+        var entry = Glibc.group()
+        var found: UnsafeMutablePointer<Glibc.group>?
+        var texts = [CChar](repeating: 0, count: 65_536)
+        guard getgrnam_r(name, &entry, &texts, texts.count, &found) == 0, found != nil else { return nil }
+        return entry.gr_gid
+    }
+}

@@ -1,0 +1,138 @@
+import Core
+import Glibc
+import Platform
+import Synchronization
+
+/// Serves the control socket: one thread moves bytes and never waits for anybody, tasks answer.
+final class ControlSocket: Service {
+    /// More clients are refused, in words.
+    private static let mostClients = 16
+
+    let name = "control"
+    private let path: String
+    private let group: String
+    private let desk: ControlDesk
+    private let exchange = Mutex<ControlExchange?>(nil)
+
+    init(_ settings: Configuration.Control, desk: ControlDesk) {
+        path = settings.socket
+        group = settings.group
+        self.desk = desk
+    }
+
+    func run() async throws {
+        let (path, group, desk) = (path, group, desk)
+        // A new one each time: what was asked of the socket before is gone with its clients.
+        let exchange = try ControlExchange()
+        self.exchange.withLock { $0 = exchange }
+        try await withTaskCancellationHandler {
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                tasks.addTask {
+                    try await onThread(named: "control") {
+                        try makeFolder(String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)))
+                        try Self.serve(ControlListener(path: path, group: group), exchange)
+                    }
+                }
+                tasks.addTask {
+                    await withDiscardingTaskGroup { requests in
+                        for await job in exchange.jobs { requests.addTask { await desk.answer(job, on: exchange) } }
+                        requests.cancelAll()
+                    }
+                }
+                // The socket that cannot be opened ends both.
+                try await tasks.next()
+                tasks.cancelAll()
+                try await tasks.waitForAll()
+            }
+        } onCancel: {
+            exchange.stop()
+        }
+    }
+
+    func stop() async { exchange.withLock { $0 }?.stop() }
+
+    private static var now: Duration { .nanoseconds(MonotonicClock.nanoseconds) }
+
+    private static func serve(_ listener: consuming ControlListener, _ exchange: ControlExchange) throws {
+        var clients: [Int: ControlConnection] = [:]
+        var latest = 0
+        func drop(_ id: Int) {
+            clients.removeValue(forKey: id)
+            exchange.disconnected(id)
+        }
+        func perform(_ id: Int, _ step: (inout ControlConnection) throws(ControlConnection.Refusal) -> [UInt8]?) {
+            guard var client = clients.removeValue(forKey: id) else { return }
+            do throws(ControlConnection.Refusal) {
+                let request = try step(&client)
+                clients[id] = client
+                if let request { exchange.requested(request, by: id) }
+            } catch {
+                guard let words = error.words else { return exchange.disconnected(id) }
+                client.refuse(refusal(words), at: now)
+                clients[id] = client
+            }
+        }
+        while !exchange.isStopping {
+            exchange.wakeup.clear()
+            for delivery in exchange.deliveries() {
+                perform(delivery.client) { client throws(ControlConnection.Refusal) in
+                    try client.take(delivery, at: now)
+                }
+            }
+            let ids = Array(clients.keys)
+            var polls = [
+                pollfd(fd: exchange.wakeup.number, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: listener.number, events: Int16(POLLIN), revents: 0),
+            ]
+            for id in ids { polls.append(clients[id]?.poll ?? pollfd(fd: -1, events: 0, revents: 0)) }
+            let timeout = clients.values.compactMap(\.deadline).min().map { $0 - now }
+            guard poll(&polls, nfds_t(polls.count), pollMilliseconds(timeout)) >= 0 || errno == EINTR else {
+                throw DeviceError.system("poll", on: "control socket")
+            }
+            for (id, poll) in zip(ids, polls.dropFirst(2)) {
+                if poll.revents & Int16(POLLOUT) != 0, var client = clients[id] {
+                    let count = client.write(at: now)
+                    clients[id] = client
+                    if let count { exchange.took(count, client: id) } else { drop(id) }
+                }
+                if poll.revents & Int16(POLLIN) != 0 {
+                    perform(id) { client throws(ControlConnection.Refusal) in try client.read(at: now) }
+                } else if poll.revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0 {
+                    drop(id)
+                }
+                if let deadline = clients[id]?.deadline, deadline <= now {
+                    let isAsking = clients[id]?.unsent == 0
+                    perform(id) { _ throws(ControlConnection.Refusal) in
+                        throw ControlConnection.Refusal(words: isAsking ? ControlConnection.tooSlow : nil)
+                    }
+                }
+            }
+            guard polls[1].revents != 0 else { continue }
+            while let (number, isAllowed) = listener.accept() {
+                var client = ControlConnection(number, at: now)
+                if !isAllowed {
+                    client.refuse(refusal("you may not control this appliance; join its group"), at: now)
+                } else if clients.count >= mostClients {
+                    client.refuse(refusal("\(mostClients) clients are connected already; try again later"), at: now)
+                }
+                // One that is refused is told at once, and keeps no place.
+                if client.unsent > 0 {
+                    _ = client.write(at: now)
+                    continue
+                }
+                latest += 1
+                clients[latest] = client
+                exchange.connected(latest)
+            }
+        }
+        for id in Array(clients.keys) { drop(id) }
+    }
+
+    private static func refusal(_ words: String) -> [UInt8] {
+        ControlLine.encode(ControlResponse(DeviceError(.denied, "control", words)))
+    }
+}
+
+extension ControlConnection {
+    fileprivate var poll: pollfd { pollfd(fd: file.number, events: events, revents: 0) }
+}

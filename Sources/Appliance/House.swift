@@ -1,0 +1,98 @@
+import Core
+import Platform
+import SQLiteArchive
+
+/// The appliance: what there is of it, and how it is put together.
+package final class House: Sendable {
+    private let recorder: Recorder
+    private let supervisor: Supervisor
+    private let systemd: SystemdNotify
+    private let stopRequests: AsyncStream<Void>
+    private let stops: AsyncStream<Void>.Continuation
+    private let faults: @Sendable (DeviceError) -> Void
+
+    /// What is told of the configuration as soon as somebody listens.
+    private let complaint: DeviceError?
+
+    /// Puts the appliance together.
+    ///
+    /// - Parameter environment: where systemd says how to reach it.
+    /// - Throws: `DeviceError` with `busy` where another process has the archive, and whatever keeps it from recording.
+    package init(_ loaded: HouseConfiguration, environment: [String: String]) async throws {
+        let configuration = loaded.configuration
+        systemd = SystemdNotify(environment: environment)
+        complaint = loaded.complaint
+        let archive = try await Self.openArchive(configuration)
+        // Seam: recovery belongs here, before the first recording.
+        loaded.keepGoodCopy()
+        let hub = EventHub()
+        let panel = try PanelDesk()
+        let board = FaultBoard()
+        let recorder = Recorder(configuration: configuration, archive: archive, hub: hub, panel: panel)
+        self.recorder = recorder
+        (stopRequests, stops) = AsyncStream<Void>.makeStream()
+        faults = { hub.publish(.fault(code: $0.code.rawValue, message: $0.message)) }
+        let control = ControlDesk(recorder: recorder, panel: panel, faults: board)
+        let journal = JournalService(
+            events: hub.events(withPartials: false), recorder: recorder, panel: panel, faults: board, systemd: systemd)
+        // In the order in which they stop: first nothing more is taken, then the recording is closed.
+        // Seam: the backlog's service belongs behind the recorder.
+        supervisor = Supervisor(
+            [
+                PanelService(settings: configuration.panel, desk: panel) { recorder.state == .recording },
+                ButtonService(panel: panel, recorder: recorder),
+                ControlSocket(configuration.control, desk: control),
+                recorder, WatchdogService(recorder: recorder, systemd: systemd), journal,
+            ]
+        ) { service, error in
+            let failure = DeviceError(wrapping: error)
+            hub.publish(.fault(code: service.name, message: failure.message))
+        }
+    }
+
+    /// Runs until `stop`.
+    package func run() async {
+        async let checked: Void = check()
+        await supervisor.run(until: stopRequests)
+        await checked
+        Journal.tell(.notice, "stopped")
+    }
+
+    /// Ends it in order, from any thread: when `run` returns, all that was recorded is on the disk.
+    package func stop() {
+        systemd.stopping()
+        stops.finish()
+    }
+
+    /// Says that it is ready, and what is missing.
+    private func check() async {
+        if let complaint { faults(complaint) }
+        do {
+            let microphone = try recorder.configuration.microphone()
+            try await onThread(named: "microphone") { _ = try microphone.open() }
+        } catch { faults(DeviceError(wrapping: error)) }
+        systemd.ready(status: recorder.state.rawValue)
+        Journal.tell(
+            .notice, "ready",
+            [
+                "microphone": recorder.configuration.capture.device, "button": "\(recorder.configuration.panel.button)",
+                "directory": recorder.configuration.storage.directory,
+            ])
+    }
+
+    /// A command that looked into the archive a moment ago is waited for; another appliance is not.
+    private static func openArchive(_ configuration: Configuration) async throws -> SQLiteArchive {
+        if let other = try? ControlClient(configuration), (try? other.ask(ControlRequest(.status))) != nil {
+            throw DeviceError(
+                .busy, "run",
+                "\(configuration.control.socket): another fieldscribe run is at work there; stop it, or name another "
+                    + "control.socket and storage.directory")
+        }
+        for pause in [100, 400, 1_500] {
+            do { return try SQLiteArchive(path: configuration.archivePath) } catch let error as DeviceError
+                where error.code == .busy
+            { try await Task.sleep(for: .milliseconds(pause)) }
+        }
+        return try SQLiteArchive(path: configuration.archivePath)
+    }
+}

@@ -1,0 +1,132 @@
+import Core
+import Platform
+import PocketSphinxRecognizer
+import Recognizing
+import Synchronization
+
+/// Starts, marks and stops recordings, whoever asks; each is transcribed while it grows, and after it as long as it takes.
+///
+/// All that happens goes through one loop, in order. A recording that is being transcribed keeps no new one from starting.
+package final class Recorder: Service {
+    package enum Order: Hashable, Sendable {
+        /// Does nothing where one goes on.
+        case start
+        /// Does nothing where none goes on.
+        case stop
+        case toggle
+        /// Marks the place that was recorded so long ago.
+        case mark(text: String, ago: Duration)
+    }
+
+    /// What an order came to.
+    package struct Answer: Hashable, Sendable {
+        /// The recording that it started, stopped or marked, or that goes on; nil where there is none.
+        package var recording: Int?
+        package var mark: Mark?
+    }
+
+    typealias Reply = CheckedContinuation<Result<Answer, DeviceError>, Never>
+
+    enum Message: Sendable {
+        case order(Order, StopReason, Reply?)
+        /// The first samples of a recording are in its file.
+        case begun(Int)
+        /// The file is closed.
+        case closed(Int)
+        /// Its transcription has ended, too.
+        case ended(Int, Result<LiveRecording.Outcome, any Error>)
+        /// Time to look whether bytes reach the disk.
+        case tick(Int)
+        /// Nobody needed the decode workers for a while, where this was the last that did.
+        case rest(after: Int)
+        case isAlive(CheckedContinuation<Bool, Never>)
+    }
+
+    /// What others may ask at any time.
+    struct Board: Sendable {
+        var state = Event.State.idle
+        var live: LiveSeam?
+    }
+
+    let name = "recorder"
+    let configuration: Configuration
+    let archive: any Archive
+    let hub: EventHub
+    let panel: PanelDesk
+    private let messages: AsyncStream<Message>
+    private let posts: AsyncStream<Message>.Continuation
+    private let board = Mutex(Board())
+    private let pool = Mutex<WorkerPool?>(nil)
+
+    init(configuration: Configuration, archive: any Archive, hub: EventHub, panel: PanelDesk) {
+        self.configuration = configuration
+        self.archive = archive
+        self.hub = hub
+        self.panel = panel
+        (messages, posts) = AsyncStream<Message>.makeStream()
+    }
+
+    /// Carries out an order; returns when it is done: the first samples are written, the file is closed, the mark is kept.
+    package func perform(_ order: Order, reason: StopReason) async -> Result<Answer, DeviceError> {
+        await withCheckedContinuation { reply in
+            if case .terminated = posts.yield(.order(order, reason, reply)) {
+                reply.resume(returning: .failure(DeviceError(.failed, "recorder", "the appliance is ending")))
+            }
+        }
+    }
+
+    /// Passes an order on, and does not wait for it.
+    func post(_ order: Order, reason: StopReason) { post(.order(order, reason, nil)) }
+
+    func post(_ message: Message) { posts.yield(message) }
+
+    /// Whether the loop runs and, while recording, bytes reach the disk.
+    func isAlive() async -> Bool {
+        await withCheckedContinuation { reply in
+            if case .terminated = posts.yield(.isAlive(reply)) { reply.resume(returning: true) }
+        }
+    }
+
+    var state: Event.State { board.withLock { $0.state } }
+
+    /// The recording that goes on.
+    var live: LiveSeam? { board.withLock { $0.live } }
+
+    func show(_ state: Event.State, live: LiveSeam?) {
+        let changed = board.withLock { board in
+            defer { board = Board(state: state, live: live) }
+            return board.state != state
+        }
+        // A recording says by itself that it goes on, and that it stops.
+        if changed, state == .idle || state == .faulted { hub.publish(.state(state)) }
+    }
+
+    package func run() async {
+        await withDiscardingTaskGroup { group in
+            var work = RecorderWork(recorder: self)
+            for await message in messages { await work.handle(message, in: &group) }
+            group.cancelAll()
+        }
+    }
+
+    /// Closes the recording that goes on and ends the decode workers; what they had not read yet is left for later.
+    package func stop() async {
+        _ = await perform(.stop, reason: .shutdown)
+        posts.finish()
+        await pool.withLock { $0 }?.end()
+    }
+
+    /// The decode workers, which start when they are needed.
+    ///
+    /// - Throws: `DeviceError` with `missing` or `denied` where the model is not whole.
+    func workers() throws -> WorkerPool {
+        try pool.withLock { pool in
+            if let pool { return pool }
+            let new = WorkerPool(
+                try configuration.workerCommand(profile: .live), size: max(1, configuration.recognizer.workers),
+                niceness: 5)
+            pool = new
+            return new
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import Glibc
+
+/// A client of a local socket that may send anything. It gives up waiting after 20 s, so that a test fails and ends.
+package final class SocketClient {
+    package let number: Int32
+    private var received: [UInt8] = []
+
+    /// Connects; nil where nobody listens.
+    package init?(_ path: String) {
+        number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var patience = timeval(tv_sec: 20, tv_usec: 0)
+        setsockopt(number, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        setsockopt(number, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        guard named(path, { connect(number, $0, $1) }) == 0 else { return nil }
+    }
+
+    deinit { close(number) }
+
+    /// Sends bytes; returns false where the other end takes no more.
+    @discardableResult
+    package func send(_ bytes: [UInt8]) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.send(number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    @discardableResult
+    package func send(_ line: String) -> Bool { send(Array(line.utf8) + [0x0A]) }
+
+    /// Sends a line, and a descriptor of ours with it.
+    package func send(_ line: String, descriptor: Int32) -> Bool {
+        var bytes = Array(line.utf8) + [0x0A]
+        // struct cmsghdr: length, level, type (SCM_RIGHTS); Swift cannot make one.
+        let header = 16
+        var control = [UInt8](repeating: 0, count: 24)
+        return bytes.withUnsafeMutableBytes { bytes in
+            control.withUnsafeMutableBytes { control in
+                control.storeBytes(of: header + 4, as: Int.self)
+                control.storeBytes(of: SOL_SOCKET, toByteOffset: 8, as: Int32.self)
+                control.storeBytes(of: 1, toByteOffset: 12, as: Int32.self)
+                control.storeBytes(of: descriptor, toByteOffset: header, as: Int32.self)
+                var part = iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
+                return withUnsafeMutablePointer(to: &part) { part in
+                    var message = msghdr()
+                    message.msg_iov = part
+                    message.msg_iovlen = 1
+                    message.msg_control = control.baseAddress
+                    message.msg_controllen = control.count
+                    return sendmsg(number, &message, Int32(MSG_NOSIGNAL)) > 0
+                }
+            }
+        }
+    }
+
+    /// Says that it will send nothing more.
+    package func endSending() { shutdown(number, Int32(SHUT_WR)) }
+
+    /// The next line; nil where the other end has closed the connection.
+    package func line() -> String? {
+        while true {
+            if let end = received.firstIndex(of: 0x0A) {
+                let line = String(decoding: received[..<end], as: UTF8.self)
+                received.removeSubrange(...end)
+                return line
+            }
+            var chunk = [UInt8](repeating: 0, count: 65_536)
+            let count = recv(number, &chunk, chunk.count, 0)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return nil }
+            received += chunk.prefix(count)
+        }
+    }
+
+    /// Sends a line and waits for the answer.
+    package func ask(_ line: String) -> String? {
+        send(line)
+        return self.line()
+    }
+}
+
+/// Leaves a socket at a path to which nobody listens, as a process does that is killed.
+package func leaveSocket(at path: String) -> Bool {
+    let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(number) }
+    return named(path) { bind(number, $0, $1) } == 0
+}
+
+/// Calls with the address of a path.
+private func named(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+    var name = sockaddr_un()
+    name.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: path.utf8.prefix(107)) }
+    return withUnsafePointer(to: &name) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
+    }
+}

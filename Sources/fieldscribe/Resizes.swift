@@ -1,0 +1,15 @@
+@preconcurrency import Dispatch
+import Glibc
+
+/// Tells when the terminal has another size.
+final class Resizes: Sendable {
+    private let source: any DispatchSourceSignal
+
+    init(_ handler: @escaping @Sendable () -> Void) {
+        source = DispatchSource.makeSignalSource(signal: SIGWINCH, queue: DispatchQueue(label: "resizes"))
+        source.setEventHandler(handler: handler)
+        source.resume()
+    }
+
+    deinit { source.cancel() }
+}

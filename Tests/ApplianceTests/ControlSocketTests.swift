@@ -1,0 +1,240 @@
+import Core
+import Glibc
+import Platform
+import SQLiteArchive
+import TestKit
+import Testing
+
+@testable import Appliance
+
+@Suite("The control socket", .serialized) struct ControlSocketTests {
+    /// A control socket with what it needs, without panel and microphone.
+    private final class Served: Sendable {
+        let folder = TemporaryFolder()
+        let path: String
+        let hub = EventHub()
+        let socket: ControlSocket
+        private let recorder: Recorder
+
+        init(path: String? = nil) throws {
+            self.path = path ?? folder.file("control.sock")
+            var configuration = Configuration()
+            configuration.storage.directory = folder.path
+            configuration.control.socket = self.path
+            let panel = try PanelDesk()
+            recorder = Recorder(
+                configuration: configuration, archive: try SQLiteArchive(path: configuration.archivePath), hub: hub,
+                panel: panel)
+            socket = ControlSocket(
+                configuration.control, desk: ControlDesk(recorder: recorder, panel: panel, faults: FaultBoard()))
+        }
+
+        func run(_ body: @escaping @Sendable (Served) throws -> Void) async throws {
+            async let recording: Void = recorder.run()
+            async let serving: Void = socket.run()
+            while access(path, F_OK) != 0 { await Task.yield() }
+            // Clients block.
+            let result = await Result { try await onThread(named: "clients") { try body(self) } }
+            await socket.stop()
+            await recorder.stop()
+            try await serving
+            await recording
+            try result.get()
+        }
+
+        func client() throws -> SocketClient {
+            while true {
+                if let client = SocketClient(path) { return client }
+                sched_yield()
+            }
+        }
+
+        func status() throws -> String? { try client().ask(#"{"command":"status"}"#) }
+    }
+
+    @Test("requests are answered in order, one line each")
+    func answers() async throws {
+        try await Served().run { served in
+            let client = try served.client()
+            client.send("{\"command\":\"status\"}\n{\"command\":\"list\"}\n{\"command\":\"stop\"}")
+            #expect(client.line()?.contains("\"state\":\"idle\"") ?? false)
+            #expect(client.line() == "{\"recordings\":[]}")
+            #expect(client.line() == "{}")
+            client.endSending()
+            #expect(client.line() == nil)
+        }
+    }
+
+    @Test("a client that has said all still gets its answer")
+    func halfClosed() async throws {
+        try await Served().run { served in
+            let client = try served.client()
+            client.send(#"{"command":"status"}"#)
+            client.endSending()
+            #expect(client.line()?.contains("\"state\"") ?? false)
+            #expect(client.line() == nil)
+        }
+    }
+
+    @Test(
+        "what is no request is refused in words, and the next one is answered",
+        arguments: [
+            "", "{", "null", "[]", "\"start\"", "{\"command\":\"fly\"}", "{\"command\":7}",
+            "\u{0}\u{1}\u{7F}", String(repeating: "[", count: 60_000), "{\"command\":\"show\",\"recording\":\"x\"}",
+            "{\"command\":\"show\",\"recording\":1e99}",
+        ])
+    func garbage(_ line: String) async throws {
+        try await Served().run { served in
+            let client = try served.client()
+            let answer = client.ask(line)
+            #expect(answer?.hasPrefix("{\"error\":{\"code\":\"unsupported\"") ?? false, "\(answer ?? "nothing")")
+            #expect(client.ask(#"{"command":"list"}"#) == "{\"recordings\":[]}")
+        }
+    }
+
+    @Test("random bytes from many clients harm nobody")
+    func fuzz() async throws {
+        try await Served().run { served in
+            var generator = SeededGenerator()
+            print("seed \(generator.seed)")
+            for _ in 0..<200 {
+                let client = try served.client()
+                var bytes = (0..<Int.random(in: 0...3_000, using: &generator)).map { _ in
+                    UInt8.random(in: 0...255, using: &generator)
+                }
+                if Bool.random(using: &generator) { bytes.append(0x0A) }
+                client.send(bytes)
+            }
+            #expect(try served.status()?.contains("idle") ?? false, "seed \(generator.seed)")
+        }
+    }
+
+    @Test("a request of 64 KiB is read, a longer one is refused, with or without an end")
+    func length() async throws {
+        try await Served().run { served in
+            let frame = #"{"command":"search","words":""}"#.utf8.count
+            let longest = #"{"command":"search","words":"\#(String(repeating: "x", count: 65_536 - frame))"}"#
+            #expect(longest.utf8.count == 65_536)
+            #expect(try served.client().ask(longest) == "{\"hits\":[]}")
+            for ending in ["", "\n"] {
+                let client = try served.client()
+                client.send(Array((longest + "x" + ending).utf8))
+                if ending.isEmpty { client.send([UInt8](repeating: 0x20, count: 20_000)) }
+                #expect(client.line()?.contains("at most 65536 bytes") ?? false)
+                #expect(client.line() == nil)
+            }
+        }
+    }
+
+    @Test("the seventeenth client is refused in words; where one leaves, there is room again")
+    func crowd() async throws {
+        try await Served().run { served in
+            var clients: [SocketClient] = []
+            for _ in 0..<16 {
+                let client = try served.client()
+                #expect(client.ask(#"{"command":"list"}"#) == "{\"recordings\":[]}")
+                clients.append(client)
+            }
+            let late = try served.client()
+            #expect(late.line()?.contains("16 clients are connected already") ?? false)
+            #expect(late.line() == nil)
+            clients.removeLast()
+            // The server sees the end of one before it takes the next, or refuses once more.
+            var answer: String?
+            while answer?.contains("recordings") != true { answer = try served.client().ask(#"{"command":"list"}"#) }
+        }
+    }
+
+    @Test("who asks nothing for 5 s is told so, and loses the place")
+    func deadline() async throws {
+        try await Served().run { served in
+            let client = try served.client()
+            client.send(Array(#"{"command":"#.utf8))
+            #expect(client.line()?.contains("within 5 s") ?? false)
+            #expect(client.line() == nil)
+        }
+    }
+
+    @Test("a watcher hears the state first and then all that happens; one that does not read is dropped")
+    func watchers() async throws {
+        try await Served().run { served in
+            let listening = try served.client()
+            let deaf = try served.client()
+            #expect(listening.ask(#"{"command":"watch"}"#) == #"{"event":"state","state":"idle"}"#)
+            #expect(deaf.ask(#"{"command":"watch"}"#) == #"{"event":"state","state":"idle"}"#)
+            let words = String(repeating: "x", count: 10_000)
+            for number in 0..<1_000 {
+                served.hub.publish(.fault(code: "\(number)", message: words))
+                // The one that listens has all of them, in order.
+                #expect(listening.line()?.hasPrefix("{\"code\":\"\(number)\"") ?? false)
+            }
+            // What had been sent to the other before it was dropped ends in mid-line.
+            var lines = 0
+            while deaf.line() != nil { lines += 1 }
+            #expect(lines < 1_000)
+        }
+    }
+
+    @Test("nobody computes partial readings for a watcher that is gone")
+    func gone() async throws {
+        try await Served().run { served in
+            #expect(!served.hub.wantsPartials)
+            var client: SocketClient? = try served.client()
+            _ = client?.ask(#"{"command":"watch","partials":true}"#)
+            #expect(served.hub.wantsPartials)
+            client = nil
+            while served.hub.wantsPartials { sched_yield() }
+        }
+    }
+
+    @Test("descriptors that a client sends never become ours")
+    func descriptors() async throws {
+        try await Served().run { served in
+            let client = try served.client()
+            #expect(client.ask(#"{"command":"list"}"#) != nil)
+            let number = open("/dev/null", O_RDONLY)
+            defer { close(number) }
+            let before = openFiles()
+            for _ in 0..<20 {
+                #expect(client.send(#"{"command":"list"}"#, descriptor: number))
+                #expect(client.line() == "{\"recordings\":[]}")
+            }
+            #expect(openFiles() == before)
+        }
+    }
+
+    @Test("a socket that a dead process left is replaced; one that is used, or no socket, is not touched")
+    func stale() async throws {
+        let folder = TemporaryFolder()
+        let path = folder.file("control.sock")
+        #expect(leaveSocket(at: path))
+        let served = try Served(path: path)
+        try await served.run { served in
+            #expect(try served.status() != nil)
+            let error = thrown { _ = try ControlListener(path: path, group: "no-such-group").number }
+            #expect(error?.code == .busy && error?.message.contains("another fieldscribe run") ?? false)
+            #expect(try served.status() != nil)
+            var status = stat()
+            #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o660)
+        }
+        #expect(access(path, F_OK) != 0)
+        try durableReplace(path: path, with: "precious")
+        let error = thrown { _ = try ControlListener(path: path, group: "no-such-group").number }
+        #expect(error?.code == .denied)
+        #expect(access(path, F_OK) == 0)
+    }
+
+    private func openFiles() -> Int {
+        guard let folder = opendir("/proc/self/fd") else { return -1 }
+        defer { closedir(folder) }
+        var count = 0
+        while readdir(folder) != nil { count += 1 }
+        return count
+    }
+}
+
+extension Result where Failure == any Error {
+    fileprivate init(_ body: () async throws -> Success) async {
+        do { self = .success(try await body()) } catch { self = .failure(error) }
+    }
+}

@@ -1,0 +1,66 @@
+import Glibc
+import Platform
+import TestKit
+import Testing
+
+@testable import Appliance
+
+@Suite("The configuration that the appliance runs with") struct HouseConfigurationTests {
+    private let folder = TemporaryFolder()
+
+    private func load(_ text: String?) throws -> HouseConfiguration {
+        let path = folder.file("fieldscribe.conf")
+        if let text { try durableReplace(path: path, with: text) }
+        return HouseConfiguration(explicitPath: path, environment: [:])
+    }
+
+    private func good(_ frequency: Int) -> String {
+        "[capture]\ndevice = tone:\(frequency)\n[storage]\ndirectory = \(folder.path)\n"
+    }
+
+    @Test("a good file is used, and kept")
+    func good() throws {
+        let loaded = try load(good(440))
+        #expect(loaded.complaint == nil && loaded.configuration.capture.device == "tone:440")
+        loaded.keepGoodCopy()
+        #expect(access(folder.file("fieldscribe.conf.good"), R_OK) == 0)
+    }
+
+    @Test("for a bad file the last good one is used, and it is told where the error is")
+    func lastGood() throws {
+        try load(good(440)).keepGoodCopy()
+        let loaded = try load(good(880) + "[panel]\nstyle = toogle\n")
+        #expect(loaded.configuration.capture.device == "tone:440")
+        #expect(loaded.complaint?.message.contains("fieldscribe.conf:6: panel.style") ?? false)
+        #expect(loaded.complaint?.message.contains("fieldscribe.conf.good") ?? false)
+        // A bad file is no good copy.
+        loaded.keepGoodCopy()
+        #expect(try load(good(880) + "x").configuration.capture.device == "tone:440")
+    }
+
+    @Test("without a good copy, what is right in the file is used, and defaults for the rest")
+    func defaults() throws {
+        let loaded = try load(good(880) + "[panel]\nstyle = toogle\nhold-milliseconds = 700\n")
+        #expect(loaded.configuration.capture.device == "tone:880")
+        #expect(loaded.configuration.panel.style == .toggle && loaded.configuration.panel.holdMilliseconds == 700)
+        #expect(loaded.complaint != nil)
+    }
+
+    @Test("two values that are right each but not together give way to the defaults")
+    func together() throws {
+        let loaded = try load(
+            good(880) + "[speech]\npadding-milliseconds = 900\nhangover-milliseconds = 100\n")
+        #expect(loaded.complaint != nil)
+        #expect(loaded.configuration.speech == Configuration().speech)
+        #expect(loaded.configuration.capture.device == "tone:880")
+    }
+
+    @Test("a file that is not there, or no file, is told of, and the defaults are used")
+    func missing() throws {
+        let loaded = try load(nil)
+        #expect(loaded.complaint?.code == .missing && loaded.configuration.capture.device == "alsa:default")
+        #expect(mkfifo(folder.file("fifo"), 0o600) == 0)
+        let pipe = HouseConfiguration(explicitPath: folder.file("fifo"), environment: [:])
+        #expect(pipe.complaint?.code == .unsupported)
+    }
+}

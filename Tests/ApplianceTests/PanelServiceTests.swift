@@ -1,0 +1,83 @@
+import Core
+import Panel
+import Testing
+
+@testable import Appliance
+
+@Suite("The panel's thread") struct PanelServiceTests {
+    private func panel(_ change: (inout Configuration.Panel) -> Void = { _ in }) throws -> (PanelService, PanelDesk) {
+        var settings = Configuration.Panel()
+        (settings.button, settings.lamp) = (.sim, .sim)
+        change(&settings)
+        let desk = try PanelDesk()
+        return (PanelService(settings: settings, desk: desk) { false }, desk)
+    }
+
+    /// Presses for longer than the debouncer asks, by what the panel itself says.
+    private func press(_ desk: PanelDesk, _ effects: inout AsyncStream<ButtonGesture.Effect>.Iterator) async
+        -> [ButtonGesture.Effect]
+    {
+        while !desk.simulate(pressed: true) { await Task.yield() }
+        var found: [ButtonGesture.Effect] = []
+        while let effect = await effects.next() {
+            found.append(effect)
+            if case .pressed = effect { continue }
+            if case .acknowledge = effect { continue }
+            break
+        }
+        _ = desk.simulate(pressed: false)
+        return found
+    }
+
+    @Test("a press is answered by the lamp and means a start; the next means a stop")
+    func startStop() async throws {
+        let (service, desk) = try panel()
+        async let running: Void = service.run()
+        var effects = desk.effects.makeAsyncIterator()
+        let first = await press(desk, &effects)
+        guard case .pressed? = first.first, case .start? = first.last else { return #expect(Bool(false), "\(first)") }
+        #expect(desk.history.first?.lit == true && desk.history.first?.shows == "blink")
+        // Nobody has told the panel yet that a recording goes on.
+        _ = desk.simulate(pressed: true)
+        #expect(await effects.next().map { if case .pressed = $0 { true } else { false } } == true)
+        _ = desk.simulate(pressed: false)
+        guard case .stop? = await effects.next() else { return #expect(Bool(false)) }
+        desk.stop()
+        try await running
+        #expect(await effects.next() == nil)
+    }
+
+    @Test("a fault blinks until a press acknowledges it, which starts as well")
+    func acknowledge() async throws {
+        let (service, desk) = try panel()
+        desk.tell(.fault)
+        async let running: Void = service.run()
+        var effects = desk.effects.makeAsyncIterator()
+        let found = await press(desk, &effects)
+        #expect(found.contains(.acknowledge), "\(found)")
+        #expect(!desk.isFaulted)
+        #expect(desk.history.contains { $0.lit && $0.shows == "fault" })
+        desk.stop()
+        try await running
+    }
+
+    @Test("a panel without a button cannot be pressed, and ends when it is told to")
+    func none() async throws {
+        let (service, desk) = try panel { ($0.button, $0.lamp) = (.none, .none) }
+        async let running: Void = service.run()
+        desk.tell(.fault)
+        while desk.history.isEmpty { await Task.yield() }
+        #expect(!desk.simulate(pressed: true))
+        desk.stop()
+        try await running
+    }
+
+    @Test("a GPIO line that is not there is an error that names it")
+    func missing() async throws {
+        let (service, _) = try panel { $0.button = .gpioName("no such line anywhere") }
+        do {
+            try await service.run()
+            #expect(Bool(false), "it ran")
+        } catch let error as DeviceError { #expect(error.message.contains("no such line anywhere")) }
+    }
+}

@@ -1,0 +1,106 @@
+import Core
+import Synchronization
+import Testing
+
+@testable import Appliance
+
+@Suite("The supervisor") struct SupervisorTests {
+    @Test("a service that fails is started again, later each time, and never given up")
+    func backoff() {
+        var policy = RestartPolicy()
+        let pauses = (0..<10).map { _ in policy.failed(after: .seconds(1)) }
+        #expect(pauses.prefix(4) == [.milliseconds(500), .seconds(1), .seconds(2), .seconds(4)])
+        #expect(pauses.suffix(3) == [.seconds(60), .seconds(60), .seconds(60)])
+        #expect(policy.failed(after: .seconds(59)) == .seconds(60))
+        #expect(policy.failed(after: .seconds(60)) == .milliseconds(500))
+        #expect(policy.failed(after: .seconds(1)) == .seconds(1))
+    }
+
+    /// Fails so often, then runs until it is stopped; writes down what happens.
+    private final class Fragile: Service {
+        let name: String
+        private let log: Log
+        private let failures: Mutex<Int>
+        private let (stops, stopped) = AsyncStream<Void>.makeStream()
+
+        init(_ name: String, failures: Int, log: Log) {
+            self.name = name
+            self.log = log
+            self.failures = Mutex(failures)
+        }
+
+        func run() async throws {
+            log.add("\(name) runs")
+            let fails = failures.withLock { left in
+                left -= 1
+                return left >= 0
+            }
+            if fails { throw DeviceError(.failed, "test", "\(name) fails") }
+            for await _ in stops {}
+        }
+
+        func stop() async {
+            log.add("\(name) stops")
+            stopped.finish()
+        }
+    }
+
+    private final class Log: Sendable {
+        private let lines = Mutex<[String]>([])
+        private let (changes, changed) = AsyncStream<Void>.makeStream()
+
+        func add(_ line: String) {
+            lines.withLock { $0.append(line) }
+            changed.yield()
+        }
+
+        var all: [String] { lines.withLock { $0 } }
+
+        func wait(for line: String) async {
+            for await _ in changes where all.contains(line) { return }
+        }
+    }
+
+    @Test("services that fail run again, and all stop in order")
+    func order() async {
+        let log = Log()
+        let services = [
+            Fragile("panel", failures: 0, log: log), Fragile("socket", failures: 2, log: log),
+            Fragile("recorder", failures: 0, log: log),
+        ]
+        var pauses = RestartPolicy.Settings()
+        pauses.first = .milliseconds(1)
+        let supervisor = Supervisor(services, policy: RestartPolicy(pauses)) { service, error in
+            log.add("\(service.name) failed: \(error)")
+        }
+        let (requests, request) = AsyncStream<Void>.makeStream()
+        async let ended: Void = supervisor.run(until: requests)
+        while log.all.filter({ $0 == "socket runs" }).count < 3 || !log.all.contains("recorder runs")
+            || !log.all.contains("panel runs")
+        {
+            await Task.yield()
+        }
+        request.finish()
+        await ended
+        #expect(log.all.filter { $0.hasSuffix("stops") } == ["panel stops", "socket stops", "recorder stops"])
+        #expect(log.all.filter { $0 == "socket failed: socket fails" }.count == 2)
+        #expect(log.all.filter { $0 == "panel runs" }.count == 1)
+    }
+
+    @Test("a service that waits to be started again does not hold up the end")
+    func endsWhileWaiting() async {
+        let log = Log()
+        var pauses = RestartPolicy.Settings()
+        pauses.first = .seconds(3_600)
+        pauses.longest = .seconds(3_600)
+        let supervisor = Supervisor([Fragile("panel", failures: 9, log: log)], policy: RestartPolicy(pauses)) { _, _ in
+            log.add("failed")
+        }
+        let (requests, request) = AsyncStream<Void>.makeStream()
+        async let ended: Void = supervisor.run(until: requests)
+        await log.wait(for: "failed")
+        request.finish()
+        await ended
+        #expect(log.all == ["panel runs", "failed", "panel stops"])
+    }
+}

@@ -1,0 +1,65 @@
+import Glibc
+import TestKit
+import Testing
+
+@testable import Appliance
+
+@Suite("Telling systemd") struct SystemdNotifyTests {
+    /// A datagram socket as systemd has one.
+    private final class Receiver {
+        let number: Int32
+
+        init(at address: String) {
+            number = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+            var name = sockaddr_un()
+            name.sun_family = sa_family_t(AF_UNIX)
+            let isAbstract = address.hasPrefix("@")
+            withUnsafeMutableBytes(of: &name.sun_path) { path in
+                path.copyBytes(from: address.utf8)
+                if isAbstract { path[0] = 0 }
+            }
+            let length = socklen_t(2 + address.utf8.count + (isAbstract ? 0 : 1))
+            let status = withUnsafePointer(to: &name) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(number, $0, length) }
+            }
+            #expect(status == 0)
+        }
+
+        deinit { close(number) }
+
+        var next: String? {
+            var buffer = [UInt8](repeating: 0, count: 4_096)
+            let count = recv(number, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+            return count < 0 ? nil : String(decoding: buffer.prefix(count), as: UTF8.self)
+        }
+    }
+
+    @Test("by a path and by an abstract address", arguments: [false, true])
+    func addresses(_ isAbstract: Bool) {
+        let folder = TemporaryFolder()
+        let address = isAbstract ? "@fieldscribe-test-\(getpid())" : folder.file("notify")
+        let receiver = Receiver(at: address)
+        let systemd = SystemdNotify(environment: ["NOTIFY_SOCKET": address, "WATCHDOG_USEC": "30000000"])
+        systemd.ready(status: "idle")
+        systemd.alive()
+        systemd.stopping()
+        #expect(receiver.next == "READY=1\nSTATUS=idle")
+        #expect(receiver.next == "WATCHDOG=1")
+        #expect(receiver.next == "STOPPING=1\nSTATUS=ending")
+        #expect(receiver.next == nil)
+        #expect(systemd.watchdog == .seconds(30))
+    }
+
+    @Test(
+        "without systemd, or with one that is not ours, nothing is told",
+        arguments: [
+            [:], ["NOTIFY_SOCKET": "vsock:2:1"], ["NOTIFY_SOCKET": ""], ["NOTIFY_SOCKET": "/nonexistent/socket"],
+            ["NOTIFY_SOCKET": "/" + String(repeating: "x", count: 200)], ["WATCHDOG_USEC": "x"],
+            ["WATCHDOG_USEC": "0"], ["WATCHDOG_USEC": "1000", "WATCHDOG_PID": "1"],
+        ])
+    func nobody(_ environment: [String: String]) {
+        let systemd = SystemdNotify(environment: environment)
+        systemd.ready(status: "idle")
+        #expect(systemd.watchdog == nil)
+    }
+}

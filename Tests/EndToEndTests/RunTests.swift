@@ -1,0 +1,202 @@
+import FoundationEssentials
+import Glibc
+import TestKit
+import Testing
+
+@Suite("run", .serialized) struct RunTests {
+    private let folder = TemporaryFolder()
+
+    /// The samples of a WAV, without its header.
+    private func samples(_ path: String) throws -> Data {
+        let raw = folder.file("samples-\(UInt32.random(in: 0...UInt32.max)).raw")
+        try Fieldscribe.tool("sox", path, "-t", "raw", raw, in: folder)
+        return try Data(contentsOf: URL(filePath: raw))
+    }
+
+    private func audio(_ recording: Int, of appliance: ApplianceProcess) -> String {
+        "\(appliance.storage)/recordings/00000\(recording)/audio.wav"
+    }
+
+    @Test("press, speech, mark, press: everything is there, and the lamp showed it", arguments: ["toggle", "mark"])
+    func panel(_ style: String) throws {
+        let appliance = try ApplianceProcess(in: folder, microphone: "file:\(Speech.all[0])", style: style)
+        let watcher = try Watcher(appliance)
+        try appliance.press()
+        try watcher.wait { $0.contains(#""state":"recording""#) }
+        try watcher.wait { $0.contains(#""event":"partial""#) }
+        // In each style one marks and stops as the other does not.
+        try appliance.press(milliseconds: style == "toggle" ? 600 : 60)
+        try watcher.wait { $0.contains(#""event":"mark""#) }
+        try watcher.wait { $0.contains(#""event":"final""#) }
+        try appliance.press(milliseconds: style == "toggle" ? 60 : 600)
+        try watcher.wait { $0.contains(#""state":"stopping""#) }
+        try appliance.status(has: #""backlogSeconds":0,"#)
+        let lamp = try appliance.lamp()
+        let lines = try watcher.lines
+        #expect(try watcher.end().status == 130)
+        let ending = try appliance.end()
+        #expect(ending.status == 0, "\(ending.errors)")
+
+        let states = ["idle", "recording", "stopping"].flatMap { state in
+            lines.indices.filter { lines[$0].contains("\"state\":\"\(state)\"") }.map { ($0, state) }
+        }.sorted { $0.0 < $1.0 }.map(\.1)
+        #expect(states == ["idle", "recording", "stopping", "idle"])
+        let order = ["recording", "partial", "mark", "final", "stopping"].compactMap { word in
+            lines.firstIndex { $0.contains("\"event\":\"\(word)\"") || $0.contains("\"state\":\"\(word)\"") }
+        }
+        #expect(order.count == 5 && order.first == order.min() && order.last == order.max())
+        #expect(lines.filter { $0.contains(#""event":"level""#) }.count > 5)
+
+        // An answer to the press, then steady, with a blink for the mark in between.
+        let shows = lamp.map(\.shows)
+        #expect(shows.first == "blink" && lamp.first?.lit == true)
+        let steady = try #require(lamp.firstIndex { $0.shows == "steady" && $0.lit })
+        #expect(lamp[steady...].contains { $0.shows == "blink" && !$0.lit })
+        #expect(lamp.last?.lit == false)
+        #expect(!shows.contains("fault"), "\(ending.errors)")
+
+        // Nobody runs any more: the archive is open to all.
+        let list = try appliance.run("list", "--json").output
+        #expect(list.contains(#""stopReason":"button""#), "\(list)")
+        let shown = try appliance.run("show", "1", "--format", "json").output
+        let transcript = try Transcript(shown)
+        #expect(transcript.words.count > 3)
+        #expect(shown.contains(#""marks":[{"#))
+        let heard = try samples(audio(1, of: appliance))
+        let spoken = try samples(Speech.all[0])
+        #expect(heard.count == Int(transcript.duration * 32_000))
+        #expect(heard.starts(with: spoken.prefix(heard.count)) || heard.starts(with: spoken))
+    }
+
+    @Test("the archive answers while it records, and everybody is told who owns it")
+    func archive() throws {
+        let appliance = try ApplianceProcess(in: folder, microphone: "file:\(Speech.all[0])")
+        let watcher = try Watcher(appliance)
+        #expect(try appliance.run("start").output == "recording 1\n")
+        #expect(try appliance.run("start").output == "recording 1\n")
+        try watcher.wait { $0.contains(#""event":"final""#) }
+        #expect(try appliance.run("list").output.hasPrefix("1  "))
+        #expect(try appliance.run("mark", "here", "it", "is").output.hasPrefix("marked 1 at 00:0"))
+        let shown = try appliance.run("show", "1")
+        #expect(shown.status == 0 && shown.output.split(separator: " ").count > 3, "\(shown)")
+        let word = try #require(shown.output.split(whereSeparator: \.isWhitespace).max { $0.count < $1.count })
+        #expect(try appliance.run("search", String(word)).output.contains("[\(word)]"))
+        #expect(try appliance.run("show", "9").status == 3)
+        let status = try appliance.run("status")
+        #expect(status.output.contains("state       recording") && status.output.contains("last fault  none"))
+        #expect(try appliance.run("status", "--json").output.contains(#""recording":1,"#))
+        // Another one is refused, and does no harm.
+        let second = try appliance.run("run")
+        #expect(second.status == 1 && second.errors.first?.contains("another fieldscribe run is at work") ?? false)
+        #expect(try appliance.run("stop").output == "stopped 1\n")
+        #expect(try appliance.run("stop").output == "nothing was being recorded\n")
+        #expect(try appliance.run("toggle").output == "recording 2\n")
+        #expect(try appliance.run("toggle").output == "stopped 2\n")
+        #expect(try appliance.run("list").output.split(separator: "\n").count == 2)
+        let ending = try appliance.end()
+        #expect(ending.status == 0 && !ending.errors.contains { $0.contains(word) }, "\(ending.errors)")
+        for command in ["start", "stop", "toggle", "mark", "status", "watch"] {
+            let alone = try appliance.run(command)
+            #expect(alone.status == 5 && alone.errors.count == 1 && alone.errors[0].contains("not running"))
+        }
+    }
+
+    @Test("a signal closes the recording, and what is not written down is left", arguments: [SIGTERM, SIGINT])
+    func signals(_ signal: Int32) throws {
+        let appliance = try ApplianceProcess(in: folder, microphone: "file:\(try Speech.joined(in: folder))")
+        let watcher = try Watcher(appliance)
+        try appliance.press()
+        try watcher.wait { $0.contains(#""event":"partial""#) }
+        let ending = try appliance.end(signal)
+        #expect(ending.status == 0, "\(ending.errors)")
+        #expect(ending.errors.last?.contains("stopped") ?? false)
+        #expect(access(appliance.socket, F_OK) != 0)
+        #expect(!ending.errors.contains { $0.contains("fault") }, "\(ending.errors)")
+        let list = try appliance.run("list", "--json").output
+        #expect(list.contains(#""stopReason":"shutdown""#), "\(list)")
+        let heard = try samples(audio(1, of: appliance))
+        #expect(heard.count > 32_000 && list.contains("\"duration\":\(Double(heard.count / 2) / 16_000),"))
+        // Nothing keeps the next one from starting.
+        let next = try ApplianceProcess(in: folder, microphone: "tone:440")
+        #expect(try next.run("start").output == "recording 2\n")
+        #expect(try next.end().status == 0)
+    }
+
+    @Test("two hundred idle clients and a storm of garbage cost no sample")
+    func hostile() throws {
+        let appliance = try ApplianceProcess(
+            in: folder, microphone: "file:\(Speech.all[1])", further: "[recognizer]\nmodel = /nonexistent/model")
+        #expect(try appliance.run("start").status == 0)
+        var generator = SeededGenerator()
+        print("seed \(generator.seed)")
+        var idle: [SocketClient] = []
+        for _ in 0..<200 {
+            if let client = SocketClient(appliance.socket) { idle.append(client) }
+        }
+        #expect(idle.count == 200)
+        var refused = 0
+        for client in idle.suffix(180) where client.line()?.contains("clients are connected") ?? false { refused += 1 }
+        #expect(refused >= 180)
+        idle = []
+        for _ in 0..<300 {
+            guard let client = SocketClient(appliance.socket) else { continue }
+            client.send((0..<500).map { _ in UInt8.random(in: 0...255, using: &generator) })
+        }
+        // The file has been spoken to its end by then, or is still being spoken.
+        let length = try samples(Speech.all[1]).count
+        var spoken = false
+        while !spoken {
+            let size = (try? samples(audio(1, of: appliance)).count) ?? 0
+            spoken = size > length
+            usleep(50_000)
+        }
+        while try appliance.ask(#"{"command":"stop"}"#)?.contains("\"recording\":1") != true { usleep(10_000) }
+        // A machine that is busy may lose no sample, and no gap is told of.
+        let shown = try appliance.run("show", "1", "--format", "json").output
+        #expect(shown.contains(#""gaps":[]"#), "\(shown)")
+        let heard = try samples(audio(1, of: appliance))
+        #expect(heard.starts(with: try samples(Speech.all[1])), "seed \(generator.seed)")
+        #expect(heard.dropFirst(length).allSatisfy { $0 == 0 })
+        let ending = try appliance.end()
+        // No model: told of once, and recorded all the same.
+        #expect(ending.errors.contains { $0.hasPrefix("<3>fault") && $0.contains("/nonexistent/model") })
+    }
+
+    @Test("with a bad configuration file it records, and says what is wrong with it")
+    func badConfiguration() throws {
+        let appliance = try ApplianceProcess(in: folder, microphone: "tone:440", broken: true)
+        try appliance.status(has: #""code":"damaged""#)
+        #expect(try appliance.lamp().contains { $0.shows == "fault" && $0.lit })
+        try appliance.press()
+        try appliance.status(has: #""state":"recording""#)
+        try appliance.press()
+        try appliance.status(has: #""state":"idle""#)
+        let ending = try appliance.end()
+        #expect(ending.errors.contains { $0.hasPrefix("<3>fault") && $0.contains("panel.style") }, "\(ending.errors)")
+        #expect(try samples(audio(1, of: appliance)).count > 0)
+    }
+
+    @Test("without a microphone it waits for one: a press tries again")
+    func noMicrophone() throws {
+        let late = folder.file("late.wav")
+        let appliance = try ApplianceProcess(in: folder, microphone: "file:\(late)")
+        try appliance.status(has: #""state":"faulted""#)
+        let refused = try appliance.run("start")
+        #expect(refused.status != 0 && refused.errors.first?.contains("late.wav") ?? false, "\(refused)")
+        #expect(rename(try Speech.joined(in: folder), late) == 0)
+        try appliance.press()
+        try appliance.status(has: #""state":"recording""#)
+        #expect(try appliance.run("stop").status == 0)
+        #expect(try appliance.end().status == 0)
+    }
+
+    @Test("a button that nobody can use is told of, and it records by command")
+    func noPanel() throws {
+        let appliance = try ApplianceProcess(
+            in: folder, microphone: "tone:440", button: "gpio:no-such-line")
+        try appliance.status(has: "no-such-line")
+        #expect(try appliance.run("start").status == 0)
+        #expect(try appliance.run("stop").status == 0)
+        #expect(try appliance.end().status == 0)
+    }
+}
