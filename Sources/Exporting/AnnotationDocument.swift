@@ -19,7 +19,8 @@ func annotationDocument(_ timeline: Timeline, _ details: RecordingDetails) -> St
 /// Collects time slots and tiers; slots are numbered in the order of time, as ELAN writes them.
 private struct AnnotationDocument {
     private var slots: [(time: Int64, id: Int)] = []
-    private var tiers: [(name: String, type: String, parent: String?, annotations: [(slots: (Int, Int), text: String)])] = []
+    private var tiers:
+        [(name: String, type: String, parent: String?, annotations: [(slots: (Int, Int), text: String)])] = []
 
     mutating func addTier(_ name: String, _ type: String, parent: String?, _ spans: [Tiers.Span]) {
         let annotations = spans.map { span in ((slot(span.start), slot(span.end)), span.text) }

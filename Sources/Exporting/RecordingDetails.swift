@@ -19,12 +19,15 @@ package struct RecordingDetails: Hashable, Sendable {
     /// The audio's file name, beside the page.
     package var audio: String
 
+    /// Where the list of all recordings is, relative to the page; nil where there is none.
+    package var index: String?
+
     /// The loudest sample of each of so many equal stretches of the recording, 0 to 255; may be empty.
     package var peaks: [UInt8]
 
     package init(
         title: String, started: String? = nil, startedAt: String? = nil, clock: RecordingSummary.Clock? = nil,
-        device: String? = nil, audio: String = "audio.wav", peaks: [UInt8] = []
+        device: String? = nil, audio: String = "audio.wav", index: String? = nil, peaks: [UInt8] = []
     ) {
         self.title = title
         self.started = started
@@ -32,6 +35,7 @@ package struct RecordingDetails: Hashable, Sendable {
         self.clock = clock
         self.device = device
         self.audio = audio
+        self.index = index
         self.peaks = peaks
     }
 
