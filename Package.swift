@@ -85,7 +85,10 @@ let package = Package(
         tests("StitchingTests", of: ["Core", "Stitching", "TestKit"]),
         tests("PlatformTests", of: ["Core", "Platform", "TestKit"]),
         tests("RecordingTests", of: ["Core", "Platform", "Recording", "TestKit"]),
-        tests("ExportingTests", of: ["Core", "Exporting"]),
+        tests("ExportingTests", of: ["Core", "Exporting", "TestKit"]),
+        .testTarget(
+            name: "PageTests", dependencies: ["Core", "Exporting", "TestKit"], path: "Tests/PageTests",
+            exclude: ["browser.py"]),
         tests("SQLiteArchiveTests", of: ["Core", "SQLiteArchive"]),
     ],
     swiftLanguageModes: [.v6]

@@ -16,7 +16,7 @@ enum PageStyle {
           :root {
             --paper: #16181b; --card: #1d2024; --line: #33373d; --ink: #e9e6df; --soft: #a3a6ab;
             --c2: #c3c2bd; --c1: #aeaeab; --c0: #9d9e9d;
-            --accent: #74cfc2; --on-accent: #10211f; --now: #1f4f49; --hit: #5a4a12; --hit-now: #8a6a00;
+            --accent: #74cfc2; --on-accent: #10211f; --now: #1f4f49; --hit: #5a4a12; --hit-now: #735800;
             --warn: #f0a97c; --warn-paper: #33241a; --mark: #c9a9f2; --mark-paper: #2a2138; --wave: #566361;
           }
         }

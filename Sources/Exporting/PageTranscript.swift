@@ -61,7 +61,8 @@ private enum Note {
 
 private func line(at position: SamplePosition, _ content: String) -> String {
     let time = milliseconds(position)
-    return ##"<p class="s" data-t="\##(time)"><a class="t" href="#t=\##(decimalSeconds(position))" data-t="\##(time)">"##
+    return
+        ##"<p class="s" data-t="\##(time)"><a class="t" href="#t=\##(decimalSeconds(position))" data-t="\##(time)">"##
         + #"\#(clockTime(position))</a><span class="x" dir="auto">\#(content)</span></p>"#
 }
 
