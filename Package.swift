@@ -28,6 +28,7 @@ let package = Package(
         door("CGpiod", pkgConfig: "libgpiod", debian: "libgpiod-dev"),
         door("CInih", pkgConfig: "inih", debian: "libinih-dev"),
         door("CLinux", pkgConfig: nil, debian: "libc6-dev"),
+        door("CNettle", pkgConfig: "nettle", debian: "nettle-dev"),
         door("CPocketSphinx", pkgConfig: "pocketsphinx", debian: "libpocketsphinx-dev"),
         door("CSndfile", pkgConfig: "sndfile", debian: "libsndfile1-dev"),
         door("CSoxr", pkgConfig: "soxr", debian: "libsoxr-dev"),
@@ -44,6 +45,7 @@ let package = Package(
         room("Platform", inside: "Devices/Platform", uses: ["Core", "CLinux"]),
         room("Resampling", inside: "Devices/Resampling", uses: ["Core", "CSoxr"]),
         room("AlsaMicrophone", inside: "Devices/AlsaMicrophone", uses: ["Core", "Platform", "Resampling", "CAlsa"]),
+        room("AudioEncoder", inside: "Devices/AudioEncoder", uses: ["Core", "CNettle", "CSndfile"]),
         room("FileMicrophone", inside: "Devices/FileMicrophone", uses: ["Core", "Platform", "Resampling", "CSndfile"]),
         room("GpioPanel", inside: "Devices/GpioPanel", uses: ["Core", "CGpiod"]),
         room("PocketSphinxRecognizer", inside: "Devices/PocketSphinxRecognizer", uses: ["Core", "CPocketSphinx"]),
@@ -52,6 +54,8 @@ let package = Package(
         // The stages that meet the disk and the processes.
         room("Recording", uses: ["Core", "Platform"]),
         room("Recognizing", uses: ["Core", "Platform", "Segmenting", "Stitching"]),
+
+        room("Copying", uses: ["Core", "Platform", "Recording", "Exporting", "AudioEncoder"]),
 
         // The house, and its front door.
         room(
@@ -63,8 +67,8 @@ let package = Package(
         .executableTarget(
             name: "fieldscribe",
             dependencies: [
-                "Core", "Platform", "Panel", "Recognizing", "Exporting", "FileMicrophone", "PocketSphinxRecognizer",
-                "SQLiteArchive", "Appliance",
+                "Core", "Platform", "Panel", "Recognizing", "Exporting", "AudioEncoder", "Copying", "FileMicrophone",
+                "PocketSphinxRecognizer", "SQLiteArchive", "Appliance",
             ],
             path: "Sources/fieldscribe"),
 
@@ -89,6 +93,8 @@ let package = Package(
         .testTarget(
             name: "PageTests", dependencies: ["Core", "Exporting", "TestKit"], path: "Tests/PageTests",
             exclude: ["browser.py"]),
+        tests(
+            "CopyingTests", of: ["Core", "Platform", "Recording", "Exporting", "AudioEncoder", "Copying", "TestKit"]),
         tests("SQLiteArchiveTests", of: ["Core", "SQLiteArchive"]),
     ],
     swiftLanguageModes: [.v6]

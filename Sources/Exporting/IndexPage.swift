@@ -45,7 +45,7 @@ package func indexPage(_ entries: [IndexEntry]) throws -> String {
     let count = entries.count == 1 ? "One recording" : "\(entries.count) recordings"
     let body = """
         <header><h1>Recordings</h1>
-        <dl class="facts"><div><dt>Here</dt><dd>\(count)</dd></div></dl></header>
+        <dl class="facts"><div><dd>\(count)</dd></div></dl></header>
         <section class="bar" aria-label="Search"><div><div class="row">
         <form role="search"><input id="find" type="search" placeholder="Search in all recordings" \
         aria-label="Search in all recordings" autocomplete="off" spellcheck="false" aria-keyshortcuts="/">\

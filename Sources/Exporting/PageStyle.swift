@@ -103,13 +103,13 @@ enum PageStyle {
           background: var(--warn-paper); font-size: .9rem; }
         main { padding-top: 1.5rem !important; }
         .s {
-          display: grid; grid-template-columns: 4.25rem minmax(0, 1fr); gap: 0 1rem; margin: 0;
-          padding: .4rem 0 .4rem .75rem; margin-left: -.75rem; border-left: 3px solid transparent;
+          display: grid; grid-template-columns: 3.5rem minmax(0, 1fr); gap: 0 1rem; margin: 0;
+          padding: .4rem 0 .4rem calc(.75rem - 3px); margin-left: -.75rem; border-left: 3px solid transparent;
           content-visibility: auto; contain-intrinsic-size: auto 3.2rem;
         }
         .s.on { border-left-color: var(--accent); }
         .t {
-          font-size: .82rem; line-height: 1.9rem; color: var(--soft); text-decoration: none; text-align: right;
+          font-size: .82rem; line-height: 1.9rem; color: var(--soft); text-decoration: none;
           font-variant-numeric: tabular-nums;
         }
         .t:hover { color: var(--accent); text-decoration: underline; }
@@ -145,7 +145,7 @@ enum PageStyle {
           body > header { padding-top: 1.5rem; }
           h1 { font-size: 1.5rem; }
           .s { grid-template-columns: minmax(0, 1fr); }
-          .t { text-align: left; line-height: 1.4; justify-self: start; }
+          .t { line-height: 1.4; justify-self: start; }
           .wave { flex-basis: 8rem; }
           .keys { display: none; }
         }
