@@ -1,5 +1,6 @@
 import AudioEncoder
 import Core
+import Glibc
 import Platform
 
 /// A file as the volume holds it, not the page cache: read in large aligned blocks, each hashed once, in their order.
@@ -59,7 +60,20 @@ final class ReadBack: SeekableBytes {
 
     private func load(_ block: Int64) throws(DeviceError) {
         if shouldStop() { throw Copying.interrupted }
-        let count = try file.read(into: room, at: block * Int64(Self.block))
+        let offset = block * Int64(Self.block)
+        let expected = Int(min(Int64(Self.block), length - offset))
+        var count = 0
+        // Not past the end: a second read from an odd place is refused where the cache is passed.
+        while count < expected {
+            let got = pread(
+                file.number, room.baseAddress.map { $0 + count }, Self.block - count, off_t(offset) + off_t(count))
+            if got == 0 { break }
+            if got > 0 {
+                count += got
+            } else if errno != EINTR {
+                throw .system("pread", on: file.path)
+            }
+        }
         held = (block, count)
         guard block == hashed else { return }
         digest.add(UnsafeRawBufferPointer(rebasing: room[..<count]))
