@@ -9,7 +9,7 @@ import Glibc
     static var commands: [any Command.Type] {
         [
             TranscribeCommand.self, RecordCommand.self, ListCommand.self, ShowCommand.self, SearchCommand.self,
-            DemoCommand.self, DecodeWorkerCommand.self,
+            ExportCommand.self, DemoCommand.self, DecodeWorkerCommand.self,
         ]
     }
 
