@@ -9,7 +9,7 @@ import Recording
 package struct FolderExport: Sendable {
     let archive: any Archive
     let ledger: (any ExportLedger)?
-    let settings: CopySettings
+    package let settings: CopySettings
     let audioPath: @Sendable (Int) -> String
     let bestPass: @Sendable (Int) async throws -> Int?
 
