@@ -89,7 +89,9 @@ let package = Package(
         tests("StitchingTests", of: ["Core", "Stitching", "TestKit"]),
         tests("PlatformTests", of: ["Core", "Platform", "TestKit"]),
         tests("RecordingTests", of: ["Core", "Platform", "Recording", "TestKit"]),
-        tests("ExportingTests", of: ["Core", "Exporting", "TestKit"]),
+        .testTarget(
+            name: "ExportingTests", dependencies: ["Core", "Exporting", "TestKit"], path: "Tests/ExportingTests",
+            exclude: ["elan.py"]),
         .testTarget(
             name: "PageTests", dependencies: ["Core", "Exporting", "TestKit"], path: "Tests/PageTests",
             exclude: ["browser.py"]),
