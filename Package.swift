@@ -32,6 +32,7 @@ let package = Package(
         door("CGpiod", pkgConfig: "libgpiod", debian: "libgpiod-dev"),
         door("CInih", pkgConfig: "inih", debian: "libinih-dev"),
         door("CLinux", pkgConfig: nil, debian: "libc6-dev"),
+        door("CNettle", pkgConfig: "nettle", debian: "nettle-dev"),
         door("CPocketSphinx", pkgConfig: "pocketsphinx", debian: "libpocketsphinx-dev"),
         door("CSndfile", pkgConfig: "sndfile", debian: "libsndfile1-dev"),
         door("CSoxr", pkgConfig: "soxr", debian: "libsoxr-dev"),
@@ -48,6 +49,7 @@ let package = Package(
         room("Platform", inside: "Devices/Platform", uses: ["Core", "CLinux"]),
         room("Resampling", inside: "Devices/Resampling", uses: ["Core", "CSoxr"]),
         room("AlsaMicrophone", inside: "Devices/AlsaMicrophone", uses: ["Core", "Platform", "Resampling", "CAlsa"]),
+        room("AudioEncoder", inside: "Devices/AudioEncoder", uses: ["Core", "CNettle", "CSndfile"]),
         room("FileMicrophone", inside: "Devices/FileMicrophone", uses: ["Core", "Platform", "Resampling", "CSndfile"]),
         room("GpioPanel", inside: "Devices/GpioPanel", uses: ["Core", "Platform", "CGpiod"]),
         room("PocketSphinxRecognizer", inside: "Devices/PocketSphinxRecognizer", uses: ["Core", "CPocketSphinx"]),
@@ -56,6 +58,8 @@ let package = Package(
         // The stages that meet the disk and the processes.
         room("Recording", uses: ["Core", "Platform"]),
         room("Recognizing", uses: ["Core", "Platform", "Segmenting", "Stitching"]),
+
+        room("Copying", uses: ["Core", "Platform", "Recording", "Exporting", "AudioEncoder"]),
 
         // The house, and its front door.
         room(
@@ -67,8 +71,8 @@ let package = Package(
         .executableTarget(
             name: "fieldscribe",
             dependencies: [
-                "Core", "Platform", "Panel", "Recognizing", "Exporting", "FileMicrophone", "PocketSphinxRecognizer",
-                "SQLiteArchive", "Appliance",
+                "Core", "Platform", "Panel", "Recognizing", "Exporting", "AudioEncoder", "Copying", "FileMicrophone",
+                "PocketSphinxRecognizer", "SQLiteArchive", "Appliance",
             ],
             path: "Sources/fieldscribe"),
 
@@ -94,7 +98,14 @@ let package = Package(
         tests("StitchingTests", of: ["Core", "Stitching", "TestKit"]),
         tests("PlatformTests", of: ["Core", "Platform", "TestKit"]),
         tests("RecordingTests", of: ["Core", "Platform", "Recording", "TestKit"]),
-        tests("ExportingTests", of: ["Core", "Exporting"]),
+        .testTarget(
+            name: "ExportingTests", dependencies: ["Core", "Exporting", "TestKit"], path: "Tests/ExportingTests",
+            exclude: ["elan.py"]),
+        .testTarget(
+            name: "PageTests", dependencies: ["Core", "Exporting", "TestKit"], path: "Tests/PageTests",
+            exclude: ["browser.py"]),
+        tests(
+            "CopyingTests", of: ["Core", "Platform", "Recording", "Exporting", "AudioEncoder", "Copying", "TestKit"]),
         tests("SQLiteArchiveTests", of: ["Core", "SQLiteArchive"]),
         tests(
             "RecoveryTests",

@@ -45,7 +45,11 @@ struct ControlDesk: Sendable {
             var response = ControlResponse()
             response.status = try await status()
             return response
-        case .list, .show, .search, .export, .delete, .verify: return try await ask(request)
+        case .exporting:
+            let event = Event.export(request.export ?? .started, folder: "", message: request.text ?? "")
+            recorder.hub.publish(event)
+            return ControlResponse()
+        case .list, .show, .search, .delete, .verify, .exports, .exported: return try await ask(request)
         case .watch: return ControlResponse()
         }
     }
@@ -65,11 +69,21 @@ struct ControlDesk: Sendable {
             }
         case .search:
             response.hits = try await recorder.archive.search(request.words ?? "", limit: request.limit ?? 50)
-        default:
-            // Seam: export, delete and verify are built beside this; here they come in.
-            throw DeviceError(
-                .unsupported, "archive",
-                "the appliance is running and does not do this yet; stop it first: systemctl stop fieldscribe")
+        case .verify:
+            response.findings = try await Verification(storage: own, archive: recorder.archive).run(
+                request.recordings ?? [])
+        case .delete:
+            let erasure = Erasure(storage: own, archive: recorder.archive)
+            let busy = recorder.live.map { [$0.id] } ?? []
+            try await erasure.erase(request.recordings ?? [], recording: busy.first)
+            response.notes = try erasure.keptAside()
+        case .exports:
+            response.exports =
+                if let volume = request.volume { try await recorder.archive.exports(to: volume) } else {
+                    try await recorder.archive.exports(of: request.recording ?? 0)
+                }
+        case .exported: if let entry = request.entry { try await recorder.archive.add(entry) }
+        default: break
         }
         return response
     }

@@ -11,7 +11,11 @@ package struct ControlRequest: Hashable, Sendable, Codable {
         /// The button of a simulated panel, and what its lamp has shown.
         case press, release, lamp
         /// The archive, which the appliance owns as long as it runs.
-        case list, show, search, export, delete, verify
+        case list, show, search, delete, verify
+        /// The ledger of copies.
+        case exports, exported
+        /// How a copy to a stick goes, for the lamp and for those who watch.
+        case exporting
     }
 
     package var command: Command
@@ -21,6 +25,18 @@ package struct ControlRequest: Hashable, Sendable, Codable {
 
     /// The number of a recording.
     package var recording: Int?
+
+    /// Of `delete` and `verify`; none for all.
+    package var recordings: [Int]?
+
+    /// Of `exports`, in the place of a recording.
+    package var volume: String?
+
+    /// Of `exported`.
+    package var entry: ExportEntry?
+
+    /// Of `exporting`; the text says how it went.
+    package var export: Event.ExportState?
 
     /// What to search for, and how many places at most.
     package var words: String?
@@ -57,6 +73,10 @@ package struct ControlResponse: Hashable, Sendable, Codable {
     package var recordings: [RecordingSummary]?
     package var transcript: Transcript?
     package var hits: [SearchHit]?
+    package var findings: [StorageFinding]?
+    package var exports: [ExportEntry]?
+    /// What a person should know besides.
+    package var notes: [String]?
 
     init() {}
 

@@ -35,7 +35,7 @@ package struct DoctorExamination: Sendable {
             problems = ["\(error)"]
         }
         progress(.microphone)
-        let appliance = doctorAppliance(socket: configuration.control.socket)
+        let appliance = doctorAppliance(configuration)
         let sound = await doctorSound(configuration, seconds: seconds)
         progress(.disk)
         let disk = await doctorDisk(configuration.storage.directory)
@@ -79,24 +79,9 @@ package struct DoctorExamination: Sendable {
     }
 }
 
-/// Whether somebody listens on the control socket.
-func doctorAppliance(socket path: String) -> DoctorFacts.Appliance {
-    let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    guard number >= 0 else { return .stopped }
-    let connection = FileDescriptor(adopting: number, named: path)
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    let fits = withUnsafeMutableBytes(of: &address.sun_path) { room in
-        guard path.utf8.count < room.count else { return false }
-        room.copyBytes(from: path.utf8)
-        return true
-    }
-    guard fits else { return .stopped }
-    let status = withUnsafePointer(to: &address) {
-        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-            connect(connection.number, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-        }
-    }
-    if status == 0 { return .running }
-    return errno == EACCES || errno == EPERM ? .denied : .stopped
+/// Whether the appliance listens on the control socket.
+func doctorAppliance(_ configuration: Configuration) -> DoctorFacts.Appliance {
+    do throws(DeviceError) {
+        return try ControlClient(configuration) == nil ? .stopped : .running
+    } catch { return error.code == .denied ? .denied : .stopped }
 }

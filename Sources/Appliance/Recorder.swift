@@ -2,6 +2,7 @@ import Core
 import Platform
 import PocketSphinxRecognizer
 import Recognizing
+import SQLiteArchive
 import Synchronization
 
 /// Starts, marks and stops recordings, whoever asks; each is transcribed while it grows, and after it as long as it takes.
@@ -50,7 +51,7 @@ package final class Recorder: Service {
 
     let name = "recorder"
     let configuration: Configuration
-    let archive: any Archive
+    let archive: SQLiteArchive
     let hub: EventHub
     let panel: PanelDesk
     private let messages: AsyncStream<Message>
@@ -58,7 +59,7 @@ package final class Recorder: Service {
     private let board = Mutex(Board())
     private let pool = Mutex<WorkerPool?>(nil)
 
-    init(configuration: Configuration, archive: any Archive, hub: EventHub, panel: PanelDesk) {
+    init(configuration: Configuration, archive: SQLiteArchive, hub: EventHub, panel: PanelDesk) {
         self.configuration = configuration
         self.archive = archive
         self.hub = hub

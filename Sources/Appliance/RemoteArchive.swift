@@ -2,22 +2,8 @@ import Core
 import Platform
 import SQLiteArchive
 
-/// What commands read of the archive, whoever owns it.
-package protocol ArchiveReading: Sendable {
-    /// All recordings, oldest first.
-    func recordings() async throws -> [RecordingSummary]
-
-    /// One recording with the text of its best pass, or nil where there is none of that number.
-    func transcript(of recording: Int) async throws -> (RecordingSummary, Timeline)?
-
-    /// Segments that contain all of the words, best match first.
-    func search(_ words: String, limit: Int) async throws -> [SearchHit]
-}
-
-extension SQLiteArchive: ArchiveReading {}
-
 /// The archive of the appliance that is running, through its socket.
-package actor RemoteArchive: ArchiveReading {
+package actor RemoteArchive: ArchiveReading, ExportLedger {
     private let client: ControlClient
     private let directory: String
 
@@ -44,6 +30,38 @@ package actor RemoteArchive: ArchiveReading {
         request.words = words
         request.limit = limit
         return try client.ask(request).hits ?? []
+    }
+
+    /// Checks recordings; without numbers all, and the database as a whole.
+    package func verify(_ recordings: [Int]) throws -> [StorageFinding] {
+        var request = request(.verify)
+        request.recordings = recordings
+        return try client.ask(request).findings ?? []
+    }
+
+    /// Erases recordings; returns what a person should know besides.
+    package func delete(_ recordings: [Int]) throws -> [String] {
+        var request = request(.delete)
+        request.recordings = recordings
+        return try client.ask(request).notes ?? []
+    }
+
+    package func exports(to volume: String) throws -> [ExportEntry] {
+        var request = request(.exports)
+        request.volume = volume
+        return try client.ask(request).exports ?? []
+    }
+
+    package func exports(of recording: Int) throws -> [ExportEntry] {
+        var request = request(.exports)
+        request.recording = recording
+        return try client.ask(request).exports ?? []
+    }
+
+    package func add(_ entry: ExportEntry) throws {
+        var request = request(.exported)
+        request.entry = entry
+        _ = try client.ask(request)
     }
 
     private func request(_ command: ControlRequest.Command) -> ControlRequest {

@@ -1,5 +1,5 @@
 /// Something about the storage that is not as it should be: one line.
-package struct StorageFinding: Hashable, Sendable {
+package struct StorageFinding: Hashable, Sendable, Codable {
     package enum Outcome: String, Sendable, Codable {
         /// It is right again.
         case repaired

@@ -1,7 +1,7 @@
 /// The port for what is kept. It has one owner at a time; every method returns once its change is durable.
 ///
 /// All methods throw `DeviceError` (`full`, `damaged`, `busy`, `missing`, `failed`) that names the file and the remedy.
-package protocol Archive: Sendable {
+package protocol Archive: ArchiveReading {
     /// Adds a recording that starts now and returns its number.
     func beginRecording(startedAt: Double, clock: RecordingSummary.Clock, microphone: String) async throws -> Int
 
@@ -29,7 +29,10 @@ package protocol Archive: Sendable {
 
     /// Keeps a mark; telling of the same one again changes nothing.
     func add(_ mark: Mark, recording: Int) async throws
+}
 
+/// What commands read of the archive, whoever owns it.
+package protocol ArchiveReading: Sendable {
     /// All recordings, oldest first.
     func recordings() async throws -> [RecordingSummary]
 

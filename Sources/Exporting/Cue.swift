@@ -108,11 +108,13 @@ private func spaced(_ cues: [Cue], length: Int64) -> [Cue] {
     return spaced
 }
 
-private func milliseconds(_ position: SamplePosition) -> Int64 {
+/// The nearest millisecond.
+func milliseconds(_ position: SamplePosition) -> Int64 {
     (position.samples * 1_000 + Int64(SamplePosition.rate) / 2) / Int64(SamplePosition.rate)
 }
 
-private func description(of gap: Gap) -> String {
+/// A gap in words that tell its length and its cause.
+func description(of gap: Gap) -> String {
     let milliseconds = milliseconds(SamplePosition(gap.range.count))
     if milliseconds < 100 { return "[gap \(milliseconds) ms: \(gap.cause.rawValue)]" }
     let tenths = (milliseconds + 50) / 100

@@ -5,8 +5,31 @@ import SQLiteArchive
 
 /// The archive that a command's options and configuration name.
 struct ArchivePlace {
+    /// Who has the archive.
+    enum Owner {
+        case us(SQLiteArchive)
+        /// The appliance, while it runs.
+        case appliance(RemoteArchive)
+    }
+
     let directory: String
-    let archive: any ArchiveReading
+    let owner: Owner
+
+    /// What there is to read.
+    var archive: any ArchiveReading {
+        switch owner {
+        case .us(let archive): archive
+        case .appliance(let archive): archive
+        }
+    }
+
+    /// What was copied where.
+    var ledger: any ExportLedger {
+        switch owner {
+        case .us(let archive): archive
+        case .appliance(let archive): archive
+        }
+    }
 
     /// - Throws: `DeviceError` with `missing` where nothing was ever recorded.
     init(_ arguments: Arguments) async throws {
@@ -17,7 +40,7 @@ struct ArchivePlace {
         if let appliance = try? ControlClient(configuration) {
             let remote = RemoteArchive(appliance, directory: directory)
             if (try? await remote.answers) ?? false {
-                archive = remote
+                owner = .appliance(remote)
                 return
             }
         }
@@ -28,7 +51,7 @@ struct ArchivePlace {
                 "\(path): there is no archive yet; record first, or name its folder with --directory or "
                     + "storage.directory")
         }
-        archive = try SQLiteArchive(path: path)
+        owner = .us(try SQLiteArchive(path: path))
     }
 
     /// The number of a recording, from the command line.

@@ -30,7 +30,7 @@ enum DeleteCommand: Command {
         guard arguments.has("--yes") || canAsk else {
             throw UsageError("delete: nobody can be asked here; say --yes to erase without being asked")
         }
-        let place = try ArchivePlace(arguments)
+        let place = try await ArchivePlace(arguments)
         let known = try await place.archive.recordings()
         let chosen = try ids.map { id in
             guard let recording = known.first(where: { $0.id == id }) else {
@@ -52,12 +52,22 @@ enum DeleteCommand: Command {
                 return Terminal.say("nothing was erased")
             }
         }
-        let erasure = Erasure(storage: place.directory, archive: place.archive)
-        try await erasure.erase(ids)
+        let aside = try await erase(ids, in: place)
         Terminal.say("erased: \(ids.map(String.init).joined(separator: ", "))")
-        for path in try erasure.keptAside() {
+        for path in aside {
             Terminal.say(
                 "\(path): a damaged database, kept aside, may still hold the text; remove it once you do not need it")
+        }
+    }
+
+    /// Erases, and returns the damaged databases that are kept aside.
+    private static func erase(_ ids: [Int], in place: ArchivePlace) async throws -> [String] {
+        switch place.owner {
+        case .us(let archive):
+            let erasure = Erasure(storage: place.directory, archive: archive)
+            try await erasure.erase(ids)
+            return try erasure.keptAside()
+        case .appliance(let archive): return try await archive.delete(ids)
         }
     }
 }

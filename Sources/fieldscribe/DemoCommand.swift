@@ -51,19 +51,28 @@ enum DemoCommand: Command {
         }
         if let error = outcome.recording.error { throw error }
         if case .failure(let error) = outcome.transcription { throw error }
-        try await write(outcome, from: archive)
+        try await show(outcome, from: archive, in: directory, configuration)
     }
 
-    /// Puts the text into files beside the audio, and says where.
-    private static func write(_ outcome: LiveRecording.Outcome, from archive: SQLiteArchive) async throws {
+    /// Prints the text, and copies everything to a folder that stands for a stick.
+    private static func show(
+        _ outcome: LiveRecording.Outcome, from archive: SQLiteArchive, in directory: String,
+        _ configuration: Configuration
+    ) async throws {
         guard let (_, timeline) = try await archive.transcript(of: outcome.id) else { return }
-        for format in TranscriptFormat.allCases {
-            try durableReplace(
-                path: "\(outcome.folder.path)/transcript.\(format.fileExtension)", with: try format.render(timeline))
-        }
         Terminal.say("\nthe transcript:\n")
         try Terminal.print(try TranscriptFormat.text.render(timeline))
-        Terminal.say("\naudio and text are in \(outcome.folder.path)")
+        let stick = "\(directory)/stick"
+        try makeFolder(stick)
+        let report = try await ExportCommand.copy(
+            [outcome.id], of: archive, ledger: archive, in: directory, to: stick, configuration: configuration)
+        if let error = report.error { throw error }
+        Terminal.say("\ncopied to \(stick), read back and found whole; to read and to hear it, open")
+        for copy in report.copied + report.kept {
+            try Terminal.print("\(stick)/Fieldscribe/\(copy.folder)/index.html\n")
+        }
+        Terminal.say("and for all recordings there")
+        try Terminal.print("\(stick)/Fieldscribe/index.html\n")
     }
 }
 

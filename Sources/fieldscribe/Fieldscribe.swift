@@ -11,8 +11,8 @@ import Glibc
             RunCommand.self, StartCommand.self, StopCommand.self, ToggleCommand.self, MarkCommand.self,
             StatusCommand.self, WatchCommand.self,
             TranscribeCommand.self, RecordCommand.self, ListCommand.self, ShowCommand.self, SearchCommand.self,
-            DeleteCommand.self, VerifyCommand.self, RecoverCommand.self, DemoCommand.self, DoctorCommand.self,
-            CalibrateCommand.self, DecodeWorkerCommand.self,
+            ExportCommand.self, DeleteCommand.self, VerifyCommand.self, RecoverCommand.self, DemoCommand.self,
+            DoctorCommand.self, CalibrateCommand.self, DecodeWorkerCommand.self,
         ]
     }
 

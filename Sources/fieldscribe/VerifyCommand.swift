@@ -21,8 +21,12 @@ enum VerifyCommand: Command {
 
     static func run(_ arguments: Arguments) async throws {
         let ids = try arguments.rest.map { try ArchivePlace.number($0, for: name) }
-        let place = try ArchivePlace(arguments)
-        let findings = try await Verification(storage: place.directory, archive: place.archive).run(ids)
+        let place = try await ArchivePlace(arguments)
+        let findings =
+            switch place.owner {
+            case .us(let archive): try await Verification(storage: place.directory, archive: archive).run(ids)
+            case .appliance(let archive): try await archive.verify(ids)
+            }
         if arguments.has("--json") {
             try Terminal.print(jsonText(findings.map(FindingRow.init)))
         } else {

@@ -90,6 +90,8 @@ struct Fieldscribe {
     }
 
     /// It lies beside the test bundle, wherever that was built.
+    static var path: String? { try? executable() }
+
     static func executable() throws -> String {
         var candidates: [String] = []
         for line in try text("/proc/self/maps").split(separator: "\n") where line.hasSuffix(".xctest") {

@@ -92,16 +92,4 @@ import Testing
         #expect(ending.status == 0, "\(ending.errors)")
         #expect(try samples("\(storage)/recordings/000001/audio.wav", in: folder).count == 64_000)
     }
-
-    @Test("The demo comes in through libasound and leaves audio and text")
-    func demo() throws {
-        let folder = TemporaryFolder()
-        let ending = try Fieldscribe.run("demo", "--directory", folder.file("demo"), in: folder)
-        #expect(ending.status == 0, "\(ending.errors)")
-        #expect(ending.output.contains("himself"))
-        let recording = folder.file("demo/recordings/000001")
-        for name in ["audio.wav", "transcript.txt", "transcript.json", "transcript.srt", "transcript.vtt"] {
-            #expect(FileManager.default.fileExists(atPath: "\(recording)/\(name)"), "\(name)")
-        }
-    }
 }

@@ -95,10 +95,38 @@ struct GoldenTests {
                 """)
     }
 
+    @Test("csv is a row a segment, a word, a gap and a mark")
+    func csv() throws {
+        var short = sample
+        short.segments = [segment(1, [word("go, \"now\"", 0.5, 1)])]
+        #expect(
+            try TranscriptFormat.csv.render(short)
+                == [
+                    "kind,segment,start,end,text,confidence,detail", #"segment,1,0.5,1,"go, ""now""",0.9,silence"#,
+                    #"word,1,0.5,1,"go, ""now""",0.9,"#, #"mark,,0.5,0.5,"say ""here""",,"#, "gap,,8,10.25,,,overrun",
+                    "mark,,60,60,,,", "",
+                ].joined(separator: "\r\n"))
+    }
+
+    @Test("labels are segments, gaps and marks in the order of time")
+    func labels() throws {
+        #expect(
+            try TranscriptFormat.labels.render(sample) == """
+                0.42\t1.3\tgo forward
+                0.5\t0.5\tmark: say "here"
+                5\t6\t[not read]
+                8\t10.25\t[gap 2.3 s: overrun]
+                12\t12.8\tten meters
+                60\t60\tmark
+
+                """)
+    }
+
     @Test(
         "an empty transcript is an empty file of its format",
         arguments: [
-            (.text, ""), (.srt, ""), (.vtt, "WEBVTT\n"),
+            (.text, ""), (.srt, ""), (.vtt, "WEBVTT\n"), (.labels, ""),
+            (.csv, "kind,segment,start,end,text,confidence,detail\r\n"),
             (
                 .json,
                 """
@@ -122,7 +150,11 @@ struct GoldenTests {
 
     @Test(
         "files are named as people expect",
-        arguments: zip(TranscriptFormat.allCases, ["txt", "json", "jsonl", "srt", "vtt"]))
+        arguments: zip(
+            TranscriptFormat.allCases,
+            [
+                "txt", "json", "jsonl", "srt", "vtt", "csv", "TextGrid", "eaf", "labels.txt", "html",
+            ]))
     func extensions(format: TranscriptFormat, fileExtension: String) {
         #expect(format.fileExtension == fileExtension)
         #expect(TranscriptFormat(rawValue: format.rawValue) == format)

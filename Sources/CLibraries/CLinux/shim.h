@@ -2,16 +2,21 @@
 #pragma once
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/timex.h>
 #include <sys/un.h>
 #include <time.h>
+#include <unistd.h>
 
 /// open(2) with a mode: variadic in C.
 static inline int fieldscribe_open(const char *path, int flags, unsigned mode) {
@@ -84,4 +89,30 @@ static inline int fieldscribe_peer(int socket, uid_t *user, gid_t *group, gid_t 
     size = (socklen_t)(*count * (int)sizeof *others);
     *count = getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, others, &size) == 0 ? (int)(size / sizeof *others) : 0;
     return 0;
+}
+
+/// Opens a name in a folder and nothing outside it: no links, no mount points, no way up. Returns a descriptor or -1.
+static inline int fieldscribe_open_beneath(int folder, const char *name, int flags, unsigned mode) {
+    struct open_how how = {
+        .flags = (uint64_t)(unsigned)(flags | O_CLOEXEC),
+        .mode = flags & O_CREAT ? mode : 0,
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV,
+    };
+    return (int)syscall(SYS_openat2, folder, name, &how, sizeof how);
+}
+
+/// Renames within a folder where the new name is free; returns 0 or -1.
+static inline int fieldscribe_rename_new(int folder, const char *name, const char *new_name) {
+    return (int)syscall(SYS_renameat2, folder, name, folder, new_name, 1 /* RENAME_NOREPLACE */);
+}
+
+int syncfs(int descriptor);
+
+/// The flag of open(2) for reading past the page cache; its value is the machine's.
+static inline int fieldscribe_direct(void) {
+#ifdef O_DIRECT
+    return O_DIRECT;
+#else
+    return __O_DIRECT;
+#endif
 }

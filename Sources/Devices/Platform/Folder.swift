@@ -1,64 +1,197 @@
+internal import CLinux
 import Core
 import Glibc
 
-/// The names in a folder, sorted, without `.` and `..`; none where there is no such folder.
-package func names(inFolder path: String) throws(DeviceError) -> [String] {
-    guard let stream = opendir(path) else {
-        if errno == ENOENT { return [] }
-        throw .system("opendir", on: path)
-    }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while let entry = readdir(stream) {
-        let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-            pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-        }
-        if name != ".", name != ".." { names.append(name) }
-    }
-    return names.sorted()
-}
-
-/// The whole content of a file.
+/// An open folder on a volume that nobody vouches for: every name is looked up in it and nowhere else.
 ///
-/// - Throws: `DeviceError`, with `unsupported` where it is longer than `limit` bytes.
-package func content(ofFile path: String, limit: Int = 1 << 28) throws(DeviceError) -> [UInt8] {
-    let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
-    let size = try file.size()
-    guard size <= limit else {
-        throw DeviceError(.unsupported, "read", "\(path): is longer than \(limit) bytes; move it away")
+/// Names are single ones, and no link is ever followed. May be used from any thread.
+package final class Folder: Sendable {
+    /// Asked before every call that changes something; what it throws stands for the call's failure.
+    package typealias Gate = @Sendable (_ operation: String, _ path: String) throws(DeviceError) -> Void
+
+    /// What errors name.
+    package let path: String
+    package let gate: Gate
+    private let file: FileDescriptor
+
+    /// Opens a folder by a path of the user's, which may lead through links.
+    package convenience init(opening path: String, gate: @escaping Gate = { _, _ in }) throws(DeviceError) {
+        try self.init(FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY), gate: gate)
     }
-    var failure: DeviceError?
-    let bytes = [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, count in
+
+    private init(_ file: consuming FileDescriptor, gate: @escaping Gate) {
+        path = file.path
+        self.gate = gate
+        self.file = file
+    }
+
+    /// A folder in this one.
+    package func folder(_ name: String) throws(DeviceError) -> Folder {
+        Folder(try open(name, O_RDONLY | O_DIRECTORY), gate: gate)
+    }
+
+    /// Makes a folder in this one; its entry is durable once this one is synced.
+    package func makeFolder(_ name: String) throws(DeviceError) {
+        let path = try path(of: name)
+        try gate("mkdir", path)
+        guard mkdirat(file.number, name, 0o755) == 0 else { throw .system("mkdir", on: path) }
+    }
+
+    /// Opens a file in this folder.
+    package func open(_ name: String, _ flags: Int32) throws(DeviceError) -> FileDescriptor {
+        let path = try path(of: name)
+        if flags & O_CREAT != 0 { try gate("open", path) }
+        var number: Int32
+        repeat {
+            number = fieldscribe_open_beneath(file.number, name, flags, 0o644)
+        } while number < 0 && (errno == EINTR || errno == EAGAIN)
+        guard number >= 0 else { throw Self.refusal(status: errno, path, isFolder: flags & O_DIRECTORY != 0) }
+        return FileDescriptor(adopting: number, named: path)
+    }
+
+    /// Opens a file for reading past the page cache.
+    ///
+    /// - Parameter isDirect: becomes false where the file system has no such reading; what was cached of the file is
+    ///   dropped instead.
+    package func openPastCache(_ name: String, isDirect: inout Bool) throws(DeviceError) -> FileDescriptor {
         do throws(DeviceError) {
-            count = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
-        } catch { failure = error }
+            return try open(name, O_RDONLY | O_NONBLOCK | fieldscribe_direct())
+        } catch {
+            guard error.status == EINVAL else { throw error }
+        }
+        isDirect = false
+        let file = try open(name, O_RDONLY | O_NONBLOCK)
+        _ = posix_fadvise(file.number, 0, 0, POSIX_FADV_DONTNEED)
+        return file
     }
-    if let failure { throw failure }
-    return bytes
-}
 
-/// Gives a file or folder another name, durably; both names lie in the same folder, and the new one is free.
-package func durableRename(_ path: String, to new: String) throws(DeviceError) {
-    guard access(new, F_OK) != 0 else { throw .system("rename", status: EEXIST, on: new) }
-    guard rename(path, new) == 0 else { throw .system("rename", on: path) }
-    try syncFolder(containing: new)
-}
-
-/// `path.SUFFIX-1`, or the first number that is free.
-package func asideName(for path: String, _ suffix: String) -> String {
-    var number = 1
-    while access("\(path).\(suffix)-\(number)", F_OK) == 0 { number += 1 }
-    return "\(path).\(suffix)-\(number)"
-}
-
-/// Removes a folder with all files in it, durably; links are not followed. One that is not there is fine.
-package func removeFolder(_ path: String) throws(DeviceError) {
-    for name in try names(inFolder: path) {
-        let entry = "\(path)/\(name)"
-        if unlink(entry) == 0 { continue }
-        guard errno == EISDIR || errno == EPERM else { throw .system("unlink", on: entry) }
-        try removeFolder(entry)
+    /// Whether there is something of this name, of whatever kind.
+    package func exists(_ name: String) throws(DeviceError) -> Bool {
+        let path = try path(of: name)
+        var status = stat()
+        if fstatat(file.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 { return true }
+        guard errno == ENOENT else { throw .system("fstatat", on: path) }
+        return false
     }
-    guard rmdir(path) == 0 || errno == ENOENT else { throw .system("rmdir", on: path) }
-    try syncFolder(containing: path)
+
+    /// Gives a folder or file a new name that is free; what has that name already stays.
+    ///
+    /// - Throws: `DeviceError` with `EEXIST` as its status where it is taken.
+    package func rename(_ name: String, toFree newName: String) throws(DeviceError) {
+        _ = try path(of: name)
+        let path = try path(of: newName)
+        try gate("rename", path)
+        if fieldscribe_rename_new(file.number, name, newName) == 0 { return }
+        // File systems that cannot promise it; the folder is locked against others of us.
+        guard errno == EINVAL || errno == ENOSYS else { throw .system("rename", on: path) }
+        guard try !exists(newName) else { throw .system("rename", status: EEXIST, on: path) }
+        guard renameat(file.number, name, file.number, newName) == 0 else { throw .system("rename", on: path) }
+    }
+
+    /// Gives a file the name of another, which it replaces.
+    package func rename(_ name: String, replacing newName: String) throws(DeviceError) {
+        _ = try path(of: name)
+        let path = try path(of: newName)
+        try gate("rename", path)
+        guard renameat(file.number, name, file.number, newName) == 0 else { throw .system("rename", on: path) }
+    }
+
+    /// Removes a file, or a link itself; what is not there is as good.
+    package func remove(_ name: String) throws(DeviceError) {
+        let path = try path(of: name)
+        try gate("unlink", path)
+        guard unlinkat(file.number, name, 0) == 0 || errno == ENOENT else { throw .system("unlink", on: path) }
+    }
+
+    /// Removes a folder that is empty; what is not there is as good.
+    package func removeFolder(_ name: String) throws(DeviceError) {
+        let path = try path(of: name)
+        try gate("rmdir", path)
+        guard unlinkat(file.number, name, AT_REMOVEDIR) == 0 || errno == ENOENT else {
+            throw .system("rmdir", on: path)
+        }
+    }
+
+    /// The names in it without `.` and `..`, in no order; no more than `limit`.
+    package func names(limit: Int = 100_000) throws(DeviceError) -> [String] {
+        // A descriptor of its own, because the stream takes it over and moves its place.
+        let copy = fieldscribe_open_beneath(file.number, ".", O_RDONLY | O_DIRECTORY, 0)
+        guard copy >= 0, let stream = fdopendir(copy) else {
+            if copy >= 0 { close(copy) }
+            throw .system("opendir", on: path)
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        errno = 0
+        while names.count < limit, let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        guard errno == 0 || names.count == limit else { throw .system("readdir", on: path) }
+        return names
+    }
+
+    /// Returns once its entries are on the disk.
+    package func sync() throws(DeviceError) {
+        try gate("fsync", path)
+        do throws(DeviceError) { try file.sync() } catch {
+            // A file system without such a call; syncing all of it then has to do.
+            guard error.status == EINVAL else { throw error }
+        }
+    }
+
+    /// Returns once all of its file system is on the disk.
+    package func syncFileSystem() throws(DeviceError) {
+        try gate("syncfs", path)
+        guard syncfs(file.number) == 0 else { throw .system("syncfs", on: path) }
+    }
+
+    /// Holds it against other processes of ours until it is closed.
+    ///
+    /// - Throws: `DeviceError` with `busy`.
+    package func lock() throws(DeviceError) {
+        guard flock(file.number, LOCK_EX | LOCK_NB) == 0 else {
+            throw errno == EWOULDBLOCK
+                ? DeviceError(
+                    .busy, "flock", status: errno, "\(path): another copy goes on there; wait until it has ended")
+                : .system("flock", on: path)
+        }
+    }
+
+    /// Bytes that we may still write to its file system.
+    package func freeBytes() throws(DeviceError) -> Int64 {
+        var status = statvfs()
+        guard fstatvfs(file.number, &status) == 0 else { throw .system("fstatvfs", on: path) }
+        return Int64(
+            clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
+    }
+
+    /// The numbers that tell its file system, and it within that, from others while both are there.
+    package func identity() throws(DeviceError) -> (device: UInt64, inode: UInt64) {
+        var status = stat()
+        guard fstat(file.number, &status) == 0 else { throw .system("fstat", on: path) }
+        return (UInt64(status.st_dev), UInt64(status.st_ino))
+    }
+
+    private func path(of name: String) throws(DeviceError) -> String {
+        guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(where: { $0 == 0x2F || $0 == 0 }) else {
+            throw DeviceError(.failed, "open", "\(path): a name in it cannot be a path; nothing was done")
+        }
+        return "\(path)/\(name)"
+    }
+
+    private static func refusal(status: Int32, _ path: String, isFolder: Bool) -> DeviceError {
+        switch status {
+        case ELOOP, EXDEV:
+            DeviceError(
+                .denied, "openat2", status: status,
+                "\(path): is a link or another file system; nothing is written through it; rename or remove it")
+        case ENOTDIR where isFolder:
+            DeviceError(
+                .failed, "openat2", status: status, "\(path): is no folder, but has a folder's name; rename it")
+        default: .system("openat2", status: status, on: path)
+        }
+    }
 }

@@ -1,0 +1,114 @@
+import Core
+
+/// The name of one recording's folder: `000007_2026-11-20_09-30-12`, or `000007_clock-unverified`; a later copy of the
+/// same one ends in `_2` and so on. Valid on FAT, and no two differ by case alone.
+struct CopyName: Hashable {
+    var recording: Int
+
+    /// The date and time; nil where the clock was unverified.
+    private var time: String?
+
+    /// 1 is the first.
+    private var turn = 1
+
+    init(_ summary: RecordingSummary) {
+        recording = summary.id
+        time = summary.clock == .synchronized ? WallTime(summary.startedAt).fileName : nil
+    }
+
+    /// The same recording's next name.
+    var next: CopyName {
+        var next = self
+        next.turn += 1
+        return next
+    }
+
+    var text: String {
+        let digits = String(recording)
+        let number = String(repeating: "0", count: max(0, 6 - digits.count)) + digits
+        return "\(number)_\(time ?? Self.unverified)" + (turn > 1 ? "_\(turn)" : "")
+    }
+
+    /// Reads a name that was found somewhere; anything that is not exactly such a name is nil.
+    init?(_ text: String) {
+        let fields = text.split(separator: "_", omittingEmptySubsequences: false).map(String.init)
+        guard text.utf8.count <= 48, let number = fields.first, number.utf8.count >= 6, Self.isNumber(number),
+            let recording = Int(number), recording > 0
+        else { return nil }
+        self.recording = recording
+        var rest = fields.dropFirst()
+        if rest.first == Self.unverified {
+            rest = rest.dropFirst()
+        } else {
+            guard rest.count >= 2, Self.hasForm("dddd-dd-dd_dd-dd-dd", rest.prefix(2).joined(separator: "_")) else {
+                return nil
+            }
+            time = rest.prefix(2).joined(separator: "_")
+            rest = rest.dropFirst(2)
+        }
+        if let last = rest.first {
+            guard rest.count == 1, Self.isNumber(last), let turn = Int(last), turn > 1 else { return nil }
+            self.turn = turn
+        }
+        // Leading zeros, or anything else that is not how we write it.
+        guard self.text == text else { return nil }
+    }
+
+    /// What people call it.
+    var title: String {
+        guard let time else { return "Recording \(recording)" }
+        let numbers = time.split { $0 == "-" || $0 == "_" }.map(String.init)
+        guard let month = Int(numbers[1]), (1...12).contains(month), let day = Int(numbers[2]) else { return time }
+        return "\(day) \(WallTime.months[month - 1]) \(numbers[0]), \(numbers[3]):\(numbers[4])"
+    }
+
+    var isVerified: Bool { time != nil }
+
+    private static let unverified = "clock-unverified"
+
+    private static func isNumber(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { UInt8(ascii: "0") <= $0 && $0 <= UInt8(ascii: "9") }
+    }
+
+    private static func hasForm(_ form: String, _ text: String) -> Bool {
+        form.utf8.count == text.utf8.count
+            && zip(form.utf8, text.utf8).allSatisfy { form, byte in
+                form == UInt8(ascii: "d") ? isNumber(String(UnicodeScalar(byte))) : form == byte
+            }
+    }
+}
+
+/// The name under which one recorder's copies stand on a stick: small letters, digits and hyphens, at most 32.
+package struct DeviceName: Hashable, Sendable {
+    package let text: String
+
+    /// Makes one of any text, such as the host's name.
+    package init(madeOf text: String) {
+        var name = ""
+        for byte in text.utf8 where name.utf8.count < 32 {
+            let small = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte + 32 : byte
+            if Self.isAllowed(small) {
+                name.unicodeScalars.append(UnicodeScalar(small))
+            } else if !name.isEmpty, name.last != "-" {
+                name += "-"
+            }
+        }
+        while name.last == "-" { name.removeLast() }
+        while name.first == "-" { name.removeFirst() }
+        if name.isEmpty { name = "fieldscribe" }
+        // Names that DOS keeps for its devices.
+        let reserved = ["con", "prn", "aux", "nul"] + (0...9).flatMap { ["com\($0)", "lpt\($0)"] }
+        self.text = reserved.contains(name) ? "fieldscribe-\(name)" : name
+    }
+
+    /// Reads a name that was found somewhere; anything that is not exactly such a name is nil.
+    init?(_ text: String) {
+        guard !text.isEmpty, text.utf8.count <= 44, text.utf8.allSatisfy(Self.isAllowed) else { return nil }
+        self.text = text
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            || byte == UInt8(ascii: "-")
+    }
+}

@@ -1,0 +1,56 @@
+import Core
+
+/// How a copy went.
+package struct CopyReport: Sendable {
+    /// One recording that is on the target, whole.
+    package struct Copy: Hashable, Sendable {
+        package var recording: Int
+
+        /// Its folder, below the target's `Fieldscribe`.
+        package var folder: String
+
+        /// Bytes that were written and read back; 0 where it was there before.
+        package var bytes: Int64
+    }
+
+    /// Copied now.
+    package var copied: [Copy] = []
+
+    /// There before, and found whole.
+    package var kept: [Copy] = []
+
+    /// Not copied, and why.
+    package var failures: [(recording: Int, error: DeviceError)] = []
+
+    /// What became of the lists over all recordings: nil where they were written.
+    package var listsError: DeviceError?
+
+    /// Whether every file was read back past the page cache; else the cache was emptied of some before.
+    package var readPastCache = true
+
+    package init() {}
+
+    /// What the copy failed by; nil where everything is there.
+    package var error: DeviceError? { failures.first?.error ?? listsError }
+}
+
+/// How far a copy has come.
+package struct CopyProgress: Hashable, Sendable {
+    package var recording: Int
+
+    /// The place of this recording among `count`, from 1.
+    package var number: Int
+    package var count: Int
+
+    /// Samples of it that were read, out of `length`.
+    package var reached: SamplePosition
+    package var length: SamplePosition
+
+    package init(recording: Int, number: Int, count: Int, reached: SamplePosition, length: SamplePosition) {
+        self.recording = recording
+        self.number = number
+        self.count = count
+        self.reached = reached
+        self.length = length
+    }
+}

@@ -1,0 +1,41 @@
+import AudioEncoder
+import Core
+import Exporting
+
+/// What a copy is made of, and what its volume is called.
+package struct CopySettings: Hashable, Sendable {
+    /// The forms of the transcript.
+    package var formats: [TranscriptFormat]
+    package var audio: AudioForm
+
+    /// Under which name this recorder's copies stand.
+    package var device: DeviceName
+
+    /// The volume's own identifier, for the ledger.
+    package var volume: String
+
+    /// The wall time now, in seconds since 1970-01-01T00:00:00Z.
+    package var now: Double
+
+    package init(
+        formats: [TranscriptFormat], audio: AudioForm, device: DeviceName, volume: String, now: Double
+    ) {
+        self.formats = formats
+        self.audio = audio
+        self.device = device
+        self.volume = volume
+        self.now = now
+    }
+
+    var audioName: String { "audio.\(audio.rawValue)" }
+
+    /// The form by which a copy's text is told from a newer one; nil where only audio is copied. The plainest are first,
+    /// because they change least from one version of this program to the next.
+    var tellingFormat: TranscriptFormat? { TranscriptFormat.allCases.first { formats.contains($0) && $0 != .html } }
+
+    /// Every name that a copy's folder may hold, with what earlier settings wrote: what a broken copy is cleared of.
+    static let allNames: [String] =
+        TranscriptFormat.allCases.map(\.fileName) + AudioForm.allCases.map { "audio.\($0.rawValue)" } + [manifestName]
+
+    static let manifestName = "SHA256SUMS"
+}

@@ -1,0 +1,143 @@
+import AudioEncoder
+import Core
+import Exporting
+import Glibc
+import Platform
+import Recording
+
+/// Copies recordings into a folder, usually a stick's, so that each is there complete or not at all.
+package struct FolderExport: Sendable {
+    let archive: any ArchiveReading
+    let ledger: (any ExportLedger)?
+    package let settings: CopySettings
+    let audioPath: @Sendable (Int) -> String
+    let bestPass: @Sendable (Int) async throws -> Int?
+
+    /// Called for every block that is read of a recording.
+    package var progress: @Sendable (CopyProgress) -> Void = { _ in }
+
+    /// Asked again and again; where it is true the copy ends, and leaves nothing half under a final name.
+    package var shouldStop: @Sendable () -> Bool = { false }
+
+    /// Asked before every call that changes the target: for tests of its failures.
+    package var gate: Folder.Gate = { _, _ in }
+
+    /// - Parameters:
+    ///   - ledger: what was copied before; without one, what is there is compared with the recording each time.
+    ///   - audioPath: where a recording's WAV is.
+    ///   - bestPass: the number of the pass that `archive.transcript` gives, for the ledger.
+    package init(
+        archive: any ArchiveReading, ledger: (any ExportLedger)?, settings: CopySettings,
+        audioPath: @escaping @Sendable (Int) -> String,
+        bestPass: @escaping @Sendable (Int) async throws -> Int? = { _ in nil }
+    ) {
+        self.archive = archive
+        self.ledger = ledger
+        self.settings = settings
+        self.audioPath = audioPath
+        self.bestPass = bestPass
+    }
+
+    /// Copies what the target lacks of these recordings, or of all that have ended.
+    ///
+    /// What fails for one recording is in the report, and the others are copied.
+    /// - Parameters:
+    ///   - recordings: their numbers; nil for all.
+    ///   - path: the folder in which `Fieldscribe` stands.
+    /// - Throws: `DeviceError` where nothing can be copied at all, or, with `ECANCELED`, when it was stopped.
+    package func copy(_ recordings: [Int]? = nil, to path: String) async throws -> CopyReport {
+        let all = try await archive.recordings()
+        let chosen = try choose(recordings, of: all)
+        let (settings, gate) = (settings, gate)
+        let shelf = try await onThread(named: "copy") {
+            let shelf = try Shelf(in: Folder(opening: path, gate: gate), device: settings.device)
+            try shelf.clearTemporaries()
+            return shelf
+        }
+        var known = try await ledger?.exports(to: settings.volume) ?? []
+        var report = CopyReport()
+        for (index, summary) in chosen.enumerated() {
+            do {
+                let progress = progress
+                let job = try await job(summary) { position, length in
+                    progress(
+                        CopyProgress(
+                            recording: summary.id, number: index + 1, count: chosen.count, reached: position,
+                            length: length))
+                }
+                let entries = known
+                let outcome = try await onThread(named: "copy", niceness: 5) {
+                    try Placing(shelf: shelf, copy: job, entries: entries).run()
+                }
+                report.readPastCache = report.readPastCache && outcome.isDirect
+                let copy = CopyReport.Copy(
+                    recording: summary.id, folder: "\(settings.device.text)/\(outcome.name.text)",
+                    bytes: outcome.bytes)
+                if outcome.isNew { report.copied.append(copy) } else { report.kept.append(copy) }
+                guard let manifest = outcome.manifest else { continue }
+                let entry = ExportEntry(
+                    recording: summary.id, pass: try await bestPass(summary.id), volume: settings.volume,
+                    folder: "\(settings.device.text)/\(outcome.name.text)", manifest: manifest,
+                    exportedAt: settings.now)
+                try await ledger?.add(entry)
+                known.append(entry)
+            } catch let error as DeviceError {
+                if error.status == ECANCELED { throw error }
+                report.failures.append((summary.id, error))
+                // Nothing else will go better on a volume that is gone.
+                if [EIO, ENODEV, ENXIO, EROFS].contains(error.status) { break }
+            }
+        }
+        return try await addLists(to: report, on: shelf, known: known, all: all)
+    }
+
+    private func choose(_ numbers: [Int]?, of all: [RecordingSummary]) throws -> [RecordingSummary] {
+        guard let numbers else { return all.filter { $0.length > .zero } }
+        var seen: Set<Int> = []
+        return try numbers.filter { seen.insert($0).inserted }.map { number in
+            guard let summary = all.first(where: { $0.id == number }) else {
+                throw DeviceError(
+                    .missing, "export",
+                    "recording \(number): there is none of this number; fieldscribe list shows what there is")
+            }
+            return summary
+        }
+    }
+
+    private func job(
+        _ summary: RecordingSummary, progress: @escaping @Sendable (SamplePosition, SamplePosition) -> Void
+    ) async throws -> RecordingCopy {
+        guard let (summary, timeline) = try await archive.transcript(of: summary.id) else {
+            throw DeviceError(
+                .missing, "export", "recording \(summary.id): was deleted meanwhile; nothing is left to do")
+        }
+        let source = try RecordingReader(path: audioPath(summary.id))
+        let length = try source.length
+        guard length > .zero else {
+            throw DeviceError(.missing, "export", "recording \(summary.id): has no audio; delete it")
+        }
+        return RecordingCopy(
+            summary: summary, timeline: timeline, settings: settings, source: source, length: length,
+            shouldStop: shouldStop, progress: { progress($0, length) })
+    }
+
+    private func addLists(
+        to report: CopyReport, on shelf: Shelf, known: [ExportEntry], all: [RecordingSummary]
+    ) async throws -> CopyReport {
+        var report = report
+        do {
+            let entries = try await CopyIndex(
+                archive: archive, shelf: shelf, device: settings.device, known: known, all: all
+            ).entries()
+            let (result, page) = (resultText(report, settings: settings, all: all), try indexPage(entries))
+            try await onThread(named: "copy") {
+                try shelf.replaceList("index.html", with: page)
+                try shelf.replaceList("RESULT.txt", with: result)
+                try shelf.top.syncFileSystem()
+            }
+        } catch let error as DeviceError {
+            report.listsError = error
+        }
+        return report
+    }
+}

@@ -1,0 +1,46 @@
+import AudioEncoder
+import Core
+import Glibc
+import Platform
+
+/// The content of a SHA256SUMS: a digest for each file's name.
+struct Manifest: Equatable {
+    private(set) var digests: [String: String]
+
+    init(_ digests: [String: String]) { self.digests = digests }
+
+    /// As `sha256sum -c` reads it.
+    var text: String {
+        digests.sorted { $0.key < $1.key }.map { "\($0.value)  \($0.key)\n" }.joined()
+    }
+
+    /// SHA-256 of the text, by which the ledger knows it again.
+    var digest: String { Digest.of(text) }
+
+    /// Reads one that was found in a folder; nil where it is not exactly as we write them, with no names but ours.
+    init?(in folder: Folder) throws(DeviceError) {
+        guard try folder.exists(CopySettings.manifestName) else { return nil }
+        let file = try folder.open(CopySettings.manifestName, O_RDONLY | O_NONBLOCK)
+        var failure: DeviceError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: 16_384) { buffer, count in
+            do throws(DeviceError) {
+                count = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
+            } catch { failure = error }
+        }
+        if let failure {
+            // A folder, or whatever else cannot be read, is no manifest.
+            if failure.status == EISDIR || failure.status == EINVAL { return nil }
+            throw failure
+        }
+        var digests: [String: String] = [:]
+        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
+            let parts = line.split(separator: " ", maxSplits: 1)
+            guard parts.count == 2, parts[0].utf8.count == 64, parts[1].first == " " else { return nil }
+            let name = String(parts[1].dropFirst())
+            guard CopySettings.allNames.contains(name) else { return nil }
+            digests[name] = String(parts[0])
+        }
+        self.digests = digests
+        guard Array(text.utf8) == bytes else { return nil }
+    }
+}

@@ -1,0 +1,32 @@
+/// The loudest sample of each of so many equal stretches, gathered while the audio passes by.
+struct Peaks {
+    private static let count = 1_200
+
+    /// 0 to 255; none for a recording without samples.
+    private(set) var values: [UInt8]
+    private let length: Int64
+    private var place: Int64 = 0
+
+    /// - Parameter length: samples there will be.
+    init(length: Int64) {
+        self.length = max(1, length)
+        values = [UInt8](repeating: 0, count: Int(min(Int64(Self.count), max(0, length))))
+    }
+
+    mutating func add(_ samples: UnsafeBufferPointer<Int16>) {
+        guard !values.isEmpty else { return }
+        let stretches = Int64(values.count)
+        var taken = 0
+        while taken < samples.count, place < length {
+            let index = place * stretches / length
+            // The first sample of the next stretch.
+            let end = ((index + 1) * length + stretches - 1) / stretches
+            let count = Int(min(end - place, Int64(samples.count - taken)))
+            var loudest: UInt16 = 0
+            for sample in samples[taken..<taken + count] { loudest = max(loudest, sample.magnitude) }
+            values[Int(index)] = max(values[Int(index)], UInt8(min(255, loudest >> 7)))
+            taken += count
+            place += Int64(count)
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Core
+import Glibc
+import Platform
+
+/// Finds the place of one recording on the shelf: there already, or under a name that is free. Blocks.
+struct Placing {
+    struct Outcome {
+        var name: CopyName
+        var isNew: Bool
+        var bytes: Int64 = 0
+        var isDirect = true
+
+        /// SHA-256 of its manifest where the ledger does not know of it yet.
+        var manifest: String?
+    }
+
+    let shelf: Shelf
+    let copy: RecordingCopy
+
+    /// What the ledger knows of this volume.
+    let entries: [ExportEntry]
+
+    /// Copies the recording unless it is there.
+    func run() throws(DeviceError) -> Outcome {
+        let text = try copy.textDigest()
+        let prefix = "\(copy.settings.device.text)/"
+        var known: Set<String> = []
+        for entry in entries.reversed() where entry.folder.hasPrefix(prefix) {
+            guard let name = CopyName(String(entry.folder.dropFirst(prefix.count))) else { continue }
+            known.insert(name.text)
+            guard entry.recording == copy.summary.id, let manifest = try manifest(of: name, entry) else { continue }
+            let isSame = text.map { manifest.digests[$0.name] == $0.digest } ?? true
+            if isSame, Set(manifest.digests.keys).isSuperset(of: copy.names) {
+                return Outcome(name: name, isNew: false)
+            }
+        }
+        var name = CopyName(copy.summary)
+        while try shelf.folder.exists(name.text) {
+            // Complete but unknown to the ledger: the power went between the last two steps, or the ledger is new.
+            if !known.contains(name.text), let proof = try matching(name) {
+                return Outcome(
+                    name: name, isNew: false, isDirect: proof.isDirect, manifest: proof.manifest.digest)
+            }
+            name = name.next
+        }
+        return try place(name)
+    }
+
+    /// The manifest of a copy that the ledger tells of, where it and all files of the copy are there.
+    private func manifest(of name: CopyName, _ entry: ExportEntry) throws(DeviceError) -> Manifest? {
+        guard try shelf.folder.exists(name.text) else { return nil }
+        do throws(DeviceError) {
+            let folder = try shelf.folder.folder(name.text)
+            guard let manifest = try Manifest(in: folder), manifest.digest == entry.manifest else { return nil }
+            for file in manifest.digests.keys { _ = try folder.open(file, O_RDONLY | O_NONBLOCK) }
+            return manifest
+        } catch {
+            if Self.isForeign(error) { return nil }
+            throw error
+        }
+    }
+
+    private func matching(_ name: CopyName) throws(DeviceError) -> RecordingCopy.Proof? {
+        do throws(DeviceError) { return try copy.matches(try shelf.folder.folder(name.text)) } catch {
+            if Self.isForeign(error) { return nil }
+            throw error
+        }
+    }
+
+    /// Whether an error tells of something that is not a copy of ours, and is left alone.
+    private static func isForeign(_ error: DeviceError) -> Bool {
+        [ELOOP, ENOTDIR, EXDEV, EISDIR, ENOENT, EACCES].contains(error.status)
+    }
+
+    private func place(_ free: CopyName) throws(DeviceError) -> Outcome {
+        let (room, needed) = (try shelf.folder.freeBytes(), try copy.expectedBytes())
+        guard room >= needed else {
+            throw DeviceError(
+                .full, "statvfs", status: ENOSPC,
+                "\(shelf.folder.path): recording \(copy.summary.id) needs about \(megabytes(needed)), "
+                    + "\(megabytes(room)) are free; make room there or use another stick")
+        }
+        let (temporary, folder) = try shelf.makeTemporary()
+        var name = free
+        do throws(DeviceError) {
+            let proof = try copy.write(into: folder)
+            while true {
+                do throws(DeviceError) {
+                    try shelf.finish(temporary, as: name)
+                    break
+                } catch {
+                    guard error.operation == "rename", [EEXIST, ENOTEMPTY].contains(error.status) else { throw error }
+                    name = name.next
+                }
+            }
+            return Outcome(
+                name: name, isNew: true, bytes: proof.bytes, isDirect: proof.isDirect,
+                manifest: proof.manifest.digest)
+        } catch {
+            // Where even that fails, the next copy does it.
+            _ = try? shelf.clear(temporary)
+            guard error.status == EFBIG else { throw error }
+            throw DeviceError(
+                .full, error.operation, status: EFBIG,
+                "\(error.message.split(separator: ":").first ?? "the target"): the target takes no file as long as that "
+                    + "(FAT ends at 4 GiB); use a stick with exFAT or ext4, or export.audio = flac")
+        }
+    }
+
+    private func megabytes(_ bytes: Int64) -> String { "\(max(1, bytes / 1_000_000)) MB" }
+}

@@ -1,0 +1,194 @@
+import AudioEncoder
+import Core
+import Exporting
+import Glibc
+import Platform
+import Recording
+
+/// Copies one recording into a folder, and proves that it is there. Blocks; used on one thread.
+struct RecordingCopy {
+    private static let block = 65_536
+
+    let summary: RecordingSummary
+    let timeline: Timeline
+    let settings: CopySettings
+    let source: RecordingReader
+    let length: SamplePosition
+    let shouldStop: @Sendable () -> Bool
+    let progress: @Sendable (SamplePosition) -> Void
+
+    /// What was written and proved.
+    struct Proof {
+        var manifest: Manifest
+        var bytes: Int64
+        var isDirect: Bool
+    }
+
+    /// Writes everything into an empty folder, syncs it, and reads it back past the cache.
+    ///
+    /// - Throws: `DeviceError`; the folder then holds a part.
+    func write(into folder: Folder) throws(DeviceError) -> Proof {
+        var digests: [String: String] = [:]
+        let (sound, peaks) = try encodeAudio(into: folder)
+        let details = details(peaks: peaks)
+        for format in settings.formats {
+            let text = try render(format, details)
+            digests[format.fileName] = Digest.of(text)
+            try write(text, as: format.fileName, in: folder)
+        }
+        try folder.sync()
+        try folder.syncFileSystem()
+
+        let (audioDigest, audioBytes, isDirect) = try readBackAudio(in: folder, sound: sound)
+        var proof = Proof(manifest: Manifest([:]), bytes: audioBytes, isDirect: isDirect)
+        for name in digests.keys.sorted() { try check(name, digests[name], in: folder, &proof) }
+        digests[settings.audioName] = audioDigest
+        proof.manifest = Manifest(digests)
+        try write(proof.manifest.text, as: CopySettings.manifestName, in: folder)
+        try folder.sync()
+        try check(CopySettings.manifestName, proof.manifest.digest, in: folder, &proof)
+        return proof
+    }
+
+    /// Whether a folder that was found is this very copy, whole: every file is as its manifest says, the text is this
+    /// text, and the audio these samples.
+    func matches(_ folder: Folder) throws(DeviceError) -> Proof? {
+        guard let manifest = try Manifest(in: folder), Set(manifest.digests.keys) == names,
+            try textDigest().map({ manifest.digests[$0.name] == $0.digest }) ?? true
+        else { return nil }
+        do throws(DeviceError) {
+            let (digest, bytes, isDirect) = try readBackAudio(in: folder, sound: try soundDigest())
+            guard digest == manifest.digests[settings.audioName] else { return nil }
+            var proof = Proof(manifest: manifest, bytes: bytes, isDirect: isDirect)
+            for name in names where name != settings.audioName {
+                try check(name, manifest.digests[name], in: folder, &proof)
+            }
+            return proof
+        } catch {
+            // Not whole, or not this one: it stays as it is.
+            if error.code == .damaged || error.code == .missing { return nil }
+            throw error
+        }
+    }
+
+    /// The file by which a newer text is told from an older, and its digest.
+    func textDigest() throws(DeviceError) -> (name: String, digest: String)? {
+        guard let format = settings.tellingFormat else { return nil }
+        return (format.fileName, Digest.of(try render(format, details(peaks: []))))
+    }
+
+    /// The names that a copy by these settings has.
+    var names: Set<String> { Set(settings.formats.map(\.fileName) + [settings.audioName]) }
+
+    /// Bytes that the copy is expected to take: speech becomes about half as long as FLAC, and gaps nothing.
+    func expectedBytes() throws(DeviceError) -> Int64 {
+        let lost = timeline.gaps.reduce(Int64(0)) { $0 + $1.range.count }
+        let sound =
+            settings.audio == .wav ? length.samples * 2 + 65_536 : max(0, length.samples - lost) * 2 / 10 * 6 + 65_536
+        // A file takes whole clusters, of 64 KiB at most on the usual sticks.
+        var bytes = sound + Int64(settings.formats.count + 4) * 65_536
+        for format in settings.formats { bytes += Int64(try render(format, details(peaks: [])).utf8.count) }
+        return bytes
+    }
+
+    private func render(_ format: TranscriptFormat, _ details: RecordingDetails) throws(DeviceError) -> String {
+        do { return try format.render(timeline, details: details) } catch {
+            throw DeviceError(
+                .failed, "render",
+                "recording \(summary.id): its \(format.rawValue) cannot be written; leave it out of export.formats")
+        }
+    }
+
+    private func details(peaks: [UInt8]) -> RecordingDetails {
+        let start = WallTime(summary.startedAt)
+        return RecordingDetails(
+            title: CopyName(summary).title, started: start.sentence, startedAt: start.stamp, clock: summary.clock,
+            device: settings.device.text, audio: settings.audioName, index: "../../index.html", peaks: peaks)
+    }
+
+    /// Writes the audio; returns the digest of the samples that were read for it.
+    private func encodeAudio(into folder: Folder) throws(DeviceError) -> (sound: String, peaks: [UInt8]) {
+        let start = WallTime(summary.startedAt)
+        let file = try NewFile(settings.audioName, in: folder, shouldStop: shouldStop)
+        let encoder = try AudioEncoder(
+            settings.audio, into: file, named: "\(folder.path)/\(settings.audioName)",
+            tags: AudioTags(
+                title: CopyName(summary).title, artist: settings.device.text, date: start.stamp,
+                comment: "recording \(summary.id); start \(start.stamp); clock \(summary.clock.rawValue); "
+                    + "stopped: \(summary.stopReason.rawValue)",
+                track: summary.id))
+        var peaks = Peaks(length: length.samples)
+        let digest = try readSource { samples throws(DeviceError) in
+            peaks.add(samples)
+            try encoder.append(samples)
+        }
+        try encoder.finish()
+        try file.sync()
+        return (digest, peaks.values)
+    }
+
+    private func soundDigest() throws(DeviceError) -> String { try readSource { _ in } }
+
+    /// Reads the recording from its start to its end; returns the digest of its samples.
+    private func readSource(
+        _ body: (UnsafeBufferPointer<Int16>) throws(DeviceError) -> Void
+    ) throws(DeviceError) -> String {
+        let room = UnsafeMutableBufferPointer<Int16>.allocate(capacity: Self.block)
+        defer { room.deallocate() }
+        var digest = Digest()
+        var position = SamplePosition.zero
+        while position < length {
+            if shouldStop() { throw Copying.interrupted }
+            let wanted = UnsafeMutableBufferPointer(rebasing: room[..<Int(min(Int64(Self.block), length - position))])
+            let count = try source.read(at: position, into: wanted)
+            guard count > 0 else {
+                throw DeviceError(
+                    .damaged, "read",
+                    "recording \(summary.id): its audio ends early; see fieldscribe verify \(summary.id)")
+            }
+            let samples = UnsafeBufferPointer(rebasing: wanted[..<count])
+            digest.add(UnsafeRawBufferPointer(samples))
+            try body(samples)
+            position = position + Int64(count)
+            progress(position)
+        }
+        return digest.finish()
+    }
+
+    /// Decodes the audio from the volume, and compares its samples with those of the source.
+    private func readBackAudio(
+        in folder: Folder, sound: String
+    ) throws(DeviceError) -> (digest: String, bytes: Int64, isDirect: Bool) {
+        let file = try ReadBack(settings.audioName, in: folder, shouldStop: shouldStop)
+        let path = "\(folder.path)/\(settings.audioName)"
+        let decoder = try AudioDecoder(file, named: path)
+        let room = UnsafeMutableBufferPointer<Int16>.allocate(capacity: Self.block)
+        defer { room.deallocate() }
+        var digest = Digest()
+        while case let count = try decoder.read(into: room), count > 0 {
+            digest.add(UnsafeRawBufferPointer(UnsafeMutableBufferPointer(rebasing: room[..<count])))
+        }
+        guard digest.finish() == sound else { throw Self.differs(path) }
+        return (try file.finish(), file.length, file.isDirect)
+    }
+
+    private func write(_ text: String, as name: String, in folder: Folder) throws(DeviceError) {
+        let file = try NewFile(name, in: folder, shouldStop: shouldStop)
+        try file.write(text)
+        try file.sync()
+    }
+
+    private func check(
+        _ name: String, _ digest: String?, in folder: Folder, _ proof: inout Proof
+    ) throws(DeviceError) {
+        let file = try ReadBack(name, in: folder, shouldStop: shouldStop)
+        guard try file.finish() == digest else { throw Self.differs("\(folder.path)/\(name)") }
+        proof.bytes += file.length
+        proof.isDirect = proof.isDirect && file.isDirect
+    }
+
+    private static func differs(_ path: String) -> DeviceError {
+        DeviceError(
+            .damaged, "compare", "\(path): what was read back is not what was written; use another stick")
+    }
+}

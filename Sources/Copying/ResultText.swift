@@ -1,0 +1,30 @@
+import Core
+
+/// What RESULT.txt says: for people, in words.
+func resultText(_ report: CopyReport, settings: CopySettings, all: [RecordingSummary]) -> String {
+    let lengths = Dictionary(all.map { ($0.id, $0.length) }) { first, _ in first }
+    var lines = ["Fieldscribe \(settings.device.text), \(WallTime(settings.now).sentence)", ""]
+    if !report.failures.isEmpty {
+        lines.append("NOT EVERYTHING WAS COPIED. What is missing is still on the recorder.")
+        lines += report.failures.map { "    recording \($0.recording): \($0.error.message)" } + [""]
+    }
+    if !report.copied.isEmpty {
+        let proof = report.readPastCache ? "past the cache of the recorder" : "after the recorder had emptied its cache"
+        lines.append("\(recordings(report.copied.count)) copied, read back \(proof), and found whole:")
+        lines += report.copied.map { copy in
+            "    recording \(copy.recording), \(lengths[copy.recording].map(lengthText) ?? "?"), in \(copy.folder)"
+        }
+        lines.append("")
+    }
+    if !report.kept.isEmpty {
+        lines.append("\(recordings(report.kept.count)) here before:")
+        lines += report.kept.map { "    recording \($0.recording), in \($0.folder)" } + [""]
+    }
+    if report.copied.isEmpty, report.kept.isEmpty, report.failures.isEmpty {
+        lines += ["There was nothing to copy.", ""]
+    }
+    lines.append("Open index.html to read and to hear them. In a folder, sha256sum -c SHA256SUMS checks its files.")
+    return lines.map { $0 + "\n" }.joined()
+}
+
+private func recordings(_ count: Int) -> String { count == 1 ? "1 recording was" : "\(count) recordings were" }

@@ -1,0 +1,105 @@
+import Core
+import Glibc
+import Platform
+
+/// The folder of one recorder on a volume, where complete copies stand; held against other copies while in use.
+struct Shelf: Sendable {
+    /// `Fieldscribe`, over all recorders.
+    let top: Folder
+    let folder: Folder
+    private let temporaries = ["partial"] + (2...9).map { "partial-\($0)" }
+
+    static let topName = "Fieldscribe"
+
+    /// Opens it below a volume's root, and makes what is missing of it.
+    init(in root: Folder, device: DeviceName) throws(DeviceError) {
+        top = try Self.folder(Self.topName, in: root)
+        try top.lock()
+        folder = try Self.folder(device.text, in: top)
+    }
+
+    private static func folder(_ name: String, in parent: Folder) throws(DeviceError) -> Folder {
+        if try !parent.exists(name) {
+            do throws(DeviceError) {
+                try parent.makeFolder(name)
+                try parent.sync()
+            } catch {
+                guard error.status == EEXIST else { throw error }
+            }
+        }
+        return try parent.folder(name)
+    }
+
+    /// An empty folder under a temporary name; what a broken copy left under it is taken away, and what somebody else
+    /// put there stays.
+    func makeTemporary() throws(DeviceError) -> (name: String, folder: Folder) {
+        for name in temporaries {
+            if try folder.exists(name), try !clear(name) { continue }
+            try folder.makeFolder(name)
+            try folder.sync()
+            return (name, try folder.folder(name))
+        }
+        throw DeviceError(
+            .failed, "mkdir",
+            "\(folder.path): \(temporaries.joined(separator: ", ")) hold files that are not ours; move them away")
+    }
+
+    /// Takes away what broken copies left.
+    func clearTemporaries() throws(DeviceError) {
+        for name in temporaries where try folder.exists(name) { _ = try clear(name) }
+    }
+
+    /// Removes a temporary folder with the files of ours in it; false where something else is in it.
+    func clear(_ name: String) throws(DeviceError) -> Bool {
+        let temporary: Folder
+        do throws(DeviceError) { temporary = try folder.folder(name) } catch {
+            // A file or a link of that name is not ours.
+            if [ELOOP, ENOTDIR, EXDEV].contains(error.status) { return false }
+            throw error
+        }
+        do throws(DeviceError) {
+            for file in CopySettings.allNames { try temporary.remove(file) }
+            try folder.removeFolder(name)
+        } catch {
+            if [ENOTEMPTY, EEXIST, EISDIR, EPERM].contains(error.status) { return false }
+            throw error
+        }
+        return true
+    }
+
+    /// Gives a complete copy its final name, durably.
+    func finish(_ temporary: String, as name: CopyName) throws(DeviceError) {
+        try folder.rename(temporary, toFree: name.text)
+        try folder.sync()
+        try folder.syncFileSystem()
+    }
+
+    /// Replaces one of the lists that stand over all copies.
+    func replaceList(_ name: String, with text: String) throws(DeviceError) {
+        let temporary = "\(name).new"
+        try top.remove(temporary)
+        do throws(DeviceError) {
+            let file = try NewFile(temporary, in: top, shouldStop: { false })
+            try file.write(text)
+            try file.sync()
+            try top.rename(temporary, replacing: name)
+        } catch {
+            try? top.remove(temporary)
+            throw error
+        }
+        try top.sync()
+    }
+}
+
+extension NewFile {
+    func write(_ text: String) throws(DeviceError) {
+        var text = text
+        var failure: DeviceError?
+        text.withUTF8 { bytes in
+            do throws(DeviceError) {
+                try write(UnsafeRawBufferPointer(bytes), at: length)
+            } catch { failure = error }
+        }
+        if let failure { throw failure }
+    }
+}

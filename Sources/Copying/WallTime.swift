@@ -1,0 +1,48 @@
+import Glibc
+
+/// A moment in the machine's time zone, in the forms in which names and pages show it.
+struct WallTime {
+    private let parts: tm
+
+    /// - Parameter seconds: since 1970-01-01T00:00:00Z.
+    init(_ seconds: Double) {
+        // Years of four digits; a clock that is further off is as good as none.
+        var time = time_t(min(max(0, seconds.isFinite ? seconds : 0), 253_000_000_000))
+        var parts = tm()
+        localtime_r(&time, &parts)
+        self.parts = parts
+    }
+
+    private var year: String { "\(parts.tm_year + 1_900)" }
+    private var month: String { two(parts.tm_mon + 1) }
+    private var day: String { two(parts.tm_mday) }
+    private var hour: String { two(parts.tm_hour) }
+    private var minute: String { two(parts.tm_min) }
+    private var second: String { two(parts.tm_sec) }
+
+    /// Hours and minutes from UTC.
+    private var offset: String {
+        let minutes = abs(Int32(parts.tm_gmtoff / 60))
+        return "\(parts.tm_gmtoff < 0 ? "-" : "+")\(two(minutes / 60)):\(two(minutes % 60))"
+    }
+
+    /// `2026-11-20_09-30-12`, which is valid as a name on FAT.
+    var fileName: String { "\(year)-\(month)-\(day)_\(hour)-\(minute)-\(second)" }
+
+    /// RFC 3339 with the offset from UTC.
+    var stamp: String { "\(year)-\(month)-\(day)T\(hour):\(minute):\(second)\(offset)" }
+
+    /// `20 November 2026, 09:30`
+    var title: String { "\(parts.tm_mday) \(Self.months[Int(parts.tm_mon)]) \(year), \(hour):\(minute)" }
+
+    /// `Friday 20 November 2026, 09:30:12 (UTC+01:00)`
+    var sentence: String { "\(Self.days[Int(parts.tm_wday)]) \(title):\(second) (UTC\(offset))" }
+
+    static let months = [
+        "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+        "December",
+    ]
+    private static let days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
+
+    private func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+}

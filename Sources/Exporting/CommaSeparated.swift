@@ -1,0 +1,41 @@
+import Core
+
+/// The transcript as comma-separated values (RFC 4180): a row a segment, each followed by its words; gaps and marks at
+/// their places.
+func commaSeparated(_ timeline: Timeline) -> String {
+    var entries: [(start: SamplePosition, rows: [[String]])] = []
+    for segment in timeline.segments {
+        let number = String(segment.id)
+        var rows = [row("segment", number, segment.range, segment.text, segment.confidence, segment.endedBy.rawValue)]
+        rows += segment.words.map { row("word", number, $0.range, $0.text, $0.confidence, "") }
+        entries.append((segment.range.start, rows))
+    }
+    entries += timeline.gaps.map { ($0.range.start, [row("gap", "", $0.range, "", nil, $0.cause.rawValue)]) }
+    entries += timeline.marks.map {
+        ($0.position, [row("mark", "", SampleRange($0.position, $0.position), $0.text, nil, "")])
+    }
+    // What starts together stays in this order: `sort` alone does not promise that.
+    let ordered = entries.enumerated().sorted { ($0.element.start, $0.offset) < ($1.element.start, $1.offset) }
+    let header = ["kind", "segment", "start", "end", "text", "confidence", "detail"]
+    return ([header] + ordered.flatMap(\.element.rows))
+        .map { $0.map(field).joined(separator: ",") + "\r\n" }.joined()
+}
+
+private func row(
+    _ kind: String, _ segment: String, _ range: SampleRange, _ text: String, _ confidence: Double?, _ detail: String
+) -> [String] {
+    let confidence = confidence.map { "\(rounded($0))" } ?? ""
+    return [kind, segment, decimalSeconds(range.start), decimalSeconds(range.end), oneLine(text), confidence, detail]
+}
+
+/// A field, in quotes where it holds what separates fields; spaces at its ends are text, which some readers forget.
+private func field(_ text: String) -> String {
+    let special = text.unicodeScalars.contains { $0 == "\"" || $0 == "," || $0 == "\r" || $0 == "\n" }
+    guard special else { return text }
+    var quoted = "\""
+    for scalar in text.unicodeScalars {
+        if scalar == "\"" { quoted += "\"" }
+        quoted.unicodeScalars.append(scalar)
+    }
+    return quoted + "\""
+}

@@ -1,0 +1,80 @@
+import Core
+
+/// The body of the player page: a line a segment, gaps and marks at their places, also between the words of a segment.
+func transcript(_ timeline: Timeline) -> String {
+    var notes = (timeline.gaps.map(Note.gap) + timeline.marks.map(Note.mark)).enumerated()
+        .sorted { ($0.element.position, $0.offset) < ($1.element.position, $1.offset) }.map(\.element)[...]
+    var lines = [#"<main id="text" class="shaded" tabindex="-1">"#]
+    func addNotes(upTo end: SamplePosition) {
+        while let note = notes.first, note.position < end {
+            lines.append(line(at: note.position, note.markup))
+            notes = notes.dropFirst()
+        }
+    }
+    for segment in timeline.segments {
+        addNotes(upTo: segment.range.start)
+        var words: [String] = []
+        for word in segment.words {
+            while let note = notes.first, note.position <= word.range.start {
+                words.append(note.markup)
+                notes = notes.dropFirst()
+            }
+            let text = oneLine(word.text)
+            if !text.isEmpty { words.append(span(word, text)) }
+        }
+        while let note = notes.first, note.position < segment.range.end {
+            words.append(note.markup)
+            notes = notes.dropFirst()
+        }
+        if words.isEmpty { words = [#"<span class="none">\#(markup(label(of: segment)))</span>"#] }
+        lines.append(line(at: segment.range.start, words.joined(separator: " ")))
+    }
+    addNotes(upTo: SamplePosition(.max))
+    if timeline.segments.isEmpty { lines.append(#"<p class="empty">Nobody said anything in this recording.</p>"#) }
+    return (lines + ["</main>\n"]).joined(separator: "\n")
+}
+
+/// What stands between words.
+private enum Note {
+    case gap(Gap)
+    case mark(Mark)
+
+    var position: SamplePosition {
+        switch self {
+        case .gap(let gap): gap.range.start
+        case .mark(let mark): mark.position
+        }
+    }
+
+    var markup: String {
+        switch self {
+        case .gap(let gap):
+            let text = Exporting.markup(String(description(of: gap).dropFirst().dropLast()))
+            return #"<span class="gap" data-t="\#(milliseconds(position))">\#(text)</span>"#
+        case .mark(let mark):
+            let text = oneLine(mark.text)
+            let said = text.isEmpty ? "mark" : Exporting.markup(text)
+            return #"<span class="mark" data-t="\#(milliseconds(position))" dir="auto">⚑ \#(said)</span>"#
+        }
+    }
+}
+
+private func line(at position: SamplePosition, _ content: String) -> String {
+    let time = milliseconds(position)
+    return
+        ##"<p class="s" data-t="\##(time)"><a class="t" href="#t=\##(decimalSeconds(position))" data-t="\##(time)">"##
+        + #"\#(clockTime(position))</a><span class="x" dir="auto">\#(content)</span></p>"#
+}
+
+private func span(_ word: Word, _ text: String) -> String {
+    let percent = word.confidence.isFinite ? Int((min(1, max(0, word.confidence)) * 100).rounded()) : 0
+    let shade =
+        switch percent {
+        case 75...: ""
+        case 50..<75: " c2"
+        case 25..<50: " c1"
+        default: " c0"
+        }
+    return #"<span class="w\#(shade)" data-t="\#(milliseconds(word.range.start))" data-c="\#(percent)">"#
+        + "\(markup(text))</span>"
+}

@@ -1,0 +1,109 @@
+import Core
+
+/// The transcript as a page that plays the audio beside it.
+func playerPage(_ timeline: Timeline, _ details: RecordingDetails) -> String {
+    let length = milliseconds(timeline.length)
+    let gaps = timeline.gaps.map { "[\(milliseconds($0.range.start)),\(milliseconds($0.range.end))]" }
+    let marks = timeline.marks.map { milliseconds($0.position) }.sorted()
+    let data = """
+        {"duration":\(length),"peaks":"\(hexadecimal(details.peaks))","gaps":[\(gaps.joined(separator: ","))],\
+        "marks":[\(marks.map(String.init).joined(separator: ","))]}
+        """
+    return Page(
+        title: details.title, styles: [PageStyle.text, PageStyle.player], script: PageScript.text,
+        digests: ([PageDigests.style, PageDigests.player], PageDigests.playerScript), data: data,
+        body: head(timeline, details) + player(timeline, details, length: length) + transcript(timeline)
+            + foot(timeline)
+    ).text
+}
+
+private func head(_ timeline: Timeline, _ details: RecordingDetails) -> String {
+    var facts: [(String, String)] = []
+    if let started = details.started {
+        let doubt = details.clock == .unverified ? #" <span class="tag">clock unverified</span>"# : ""
+        facts.append(("Recorded", markup(started) + doubt))
+    }
+    facts.append(("Length", clockTime(timeline.length)))
+    if let device = details.device { facts.append(("Recorder", markup(device))) }
+    let engine = [timeline.engine.name, timeline.engine.version, timeline.engine.model].filter { !$0.isEmpty }
+    if !engine.isEmpty { facts.append(("Written by", markup(engine.joined(separator: " ")))) }
+    let lost = timeline.gaps.reduce(Int64(0)) { $0 + $1.range.count }
+    if lost > 0 {
+        let tenths = (lost * 10 + Int64(SamplePosition.rate) / 2) / Int64(SamplePosition.rate)
+        let places = timeline.gaps.count == 1 ? "one gap" : "\(timeline.gaps.count) gaps"
+        facts.append(("Lost", #"<span class="tag">\#(tenths / 10).\#(tenths % 10) s in \#(places)</span>"#))
+    }
+    let list = facts.map { "<div><dt>\($0.0)</dt><dd dir=\"auto\">\($0.1)</dd></div>\n" }.joined()
+    let back = details.index.map { #"<p class="back"><a href="\#(markup($0))">All recordings</a></p>"# + "\n" } ?? ""
+    return """
+        <a class="skip" href="#text">To the transcript</a>
+        <header>
+        \(back)<h1 dir="auto">\(markup(details.title))</h1>
+        <dl class="facts">
+        \(list)</dl>
+        </header>
+
+        """
+}
+
+private func player(_ timeline: Timeline, _ details: RecordingDetails, length: Int64) -> String {
+    """
+    <section class="bar" id="bar" aria-label="Player"><div>
+    <audio id="audio" preload="metadata" src="\(relativeLink(details.audio))"></audio>
+    <div class="row">
+    <button class="play" id="play" type="button" aria-label="Play" aria-keyshortcuts="Space">\
+    <svg class="start" viewBox="0 0 24 24" aria-hidden="true"><path d="M7 4v16l14-8z"/></svg>\
+    <svg class="pause" viewBox="0 0 24 24" aria-hidden="true"><path d="M6 4h4v16H6zM14 4h4v16h-4z"/></svg></button>
+    <div class="wave"><canvas id="wave" aria-hidden="true"></canvas>\
+    <input id="seek" type="range" min="0" max="\(max(1, length))" step="1" value="0" aria-label="Position"></div>
+    <div class="clock"><span id="time">0:00</span> <span>/ \(clockTime(timeline.length))</span></div>
+    </div>
+    <div class="row tools">
+    <form role="search"><input id="find" type="search" placeholder="Search" aria-label="Search the transcript" \
+    autocomplete="off" spellcheck="false" aria-keyshortcuts="/"><output id="hits" for="find"></output>\
+    <button id="previous" type="button" aria-label="Previous hit" disabled>↑</button>\
+    <button id="next" type="button" aria-label="Next hit" disabled>↓</button></form>
+    <label>Speed <select id="speed"><option value="0.5">½×</option><option value="0.75">¾×</option>\
+    <option value="1" selected>1×</option><option value="1.25">1¼×</option><option value="1.5">1½×</option>\
+    <option value="2">2×</option></select></label>
+    <label><input id="shade" type="checkbox" checked> Shade doubt</label>
+    <button id="help-button" type="button" aria-label="Keyboard help" aria-keyshortcuts="?">?</button>
+    </div>
+    <p class="trouble" id="trouble" role="alert" hidden>\(markup(details.audio)) cannot be played: it has to lie \
+    beside this page. The text is all here.</p>
+    </div></section>
+
+    """
+}
+
+private func foot(_ timeline: Timeline) -> String {
+    """
+    <footer>
+    <p class="keys">Click a word to hear it. <kbd>Space</kbd> plays, <kbd>←</kbd> <kbd>→</kbd> go 3 seconds, \
+    <kbd>/</kbd> searches, <kbd>?</kbd> shows all keys.</p>
+    <p>Written by a machine: <span class="shaded"><span class="c1">dotted</span> and <span class="c0">waved</span></span> \
+    words are the ones it is least sure of.</p>
+    </footer>
+    <dialog id="help" aria-labelledby="help-title">
+    <h2 id="help-title">Keys</h2>
+    <dl>
+    <dt><kbd>Space</kbd></dt><dd>play, pause</dd>
+    <dt><kbd>←</kbd> <kbd>→</kbd></dt><dd>3 seconds back, forward</dd>
+    <dt><kbd>Shift</kbd> <kbd>←</kbd> <kbd>→</kbd></dt><dd>previous, next word</dd>
+    <dt><kbd>↑</kbd> <kbd>↓</kbd></dt><dd>previous, next line</dd>
+    <dt><kbd>m</kbd></dt><dd>next mark</dd>
+    <dt><kbd>/</kbd></dt><dd>search</dd>
+    <dt><kbd>n</kbd> <kbd>Shift</kbd> <kbd>n</kbd></dt><dd>next, previous hit</dd>
+    <dt><kbd>Home</kbd></dt><dd>to the beginning</dd>
+    </dl>
+    <form method="dialog"><button>Close</button></form>
+    </dialog>
+    """
+}
+
+private func hexadecimal(_ bytes: [UInt8]) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    var text: [UInt8] = []
+    for byte in bytes { text += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
+    return String(decoding: text, as: UTF8.self)
+}

@@ -1,0 +1,46 @@
+import Core
+
+/// What a page says of a recording besides its transcript.
+package struct RecordingDetails: Hashable, Sendable {
+    package var title: String
+
+    /// The wall time of the start as people read it; nil where it is not known.
+    package var started: String?
+
+    /// The same as RFC 3339.
+    package var startedAt: String?
+
+    /// Whether that time can be believed.
+    package var clock: RecordingSummary.Clock?
+
+    /// Which recorder it is from.
+    package var device: String?
+
+    /// The audio's file name, beside the page.
+    package var audio: String
+
+    /// Where the list of all recordings is, relative to the page; nil where there is none.
+    package var index: String?
+
+    /// The loudest sample of each of so many equal stretches of the recording, 0 to 255; may be empty.
+    package var peaks: [UInt8]
+
+    package init(
+        title: String, started: String? = nil, startedAt: String? = nil, clock: RecordingSummary.Clock? = nil,
+        device: String? = nil, audio: String = "audio.wav", index: String? = nil, peaks: [UInt8] = []
+    ) {
+        self.title = title
+        self.started = started
+        self.startedAt = startedAt
+        self.clock = clock
+        self.device = device
+        self.audio = audio
+        self.index = index
+        self.peaks = peaks
+    }
+
+    /// What a transcript alone tells: it is named after its file, or after the folder in which `audio.wav` lies.
+    package init(_ timeline: Timeline) {
+        self.init(title: timeline.name, audio: timeline.name.contains(".") ? timeline.name : "audio.wav")
+    }
+}

@@ -1,0 +1,19 @@
+import Core
+
+/// A position in seconds, exact, without an exponent: `0.42`, `12`, `360000.5`.
+func decimalSeconds(_ position: SamplePosition) -> String {
+    // A sample is 0.0000625 s.
+    let units = max(0, position.samples) * 625
+    let fraction = String(units % 10_000_000)
+    let digits = String(repeating: "0", count: 7 - fraction.count) + fraction
+    let kept = digits.reversed().drop { $0 == "0" }.reversed()
+    return "\(units / 10_000_000)" + (kept.isEmpty ? "" : "." + String(kept))
+}
+
+/// Hours, minutes and seconds as people read them: `3:07`, `1:03:07`.
+func clockTime(_ position: SamplePosition) -> String {
+    let seconds = max(0, position.samples) / Int64(SamplePosition.rate)
+    let pad = { (number: Int64) in number < 10 ? "0\(number)" : "\(number)" }
+    return seconds < 3_600
+        ? "\(seconds / 60):\(pad(seconds % 60))" : "\(seconds / 3_600):\(pad(seconds / 60 % 60)):\(pad(seconds % 60))"
+}

@@ -1,0 +1,60 @@
+import Core
+
+/// The transcript as a TextGrid of Praat, in its long form: tiers of segments, words and gaps, and one of marks.
+func textGrid(_ timeline: Timeline) -> String {
+    let tiers = Tiers(timeline) { $0.samples }
+    let end = decimalSeconds(SamplePosition(tiers.end))
+    var lines = [
+        "File type = \"ooTextFile\"", "Object class = \"TextGrid\"", "", "xmin = 0", "xmax = \(end)",
+        "tiers? <exists>", "size = 4", "item []:",
+    ]
+    let intervals = [("segments", tiers.segments), ("words", tiers.words.flatMap { $0 }), ("gaps", tiers.gaps)]
+    for (index, (name, spans)) in intervals.enumerated() {
+        let tiled = tiled(spans, end: tiers.end)
+        lines += header(index + 1, "IntervalTier", name, end, "intervals: size = \(tiled.count)")
+        for (index, span) in tiled.enumerated() {
+            lines += [
+                "        intervals [\(index + 1)]:", "            xmin = \(decimalSeconds(SamplePosition(span.start)))",
+                "            xmax = \(decimalSeconds(SamplePosition(span.end)))",
+                "            text = \(quoted(span.text))",
+            ]
+        }
+    }
+    lines += header(4, "TextTier", "marks", end, "points: size = \(tiers.marks.count)")
+    for (index, mark) in tiers.marks.enumerated() {
+        lines += [
+            "        points [\(index + 1)]:", "            number = \(decimalSeconds(SamplePosition(mark.time)))",
+            "            mark = \(quoted(mark.text))",
+        ]
+    }
+    return lines.map { $0 + "\n" }.joined()
+}
+
+private func header(_ number: Int, _ kind: String, _ name: String, _ end: String, _ size: String) -> [String] {
+    [
+        "    item [\(number)]:", "        class = \"\(kind)\"", "        name = \"\(name)\"", "        xmin = 0",
+        "        xmax = \(end)", "        \(size)",
+    ]
+}
+
+/// An interval tier has no holes: what lies between is an interval without text.
+private func tiled(_ spans: [Tiers.Span], end: Int64) -> [Tiers.Span] {
+    var tiled: [Tiers.Span] = []
+    var reached: Int64 = 0
+    for span in spans {
+        if span.start > reached { tiled.append(Tiers.Span(start: reached, end: span.start, text: "")) }
+        tiled.append(span)
+        reached = span.end
+    }
+    if reached < end { tiled.append(Tiers.Span(start: reached, end: end, text: "")) }
+    return tiled
+}
+
+private func quoted(_ text: String) -> String {
+    var quoted = "\""
+    for scalar in text.unicodeScalars {
+        if scalar == "\"" { quoted += "\"" }
+        quoted.unicodeScalars.append(scalar)
+    }
+    return quoted + "\""
+}

@@ -1,0 +1,79 @@
+import Core
+
+/// The transcript as annotation tools take it: on each tier stretches in order that never overlap and are never empty,
+/// every word inside its segment. Times that an engine got wrong are moved as little as that needs.
+struct Tiers {
+    struct Span: Equatable {
+        var start: Int64
+        var end: Int64
+        var text: String
+    }
+
+    var segments: [Span] = []
+
+    /// The words of each segment, in the order of `segments`.
+    var words: [[Span]] = []
+    var gaps: [Span] = []
+
+    /// Instants, no two at the same place.
+    var marks: [(time: Int64, text: String)] = []
+
+    /// The length of the recording, or of what is said to be in it where that is longer; at least 1.
+    var end: Int64
+
+    /// - Parameter unit: a position in the tool's own unit, of which times are whole numbers.
+    init(_ timeline: Timeline, unit: (SamplePosition) -> Int64) {
+        end = max(1, unit(timeline.length))
+        addSegments(of: timeline, unit: unit)
+        let ordered = timeline.gaps.sorted { $0.range.start < $1.range.start }
+        gaps = Self.separated(
+            ordered.map { Span(start: unit($0.range.start), end: unit($0.range.end), text: description(of: $0)) },
+            from: 0)
+        for mark in timeline.marks.sorted(by: { $0.position < $1.position }) {
+            let time = max(0, unit(mark.position))
+            let text = oneLine(mark.text)
+            if let last = marks.last, last.time == time {
+                marks[marks.count - 1].text = [last.text, text].filter { !$0.isEmpty }.joined(separator: " / ")
+            } else {
+                marks.append((time, text))
+            }
+        }
+        end = max(end, segments.last?.end ?? 0, gaps.last?.end ?? 0, (marks.last?.time ?? -1) + 1)
+    }
+
+    private mutating func addSegments(of timeline: Timeline, unit: (SamplePosition) -> Int64) {
+        var free: Int64 = 0
+        for (index, segment) in timeline.segments.enumerated() {
+            let start = max(free, unit(segment.range.start))
+            let spoken = segment.words.map { (oneLine($0.text), $0.range) }.filter { !$0.0.isEmpty }
+            let inside = Self.separated(
+                spoken.map { Span(start: unit($0.1.start), end: unit($0.1.end), text: $0.0) }, from: start)
+            let least = max(start + 1, inside.last?.end ?? 0)
+            var end = max(least, unit(segment.range.end))
+            if index + 1 < timeline.segments.count {
+                end = max(least, min(end, unit(timeline.segments[index + 1].range.start)))
+            }
+            segments.append(Span(start: start, end: end, text: label(of: segment)))
+            words.append(inside)
+            free = end
+        }
+    }
+
+    /// Ends each span where the next begins, or begins the next later where that would leave nothing of it.
+    private static func separated(_ spans: [Span], from first: Int64) -> [Span] {
+        var separated: [Span] = []
+        for (index, span) in spans.enumerated() {
+            let start = max(span.start, separated.last?.end ?? first)
+            let next = index + 1 < spans.count ? spans[index + 1].start : .max
+            separated.append(Span(start: start, end: max(start + 1, min(span.end, next)), text: span.text))
+        }
+        return separated
+    }
+}
+
+/// A segment's text, or why it has none.
+func label(of segment: Segment) -> String {
+    let text = oneLine(segment.text)
+    if !text.isEmpty { return text }
+    return segment.endedBy == .error ? "[not read]" : "[no words]"
+}

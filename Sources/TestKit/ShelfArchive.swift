@@ -1,0 +1,22 @@
+import Core
+
+/// An archive to read, of what a test puts into it.
+package actor ShelfArchive: ArchiveReading {
+    private var held: [(summary: RecordingSummary, timeline: Timeline)]
+
+    package init(_ held: [(summary: RecordingSummary, timeline: Timeline)]) { self.held = held }
+
+    /// Adds a recording, or replaces the one of the same number.
+    package func put(_ summary: RecordingSummary, _ timeline: Timeline) {
+        held.removeAll { $0.summary.id == summary.id }
+        held.append((summary, timeline))
+    }
+
+    package func recordings() -> [RecordingSummary] { held.map(\.summary).sorted { $0.id < $1.id } }
+
+    package func transcript(of recording: Int) -> (RecordingSummary, Timeline)? {
+        held.first { $0.summary.id == recording }.map { ($0.summary, $0.timeline) }
+    }
+
+    package func search(_ words: String, limit: Int) -> [SearchHit] { [] }
+}

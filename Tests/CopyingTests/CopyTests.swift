@@ -1,0 +1,186 @@
+import AudioEncoder
+import Copying
+import Core
+import FoundationEssentials
+import Glibc
+import TestKit
+import Testing
+
+@Suite("Copying to a folder") struct CopyTests {
+    @Test("a copy is everything that was promised, whole, with the same samples", arguments: AudioForm.allCases)
+    func whole(form: AudioForm) async throws {
+        var desk = try await Desk(recordings: 2, seconds: 3.3)
+        desk.audio = form
+        let report = try await desk.copy()
+        #expect(report.error == nil && report.copied.map(\.recording) == [1, 2] && report.kept.isEmpty)
+        #expect(report.copied[0].folder == "recorder/\(Desk.name(1))")
+        #expect(desk.copies == [Desk.name(1), Desk.name(2)])
+        #expect(desk.areWhole())
+        let wanted = [
+            "SHA256SUMS", "audio.\(form.rawValue)", "index.html", "labels.txt", "transcript.TextGrid", "transcript.csv",
+            "transcript.eaf", "transcript.json", "transcript.srt", "transcript.txt", "transcript.vtt",
+        ]
+        #expect(Set(names("\(desk.shelf)/\(Desk.name(1))")) == Set(wanted))
+        #expect(
+            names("\(desk.stick)/Fieldscribe") == ["index.html", "recorder", "RESULT.txt"].sorted()
+                || Set(names("\(desk.stick)/Fieldscribe")) == ["index.html", "recorder", "RESULT.txt"])
+        #expect(names(desk.shelf).count == 2, "no temporary folder stays")
+        let entries = await desk.ledger.entries
+        #expect(entries.map(\.folder) == report.copied.map(\.folder) && entries.allSatisfy { $0.volume == "ABCD-1234" })
+        let sum = shell("sha256sum < '\(desk.shelf)/\(Desk.name(1))/SHA256SUMS'").output.prefix(64)
+        #expect(entries[0].manifest == sum)
+        let size = shell("cat '\(desk.shelf)/\(Desk.name(1))'/* | wc -c").output.filter { $0 != "\n" }
+        #expect(String(report.copied[0].bytes) == size)
+    }
+
+    @Test("FLAC passes its own test and tells where it is from")
+    func flac() async throws {
+        let desk = try await Desk(seconds: 20)
+        try await desk.copy()
+        let path = "\(desk.shelf)/\(Desk.name(1))/audio.flac"
+        #expect(shell("flac -t '\(path)'").status == 0)
+        let tags = shell("metaflac --export-tags-to=- '\(path)'").output.lowercased()
+        for tag in [
+            "title=recording 1", "artist=recorder", "tracknumber=1", "date=2026-11-", "clock unverified",
+            "stopped: button",
+        ] {
+            #expect(tags.contains(tag), "\(tags)")
+        }
+    }
+
+    @Test("the page has the sound's outline, and the list over all has the text")
+    func pages() async throws {
+        let desk = try await Desk(recordings: 2)
+        await desk.put(2, text: "a very particular </script> sentence")
+        try await desk.copy()
+        let page = try text("\(desk.shelf)/\(Desk.name(1))/index.html")
+        let peaks = try #require(page.split(separator: "\"peaks\":\"").last?.split(separator: "\"").first)
+        #expect(peaks.count == 2 * 1_200 && Set(peaks).count > 8)
+        #expect(page.contains("src=\"./audio.flac\"") && page.contains("href=\"../../index.html\""))
+        let index = try text("\(desk.stick)/Fieldscribe/index.html")
+        #expect(index.contains("recorder/\(Desk.name(1))/index.html"))
+        #expect(index.contains("particular \\u003c/script\\u003e sentence"))
+        #expect(!index.contains("</script> sentence"))
+    }
+
+    @Test("a second copy takes only what is new, and touches nothing that is there")
+    func incremental() async throws {
+        let desk = try await Desk(recordings: 2)
+        try await desk.copy()
+        let before = shell("cd '\(desk.shelf)' && find . -type f -printf '%p %i %T@ %s\\n' | sort").output
+        try await desk.record(3)
+        let report = try await desk.copy()
+        #expect(report.copied.map(\.recording) == [3] && report.kept.map(\.recording) == [1, 2])
+        let after = shell("cd '\(desk.shelf)' && find . -type f -printf '%p %i %T@ %s\\n' | sort").output
+        #expect(
+            after.split(separator: "\n").filter { !$0.contains(Desk.name(3)) }.joined(separator: "\n") + "\n" == before)
+        #expect(desk.areWhole())
+        #expect(try text("\(desk.stick)/Fieldscribe/index.html").contains(Desk.name(1)))
+        let result = try text("\(desk.stick)/Fieldscribe/RESULT.txt")
+        #expect(
+            result.contains("1 recording was copied") && result.contains("2 recordings were here before"), "\(result)")
+    }
+
+    @Test("a ledger that lost its entries finds the copies whole and takes them up again", arguments: [true, false])
+    func adopted(hasLedger: Bool) async throws {
+        let desk = try await Desk(recordings: 2)
+        try await desk.copy()
+        let other = MemoryLedger()
+        var export = FolderExport(
+            archive: desk.archive, ledger: hasLedger ? other : nil,
+            settings: CopySettings(
+                formats: Desk.formats, audio: .flac, device: Desk.device, volume: "ABCD-1234", now: 1_795_163_500),
+            audioPath: { desk.audioPath($0) })
+        export.gate = { operation, path throws(DeviceError) in
+            if operation == "mkdir" { throw DeviceError(.failed, "mkdir", "\(path): nothing has to be made") }
+        }
+        let report = try await export.copy(to: desk.stick)
+        #expect(report.error == nil && report.copied.isEmpty && report.kept.count == 2)
+        #expect(desk.copies.count == 2)
+        let entries = await other.entries
+        let kept = await desk.ledger.entries
+        #expect(entries == (hasLedger ? kept : []))
+    }
+
+    @Test("a newer text goes beside the older one, and the list shows the newer")
+    func newerText() async throws {
+        let desk = try await Desk()
+        try await desk.copy()
+        let before = shell("cd '\(desk.shelf)' && sha256sum */*").output
+        await desk.put(1, text: "one two three")
+        #expect(try await desk.copy().copied.map(\.folder) == ["recorder/\(Desk.name(1))_2"])
+        #expect(shell("cd '\(desk.shelf)' && sha256sum \(Desk.name(1))/*").output == before)
+        #expect(try await desk.copy().copied.isEmpty)
+        let index = try text("\(desk.stick)/Fieldscribe/index.html")
+        #expect(index.contains("\(Desk.name(1))_2/index.html") && !index.contains("\(Desk.name(1))/index.html"))
+    }
+
+    @Test(
+        "a copy that somebody damaged is left as it is, and copied anew",
+        arguments: ["rm audio.flac", "echo x >> SHA256SUMS", "rm SHA256SUMS", "rm SHA256SUMS; mkdir SHA256SUMS"])
+    func damaged(how: String) async throws {
+        let desk = try await Desk()
+        try await desk.copy()
+        #expect(shell("cd '\(desk.shelf)/\(Desk.name(1))' && \(how)").status == 0)
+        let before = shell("cd '\(desk.shelf)/\(Desk.name(1))' && ls -lR --full-time").output
+        #expect(try await desk.copy().copied.map(\.folder) == ["recorder/\(Desk.name(1))_2"])
+        #expect(shell("cd '\(desk.shelf)/\(Desk.name(1))' && ls -lR --full-time").output == before)
+    }
+
+    @Test("a copy of another recording of the same name is no copy of this one")
+    func otherArchive() async throws {
+        let desk = try await Desk()
+        try await desk.copy()
+        let other = try await Desk(recordings: 0, stick: desk.stick)
+        try await other.record(1, seconds: 0.6)
+        let report = try await other.copy()
+        #expect(report.copied.map(\.folder) == ["recorder/\(Desk.name(1))_2"])
+        // The same length and text, but not the same sound.
+        let third = try await Desk(recordings: 0, stick: desk.stick)
+        _ = shell("sox -n -r 16000 -b 16 -c 1 '\(third.audioPath(1))' synth 0.5 sine 440")
+        await third.put(1, text: "one two")
+        #expect(try await third.copy().copied.map(\.folder) == ["recorder/\(Desk.name(1))_3"])
+    }
+
+    @Test("what fails for one recording does not keep the others back")
+    func sourceFails() async throws {
+        let desk = try await Desk(recordings: 3)
+        unlink(desk.audioPath(2))
+        let report = try await desk.copy()
+        #expect(report.copied.map(\.recording) == [1, 3])
+        #expect(report.failures.map(\.recording) == [2] && report.error?.code == .missing)
+        #expect(desk.areWhole() && desk.copies.count == 2)
+        #expect(try text("\(desk.stick)/Fieldscribe/RESULT.txt").contains("NOT EVERYTHING WAS COPIED"))
+        let error = await thrown { try await desk.copy([9]) }
+        #expect(error?.code == .missing)
+    }
+
+    @Test("other recorders' copies are listed by their names, and nothing else that is there")
+    func otherDevices() async throws {
+        let desk = try await Desk()
+        let top = "\(desk.stick)/Fieldscribe"
+        for folder in [
+            "other/000003_2026-01-02_03-04-05", "other/000004_x\\\"><script>", "Evil/000001_clock-unverified", "bad<b>",
+        ] {
+            #expect(shell("mkdir -p '\(top)/\(folder)' && touch '\(top)/\(folder)/index.html'").status == 0)
+        }
+        try await desk.copy()
+        let index = try text("\(top)/index.html")
+        #expect(
+            index.contains("other/000003_2026-01-02_03-04-05/index.html") && index.contains("2 January 2026, 03:04"))
+        #expect(!index.contains("000004") && !index.contains("Evil") && !index.contains("bad"))
+    }
+
+    @Test("a recording without text, and one with every odd character")
+    func oddText() async throws {
+        let desk = try await Desk(recordings: 2)
+        await desk.put(1, text: "")
+        await desk.put(2, text: "\u{202E}\"<&>' 👩‍🚀 \u{2028} שלום ;|$(x)`")
+        #expect(try await desk.copy().error == nil)
+        #expect(desk.areWhole() && desk.copies.count == 2)
+    }
+
+    private func text(_ path: String) throws -> String {
+        String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
+    }
+}

@@ -1,0 +1,167 @@
+import Copying
+import Core
+import Glibc
+import Platform
+import Synchronization
+import TestKit
+import Testing
+
+/// The stick fails at every call that changes it, one after the other.
+@Suite("A stick that fails", .serialized) struct FaultTests {
+    enum Fault: String, CaseIterable, Sendable {
+        /// One call fails, and the next ones do not.
+        case once
+        /// All calls fail from then on: it was pulled, or the power went.
+        case pulled
+        /// All calls that need room fail from then on.
+        case full
+    }
+
+    /// Fails from the call of a number on.
+    private final class Failing: Sendable {
+        private let calls = Mutex(0)
+        let at: Int
+        let fault: Fault
+
+        init(at: Int, _ fault: Fault) {
+            self.at = at
+            self.fault = fault
+        }
+
+        var count: Int { calls.withLock { $0 } }
+
+        func call(_ operation: String, _ path: String) throws(DeviceError) {
+            let number = calls.withLock { calls in
+                calls += 1
+                return calls
+            }
+            switch fault {
+            case .once where number == at, .pulled where number >= at:
+                throw .system(operation, status: EIO, on: path)
+            case .full where number >= at && ["write", "open", "mkdir", "fsync"].contains(operation):
+                throw .system(operation, status: ENOSPC, on: path)
+            default: break
+            }
+        }
+    }
+
+    @Test("at whatever call, nothing half has a final name, and the next copy carries on", arguments: Fault.allCases)
+    func everyCall(fault: Fault) async throws {
+        // Two recordings where the second must not suffer with the first.
+        let count = fault == .once ? 2 : 1
+        let clean = try await Desk(recordings: count, seconds: 2)
+        let counter = Failing(at: .max, fault)
+        let untroubled = try await clean.export(gate: counter.call).copy(to: clean.stick)
+        #expect(untroubled.error == nil && counter.count > 40)
+        var failed = 0
+        for call in 1...counter.count {
+            let stick = clean.folder.file("stick-\(call)")
+            try makeFolder(stick)
+            defer { shell("rm -rf '\(stick)'") }
+            let ledger = MemoryLedger()
+            var export = FolderExport(
+                archive: clean.archive, ledger: ledger, settings: clean.export().settings,
+                audioPath: { clean.audioPath($0) })
+            let failing = Failing(at: call, fault)
+            export.gate = failing.call
+            var report: CopyReport?
+            let error = await thrown { report = try await export.copy(to: stick) }
+            if error != nil || report?.error != nil { failed += 1 }
+            let shelf = "\(stick)/Fieldscribe/recorder"
+            #expect(whole(shelf), "call \(call)")
+            // What is called done is there.
+            for copy in report?.copied ?? [] { #expect(names(shelf).contains(String(copy.folder.dropFirst(9)))) }
+            for entry in await ledger.entries { #expect(names(shelf).contains(String(entry.folder.dropFirst(9)))) }
+
+            export.gate = { _, _ in }
+            let second = try await export.copy(to: stick)
+            #expect(second.error == nil && second.copied.count + second.kept.count == count, "call \(call)")
+            #expect(whole(shelf) && names(shelf) == (1...count).map(Desk.name), "call \(call): \(names(shelf))")
+            #expect(names("\(stick)/Fieldscribe").count == 3)
+            #expect(await ledger.entries.count == count)
+        }
+        #expect(failed >= counter.count * 3 / 4)
+        print(
+            "\(fault.rawValue): \(counter.count) calls failed one after the other, \(failed) copies told so, none false"
+        )
+    }
+
+    private func whole(_ shelf: String) -> Bool {
+        names(shelf).filter { !$0.hasPrefix("partial") }.allSatisfy {
+            shell("cd '\(shelf)/\($0)' && sha256sum --quiet -c SHA256SUMS && [ $(ls | wc -l) = 11 ]").status == 0
+        }
+    }
+
+    @Test("an entry that could not be kept is found again: the copy is not made twice")
+    func ledgerFails() async throws {
+        let desk = try await Desk()
+        await desk.ledger.failOnce(DeviceError(.full, "INSERT", "archive: full"))
+        #expect(try await desk.copy().error?.code == .full)
+        #expect(desk.copies == [Desk.name(1)])
+        #expect(try await desk.copy().kept.map(\.recording) == [1])
+        #expect(await desk.ledger.entries.count == 1 && desk.copies == [Desk.name(1)])
+    }
+
+    @Test("what is not read back as it was written is not called a copy", arguments: ["audio.flac", "transcript.json"])
+    func lyingStick(file: String) async throws {
+        let desk = try await Desk(seconds: 5)
+        let path = "\(desk.shelf)/partial/\(file)"
+        let report = try await desk.export { operation, _ throws(DeviceError) in
+            guard operation == "syncfs", access(path, F_OK) == 0 else { return }
+            shell("printf 'x' | dd of='\(path)' bs=1 seek=$(($(stat -c %s '\(path)') / 2)) conv=notrunc")
+        }.copy(to: desk.stick)
+        #expect(report.error?.code == .damaged, "\(String(describing: report.error))")
+        #expect(names(desk.shelf).isEmpty)
+        #expect(await desk.ledger.entries.isEmpty)
+        #expect(try await desk.copy().copied.count == 1)
+    }
+
+    @Test("a copy that is stopped leaves nothing behind, wherever it stood")
+    func stopped() async throws {
+        let desk = try await Desk(recordings: 2, seconds: 5)
+        var stops = 0
+        for turn in 1... {
+            let asked = Mutex(0)
+            var export = desk.export()
+            export.shouldStop = {
+                asked.withLock { asked in
+                    asked += 1
+                    return asked >= turn
+                }
+            }
+            let error = await thrown { _ = try await export.copy(to: desk.stick) }
+            #expect(desk.areWhole() && desk.copies == names(desk.shelf))
+            guard let error else { break }
+            #expect(error.status == ECANCELED)
+            stops += 1
+            shell("rm -rf '\(desk.stick)/Fieldscribe'")
+        }
+        #expect(stops > 15)
+        #expect(desk.copies.count == 2)
+    }
+
+    @Test("two copies to one stick at once are refused")
+    func busy() async throws {
+        let desk = try await Desk()
+        let other = try await Desk(recordings: 1, stick: desk.stick)
+        let seen = Mutex<DeviceError?>(nil)
+        let started = Mutex(false)
+        let report = try await desk.export { operation, path throws(DeviceError) in
+            guard operation == "rename",
+                started.withLock({ started in
+                    defer { started = true }
+                    return !started
+                })
+            else { return }
+            // Another process: a lock is the open file's, not the process's.
+            let held = shell("flock -n '\(desk.stick)/Fieldscribe' true").status
+            if held != 0 { seen.withLock { $0 = DeviceError(.busy, "flock", "held") } }
+        }.copy(to: desk.stick)
+        #expect(report.error == nil && seen.withLock { $0 } != nil)
+        let lock = try Folder(opening: "\(desk.stick)/Fieldscribe")
+        try lock.lock()
+        let error = await thrown { try await other.copy() }
+        #expect(error?.code == .busy)
+        withExtendedLifetime(lock) {}
+    }
+}

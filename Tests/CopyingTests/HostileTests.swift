@@ -1,0 +1,117 @@
+import Copying
+import Core
+import Glibc
+import Platform
+import TestKit
+import Testing
+
+/// Sticks that somebody prepared, that are full, or that take nothing.
+@Suite("A stick that is not as it should be", .serialized) struct HostileTests {
+    @Test(
+        "no link leads out of the stick, and nothing foreign is touched",
+        arguments: [
+            "ln -s '$OUT' Fieldscribe", "mkdir Fieldscribe; ln -s '$OUT' Fieldscribe/recorder",
+            "mkdir -p Fieldscribe/recorder; ln -s '$OUT' Fieldscribe/recorder/partial",
+            "mkdir -p Fieldscribe/recorder/partial; ln -s '$OUT/secret' Fieldscribe/recorder/partial/audio.flac",
+            "mkdir -p Fieldscribe/recorder/partial/audio.flac; touch Fieldscribe/recorder/partial/audio.flac/mine",
+            "mkdir -p Fieldscribe/recorder; ln -s '$OUT' Fieldscribe/recorder/$NAME",
+            "mkdir -p Fieldscribe/recorder; mkfifo Fieldscribe/recorder/$NAME",
+            "mkdir -p Fieldscribe/recorder/$NAME; mkfifo Fieldscribe/recorder/$NAME/SHA256SUMS",
+            "mkdir -p Fieldscribe/recorder/$NAME; ln -s '$OUT/secret' Fieldscribe/recorder/$NAME/SHA256SUMS",
+            "mkdir -p Fieldscribe/recorder; echo mine > Fieldscribe/recorder/$NAME",
+            "mkdir -p Fieldscribe; ln -s '$OUT/secret' Fieldscribe/index.html",
+            "mkdir -p Fieldscribe; ln -s '$OUT/secret' Fieldscribe/index.html.new",
+            "mkdir -p Fieldscribe; ln -s '$OUT/secret' Fieldscribe/RESULT.txt", "echo mine > Fieldscribe",
+            "mkdir -p Fieldscribe; mkfifo Fieldscribe/recorder", "mkdir -p Fieldscribe/index.html/deep",
+            "mkdir -p Fieldscribe/recorder; for i in '' -2 -3 -4 -5 -6 -7 -8 -9; do mkdir Fieldscribe/recorder/partial$i; "
+                + "touch Fieldscribe/recorder/partial$i/mine; done",
+        ])
+    func prepared(how: String) async throws {
+        let desk = try await Desk()
+        let outside = desk.folder.file("outside")
+        shell("mkdir '\(outside)'; echo secret > '\(outside)/secret'; touch -d 2001-01-01 '\(outside)/secret'")
+        let commands = how.replacing("'$OUT'", with: "'\(outside)'").replacing("$OUT", with: outside)
+            .replacing("$NAME", with: Desk.name(1))
+        #expect(shell("cd '\(desk.stick)' && \(commands)").status == 0)
+        let mine = shell("cd '\(desk.stick)' && find . -name 'mine' -o -type p | sort").output
+        let before = shell("ls -la --full-time '\(outside)'; cat '\(outside)/secret'").output
+        var report: CopyReport?
+        let error = await thrown { report = try await desk.copy() }
+        #expect(shell("ls -la --full-time '\(outside)'; cat '\(outside)/secret'").output == before)
+        #expect(shell("cd '\(desk.stick)' && find . -name 'mine' -o -type p | sort").output == mine)
+        // Either it was copied beside what is in the way, or it was said why not.
+        if let copied = report?.copied.first {
+            #expect(shell("cd '\(desk.stick)/Fieldscribe/\(copied.folder)' && sha256sum -c SHA256SUMS").status == 0)
+            #expect(error == nil)
+        } else {
+            let told = try #require(error ?? report?.error)
+            #expect(told.message.contains("; "), "a remedy: \(told.message)")
+            #expect(await desk.ledger.entries.isEmpty)
+        }
+    }
+
+    @Test("a small stick takes what fits, says what it lacks, and the rest goes to the next", .enabled(if: canMount))
+    func small() async throws {
+        let stick = TemporaryFolder()
+        #expect(mount("tmpfs", stick.path, "tmpfs", 0, "size=3m") == 0)
+        defer { umount(stick.path) }
+        let desk = try await Desk(recordings: 1, seconds: 10, stick: stick.path)
+        try await desk.record(2, seconds: 300)
+        try await desk.record(3, seconds: 1)
+        let report = try await desk.copy()
+        #expect(report.copied.map(\.recording) == [1, 3])
+        #expect(report.failures.map(\.recording) == [2] && report.error?.code == .full)
+        #expect(report.error?.message.contains("needs about") == true)
+        #expect(desk.areWhole())
+    }
+
+    @Test("a stick that fills up in the middle keeps nothing half", .enabled(if: canMount))
+    func fillsUp() async throws {
+        let stick = TemporaryFolder()
+        #expect(mount("tmpfs", stick.path, "tmpfs", 0, "size=4m") == 0)
+        defer { umount(stick.path) }
+        let desk = try await Desk(recordings: 1, seconds: 60, stick: stick.path)
+        // Somebody else writes meanwhile.
+        let report = try await desk.export { operation, _ throws(DeviceError) in
+            if operation == "write" { shell("head -c 4M /dev/zero > '\(stick.path)/mine' 2>/dev/null") }
+        }.copy(to: stick.path)
+        #expect(report.error?.code == .full)
+        #expect(names(desk.shelf).isEmpty && names(stick.path).contains("mine"))
+        shell("rm '\(stick.path)/mine'")
+        #expect(try await desk.copy().copied.count == 1)
+    }
+
+    @Test("a read-only stick is refused in words", .enabled(if: canMount))
+    func readOnly() async throws {
+        let stick = TemporaryFolder()
+        #expect(mount("tmpfs", stick.path, "tmpfs", UInt(MS_RDONLY), "size=1m") == 0)
+        defer { umount(stick.path) }
+        let desk = try await Desk(stick: stick.path)
+        let error = await thrown { try await desk.copy() }
+        #expect(error?.code == .denied && error?.message.contains("read-only") == true)
+    }
+
+    @Test("another file system inside the stick is not written to", .enabled(if: canMount))
+    func mountInside() async throws {
+        let desk = try await Desk()
+        shell("mkdir -p '\(desk.shelf)'")
+        #expect(mount("tmpfs", desk.shelf, "tmpfs", 0, "size=1m") == 0)
+        defer { umount(desk.shelf) }
+        let error = await thrown { try await desk.copy() }
+        #expect(error?.code == .denied && names(desk.shelf).isEmpty)
+    }
+
+    @Test("a target that is not there is said to be missing")
+    func noTarget() async throws {
+        let desk = try await Desk()
+        let error = await thrown { _ = try await desk.export().copy(to: desk.folder.file("none")) }
+        #expect(error?.code == .missing)
+    }
+}
+
+/// Whether this process may mount file systems.
+private let canMount: Bool = {
+    let folder = TemporaryFolder()
+    guard mount("tmpfs", folder.path, "tmpfs", 0, "size=64k") == 0 else { return false }
+    return umount(folder.path) == 0
+}()

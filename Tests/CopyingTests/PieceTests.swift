@@ -1,0 +1,86 @@
+@testable import Copying
+import AudioEncoder
+import Core
+import FoundationEssentials
+import Glibc
+import Platform
+import TestKit
+import Testing
+
+@Suite("The pieces of a copy") struct PieceTests {
+    @Test(
+        "a file is read back with the digest that sha256sum gives, whatever its length and the order of reading",
+        arguments: [0, 1, 511, 4_096, 1_048_575, 1_048_576, 1_048_577, 3_500_001])
+    func readBack(length: Int) throws {
+        let folder = TemporaryFolder()
+        var random = SeededGenerator(seed: UInt64(length))
+        let bytes = (0..<length).map { _ in UInt8.random(in: 0...255, using: &random) }
+        try Data(bytes).write(to: URL(filePath: folder.file("file")))
+        let digest = String(shell("sha256sum < '\(folder.file("file"))'").output.prefix(64))
+        let file = try ReadBack("file", in: Folder(opening: folder.path), shouldStop: { false })
+        #expect(file.length == Int64(length))
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 100_000, alignment: 1)
+        defer { room.deallocate() }
+        for offset in [length / 2, 0, max(0, length - 10), length / 3, length + 5] {
+            let count = try file.read(into: room, at: Int64(offset))
+            #expect(count == max(0, min(100_000, length - offset)))
+            #expect(room.prefix(count).elementsEqual(bytes.dropFirst(offset).prefix(count)), "at \(offset)")
+        }
+        #expect(try file.finish() == digest)
+        #expect(Digest.of("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+    }
+
+    @Test("what is written here and there, in small pieces and large, is as if written at once")
+    func newFile() throws {
+        let folder = TemporaryFolder()
+        var random = SeededGenerator()
+        print("seed \(random.seed)")
+        let file = try NewFile("file", in: Folder(opening: folder.path), shouldStop: { false })
+        var model: [UInt8] = []
+        for _ in 0..<400 {
+            let offset = Bool.random(using: &random) ? model.count : Int.random(in: 0...model.count, using: &random)
+            let count = [1, 40, 4_000, 300_000].randomElement(using: &random) ?? 1
+            let piece = [UInt8](repeating: UInt8.random(in: 0...255, using: &random), count: count)
+            try piece.withUnsafeBytes { try file.write($0, at: Int64(offset)) }
+            if model.count < offset + count { model += [UInt8](repeating: 0, count: offset + count - model.count) }
+            model.replaceSubrange(offset..<offset + count, with: piece)
+            #expect(file.length == Int64(model.count))
+            if model.count > 4_000_000 { break }
+        }
+        try file.sync()
+        #expect(try Data(contentsOf: URL(filePath: folder.file("file"))) == Data(model))
+    }
+
+    @Test(
+        "peaks are the loudest sample of each stretch, however the blocks fall",
+        arguments: [1, 7, 1_199, 1_200, 1_201, 50_000])
+    func peaks(length: Int) {
+        var random = SeededGenerator(seed: UInt64(length))
+        let samples = (0..<length).map { _ in Int16.random(in: .min ... .max, using: &random) }
+        var peaks = Peaks(length: Int64(length))
+        var rest = samples[...]
+        while !rest.isEmpty {
+            let block = Array(rest.prefix(Int.random(in: 1...333, using: &random)))
+            block.withUnsafeBufferPointer { peaks.add($0) }
+            rest = rest.dropFirst(block.count)
+        }
+        let count = min(1_200, length)
+        let expected = (0..<count).map { stretch in
+            samples.enumerated().filter { $0.offset * count / length == stretch }
+                .map { UInt8(min(255, $0.element.magnitude >> 7)) }.max() ?? 0
+        }
+        #expect(peaks.values == expected)
+    }
+
+    @Test("no name is a path", arguments: ["", ".", "..", "a/b", "/etc", "a\u{0}b"])
+    func names(name: String) throws {
+        let place = TemporaryFolder()
+        let folder = try Folder(opening: place.path)
+        for call in [
+            { _ = try folder.open(name, O_RDONLY) }, { try folder.makeFolder(name) }, { try folder.remove(name) },
+            { try folder.rename("x", toFree: name) }, { try folder.rename(name, replacing: "x") },
+            { try folder.removeFolder(name) }, { _ = try folder.exists(name) },
+        ] as [() throws -> Void] { #expect(thrown(call)?.code == .failed) }
+        withExtendedLifetime(place) {}
+    }
+}

@@ -1,0 +1,104 @@
+import AudioEncoder
+import Copying
+import Core
+import Exporting
+import Glibc
+import Platform
+import TestKit
+import Testing
+
+/// Recordings with real audio on one side, a folder that stands for a stick on the other.
+struct Desk {
+    static let device = DeviceName(madeOf: "recorder")
+    static let formats: [TranscriptFormat] = [.text, .json, .srt, .vtt, .csv, .textgrid, .eaf, .labels, .html]
+
+    let folder = TemporaryFolder()
+    let archive = ShelfArchive([])
+    let ledger = MemoryLedger()
+    let stick: String
+    var formats = Desk.formats
+    var audio = AudioForm.flac
+
+    /// - Parameter stick: where to copy to; else a folder of the desk's own.
+    init(recordings: Int = 1, seconds: Double = 0.5, stick: String? = nil) async throws {
+        self.stick = stick ?? folder.file("stick")
+        if stick == nil { try makeFolder(self.stick) }
+        for id in 1...max(1, recordings) where recordings > 0 { try await record(id, seconds: seconds) }
+    }
+
+    /// The device's folder on the stick.
+    var shelf: String { "\(stick)/Fieldscribe/recorder" }
+
+    func audioPath(_ id: Int) -> String { folder.file("\(id).wav") }
+
+    static func name(_ id: Int) -> String { "00000\(id)_clock-unverified" }
+
+    func record(_ id: Int, seconds: Double = 0.5, text: String = "one two") async throws {
+        let made = shell("sox -R -n -r 16000 -b 16 -c 1 '\(audioPath(id))' synth \(seconds) pinknoise gain -6")
+        #expect(made.status == 0, "\(made.output)")
+        await put(id, seconds: seconds, text: text)
+    }
+
+    func put(_ id: Int, seconds: Double = 0.5, text: String) async {
+        let words = text.split(separator: " ").enumerated().map { index, text in
+            Word(
+                String(text),
+                SampleRange(SamplePosition(Int64(index) * 1_600), SamplePosition(Int64(index + 1) * 1_600)),
+                confidence: 0.8)
+        }
+        let length = SamplePosition(seconds: seconds)
+        await archive.put(
+            RecordingSummary(
+                id: id, startedAt: 1_795_163_412, clock: .unverified, microphone: "tone:440", length: length,
+                transcribedUpTo: length, stopReason: .button),
+            Timeline(
+                name: "00000\(id)", length: length,
+                engine: EngineDescription(name: "test", version: "1", model: "none"),
+                segments: [Segment(id: 1, range: SampleRange(.zero, length), words: words, endedBy: .stop)]))
+    }
+
+    func export(ledger: Bool = true, gate: @escaping Folder.Gate = { _, _ in }) -> FolderExport {
+        var export = FolderExport(
+            archive: archive, ledger: ledger ? self.ledger : nil,
+            settings: CopySettings(
+                formats: formats, audio: audio, device: Desk.device, volume: "ABCD-1234", now: 1_795_163_500),
+            audioPath: { [folder] in folder.file("\($0).wav") })
+        export.gate = gate
+        return export
+    }
+
+    /// Copies everything.
+    @discardableResult func copy(_ numbers: [Int]? = nil) async throws -> CopyReport {
+        try await export().copy(numbers, to: stick)
+    }
+
+    /// The folders under a final name, sorted.
+    var copies: [String] { names(shelf).filter { !$0.hasPrefix("partial") } }
+
+    /// Whether every folder under a final name is whole, as sha256sum and the source tell.
+    func areWhole() -> Bool {
+        copies.allSatisfy { name in
+            guard let number = Int(name.prefix(6)),
+                shell("cd '\(shelf)/\(name)' && sha256sum -c SHA256SUMS").status == 0
+            else { return false }
+            let audio = "\(shelf)/\(name)/audio.\(self.audio.rawValue)"
+            return shell("cmp <(sox '\(audio)' -t raw -) <(sox '\(audioPath(number))' -t raw -)").status == 0
+        }
+    }
+}
+
+/// What a folder holds, sorted; nothing where it is not there.
+func names(_ path: String) -> [String] {
+    shell("ls -A '\(path)' 2>/dev/null").output.split(separator: "\n").map(String.init)
+}
+
+/// Runs a command of the shell.
+@discardableResult func shell(_ command: String) -> (status: Int32, output: String) {
+    let escaped = command.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
+    guard let pipe = popen("bash -c '\(escaped)' 2>&1", "r") else { return (-1, "popen failed") }
+    var output: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while case let count = fread(&buffer, 1, buffer.count, pipe), count > 0 { output += buffer[..<count] }
+    let status = pclose(pipe)
+    return (status & 0x7F == 0 ? (status >> 8) & 0xFF : -1, String(decoding: output, as: UTF8.self))
+}

@@ -1,0 +1,115 @@
+import FoundationEssentials
+import Glibc
+import TestKit
+import Testing
+
+@Suite("export", .serialized) struct ExportTests {
+    /// An archive with one recording of a person reading.
+    private static func archive(in folder: TemporaryFolder) throws -> String {
+        let storage = folder.file("storage")
+        let ending = try Fieldscribe.run(
+            "record", "--microphone", "file+fast:\(Speech.all[0])", "--directory", storage, in: folder)
+        #expect(ending.status == 0, "\(ending.errors)")
+        return storage
+    }
+
+    @Test("A recording is copied whole, and a second time there is nothing to do")
+    func export() throws {
+        let folder = TemporaryFolder()
+        let storage = try Self.archive(in: folder)
+        let stick = folder.file("stick")
+        try FileManager.default.createDirectory(atPath: stick, withIntermediateDirectories: true)
+        let first = try Fieldscribe.run("export", "--to", stick, "--directory", storage, in: folder)
+        #expect(first.status == 0, "\(first.errors)")
+        let copy = try #require(first.output.split(separator: "\n").first?.split(separator: " ").last.map(String.init))
+        #expect(copy.hasPrefix("\(stick)/Fieldscribe/") && copy.contains("/000001_"))
+        try Fieldscribe.tool("bash", "-c", "cd '\(copy)' && sha256sum -c SHA256SUMS", in: folder)
+        try Fieldscribe.tool("cmp", "\(copy)/transcript.txt", Self.shown(storage, in: folder), in: folder)
+        try Fieldscribe.tool(
+            "bash", "-c",
+            "cmp <(sox '\(copy)/audio.flac' -t raw -) <(sox '\(storage)/recordings/000001/audio.wav' -t raw -)",
+            in: folder)
+        let second = try Fieldscribe.run("export", "1", "--to", stick, "--directory", storage, in: folder)
+        #expect(second.status == 0 && second.output.isEmpty)
+        #expect(second.errors.last?.contains("nothing was copied") == true, "\(second.errors)")
+    }
+
+    private static func shown(_ storage: String, in folder: TemporaryFolder) throws -> String {
+        let path = folder.file("shown.txt")
+        _ = try Fieldscribe.run("show", "1", "--directory", storage, in: folder, output: path)
+        return path
+    }
+
+    @Test("Wrong words, a missing target and a full one have their statuses and remedies")
+    func refusals() throws {
+        let folder = TemporaryFolder()
+        let storage = try Self.archive(in: folder)
+        let stick = folder.file("stick")
+        try FileManager.default.createDirectory(atPath: stick, withIntermediateDirectories: true)
+        for (words, status) in [
+            (["export"], 2), (["export", "x", "--to", stick], 2), (["export", "--to"], 2),
+            (["export", "--to", folder.file("none"), "--directory", storage], 3),
+            (["export", "9", "--to", stick, "--directory", storage], 3),
+            (["export", "--to", stick, "--directory", folder.file("none")], 3),
+        ] as [([String], Int32)] {
+            let ending = try Fieldscribe(words, in: folder).wait()
+            #expect(ending.status == status && ending.errors.count == 1, "\(words): \(ending.errors)")
+        }
+        // No file may grow past 64 KiB.
+        let program = try #require(try Fieldscribe.run("--version", in: folder).status == 0 ? Fieldscribe.path : nil)
+        let limited = try Fieldscribe(
+            program: "bash",
+            ["-c", "ulimit -f 64; exec '\(program)' export --to '\(stick)' --directory '\(storage)'"], in: folder
+        ).wait()
+        #expect(limited.status == 1, "\(limited.errors)")
+        #expect(limited.errors.contains { $0.contains("takes no file as long as that") }, "\(limited.errors)")
+        let left = try FileManager.default.subpathsOfDirectory(atPath: stick).filter {
+            $0.contains("0000") || $0.contains("partial")
+        }
+        #expect(left.isEmpty, "\(left)")
+    }
+
+    @Test("Ctrl-C in the middle ends with 130, and leaves nothing half under a final name")
+    func interrupt() throws {
+        let folder = TemporaryFolder()
+        let storage = folder.file("storage")
+        let long = folder.file("long.wav")
+        // An hour of noise takes a while to encode.
+        try Fieldscribe.tool(
+            "sox", "-n", "-r", "16000", "-b", "16", "-c", "1", long, "synth", "3600", "whitenoise", in: folder)
+        let recording = try Fieldscribe.run(
+            "record", "--audio-only", "--microphone", "file+fast:\(long)", "--directory", storage, in: folder)
+        #expect(recording.status == 0, "\(recording.errors)")
+        let stick = folder.file("stick")
+        try FileManager.default.createDirectory(atPath: stick, withIntermediateDirectories: true)
+        let export = try Fieldscribe(["export", "--to", stick, "--directory", storage], in: folder)
+        // The sound has begun to arrive.
+        while kill(export.id, 0) == 0 {
+            let found = try FileManager.default.subpathsOfDirectory(atPath: stick)
+            if found.contains(where: { $0.hasSuffix("partial/audio.flac") }) { break }
+            usleep(1_000)
+        }
+        kill(export.id, SIGINT)
+        let ending = try export.wait()
+        #expect(ending.status == 130, "\(ending.errors)")
+        #expect(ending.errors.last?.contains("copy again to carry on") == true)
+        let left = try FileManager.default.subpathsOfDirectory(atPath: stick).filter {
+            $0.contains("0000") || $0.contains("partial")
+        }
+        #expect(left.isEmpty, "\(left)")
+    }
+
+    @Test("The demo comes in through libasound, and ends with a folder that stands for the stick")
+    func demo() throws {
+        let folder = TemporaryFolder()
+        let ending = try Fieldscribe.run("demo", "--directory", folder.file("demo"), in: folder)
+        #expect(ending.status == 0, "\(ending.errors)")
+        #expect(ending.output.contains("himself"))
+        #expect(FileManager.default.fileExists(atPath: folder.file("demo/recordings/000001/audio.wav")))
+        let pages = ending.output.split(separator: "\n").map(String.init).filter { $0.hasSuffix("/index.html") }
+        try #require(pages.count == 2)
+        for page in pages { #expect(access(page, R_OK) == 0) }
+        let copy = String(pages[0].dropLast("/index.html".count))
+        try Fieldscribe.tool("bash", "-c", "cd '\(copy)' && sha256sum -c SHA256SUMS", in: folder)
+    }
+}

@@ -1,0 +1,185 @@
+import Core
+import Exporting
+import FoundationEssentials
+import Glibc
+import TestKit
+import Testing
+
+/// Each format is read by the tool that it is for.
+@Suite("Formats as their tools read them") struct ToolTests {
+    static let oddWords = [
+        "plain", "\"quoted\"", "a,b", "tab\there", "new\nline", "<b>&amp;</b>", "שלום", "\u{202E}bidi", "👩‍🚀",
+        "semi;colon",
+        "it's", "\\a trigraph", "]]>", "x\u{0}y", "-->", "=1+1",
+    ]
+
+    /// As every tool shows a word: on one line.
+    static let shownWords = oddWords.map {
+        $0.replacing("\t", with: " ").replacing("\n", with: " ").replacing("\0", with: " ")
+    }
+
+    static let odd = timeline(
+        [
+            segment(1, oddWords.enumerated().map { word($1, Double($0), Double($0) + 0.9, 0.5) }),
+            Segment(
+                id: 2, range: SampleRange(SamplePosition(seconds: 20), SamplePosition(seconds: 21)), words: [],
+                endedBy: .error),
+        ], gaps: [gap(17, 18.5, .disk)],
+        marks: [
+            Mark(SamplePosition(seconds: 2), text: "say \"here\"\t<&>"),
+            Mark(SamplePosition(seconds: 2), text: "twice"),
+            Mark(.zero),
+        ], seconds: 30)
+
+    /// Transcripts at the edges: nothing, a word, hours, times that an engine got wrong.
+    static let edges: [(String, Timeline)] = [
+        ("empty", timeline(seconds: 0)), ("silent", timeline(seconds: 10)),
+        ("one word", timeline([segment(1, [word("yes", 0, 0.5)])], seconds: 0.5)),
+        ("longer than said", timeline([segment(1, [word("late", 5, 6)])], seconds: 1)),
+        ("hours", timeline([segment(1, [word("late", 360_000.5, 360_002)])], seconds: 400_000)),
+        (
+            "disordered",
+            timeline(
+                [segment(1, [word("one", 5, 5), word("two", 4, 7)]), segment(2, [word("three", 1, 2)])],
+                gaps: [gap(3, 9), gap(4, 5)], seconds: 8)
+        ), ("odd", odd), ("sample", sample),
+    ]
+
+    private func file(_ timeline: Timeline, _ format: TranscriptFormat, in folder: TemporaryFolder) throws -> String {
+        let path = folder.file("transcript.\(format.fileExtension)")
+        try Data(format.render(timeline).utf8).write(to: URL(filePath: path))
+        return path
+    }
+
+    @Test("Praat reads the TextGrid: tiers, intervals and points", arguments: edges.map(\.0))
+    func praat(name: String) throws {
+        let folder = TemporaryFolder()
+        let timeline = try #require(Self.edges.first { $0.0 == name }?.1)
+        let grid = try file(timeline, .textgrid, in: folder)
+        let script = folder.file("read.praat")
+        try Data(
+            """
+            form: "read"
+                text: "path", ""
+            endform
+            Read from file: path$
+            tiers = Get number of tiers
+            appendInfoLine: "tiers ", tiers
+            for tier to 3
+                name$ = Get tier name: tier
+                count = Get number of intervals: tier
+                for i to count
+                    text$ = Get label of interval: tier, i
+                    begin = Get start time of interval: tier, i
+                    finish = Get end time of interval: tier, i
+                    begin$ = fixed$ (begin, 4)
+                    finish$ = fixed$ (finish, 4)
+                    if text$ <> ""
+                        appendInfoLine: name$, tab$, begin$, tab$, finish$, tab$, text$
+                    endif
+                endfor
+            endfor
+            count = Get number of points: 4
+            for i to count
+                time = Get time of point: 4, i
+                text$ = Get label of point: 4, i
+                time$ = fixed$ (time, 4)
+                appendInfoLine: "marks", tab$, time$, tab$, text$
+            endfor
+            """.utf8
+        ).write(to: URL(filePath: script))
+        let read = try run("praat --utf8 --run '\(script)' '\(grid)'")
+        #expect(read.status == 0, "praat (package praat) has to be installed: \(read.output)")
+        let lines = read.output.split(separator: "\n").map(String.init)
+        #expect(lines.first == "tiers 4")
+        let words = lines.filter { $0.hasPrefix("words\t") }.compactMap {
+            $0.split(separator: "\t").last.map(String.init)
+        }
+        #expect(words == timeline.segments.flatMap(\.words).map { shown($0.text) })
+        #expect(lines.count(where: { $0.hasPrefix("segments\t") }) == timeline.segments.count)
+        #expect(lines.count(where: { $0.hasPrefix("gaps\t") }) == timeline.gaps.count)
+        let places = Set(timeline.marks.map(\.position))
+        #expect(lines.count(where: { $0.hasPrefix("marks\t") }) == places.count)
+        if name == "odd" {
+            #expect(lines.contains("marks\t2.0000\tsay \"here\" <&> / twice"))
+            #expect(lines.contains("gaps\t17.0000\t18.5000\t[gap 1.5 s: disk]"))
+            #expect(lines.contains("segments\t20.0000\t21.0000\t[not read]"))
+            #expect(lines.contains("words\t0\t0.9000\tplain"))
+        }
+    }
+
+    @Test("ELAN's document is well-formed and keeps the rules of its schema", arguments: edges.map(\.0))
+    func elan(name: String) throws {
+        let folder = TemporaryFolder()
+        let timeline = try #require(Self.edges.first { $0.0 == name }?.1)
+        let path = try file(timeline, .eaf, in: folder)
+        let formed = try run("xmllint --noout '\(path)'")
+        #expect(formed.status == 0, "xmllint (package libxml2-utils) has to be installed: \(formed.output)")
+        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "elan.py").path
+        let read = try run("python3 '\(script)' '\(path)'")
+        try #require(read.status == 0, "\(read.output)")
+        struct Document: Decodable {
+            var segments: [String]
+            var words: [String]
+            var gaps: [String]
+            var marks: [String]
+        }
+        let document = try JSONDecoder().decode(Document.self, from: Data(read.output.utf8))
+        #expect(document.words == timeline.segments.flatMap(\.words).map { shown($0.text) })
+        #expect(document.segments.count == timeline.segments.count && document.gaps.count == timeline.gaps.count)
+        if name == "odd" { #expect(document.marks == ["", "say \"here\" <&> / twice"]) }
+    }
+
+    @Test("Python's csv reads each field as it was said", arguments: edges.map(\.0))
+    func csv(name: String) throws {
+        let folder = TemporaryFolder()
+        let timeline = try #require(Self.edges.first { $0.0 == name }?.1)
+        let path = try file(timeline, .csv, in: folder)
+        let read = try run(
+            "python3 -c 'import csv, json, sys; print(json.dumps([dict(row) for row in "
+                + "csv.DictReader(open(sys.argv[1], newline=\"\", encoding=\"utf-8\"), strict=True)]))' '\(path)'")
+        try #require(read.status == 0, "\(read.output)")
+        let rows = try JSONDecoder().decode([[String: String]].self, from: Data(read.output.utf8))
+        let columns: Set = ["kind", "segment", "start", "end", "text", "confidence", "detail"]
+        #expect(rows.allSatisfy { Set($0.keys) == columns })
+        let said = rows.filter { $0["kind"] == "word" }.compactMap { $0["text"] }
+        #expect(said.sorted() == timeline.segments.flatMap(\.words).map { shown($0.text) }.sorted())
+        #expect(rows.count(where: { $0["kind"] == "gap" }) == timeline.gaps.count)
+        #expect(rows.count(where: { $0["kind"] == "mark" }) == timeline.marks.count)
+        let starts = rows.filter { $0["kind"] != "word" }.compactMap { $0["start"].flatMap { Double($0) } }
+        #expect(starts == starts.sorted() && starts.count == rows.count - said.count)
+        // RFC 4180: every record ends in CR LF, the last too.
+        let text = String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
+        #expect(text.unicodeScalars.count(where: { $0 == "\n" }) == rows.count + 1 && text.hasSuffix("\r\n"))
+    }
+
+    @Test("labels are lines of start, end and text, as Audacity imports them", arguments: edges.map(\.0))
+    func labels(name: String) throws {
+        let timeline = try #require(Self.edges.first { $0.0 == name }?.1)
+        let lines = try TranscriptFormat.labels.render(timeline).split(separator: "\n")
+        #expect(lines.count == timeline.segments.count + timeline.gaps.count + timeline.marks.count)
+        for line in lines {
+            let fields = line.split(separator: "\t", omittingEmptySubsequences: false)
+            try #require(fields.count == 3)
+            let (start, end) = (try #require(Double(String(fields[0]))), try #require(Double(String(fields[1]))))
+            #expect(start <= end && !fields[2].isEmpty)
+            #expect(fields[0].allSatisfy { $0.isNumber || $0 == "." }, "no exponent")
+        }
+        if name == "odd" {
+            #expect(lines.contains("2\t2\tmark: say \"here\" <&>") && lines.contains("0\t0\tmark"))
+            #expect(lines.contains("17\t18.5\t[gap 1.5 s: disk]"))
+        }
+    }
+
+    private func shown(_ text: String) -> String {
+        Self.oddWords.firstIndex(of: text).map { Self.shownWords[$0] } ?? text
+    }
+
+    private func run(_ command: String) throws -> (status: Int32, output: String) {
+        let pipe = try #require(popen(command + " 2>&1", "r"))
+        var output: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while case let count = fread(&buffer, 1, buffer.count, pipe), count > 0 { output += buffer[..<count] }
+        return (pclose(pipe), String(decoding: output, as: UTF8.self))
+    }
+}

@@ -1,0 +1,75 @@
+import Exporting
+import FoundationEssentials
+import Glibc
+import TestKit
+import Testing
+
+/// The pages in a real browser: headless Chromium, driven by WebDriver.
+@Suite("The pages in Chromium") struct PageTests {
+    static let checks = [
+        "a click on a word plays from there", "the playing word follows", "keys", "help", "search",
+        "search folds case and accents", "links", "slider and overview", "gaps and marks", "confidence", "index",
+        "ten thousand words", "missing audio", "hostile text", "no network", "narrow", "contrast", "dark",
+        "reduced motion", "print", "labels", "selecting text",
+    ]
+
+    /// What the driver said, by check; the browser runs once.
+    static let outcome: [String: String] = {
+        do {
+            let pages = try Pages()
+            let sound = run(
+                "sox -n -r 16000 -b 16 -c 1 '\(pages.folder.file("talk/audio.flac"))' synth 62 pluck A3 gain -9")
+            let driver = #filePath.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/browser.py"
+            let shots = ProcessInfo.processInfo.environment["FIELDSCRIBE_SCREENSHOTS"] ?? ""
+            let said = run("python3 '\(driver)' '\(pages.folder.path)' \(shots) 2>&1")
+            var outcome = ["": sound + said]
+            for line in said.split(separator: "\n").map(String.init) {
+                if line.hasPrefix("ok ") { outcome[String(line.dropFirst(3))] = "" }
+                if line.hasPrefix("note ") { print(line) }
+                if line.hasPrefix("FAIL "), let name = line.dropFirst(5).split(separator: ":").first {
+                    outcome[String(name)] = line
+                }
+            }
+            return outcome
+        } catch {
+            return ["": "\(error)"]
+        }
+    }()
+
+    @Test("the page does what it says", arguments: checks)
+    func check(name: String) {
+        let found = Self.outcome[name]
+        #expect(found == "", "\(found ?? "it did not run: \(Self.outcome[""] ?? "")")")
+    }
+
+    @Test("a page names the digests of its styles and its script, so that no other runs")
+    func digests() throws {
+        let pages = try Pages()
+        for name in ["talk/index.html", "index.html"] {
+            let page = String(decoding: try Data(contentsOf: URL(filePath: pages.folder.file(name))), as: UTF8.self)
+            var parts: [Substring] = []
+            for (open, close) in [("<style>", "</style>"), ("<script>", "</script>")] {
+                parts += page.split(separator: open).dropFirst().compactMap { $0.split(separator: close).first }
+            }
+            #expect(parts.count == 3)
+            for part in parts {
+                let file = pages.folder.file("part")
+                try Data(part.utf8).write(to: URL(filePath: file))
+                let digest = run(
+                    "python3 -c 'import base64, hashlib, sys; sys.stdout.write(base64.b64encode("
+                        + "hashlib.sha256(sys.stdin.buffer.read()).digest()).decode())' < '\(file)'")
+                #expect(page.contains("'sha256-\(digest)'"), "the right one is \(digest)")
+            }
+        }
+    }
+}
+
+/// What a shell command prints.
+func run(_ command: String) -> String {
+    guard let pipe = popen(command, "r") else { return "popen failed" }
+    var output: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while case let count = fread(&buffer, 1, buffer.count, pipe), count > 0 { output += buffer[..<count] }
+    _ = pclose(pipe)
+    return String(decoding: output, as: UTF8.self)
+}

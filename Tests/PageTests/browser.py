@@ -1,0 +1,487 @@
+"""Drives headless Chromium over the pages of a folder, by WebDriver (packages chromium and chromium-driver).
+
+usage: browser.py FOLDER [SCREENSHOTS]
+
+FOLDER holds index.html and the pages talk, hostile and long. Prints "ok NAME", or "FAIL NAME: why", a line a check.
+"""
+
+import base64
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import traceback
+import urllib.error
+import urllib.request
+
+FOLDER = os.path.abspath(sys.argv[1])
+SHOTS = sys.argv[2] if len(sys.argv) > 2 else None
+KEYS = {"Space": " ", "Enter": "\ue007", "Escape": "\ue00c", "Shift": "\ue008",
+        "Left": "\ue012", "Up": "\ue013", "Right": "\ue014", "Down": "\ue015", "Home": "\ue011"}
+
+
+class Browser:
+    """A session of Chromium."""
+
+    def __init__(self):
+        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, text=True)
+        for line in self.driver.stdout:
+            found = re.search(r"successfully on port (\d+)", line)
+            if found:
+                break
+        else:
+            raise RuntimeError("chromedriver did not start")
+        self.base = "http://127.0.0.1:" + found.group(1) + "/session"
+        arguments = ["--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--mute-audio",
+                     "--window-size=1280,900", "--force-color-profile=srgb"]
+        if os.geteuid() == 0:
+            arguments.append("--no-sandbox")
+        try:
+            made = self.call("POST", "", {"capabilities": {"alwaysMatch": {
+                "browserName": "chrome", "goog:chromeOptions": {"args": arguments},
+                "goog:loggingPrefs": {"browser": "ALL"}}}})
+        except BaseException:
+            self.driver.kill()
+            raise
+        self.base += "/" + made["sessionId"]
+
+    def close(self):
+        try:
+            self.call("DELETE", "")
+        finally:
+            self.driver.terminate()
+            self.driver.wait()
+
+    def call(self, method, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.base + path, data, {"Content-Type": "application/json"}, method=method)
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with opener.open(request, timeout=60) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as error:
+            raise RuntimeError(json.load(error)["value"]["message"].split("\n")[0]) from None
+
+    def open(self, page):
+        # A page of its own between two: a change of the fragment alone would not load anything.
+        self.call("POST", "/url", {"url": "about:blank"})
+        self.call("POST", "/url", {"url": "file://" + FOLDER + "/" + page})
+
+    def js(self, script, *arguments):
+        return self.call("POST", "/execute/sync", {"script": script, "args": list(arguments)})
+
+    def devtools(self, command, **parameters):
+        return self.call("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
+
+    def find(self, selector, number=0):
+        found = self.call("POST", "/elements", {"using": "css selector", "value": selector})
+        return next(iter(found[number].values()))
+
+    def click(self, selector, number=0):
+        self.call("POST", "/element/" + self.find(selector, number) + "/click", {})
+
+    def type(self, selector, text):
+        self.call("POST", "/element/" + self.find(selector) + "/value", {"text": text})
+
+    def press(self, *names):
+        """Presses keys together, and lets them go in the other order."""
+        keys = [KEYS.get(name, name) for name in names]
+        actions = [{"type": "keyDown", "value": key} for key in keys]
+        actions += [{"type": "keyUp", "value": key} for key in reversed(keys)]
+        self.call("POST", "/actions", {"actions": [{"type": "key", "id": "keys", "actions": actions}]})
+
+    def until(self, script, *arguments):
+        """Waits until a script's value is true; returns it."""
+        end = time.monotonic() + 20
+        while True:
+            value = self.js(script, *arguments)
+            if value:
+                return value
+            if time.monotonic() > end:
+                raise AssertionError("never true: " + script)
+            time.sleep(0.02)
+
+    def shot(self, name, width=1280, height=900):
+        if SHOTS:
+            with open(os.path.join(SHOTS, name + ".png"), "wb") as file:
+                file.write(base64.b64decode(self.call("GET", "/screenshot")))
+
+    def complaints(self):
+        return [entry["message"] for entry in self.call("POST", "/se/log", {"type": "browser"})]
+
+
+def near(value, wanted, within=0.15):
+    assert value is not None and abs(value - wanted) <= within, f"{value} is not {wanted}"
+
+
+TIME = "return document.getElementById('audio').currentTime"
+READY = "return document.getElementById('audio').readyState > 0"
+
+
+def talk(b, fragment=""):
+    b.open("talk/index.html" + fragment)
+    b.until(READY)
+
+
+def word_click(b):
+    talk(b)
+    start = b.js("return Number(document.querySelectorAll('.w')[7].dataset.t) / 1000")
+    b.click(".w", 7)
+    b.until("return !document.getElementById('audio').paused")
+    now = b.until(TIME)
+    assert start - 0.01 <= now < start + 5, (start, now)
+    b.until("return document.querySelectorAll('.w')[7].classList.contains('on')"
+            " || document.querySelectorAll('.w.on').length === 1")
+    b.shot("talk")
+
+
+def word_follows(b):
+    talk(b)
+    b.js("document.getElementById('audio').playbackRate = 4")
+    b.click("#play")
+    seen = set()
+    end = time.monotonic() + 20
+    while len(seen) < 8 and time.monotonic() < end:
+        time_, start, next_ = b.js(
+            "const on = document.querySelector('.w.on'), all = [...document.querySelectorAll('.w')];"
+            "const after = on && all[all.indexOf(on) + 1];"
+            "return [document.getElementById('audio').currentTime * 1000, on && Number(on.dataset.t),"
+            " after ? Number(after.dataset.t) : 1e12]")
+        if start is not None:
+            # A frame's time at fourfold speed.
+            assert start <= time_ + 2 and time_ < next_ + 400, (start, time_, next_)
+            seen.add(start)
+    assert len(seen) >= 8, seen
+    assert b.js("return document.querySelectorAll('.w.on').length") == 1
+    b.press("Space")
+    b.until("return document.getElementById('audio').paused")
+
+
+def keys(b):
+    talk(b)
+    b.press("Space")
+    b.until("return !document.getElementById('audio').paused")
+    assert b.js("return document.getElementById('play').getAttribute('aria-label')") == "Pause"
+    b.press("Space")
+    b.until("return document.getElementById('audio').paused")
+    b.press("Home")
+    near(b.js(TIME), 0)
+    b.press("Right")
+    b.press("Right")
+    near(b.js(TIME), 6)
+    b.press("Left")
+    near(b.js(TIME), 3)
+    starts = b.js("return [...document.querySelectorAll('.w')].map(word => Number(word.dataset.t) / 1000)")
+    b.press("Shift", "Right")
+    near(b.js(TIME), min(start for start in starts if start > 3), 0.01)
+    b.press("Shift", "Left")
+    near(b.js(TIME), max([start for start in starts if start <= 3] or starts[:1]), 0.01)
+    lines = b.js("return [...document.querySelectorAll('.s')].map(line => Number(line.dataset.t) / 1000)")
+    b.press("Home")
+    b.press("Down")
+    b.press("Down")
+    at = len([line for line in lines if line <= 0.001])
+    near(b.js(TIME), lines[at + 1], 0.01)
+    b.press("Up")
+    near(b.js(TIME), lines[at], 0.01)
+    b.press("Home")
+    mark = b.js("return Number(document.querySelector('.mark').dataset.t) / 1000")
+    b.press("m")
+    near(b.js(TIME), mark, 0.01)
+
+
+def help_is_shown(b):
+    talk(b)
+    b.press("?")
+    assert b.js("return document.getElementById('help').open")
+    b.shot("help")
+    b.press("Right")
+    near(b.js(TIME), 0)
+    b.press("Escape")
+    b.until("return !document.getElementById('help').open")
+
+
+def search(b):
+    talk(b)
+    b.press("/")
+    assert b.js("return document.activeElement.id") == "find"
+    b.type("#find", "the river")
+    # A mark stands between two of the words, and is not in their way.
+    count = b.js("return [...document.querySelectorAll('.w')].map(word => word.textContent).join(' ')"
+                 ".split('the river').length - 1")
+    assert count > 2, count
+    told = lambda: b.js("return document.getElementById('hits').textContent")
+    assert told() == f"1 of {count}", told()
+    assert b.js("return document.querySelectorAll('.w.hit').length") == 2 * count
+    assert b.js("return [...document.querySelectorAll('.at')].map(word => word.textContent).join(' ')") == "the river"
+    b.press("Enter")
+    assert told() == f"2 of {count}", told()
+    b.press("Shift", "Enter")
+    b.press("Shift", "Enter")
+    assert told() == f"{count} of {count}", told()
+    assert b.js("const box = document.querySelector('.at').getBoundingClientRect();"
+                "return box.top > 0 && box.bottom < innerHeight") or b.until(
+        "const box = document.querySelector('.at').getBoundingClientRect();"
+        "return box.top > 0 && box.bottom < innerHeight")
+    b.click("#next")
+    assert told() == f"1 of {count}", told()
+    b.shot("search")
+    b.press("Escape")
+    b.click("#find")
+    b.press("Escape")
+    assert told() == "" and b.js("return document.querySelectorAll('.hit, .at').length") == 0
+    b.type("#find", "zzzz")
+    assert told() == "no hits"
+    assert b.js("return document.getElementById('next').disabled")
+
+
+def search_folds(b):
+    b.open("hostile/index.html")
+    b.type("#find", "CAFE")
+    assert b.js("return document.querySelector('.at').textContent") == "café"
+
+
+def links(b):
+    talk(b, "#t=12.5&q=river")
+    b.until("return Math.abs(document.getElementById('audio').currentTime - 12.5) < 0.1")
+    assert b.js("return document.getElementById('hits').textContent").startswith("1 of ")
+    b.click(".t", 2)
+    wanted = b.js("return Number(document.querySelectorAll('.t')[2].dataset.t) / 1000")
+    b.until("return document.getElementById('audio').currentTime >= arguments[0] - 0.01", wanted)
+
+
+def slider(b):
+    talk(b)
+    b.click("#seek")
+    half = b.js("return document.getElementById('audio').duration / 2")
+    near(b.js(TIME), half, 1.5)
+    assert " of " in b.js("return document.getElementById('seek').getAttribute('aria-valuetext')")
+    painted = b.js(
+        "const c = document.getElementById('wave');"
+        "return c.getContext('2d').getImageData(0, 0, c.width, c.height).data.filter((v, i) => i % 4 == 3 && v).length")
+    assert painted > 1000, painted
+
+
+def gaps_and_marks(b):
+    talk(b)
+    assert b.js("return [...document.querySelectorAll('.gap')].map(gap => gap.textContent)") == [
+        "gap 2.3 s: overrun"]
+    assert b.js("return document.querySelector('.mark').textContent") == "⚑ the first landing"
+    assert b.js("return document.querySelector('.s .mark') !== null")
+
+
+def confidence(b):
+    talk(b)
+    colours = b.js("return ['w', 'w c2', 'w c1', 'w c0'].map(name => {"
+                   " const found = document.getElementsByClassName(name)[0];"
+                   " return found && getComputedStyle(found).color })")
+    assert b.js("return document.querySelectorAll('.c0').length") > 0 and len(set(colours)) == 4, colours
+    b.click("#shade")
+    assert len(set(b.js("return [...document.querySelectorAll('.w')].map(word => getComputedStyle(word).color)"))) == 1
+
+
+def index(b):
+    b.open("index.html")
+    assert b.js("return document.querySelectorAll('.list li').length") == 3
+    b.shot("index")
+    b.type("#find", "river")
+    assert b.js("return document.querySelectorAll('.list li:not([hidden])').length") < 3
+    assert " in " in b.js("return document.getElementById('hits').textContent")
+    assert b.js("return document.querySelector('.list li:not([hidden]) mark').textContent").lower() == "river"
+    b.shot("index-search")
+    b.click(".list li:not([hidden]) a")
+    b.until("return document.getElementById('audio') !== null")
+    assert b.js("return document.getElementById('find').value") == "river"
+    b.click(".back a")
+    b.until("return document.querySelectorAll('.list li').length === 3")
+
+
+def ten_thousand_words(b):
+    b.open("long/index.html")
+    assert b.js("return document.querySelectorAll('.w').length") == 10_000
+    answer = b.js(
+        "const from = performance.now(); const find = document.getElementById('find'); find.value = 'river';"
+        "find.dispatchEvent(new Event('input'));"
+        "return [document.getElementById('hits').textContent, performance.now() - from,"
+        " performance.getEntriesByType('navigation')[0].domComplete]")
+    assert answer[0].startswith("1 of ") and int(answer[0].split()[-1]) >= 1000, answer
+    print(f"note 10,000 words: search {answer[1]:.0f} ms, page complete after {answer[2]:.0f} ms")
+    b.press("Escape")
+    b.js("document.activeElement.blur()")
+    b.press("Down")
+    b.shot("long")
+
+
+def missing_audio(b):
+    b.open("long/index.html")
+    b.until("return !document.getElementById('trouble').hidden")
+    assert b.js("return document.getElementById('play').disabled")
+
+
+def hostile_text(b):
+    b.complaints()
+    b.open("hostile/index.html")
+    assert b.js("return typeof window.pwned") == "undefined"
+    assert b.js("return document.querySelectorAll('img, iframe').length") == 0
+    words = b.js("return [...document.querySelectorAll('.w')].map(word => word.textContent)")
+    with open(os.path.join(FOLDER, "hostile/words.json"), encoding="utf-8") as file:
+        assert words == json.load(file), words
+    complaints = [line for line in b.complaints() if ".flac" not in line]
+    assert complaints == [], complaints
+    b.shot("hostile")
+
+
+def no_network(b):
+    talk(b)
+    b.complaints()
+    refused = b.call("POST", "/execute/async", {"script": """
+        const done = arguments[arguments.length - 1];
+        const image = new Image();
+        image.onload = () => done('loaded');
+        image.onerror = () => fetch('http://127.0.0.1:9/').then(() => done('fetched'), () => done('refused'));
+        image.src = 'http://127.0.0.1:9/pixel.png';
+        """, "args": []})
+    assert refused == "refused", refused
+    assert sum("Content Security Policy" in line for line in b.complaints()) >= 2
+    b.js("const s = document.createElement('script'); s.textContent = 'window.ran = 1'; document.body.append(s)")
+    assert b.js("return window.ran") is None
+
+
+def narrow(b):
+    b.devtools("Emulation.setDeviceMetricsOverride", width=360, height=740, deviceScaleFactor=2, mobile=True)
+    try:
+        for page in ["talk/index.html", "hostile/index.html", "index.html"]:
+            b.open(page)
+            wide = b.js("return [document.documentElement.scrollWidth, innerWidth]")
+            assert wide[0] <= 360 and wide[1] == 360, (page, wide)
+            b.shot("narrow-" + page.split("/")[0].split(".")[0])
+        small = b.js("return [...document.querySelectorAll('button')].filter(one => one.offsetHeight < 24).length")
+        assert small == 0
+    finally:
+        b.devtools("Emulation.clearDeviceMetricsOverride")
+
+
+CONTRAST = """
+    const channel = v => (v /= 255) <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;
+    const parse = text => text.match(/[\\d.]+/g).map(Number);
+    const light = ([r, g, b]) => .2126 * channel(r) + .7152 * channel(g) + .0722 * channel(b);
+    const behind = element => {
+      for (; element; element = element.parentElement) {
+        const colour = parse(getComputedStyle(element).backgroundColor);
+        if (colour.length < 4 || colour[3] > 0) return colour;
+      }
+      return [255, 255, 255];
+    };
+    const bad = [];
+    for (const element of document.querySelectorAll('body *')) {
+      const text = [...element.childNodes].some(node => node.nodeType === 3 && node.data.trim());
+      if (!text || !element.checkVisibility() || element.disabled || element.closest('script')) continue;
+      const [a, b] = [light(parse(getComputedStyle(element).color)), light(behind(element))];
+      const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
+      if (ratio < 4.5) bad.push(element.className + ' ' + element.textContent.slice(0, 20) + ' ' + ratio.toFixed(2));
+    }
+    return bad;
+    """
+
+
+def contrast(b):
+    for scheme in ["light", "dark"]:
+        b.devtools("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme},
+                                                           {"name": "prefers-reduced-motion", "value": "reduce"}])
+        try:
+            talk(b)
+            b.js("document.querySelectorAll('.w')[3].classList.add('on');"
+                 "document.querySelectorAll('.w')[9].classList.add('hit');"
+                 "document.querySelectorAll('.w')[11].classList.add('hit', 'at')")
+            bad = b.js(CONTRAST)
+            assert bad == [], (scheme, bad)
+            b.open("index.html")
+            assert b.js(CONTRAST) == [], scheme
+        finally:
+            b.devtools("Emulation.setEmulatedMedia", features=[])
+
+
+def dark(b):
+    b.devtools("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    try:
+        talk(b, "#t=14")
+        paper = b.js("return getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")
+        assert max(paper) < 64, paper
+        b.shot("dark")
+    finally:
+        b.devtools("Emulation.setEmulatedMedia", features=[])
+    assert min(b.js("return getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")) > 192
+
+
+def reduced_motion(b):
+    b.devtools("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
+    try:
+        talk(b)
+        assert b.js("return getComputedStyle(document.querySelector('.w')).transitionDuration") == "0s"
+    finally:
+        b.devtools("Emulation.setEmulatedMedia", features=[])
+
+
+def printed(b):
+    talk(b)
+    b.devtools("Emulation.setEmulatedMedia", media="print")
+    try:
+        assert b.js("return document.getElementById('bar').checkVisibility()") is False
+        assert b.js("return document.querySelector('.x').checkVisibility()")
+        b.shot("print")
+    finally:
+        b.devtools("Emulation.setEmulatedMedia", media="")
+    pages = base64.b64decode(b.call("POST", "/print", {}))
+    assert pages.startswith(b"%PDF") and len(pages) > 5000
+
+
+def labels(b):
+    for page in ["talk/index.html", "index.html"]:
+        b.open(page)
+        tree = b.devtools("Accessibility.getFullAXTree")["nodes"]
+        unnamed = [node["role"]["value"] for node in tree if not node.get("ignored")
+                   and node.get("role", {}).get("value") in
+                   ("button", "link", "slider", "searchbox", "combobox", "checkbox", "dialog", "heading")
+                   and not node.get("name", {}).get("value")]
+        assert unnamed == [], (page, unnamed)
+        assert b.js("return document.documentElement.lang && document.title && document.querySelectorAll('h1').length === 1")
+
+
+def selecting(b):
+    talk(b)
+    b.js("getSelection().selectAllChildren(document.querySelector('.x'))")
+    b.js("document.querySelectorAll('.w')[9].click()")
+    near(b.js(TIME), 0)
+
+
+CHECKS = {
+    "a click on a word plays from there": word_click, "the playing word follows": word_follows, "keys": keys,
+    "help": help_is_shown, "search": search, "search folds case and accents": search_folds, "links": links,
+    "slider and overview": slider, "gaps and marks": gaps_and_marks, "confidence": confidence, "index": index,
+    "ten thousand words": ten_thousand_words, "missing audio": missing_audio, "hostile text": hostile_text,
+    "no network": no_network, "narrow": narrow, "contrast": contrast, "dark": dark,
+    "reduced motion": reduced_motion, "print": printed, "labels": labels, "selecting text": selecting,
+}
+
+
+def run():
+    browser = Browser()
+    failed = 0
+    try:
+        for name, check in CHECKS.items():
+            try:
+                check(browser)
+                print("ok " + name, flush=True)
+            except Exception as error:  # every check is told of
+                failed += 1
+                place = traceback.extract_tb(error.__traceback__)
+                line = [frame.line for frame in place if frame.name == check.__name__][-1:]
+                print(f"FAIL {name}: {type(error).__name__} {error} at {line}".replace("\n", " "), flush=True)
+    finally:
+        browser.close()
+    return 1 if failed else 0
+
+
+sys.exit(run())
