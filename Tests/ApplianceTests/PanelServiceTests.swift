@@ -53,6 +53,7 @@ import Testing
         let (service, desk) = try panel()
         desk.tell(.fault)
         async let running: Void = service.run()
+        while desk.history.isEmpty { await Task.yield() }
         var effects = desk.effects.makeAsyncIterator()
         let found = await press(desk, &effects)
         #expect(found.contains(.acknowledge), "\(found)")

@@ -86,7 +86,9 @@ import Testing
         #expect(found.output.hasPrefix("1  00:0") && found.output.contains("["), "\(found)")
         #expect(try appliance.run("show", "9").status == 3)
         let status = try appliance.run("status")
-        #expect(status.output.hasPrefix("state        recording\n") && status.output.hasSuffix("last fault   none\n"), "\(status)")
+        #expect(
+            status.output.hasPrefix("state        recording\n") && status.output.hasSuffix("last fault   none\n"),
+            "\(status)")
         #expect(try appliance.run("status", "--json").output.contains(#""recording":1,"#))
         // Another one is refused, and does no harm.
         let second = try appliance.run("run")
