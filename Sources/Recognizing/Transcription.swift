@@ -46,7 +46,7 @@ struct Transcription {
     }
 
     /// Everything before this position is committed, or is silence.
-    var settledUpTo: SamplePosition { uncommitted.first ?? cutter.settledUpTo }
+    var settledUpTo: SamplePosition { uncommitted.first ?? (hasEnded ? cutter.end : cutter.settledUpTo) }
 
     /// Takes what was read, nil at the end; returns the places where sessions were rotated.
     mutating func take(_ chunk: AudioChunk?) -> [SamplePosition] {

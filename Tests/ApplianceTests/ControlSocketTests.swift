@@ -54,7 +54,7 @@ import Testing
 
     @Test("requests are answered in order, one line each")
     func answers() async throws {
-        try await Served().run { served in
+        try await Served().run { served throws in
             let client = try served.client()
             client.send("{\"command\":\"status\"}\n{\"command\":\"list\"}\n{\"command\":\"stop\"}")
             #expect(client.line()?.contains("\"state\":\"idle\"") ?? false)
@@ -67,7 +67,7 @@ import Testing
 
     @Test("a client that has said all still gets its answer")
     func halfClosed() async throws {
-        try await Served().run { served in
+        try await Served().run { served throws in
             let client = try served.client()
             client.send(#"{"command":"status"}"#)
             client.endSending()
@@ -84,7 +84,7 @@ import Testing
             "{\"command\":\"show\",\"recording\":1e99}",
         ])
     func garbage(_ line: String) async throws {
-        try await Served().run { served in
+        try await Served().run { served throws in
             let client = try served.client()
             let answer = client.ask(line)
             #expect(answer?.hasPrefix("{\"error\":{\"code\":\"unsupported\"") ?? false, "\(answer ?? "nothing")")
@@ -94,7 +94,7 @@ import Testing
 
     @Test("random bytes from many clients harm nobody")
     func fuzz() async throws {
-        try await Served().run { served in
+        try await Served().run { served throws in
             var generator = SeededGenerator()
             print("seed \(generator.seed)")
             for _ in 0..<200 {
@@ -111,7 +111,7 @@ import Testing
 
     @Test("a request of 64 KiB is read, a longer one is refused, with or without an end")
     func length() async throws {
-        try await Served().run { served in
+        try await Served().run { served throws in
             let frame = #"{"command":"search","words":""}"#.utf8.count
             let longest = #"{"command":"search","words":"\#(String(repeating: "x", count: 65_536 - frame))"}"#
             #expect(longest.utf8.count == 65_536)
@@ -128,7 +128,7 @@ import Testing
 
     @Test("the seventeenth client is refused in words; where one leaves, there is room again")
     func crowd() async throws {
-        try await Served().run { served in
+        try await Served().run { served throws in
             var clients: [SocketClient] = []
             for _ in 0..<16 {
                 let client = try served.client()
@@ -147,7 +147,7 @@ import Testing
 
     @Test("who asks nothing for 5 s is told so, and loses the place")
     func deadline() async throws {
-        try await Served().run { served in
+        try await Served().run { served throws in
             let client = try served.client()
             client.send(Array(#"{"command":"#.utf8))
             #expect(client.line()?.contains("within 5 s") ?? false)
@@ -157,7 +157,7 @@ import Testing
 
     @Test("a watcher hears the state first and then all that happens; one that does not read is dropped")
     func watchers() async throws {
-        try await Served().run { served in
+        try await Served().run { served throws in
             let listening = try served.client()
             let deaf = try served.client()
             #expect(listening.ask(#"{"command":"watch"}"#) == #"{"event":"state","state":"idle"}"#)
@@ -177,7 +177,7 @@ import Testing
 
     @Test("nobody computes partial readings for a watcher that is gone")
     func gone() async throws {
-        try await Served().run { served in
+        try await Served().run { served throws in
             #expect(!served.hub.wantsPartials)
             var client: SocketClient? = try served.client()
             _ = client?.ask(#"{"command":"watch","partials":true}"#)
@@ -189,7 +189,7 @@ import Testing
 
     @Test("descriptors that a client sends never become ours")
     func descriptors() async throws {
-        try await Served().run { served in
+        try await Served().run { served throws in
             let client = try served.client()
             #expect(client.ask(#"{"command":"list"}"#) != nil)
             let number = open("/dev/null", O_RDONLY)
@@ -209,7 +209,7 @@ import Testing
         let path = folder.file("control.sock")
         #expect(leaveSocket(at: path))
         let served = try Served(path: path)
-        try await served.run { served in
+        try await served.run { served throws in
             #expect(try served.status() != nil)
             let error = thrown { _ = try ControlListener(path: path, group: "no-such-group").number }
             #expect(error?.code == .busy && error?.message.contains("another fieldscribe run") ?? false)

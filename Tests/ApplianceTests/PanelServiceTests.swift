@@ -37,7 +37,8 @@ import Testing
         let first = await press(desk, &effects)
         guard case .pressed? = first.first, case .start? = first.last else { return #expect(Bool(false), "\(first)") }
         #expect(desk.history.first?.lit == true && desk.history.first?.shows == "blink")
-        // Nobody has told the panel yet that a recording goes on.
+        // The button has to come to rest, of which nothing is told. That a recording goes on, nobody has told the panel.
+        try await Task.sleep(for: .milliseconds(60))
         _ = desk.simulate(pressed: true)
         #expect(await effects.next().map { if case .pressed = $0 { true } else { false } } == true)
         _ = desk.simulate(pressed: false)
@@ -52,6 +53,7 @@ import Testing
         let (service, desk) = try panel()
         desk.tell(.fault)
         async let running: Void = service.run()
+        while desk.history.isEmpty { await Task.yield() }
         var effects = desk.effects.makeAsyncIterator()
         let found = await press(desk, &effects)
         #expect(found.contains(.acknowledge), "\(found)")

@@ -72,6 +72,8 @@ final class ApplianceProcess {
         // The length of a press is its meaning; nothing could tell of its end.
         usleep(milliseconds * 1_000)
         _ = try ask(#"{"command":"release"}"#)
+        // The contacts come to rest before anybody could press again.
+        usleep(60_000)
     }
 
     /// What the lamp has shown so far: each change's meaning.

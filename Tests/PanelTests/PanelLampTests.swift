@@ -19,7 +19,7 @@ import Testing
             let next = lamp.next(at: now)
             if next.lit != lit {
                 lit = next.lit
-                history.append("\(lit ? "on" : "off") \(now / .milliseconds(1))")
+                history.append("\(lit ? "on" : "off") \(Int(now / .milliseconds(1)))")
             }
             let told = rest.first.map { Duration.milliseconds($0.0) }
             guard let following = [next.until, told].compactMap({ $0 }).min() else { break }

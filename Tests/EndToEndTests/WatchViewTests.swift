@@ -1,0 +1,81 @@
+import Testing
+
+@testable import fieldscribe
+
+@Suite("The screen of watch") struct WatchViewTests {
+    /// What a person sees: the lines of a terminal of that width after all that was written.
+    private struct Screen {
+        var width: Int
+        var lines = [""]
+        var row = 0
+        var wrapped = false
+
+        mutating func write(_ text: String) {
+            var rest = text[...]
+            while let character = rest.popFirst() {
+                switch character {
+                case "\r\n":
+                    row += 1
+                    if row == lines.count { lines.append("") }
+                    column = 0
+                case "\r": column = 0
+                case "\u{1B}":
+                    rest = rest.dropFirst()
+                    let parameters = rest.prefix { !$0.isLetter }
+                    let command = rest.dropFirst(parameters.count).first
+                    rest = rest.dropFirst(parameters.count + 1)
+                    if command == "A" { row -= Int(parameters) ?? 1 }
+                    if command == "J" {
+                        lines.removeSubrange((row + 1)...)
+                        lines[row] = String(lines[row].prefix(column))
+                    }
+                default:
+                    if column == width { wrapped = true }
+                    lines[row] = String(lines[row].prefix(column)) + String(character)
+                    column += 1
+                }
+            }
+        }
+
+        var column = 0
+    }
+
+    private func event(_ json: String) throws -> WatchEvent { try #require(WatchEvent(json)) }
+
+    @Test("a partial of any length is replaced in place, and what is certain stays", arguments: [20, 21, 40, 80, 200])
+    func replacing(_ width: Int) throws {
+        var view = WatchView(width: width)
+        var screen = Screen(width: width)
+        screen.write(view.take(try event(#"{"event":"state","state":"recording"}"#)))
+        var words = ""
+        for number in 1...120 {
+            words += "word\(number) "
+            screen.write(view.take(try event(#"{"event":"partial","start":5,"end":6,"text":"\#(words)"}"#)))
+            screen.write(view.take(try event(#"{"event":"level","rms":-20,"peak":-3}"#)))
+            #expect(screen.lines.count <= 7 && screen.lines.contains { $0.contains("word\(number)") })
+        }
+        screen.write(view.take(try event(#"{"event":"final","start":5,"end":6,"text":"quite certain"}"#)))
+        screen.write(view.take(try event(#"{"event":"mark","time":7,"text":"\#("here ".dropLast())"}"#)))
+        screen.write(view.close())
+        let shown = screen.lines.map { $0.trimmingSuffix { $0 == " " } }.filter { !$0.isEmpty }
+        #expect(shown.first?.hasPrefix("00:05  quite") ?? false)
+        #expect(shown.joined(separator: " ").contains("mark: here"))
+        #expect(!shown.contains { $0.contains("word") || $0.contains("█") })
+        #expect(!screen.wrapped)
+    }
+
+    @Test("a mark's text does not move the cursor")
+    func controlCharacters() throws {
+        var view = WatchView(width: 80)
+        let written = view.take(try event(#"{"event":"mark","time":7,"text":"a\u001b[2Jb\u0007c"}"#))
+        #expect(written.contains("a[2Jbc"))
+    }
+}
+
+extension String {
+    fileprivate func trimmingSuffix(while predicate: (Character) -> Bool) -> String {
+        var text = self[...]
+        while let last = text.last, predicate(last) { text = text.dropLast() }
+        return String(text)
+    }
+}
