@@ -59,6 +59,8 @@ import Testing
         #expect(try run("recover").status == 3)
         let recorded = try run("record", "--audio-only", "--seconds", "2", "--microphone", "tone+fast:440")
         #expect(recorded.status == 0)
+        // A log that is whole would make the database whole again.
+        unlink(folder.file("storage/archive.sqlite-wal"))
         try Data("no database".utf8).write(to: URL(filePath: folder.file("storage/archive.sqlite")))
         #expect(try run("list").status == 4)
         #expect(try run("verify").status == 4)

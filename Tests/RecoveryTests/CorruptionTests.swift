@@ -15,19 +15,26 @@ import Testing
 
     private static let seeds = getenv("FIELDSCRIBE_SEEDS").flatMap { UInt64(String(cString: $0)) } ?? 60
 
-    /// Three recordings with text, and their database with a log that was not yet taken into it.
-    private func golden() async throws -> Storage {
-        let storage = Storage()
-        let archive = try storage.archive()
-        for id in 1...3 {
-            let words = (1...20).map { "word\(id)x\($0)" }
-            try await storage.record([.samples(numbered(24_000 + id))], words: words, isClosed: id < 3, in: archive)
+    /// Three recordings with text: as they lie there after a cut, the database's log not yet taken into it, and closed.
+    private func golden() async throws -> [Storage] {
+        let closed = Storage()
+        let cut = Storage()
+        func write() async throws {
+            let archive = try closed.archive()
+            for id in 1...3 {
+                let words = (1...20).map { "word\(id)x\($0)" }
+                try await closed.record(
+                    [.samples(numbered(24_000 + id))], words: words, isClosed: id < 3, in: archive)
+            }
+            try copy(closed, to: cut)
         }
-        // As it lies there after a cut: copied while it is open.
-        let copy = Storage()
-        try FileManager.default.removeItem(atPath: copy.folder.path)
-        try FileManager.default.copyItem(atPath: storage.folder.path, toPath: copy.folder.path)
-        return copy
+        try await write()
+        return [cut, closed]
+    }
+
+    private func copy(_ storage: Storage, to other: Storage) throws {
+        try FileManager.default.removeItem(atPath: other.folder.path)
+        try FileManager.default.copyItem(atPath: storage.folder.path, toPath: other.folder.path)
     }
 
     private func files(_ root: String) throws -> [String] {
@@ -87,8 +94,7 @@ import Testing
             var random = SeededGenerator(seed: first &+ seed)
             let storage = Storage()
             let root = storage.folder.path
-            try FileManager.default.removeItem(atPath: root)
-            try FileManager.default.copyItem(atPath: golden.folder.path, toPath: root)
+            try copy(golden[Int(seed % 2)], to: storage)
             let damage = try damage(root, with: &random)
             let label: Comment = "seed \(first &+ seed): \(damage.file): \(damage.what)"
             let before = try files(root).filter { !$0.hasPrefix("archive.sqlite") }
