@@ -57,7 +57,7 @@ struct Page {
 /// compares them with what sha256sum says of the page and tells the right ones.
 enum PageDigests {
     static let style = "TXhZsSxhfC21bZmJXLTq0S/qxP8VCUNMZFu/y+mVc2A="
-    static let player = "Gw3ZSQX5J77/K3/XEFAN+oc2cSZix8mSB39qA8oA6kQ="
+    static let player = "24uFE1dsuFKEkDoczZGbfL6XcUSRyPYsgzo4ff7mHc4="
     static let index = "zj1FhjtOe443+ojBSRZhZUl6bCiKIidftTcRqD7fRVU="
     static let playerScript = "1gPeM+aTnfvUl/2ktO+lD5SMDAWhTsxaUOLq/L/Cqkk="
     static let indexScript = "RuxXdlIPFMqJ0l+pwXoiITY6UuqgYnAJOjUA5TzD1H8="

@@ -84,6 +84,7 @@ enum PageStyle {
           width: 3rem; height: 3rem; border-radius: 50%; border: 0; padding: 0; flex: none;
           background: var(--accent); color: var(--on-accent); display: grid; place-items: center;
         }
+        .play:disabled { color: var(--on-accent); opacity: .55; }
         .play svg { width: 1.25rem; height: 1.25rem; fill: currentColor; }
         .play .pause, .playing .play .start { display: none; }
         .playing .play .pause { display: block; }
@@ -115,6 +116,7 @@ enum PageStyle {
         .t:hover { color: var(--accent); text-decoration: underline; }
         .x { font: 1.14rem/1.65 var(--serif); overflow-wrap: anywhere; }
         .w { cursor: pointer; border-radius: .2em; }
+        .i, .mark, .gap, h1, dd { unicode-bidi: isolate; }
         .w:hover { background: var(--line); }
         .shaded .c2 { color: var(--c2); }
         .shaded .c1 { color: var(--c1); text-decoration: underline dotted 1px; text-underline-offset: .22em; }

@@ -75,6 +75,8 @@ private func span(_ word: Word, _ text: String) -> String {
         case 25..<50: " c1"
         default: " c0"
         }
-    return #"<span class="w\#(shade)" data-t="\#(milliseconds(word.range.start))" data-c="\#(percent)">"#
+    // A word that turns the order of writing does so within itself only.
+    let isolated = text.unicodeScalars.contains { $0.properties.isBidiControl } ? " i" : ""
+    return #"<span class="w\#(shade)\#(isolated)" data-t="\#(milliseconds(word.range.start))" data-c="\#(percent)">"#
         + "\(markup(text))</span>"
 }

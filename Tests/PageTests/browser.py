@@ -328,6 +328,9 @@ def hostile_text(b):
     words = b.js("return [...document.querySelectorAll('.w')].map(word => word.textContent)")
     with open(os.path.join(FOLDER, "hostile/words.json"), encoding="utf-8") as file:
         assert words == json.load(file), words
+    # A word that turns the writing round does not turn its neighbours: what follows stands to its right.
+    assert b.js("const at = text => [...document.querySelectorAll('.w')].find(word => word.textContent.includes(text))"
+                ".getBoundingClientRect(); return at('bidi').left < at('{{x}}').left || at('bidi').top < at('{{x}}').top")
     complaints = [line for line in b.complaints() if ".flac" not in line]
     assert complaints == [], complaints
     b.shot("hostile")
