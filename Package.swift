@@ -84,7 +84,7 @@ let package = Package(
         tests("SegmentingTests", of: ["Core", "Segmenting", "TestKit"]),
         tests("StitchingTests", of: ["Core", "Stitching", "TestKit"]),
         tests("PlatformTests", of: ["Core", "Platform", "TestKit"]),
-        tests("RecordingTests", of: ["Core", "Platform", "Recording", "TestKit"]),
+        tests("RecordingTests", of: ["Core", "Platform", "Recording", "SQLiteArchive", "Appliance", "TestKit"]),
         tests("ExportingTests", of: ["Core", "Exporting"]),
         tests("SQLiteArchiveTests", of: ["Core", "SQLiteArchive"]),
     ],
