@@ -31,8 +31,8 @@ import Testing
             isRealTime: true,
             [
                 .samples(numbered(3_000)), .perform { reached.signal() }, .perform { goOn.wait() },
-                .failure(unplugged), .samples([1]), .perform { goOn.wait() },
-            ])
+                .failure(unplugged),
+            ] + [ScriptedMicrophone.Step](repeating: .refusal(unplugged), count: 1_000))
         let recording = try await LiveRecording(
             configuration: configuration, archive: archive, microphone: microphone, hub: hub)
         #expect(FileManager.default.fileExists(atPath: folder.file("ballast")))
@@ -58,7 +58,6 @@ import Testing
             ])
         #expect(!recording.microphoneIsAlive)
         recording.stop(reason: .button)
-        goOn.signal()
         let outcome = try await running
         #expect(outcome.recording.reason == .button)
         #expect((recording.diskProgress ?? .zero) > .zero)
