@@ -97,7 +97,7 @@ let package = Package(
         tests("SegmentingTests", of: ["Core", "Segmenting", "TestKit"]),
         tests("StitchingTests", of: ["Core", "Stitching", "TestKit"]),
         tests("PlatformTests", of: ["Core", "Platform", "TestKit"]),
-        tests("RecordingTests", of: ["Core", "Platform", "Recording", "TestKit"]),
+        tests("RecordingTests", of: ["Core", "Platform", "Recording", "SQLiteArchive", "Appliance", "TestKit"]),
         .testTarget(
             name: "ExportingTests", dependencies: ["Core", "Exporting", "TestKit"], path: "Tests/ExportingTests",
             exclude: ["elan.py"]),

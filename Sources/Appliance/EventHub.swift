@@ -34,6 +34,9 @@ package final class EventHub: Sendable {
     /// Whether somebody wants partial readings and levels.
     package var wantsPartials: Bool { state.withLock { $0.listeners.values.contains { $0.wantsPartials } } }
 
+    /// Whether anybody listens.
+    package var hasListeners: Bool { state.withLock { !$0.listeners.isEmpty } }
+
     package func publish(_ event: Event) {
         for queue in state.withLock({ Array($0.listeners.values) }) { queue.put(event) }
     }

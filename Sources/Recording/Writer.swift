@@ -212,7 +212,16 @@ final class Writer {
     }
 
     private func join() {
-        do throws(DeviceError) { _ = try joinParts(of: path) } catch {
+        do throws(DeviceError) {
+            // What is left is for the archive; the parts read as one as they are.
+            if let reserve = settings.reserve,
+                try reserve.freeBytes() < reserve.reserveBytes + end.samples * Int64(MemoryLayout<Int16>.size)
+            {
+                throw DeviceError(
+                    .full, "statvfs", "\(path): there is no room to join its parts; export recordings and delete them")
+            }
+            _ = try joinParts(of: path)
+        } catch {
             sink.fault(
                 code: error.code.rawValue,
                 message: "\(error.message); the recording stays in parts, which fieldscribe recover joins")

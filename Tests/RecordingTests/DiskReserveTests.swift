@@ -117,4 +117,22 @@ import Testing
         #expect(try RecordingReader(path: folder.file("audio.wav")).stopReason == .disk)
         #expect(try samples(of: folder.file("audio.wav")) == numbered(Int(result.length.samples)))
     }
+
+    @Test("where the whole would take of the reserve, the parts are left as they are, and it is said")
+    func noRoomToJoin() async throws {
+        let path = folder.file("audio.wav")
+        let syncs = Atomic<Int>(0)
+        let asked = Atomic<Int>(0)
+        let reserve = reserve(100) { asked.wrappingAdd(1, ordering: .relaxed).newValue > 3 ? 99_000_000 : 100_000_000 }
+        let result = try await record(reserve) { operation, file throws(DeviceError) in
+            guard file == path, operation == .sync, syncs.wrappingAdd(1, ordering: .relaxed).newValue == 2 else {
+                return
+            }
+            throw DeviceError(.failed, "fdatasync", status: EIO, "audio.wav: input/output error; replace the card")
+        }
+        #expect(result.reason == .disk)
+        #expect(RecordingPart.all(beside: path).count == 1)
+        #expect(access("\(path).joining", F_OK) != 0)
+        #expect(try samples(of: path) == numbered(Int(result.length.samples)))
+    }
 }

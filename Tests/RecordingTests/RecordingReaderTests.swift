@@ -63,7 +63,7 @@ import Testing
         print("seed \(random.seed)")
         var outcomes = [true: 0, false: 0]
         for _ in 0..<2000 {
-            var bytes = WaveHeader().bytes + [1, 0]
+            var bytes = (Bool.random(using: &random) ? WaveHeader().bytes : longHeader) + [1, 0]
             for _ in 0..<Int.random(in: 1...12, using: &random) {
                 bytes[Int.random(in: 0..<bytes.count, using: &random)] = .random(in: .min ... .max, using: &random)
             }
@@ -78,6 +78,32 @@ import Testing
             }
         }
         #expect(outcomes.values.allSatisfy { $0 > 0 }, "seed \(random.seed)")
+    }
+
+    /// A header as of a recording of 5 GB.
+    private var longHeader: [UInt8] {
+        var header = WaveHeader()
+        header.set(dataBytes: 5_000_000_000)
+        return header.bytes
+    }
+
+    @Test("the long size of an RF64 counts where the short one says so, and only there")
+    func longSize() throws {
+        try write(longHeader)
+        #expect(try WaveLayout(of: path).claimedBytes == 5_000_000_000)
+        var header = longHeader
+        header.replaceSubrange(508..<512, with: [10, 0, 0, 0])
+        try write(header)
+        #expect(try WaveLayout(of: path).claimedBytes == 10)
+        header = longHeader
+        header.replaceSubrange(0..<4, with: Array("RIFF".utf8))
+        try write(header)
+        #expect(try WaveLayout(of: path).claimedBytes == Int64(UInt32.max))
+        header = longHeader
+        header.replaceSubrange(28..<36, with: [UInt8](repeating: 255, count: 8))
+        try write(header + [1, 0])
+        #expect(try WaveLayout(of: path).claimedBytes == .max)
+        #expect(try RecordingReader(path: path).length == SamplePosition(1), "the file's length is believed")
     }
 
     @Test("a file without end of empty chunks is given up")

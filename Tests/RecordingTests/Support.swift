@@ -108,3 +108,8 @@ final class Lies: Sendable {
 extension WaveLayout {
     init(of path: String) throws { self = try WaveLayout(of: FileDescriptor(opening: path, O_RDONLY)) }
 }
+
+/// Returns once it was signalled; no task's thread waits meanwhile.
+func signalled(_ wakeup: Wakeup) async throws {
+    try await onThread(named: "test") { _ = wakeup.wait() }
+}

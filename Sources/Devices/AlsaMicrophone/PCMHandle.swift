@@ -57,7 +57,10 @@ final class PCMHandle {
                 if status == -Int(EAGAIN) || status == 0 { usleep(2_000) }
             }
             switch Int32(-status) {
-            case EPIPE, ESTRPIPE: return nil
+            case EPIPE: return nil
+            case ESTRPIPE:
+                resume()
+                return nil
             case 0, EAGAIN, EINTR:
                 guard clock() < deadline else {
                     throw DeviceError(
@@ -66,6 +69,14 @@ final class PCMHandle {
                 }
             default: throw .alsa("snd_pcm_readi", Int32(status), on: device)
             }
+        }
+    }
+
+    /// Wakes a device that slept with the machine. One that cannot go on where it was is prepared anew by `start`.
+    private func resume() {
+        for _ in 0..<20 {
+            guard snd_pcm_resume(pcm) == -EAGAIN else { return }
+            usleep(50_000)
         }
     }
 }

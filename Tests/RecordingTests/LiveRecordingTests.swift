@@ -1,0 +1,194 @@
+@testable import Appliance
+import Core
+import FoundationEssentials
+import Platform
+import Recording
+import SQLiteArchive
+import Synchronization
+import TestKit
+import Testing
+
+@Suite struct LiveRecordingTests {
+    let folder = TemporaryFolder()
+
+    private var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.storage.directory = folder.path
+        configuration.storage.reserveMegabytes = 16
+        return configuration
+    }
+
+    @Test(
+        "a mark is where the recording is, in the archive and in the events; what is on the disk and what fails is told"
+    )
+    func marks() async throws {
+        let archive = try SQLiteArchive(path: configuration.archivePath)
+        let hub = EventHub()
+        var events = hub.events(withPartials: false).makeAsyncIterator()
+        let (reached, goOn) = (Wakeup(), Wakeup())
+        let unplugged = DeviceError(.disconnected, "snd_pcm_readi", "scripted: is gone; plug it in")
+        let microphone = ScriptedMicrophone(
+            isRealTime: true,
+            [
+                .samples(numbered(3_000)), .perform { reached.signal() }, .perform { goOn.wait() },
+                .failure(unplugged),
+            ] + [ScriptedMicrophone.Step](repeating: .refusal(unplugged), count: 1_000))
+        let recording = try await LiveRecording(
+            configuration: configuration, archive: archive, microphone: microphone, hub: hub)
+        #expect(FileManager.default.fileExists(atPath: folder.file("ballast")))
+        #expect(recording.diskProgress == nil)
+        #expect(recording.position == .zero)
+        async let running = recording.run(pool: nil, profile: "none", alternatives: 1)
+        try await signalled(reached)
+        #expect(recording.microphoneIsAlive)
+        let mark = try await recording.mark("here")
+        #expect(mark == Mark(SamplePosition(3_000), text: "here"))
+        goOn.signal()
+        var told: [Event] = []
+        while let event = await events.next() {
+            told.append(event)
+            if case .fault = event { break }
+        }
+        #expect(
+            told == [
+                .state(.recording), .mark(recording: recording.id, mark: mark),
+                .fault(
+                    code: "disconnected",
+                    message: "scripted: is gone; plug it in; the recording goes on when it is back"),
+            ])
+        #expect(!recording.microphoneIsAlive)
+        recording.stop(reason: .button)
+        let outcome = try await running
+        #expect(outcome.recording.reason == .button)
+        #expect((recording.diskProgress ?? .zero) > .zero)
+        let (summary, timeline) = try #require(try await archive.transcript(of: recording.id))
+        #expect(timeline.marks == [mark])
+        #expect(summary.length == outcome.recording.length)
+    }
+
+    @Test("below the reserve nothing is begun, and no number is used")
+    func full() async throws {
+        var configuration = configuration
+        configuration.storage.reserveMegabytes = 1_000_000_000
+        let archive = try SQLiteArchive(path: configuration.archivePath)
+        do {
+            _ = try await LiveRecording(
+                configuration: configuration, archive: archive, microphone: ScriptedMicrophone([.samples([1])]),
+                hub: EventHub())
+            Issue.record("a recording was begun")
+        } catch let error as DeviceError {
+            #expect(error.code == .full)
+        }
+        #expect(try await archive.recordings() == [])
+    }
+
+    @Test("a recording with a pre-roll began as much earlier")
+    func preroll() async throws {
+        let archive = try SQLiteArchive(path: configuration.archivePath)
+        let before = MonotonicClock.wallSeconds
+        let recording = try await LiveRecording(
+            configuration: configuration, archive: archive, microphone: Heard(), hub: EventHub())
+        let after = MonotonicClock.wallSeconds
+        let start = try #require(try await archive.recordings().first).startedAt
+        #expect(before - 1_000 <= start && start <= after - 1_000)
+        #expect(recording.id == 1)
+    }
+
+    @Test("levels are told while somebody listens to them, also where he comes late, and not after")
+    func levels() async throws {
+        let archive = try SQLiteArchive(path: configuration.archivePath)
+        let hub = EventHub()
+        let (silent, heard, goOn) = (Wakeup(), Wakeup(), Wakeup())
+        let microphone = ScriptedMicrophone(
+            [.samples(numbered(16_000)), .perform { silent.signal() }, .perform { goOn.wait() }]
+                + [.samples(numbered(16_000)), .perform { heard.signal() }, .perform { goOn.wait() }]
+                + [.samples(numbered(16_000))])
+        let recording = try await LiveRecording(
+            configuration: configuration, archive: archive, microphone: microphone, hub: hub)
+        async let running = recording.run(pool: nil, profile: "none", alternatives: 1)
+        try await signalled(silent)
+        #expect(await recording.reaches(SamplePosition(16_000)))
+        do {
+            var events = hub.events(withPartials: true).makeAsyncIterator()
+            goOn.signal()
+            var count = 0
+            while count < 10, let event = await events.next() { if case .level = event { count += 1 } }
+            #expect(count == 10)
+        }
+        #expect(!hub.wantsPartials)
+        try await signalled(heard)
+        goOn.signal()
+        #expect(try await running.recording.length == SamplePosition(48_000))
+    }
+}
+
+/// A microphone with 1000 s of pre-roll, which is never opened.
+private struct Heard: MicrophoneProvider {
+    let name = "heard:"
+    let prerollSeconds = 1_000.0
+
+    func open() throws(DeviceError) -> any Microphone { throw DeviceError(.missing, "open", "heard: a test") }
+}
+
+@Suite struct EventHubTests {
+    private func rotation(_ number: Int) -> Event { .rotation(recording: 1, at: SamplePosition(Int64(number))) }
+    private let level = Event.level(rms: -20, peak: -10)
+
+    @Test("each listener has all events in order, and the volatile ones only where it wants them")
+    func delivers() async {
+        let hub = EventHub()
+        let (all, some) = (hub.events(withPartials: true), hub.events(withPartials: false))
+        for event in [rotation(1), level, rotation(2)] { hub.publish(event) }
+        hub.finish()
+        hub.publish(rotation(3))
+        #expect(await all.reduce(into: []) { $0.append($1) } == [rotation(1), level, rotation(2)])
+        #expect(await some.reduce(into: []) { $0.append($1) } == [rotation(1), rotation(2)])
+    }
+
+    @Test("a listener that takes nothing loses volatile events first, and no other")
+    func dropsVolatile() async {
+        let hub = EventHub()
+        let events = hub.events(withPartials: true)
+        for number in 0..<1_000 {
+            hub.publish(rotation(number))
+            for _ in 0..<10 { hub.publish(level) }
+        }
+        hub.finish()
+        let taken = await events.reduce(into: [Event]()) { $0.append($1) }
+        #expect(taken.count <= EventQueue.capacity)
+        #expect(taken.filter { $0 != level } == (0..<1_000).map(rotation))
+    }
+
+    @Test("a listener that falls behind altogether is let go after what it has, without a hole")
+    func letsGo() async {
+        let hub = EventHub()
+        let (slow, other) = (hub.events(withPartials: false), hub.events(withPartials: false))
+        for number in 0..<EventQueue.capacity { hub.publish(rotation(number)) }
+        var iterator = other.makeAsyncIterator()
+        for number in 0..<EventQueue.capacity { #expect(await iterator.next() == rotation(number)) }
+        for number in EventQueue.capacity..<2_000 { hub.publish(rotation(number)) }
+        #expect(await slow.reduce(into: [Event]()) { $0.append($1) } == (0..<EventQueue.capacity).map(rotation))
+        #expect(await iterator.next() == rotation(EventQueue.capacity))
+    }
+
+    @Test("a listener that waits is answered, by an event, by the end, and by its own cancellation")
+    func waits() async {
+        let hub = EventHub()
+        async let first = hub.events(withPartials: false).first { _ in true }
+        while !hub.hasListeners { await Task.yield() }
+        hub.publish(rotation(1))
+        #expect(await first == rotation(1))
+        while hub.hasListeners { await Task.yield() }
+
+        let cancelled = Task { await hub.events(withPartials: true).first { _ in true } }
+        while !hub.wantsPartials { await Task.yield() }
+        cancelled.cancel()
+        #expect(await cancelled.value == nil)
+        #expect(!hub.hasListeners)
+
+        let ended = Task { await hub.events(withPartials: false).first { _ in true } }
+        while !hub.hasListeners { await Task.yield() }
+        hub.finish()
+        #expect(await ended.value == nil)
+    }
+}
