@@ -100,7 +100,7 @@ extension ControlResponse.Transcript: Hashable {
 package struct ApplianceStatus: Hashable, Sendable, Codable {
     package struct Microphone: Hashable, Sendable, Codable {
         package var device: String
-        /// `closed`, `alive` or `silent`.
+        /// `closed`, `listening`, `alive`, or the code of what is wrong: `disconnected`, `microphone-silent` ...
         package var health: String
     }
 

@@ -18,10 +18,10 @@ extension ControlDesk {
         return ApplianceStatus(
             state: state.rawValue, recording: live?.id, recordedSeconds: position.seconds,
             transcribedUpTo: own?.transcribedUpTo.seconds ?? 0, backlogSeconds: rounded(backlog),
-            runwayHours: rounded(runwayHours(of: storage)),
+            runwayHours: rounded((try? recorder.configuration.reserve.runwayHours()) ?? 0),
             microphone: ApplianceStatus.Microphone(
                 device: recorder.configuration.capture.device,
-                health: live == nil ? "closed" : panel.isFaulted ? "silent" : "alive"),
+                health: health(live)),
             lastFault: faults.fault.map {
                 ApplianceStatus.Fault(
                     code: $0.code, message: $0.message,
@@ -29,12 +29,10 @@ extension ControlDesk {
             }, directory: storage.directory)
     }
 
-    /// Seam: the write path brings its own sum of this.
-    private func runwayHours(of storage: Configuration.Storage) -> Double {
-        var disk = statvfs()
-        guard statvfs(storage.directory, &disk) == 0 else { return 0 }
-        let free = Double(disk.f_bavail) * Double(disk.f_frsize) - Double(storage.reserveMegabytes) * 1e6
-        return max(0, free) / Double(2 * SamplePosition.rate) / 3_600
+    /// What is wrong with the microphone, or that nothing is.
+    private func health(_ live: LiveRecording?) -> String {
+        guard let live else { return recorder.configuration.capture.prerollSeconds > 0 ? "listening" : "closed" }
+        return live.faults.keys.sorted().first ?? "alive"
     }
 
     private func rounded(_ number: Double) -> Double { (number * 100).rounded() / 100 }

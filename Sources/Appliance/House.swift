@@ -22,9 +22,15 @@ package final class House: Sendable {
         let configuration = loaded.configuration
         systemd = SystemdNotify(environment: environment)
         complaint = loaded.complaint
-        let archive = try await Self.openArchive(configuration)
-        // Seam: recovery belongs here, before the first recording.
+        let (archive, findings) = try await Self.openArchive(configuration)
+        for finding in findings {
+            Journal.tell(
+                finding.outcome == .damaged ? .error : .notice, "recovery",
+                ["outcome": finding.outcome.rawValue, "file": finding.file, "message": finding.message])
+        }
         loaded.keepGoodCopy()
+        // The first press shall not pay for it; without room for it there is no recording either, which says so.
+        try? configuration.reserve.keepBallast()
         let hub = EventHub()
         let panel = try PanelDesk()
         let board = FaultBoard()
@@ -36,13 +42,13 @@ package final class House: Sendable {
         let journal = JournalService(
             events: hub.events(withPartials: false), recorder: recorder, panel: panel, faults: board, systemd: systemd)
         // In the order in which they stop: first nothing more is taken, then the recording is closed.
-        // Seam: the backlog's service belongs behind the recorder.
         supervisor = Supervisor(
             [
                 PanelService(settings: configuration.panel, desk: panel) { recorder.state == .recording },
                 ButtonService(panel: panel, recorder: recorder),
                 ControlSocket(configuration.control, desk: control),
-                recorder, WatchdogService(recorder: recorder, systemd: systemd), journal,
+                recorder, ListeningService(recorder: recorder), BacklogService(recorder: recorder),
+                ClockService(recorder: recorder), WatchdogService(recorder: recorder, systemd: systemd), journal,
             ]
         ) { service, error in
             let failure = DeviceError(wrapping: error)
@@ -68,8 +74,11 @@ package final class House: Sendable {
     private func check() async {
         if let complaint { faults(complaint) }
         do {
-            let microphone = try recorder.configuration.microphone()
-            try await onThread(named: "microphone") { _ = try microphone.open() }
+            let microphone = try recorder.microphone.get()
+            // One that listens already says by itself what is wrong.
+            if recorder.configuration.capture.prerollSeconds == 0 {
+                try await onThread(named: "microphone") { _ = try microphone.open() }
+            }
         } catch { faults(DeviceError(wrapping: error)) }
         systemd.ready(status: recorder.state.rawValue)
         Journal.tell(
@@ -81,7 +90,9 @@ package final class House: Sendable {
     }
 
     /// A command that looked into the archive a moment ago is waited for; another appliance is not.
-    private static func openArchive(_ configuration: Configuration) async throws -> SQLiteArchive {
+    private static func openArchive(
+        _ configuration: Configuration
+    ) async throws -> (archive: SQLiteArchive, findings: [StorageFinding]) {
         if let other = try? ControlClient(configuration), (try? other.ask(ControlRequest(.status))) != nil {
             throw DeviceError(
                 .busy, "run",
@@ -89,10 +100,10 @@ package final class House: Sendable {
                     + "control.socket and storage.directory")
         }
         for pause in [100, 400, 1_500] {
-            do { return try SQLiteArchive(path: configuration.archivePath) } catch let error as DeviceError
+            do { return try await Recovery.open(configuration, depth: .start) } catch let error as DeviceError
                 where error.code == .busy
             { try await Task.sleep(for: .milliseconds(pause)) }
         }
-        return try SQLiteArchive(path: configuration.archivePath)
+        return try await Recovery.open(configuration, depth: .start)
     }
 }

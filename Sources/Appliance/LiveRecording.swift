@@ -73,10 +73,11 @@ package final class LiveRecording: Sendable {
     /// What is wrong with it now, the message by the code of its `Event.fault`; what is over is gone.
     package var faults: [String: String] { desk.faults }
 
-    /// Keeps a mark at the present position.
+    /// Keeps a mark at the place that was recorded so long ago.
     @discardableResult
-    package func mark(_ text: String = "") async throws -> Mark {
-        let mark = Mark(position, text: text)
+    package func mark(_ text: String = "", ago: Duration = .zero) async throws -> Mark {
+        let back = Int64(SamplePosition.rate) * ago.milliseconds / 1_000
+        let mark = Mark(max(.zero, position - back), text: text)
         try await archive.add(mark, recording: id)
         hub.publish(.mark(recording: id, mark: mark))
         return mark

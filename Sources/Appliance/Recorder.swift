@@ -2,6 +2,7 @@ import Core
 import Platform
 import PocketSphinxRecognizer
 import Recognizing
+import Recording
 import SQLiteArchive
 import Synchronization
 
@@ -46,7 +47,7 @@ package final class Recorder: Service {
     /// What others may ask at any time.
     struct Board: Sendable {
         var state = Event.State.idle
-        var live: LiveSeam?
+        var live: LiveRecording?
     }
 
     let name = "recorder"
@@ -54,6 +55,12 @@ package final class Recorder: Service {
     let archive: SQLiteArchive
     let hub: EventHub
     let panel: PanelDesk
+    /// Open while idle where there is a pre-roll; else it is opened for each recording. Why there is none, it says then.
+    let microphone: Result<PrerollMicrophone, DeviceError>
+
+    /// An element each time that nothing is being recorded or transcribed any longer, and one at the start.
+    let rests: AsyncStream<Void>
+    private let rested: AsyncStream<Void>.Continuation
     private let messages: AsyncStream<Message>
     private let posts: AsyncStream<Message>.Continuation
     private let board = Mutex(Board())
@@ -65,7 +72,16 @@ package final class Recorder: Service {
         self.hub = hub
         self.panel = panel
         (messages, posts) = AsyncStream<Message>.makeStream()
+        (rests, rested) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        do throws(DeviceError) {
+            let base = try configuration.microphone()
+            microphone = .success(PrerollMicrophone(base, seconds: configuration.capture.prerollSeconds))
+        } catch { microphone = .failure(error) }
+        rested.yield()
     }
+
+    /// Nothing is being recorded or transcribed now.
+    func rest() { rested.yield() }
 
     /// Carries out an order; returns when it is done: the first samples are written, the file is closed, the mark is kept.
     package func perform(_ order: Order, reason: StopReason) async -> Result<Answer, DeviceError> {
@@ -91,9 +107,9 @@ package final class Recorder: Service {
     var state: Event.State { board.withLock { $0.state } }
 
     /// The recording that goes on.
-    var live: LiveSeam? { board.withLock { $0.live } }
+    var live: LiveRecording? { board.withLock { $0.live } }
 
-    func show(_ state: Event.State, live: LiveSeam?) {
+    func show(_ state: Event.State, live: LiveRecording?) {
         let changed = board.withLock { board in
             defer { board = Board(state: state, live: live) }
             return board.state != state

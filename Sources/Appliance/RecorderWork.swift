@@ -8,16 +8,18 @@ import Recognizing
 struct RecorderWork {
     /// The recording that goes on.
     private struct Current {
-        var live: LiveSeam
+        var live: LiveRecording
         var startReply: Recorder.Reply?
         var stopReplies: [Recorder.Reply] = []
         var isStopping = false
         var hasBegun = false
-        var position = SamplePosition.zero
-        /// When it had last grown, or began.
+        /// When bytes last reached the disk, or it began.
         var grewAt: Duration
         var isStalled = false
     }
+
+    /// How often a recording is looked at.
+    private static let tick = Duration.milliseconds(250)
 
     /// Decode workers that nobody needed for so long are ended.
     private static let rest = Duration.seconds(30)
@@ -82,12 +84,11 @@ struct RecorderWork {
 
     private mutating func begin(_ reply: Recorder.Reply?, in group: inout DiscardingTaskGroup) async {
         let recorder = recorder
-        let live: LiveSeam
+        let live: LiveRecording
         do {
-            let recording = try await LiveRecording(
+            live = try await LiveRecording(
                 configuration: recorder.configuration, archive: recorder.archive,
-                microphone: try recorder.configuration.microphone(), hub: recorder.hub)
-            live = LiveSeam(recording, archive: recorder.archive, hub: recorder.hub)
+                microphone: try recorder.microphone.get(), hub: recorder.hub)
         } catch {
             let failure = DeviceError(wrapping: error)
             tell(failure)
@@ -104,18 +105,17 @@ struct RecorderWork {
         recorder.panel.tell(.recording(true))
         group.addTask {
             do {
-                let outcome = try await live.recording.run(
-                    pool: workers, profile: DecoderProfile.live.name, alternatives: 3)
+                let outcome = try await live.run(pool: workers, profile: DecoderProfile.live.name, alternatives: 3)
                 recorder.post(.ended(live.id, .success(outcome)))
             } catch { recorder.post(.ended(live.id, .failure(error))) }
         }
         group.addTask {
-            if await live.recording.reaches(SamplePosition(1)) { recorder.post(.begun(live.id)) }
-            _ = await live.recording.reaches(SamplePosition(Int64.max))
+            if await live.reaches(SamplePosition(1)) { recorder.post(.begun(live.id)) }
+            _ = await live.reaches(SamplePosition(Int64.max))
             recorder.post(.closed(live.id))
         }
         group.addTask {
-            while recorder.live?.id == live.id, (try? await Task.sleep(for: .seconds(1))) != nil {
+            while recorder.live?.id == live.id, (try? await Task.sleep(for: Self.tick)) != nil {
                 recorder.post(.tick(live.id))
             }
         }
@@ -139,7 +139,7 @@ struct RecorderWork {
         // The next press starts another.
         recorder.panel.tell(.recording(false))
         recorder.show(.stopping, live: current?.live)
-        current?.live.recording.stop(reason: reason)
+        current?.live.stop(reason: reason)
     }
 
     private func mark(_ text: String, ago: Duration, _ reply: Recorder.Reply?) async {
@@ -163,12 +163,13 @@ struct RecorderWork {
     /// Looks whether the recording grows; the lamp says so, and so does the watchdog.
     private mutating func tick() {
         guard var now = current else { return }
-        let position = now.live.position
-        let time = PanelDesk.now
-        if position > now.position {
-            (now.position, now.grewAt, now.isStalled) = (position, time, false)
+        recorder.panel.tell(.microphone(alive: now.live.microphoneIsAlive))
+        if let time = now.live.diskProgress, time > now.grewAt {
+            (now.grewAt, now.isStalled) = (time, false)
             recorder.panel.tell(.written)
-        } else if !now.isStalled, now.hasBegun, time - now.grewAt > PanelLamp.patience {
+        } else if !now.isStalled, now.hasBegun, now.live.microphoneIsAlive,
+            PanelDesk.now - now.grewAt > PanelLamp.patience
+        {
             now.isStalled = true
             tell(
                 DeviceError(
@@ -210,6 +211,7 @@ struct RecorderWork {
             reply?.resume(returning: .failure(failure))
         }
         guard current == nil, transcribing.isEmpty else { return }
+        recorder.rest()
         let recorder = recorder
         group.addTask {
             guard (try? await Task.sleep(for: Self.rest)) != nil else { return }

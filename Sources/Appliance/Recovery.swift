@@ -136,11 +136,16 @@ package struct Recovery: Sendable {
 
     /// Parts that a failing disk left beside the audio, `audio.from-NNN.wav`, belong into it.
     private func joinParts(of id: Int) throws -> [StorageFinding] {
-        // The writer's `joinParts(inFolder:)` belongs here, and makes these findings `repaired`.
-        try names(inFolder: folder(id).path).filter { $0.hasPrefix("audio.from-") && $0.hasSuffix(".wav") }.map {
-            StorageFinding(
-                .damaged, recording: id, file: "\(folder(id).path)/\($0)",
-                "is a part of the recording that was not joined to it; it plays by itself")
+        do throws(DeviceError) {
+            guard try Recording.joinParts(inFolder: folder(id).path) else { return [] }
+            return [
+                StorageFinding(
+                    .repaired, recording: id, file: folder(id).audio,
+                    "the parts that a failing disk made of it are one file again; what they were is kept beside it")
+            ]
+        } catch {
+            guard error.code == .full else { throw error }
+            return [StorageFinding(.note, recording: id, file: folder(id).audio, error.message)]
         }
     }
 

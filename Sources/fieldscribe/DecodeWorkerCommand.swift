@@ -19,6 +19,10 @@ enum DecodeWorkerCommand: Command {
     static func run(_ arguments: Arguments) async throws {
         // Ctrl-C reaches the whole group; the parent decides when a worker ends.
         signal(SIGINT, SIG_IGN)
+        // Where memory runs out a worker ends, not the recorder, whose score it has inherited.
+        if let score = try? FileDescriptor(opening: "/proc/self/oom_score_adj", O_WRONLY) {
+            Array("500".utf8).withUnsafeBytes { try? score.write($0) }
+        }
         try arguments.expect(0, "nothing else")
         let profile = try arguments.choice(
             "--profile", of: DecoderProfile.all, named: \.name, default: .live)

@@ -1,0 +1,42 @@
+import Core
+
+/// Writes down what earlier recordings lack, and erases what `keep-days` lets go, while nothing is being recorded.
+struct BacklogService: Service {
+    let name = "backlog"
+    let recorder: Recorder
+
+    func run() async throws {
+        for await _ in recorder.rests {
+            do { try await work() } catch is CancellationError { if Task.isCancelled { return } }
+        }
+    }
+
+    /// Ends early, between two utterances, when a recording begins: its own text comes first.
+    private func work() async throws {
+        let events = recorder.hub.events(withPartials: false)
+        guard recorder.live == nil else { return }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await catchUp() }
+            group.addTask {
+                for await event in events where event == .state(.recording) { return }
+            }
+            try await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func catchUp() async throws {
+        let configuration = recorder.configuration
+        let storage = configuration.storage
+        let erased = try await Retention(keepDays: storage.keepDays).apply(
+            to: recorder.archive, storage: storage.directory)
+        for id in erased { Journal.tell(.notice, "erased", ["recording": "\(id)", "reason": "keep-days"]) }
+        let backlog = Backlog(configuration: configuration, archive: recorder.archive, hub: recorder.hub)
+        guard try await !backlog.waiting().isEmpty else { return }
+        recorder.panel.tell(.transcribing(true))
+        defer { recorder.panel.tell(.transcribing(false)) }
+        let done = try await backlog.run(pool: recorder.workers())
+        for id in done { Journal.tell(.information, "transcribed", ["recording": "\(id)"]) }
+        await (try recorder.workers()).rest()
+    }
+}
