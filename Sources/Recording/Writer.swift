@@ -50,7 +50,8 @@ final class Writer {
         self.microphone = microphone.name
         isMonitored = microphone.isMonitored
         file = try WaveFile(creating: path, faults: settings.faults)
-        syncDue = MonotonicClock.nanoseconds + settings.syncNanoseconds
+        // The first samples at once: the lamp says that they are safe.
+        syncDue = MonotonicClock.nanoseconds
     }
 
     /// Writes until capture has ended, and closes the file.
@@ -87,7 +88,7 @@ final class Writer {
             }
             guard let outcome else {
                 try syncIfDue()
-                link.data.wait(timeout: .milliseconds(250))
+                link.data.wait(timeout: .nanoseconds(pause))
                 continue
             }
             try link.ring.takeRest(write)
@@ -118,6 +119,12 @@ final class Writer {
         told = end
         // A file that has had no good sync yet may be gone again.
         if previous == nil { sink.written(upTo: told) }
+    }
+
+    /// How long to wait for samples: what was captured since they last came shall be in the sync that is due.
+    private var pause: Int64 {
+        let longest: Int64 = 250_000_000
+        return end > syncedUpTo ? max(1_000_000, min(longest, syncDue - MonotonicClock.nanoseconds)) : longest
     }
 
     private func syncIfDue() throws(DeviceError) {

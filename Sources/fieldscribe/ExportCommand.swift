@@ -10,13 +10,14 @@ import Synchronization
 enum ExportCommand: Command {
     static let name = "export"
     static let summary = "Copy recordings to a folder or stick, and check each file there."
-    static let usage = "[ID...] --to DIR [--directory DIR]"
+    static let usage = "[ID...] --to DIR [--stick] [--directory DIR]"
     static let details = """
           ID                 numbers, as fieldscribe list shows them; without one, all that the folder lacks
           --to DIR           the folder; recordings go to DIR/Fieldscribe, where DIR/Fieldscribe/index.html lists them
+          --stick            DIR is a stick that was plugged in: export.accept says whether it is one to copy to
           --directory DIR    where the archive is; default storage.directory
         """
-    static let options = (values: ["--to", "--directory"], flags: [String]())
+    static let options = (values: ["--to", "--directory"], flags: ["--stick"])
 
     static func run(_ arguments: Arguments) async throws {
         guard let target = arguments["--to"] else {
@@ -24,6 +25,10 @@ enum ExportCommand: Command {
         }
         let numbers = try arguments.rest.map { try ArchivePlace.number($0, for: name) }
         let configuration = try arguments.configuration()
+        if arguments.has("--stick"), configuration.export.accept == .marked, access("\(target)/Fieldscribe", F_OK) != 0
+        {
+            return Terminal.say("this stick has no folder Fieldscribe, and export.accept is marked: nothing was copied")
+        }
         let place = try await ArchivePlace(arguments)
         let report = try await copy(
             numbers.isEmpty ? nil : numbers, of: place.archive, ledger: place.ledger, in: place.directory, to: target,
