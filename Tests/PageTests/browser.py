@@ -55,7 +55,8 @@ class Browser:
         try:
             self.call("DELETE", "")
         finally:
-            self.driver.terminate()
+            # Who started us may have blocked the gentler signals, and children inherit that.
+            self.driver.kill()
             self.driver.wait()
 
     def call(self, method, path, body=None):
