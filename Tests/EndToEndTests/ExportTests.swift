@@ -111,5 +111,12 @@ import Testing
         for page in pages { #expect(access(page, R_OK) == 0) }
         let copy = String(pages[0].dropLast("/index.html".count))
         try Fieldscribe.tool("bash", "-c", "cd '\(copy)' && sha256sum -c SHA256SUMS", in: folder)
+        // A browser opens the list, follows its links, and plays a word of each page.
+        let driver = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "PageTests/browser.py").path
+        let browser = try Fieldscribe(
+            program: "python3", [driver, "--copy", folder.file("demo/stick/Fieldscribe")], in: folder
+        ).wait()
+        #expect(browser.status == 0 && browser.output == "ok copy\n", "\(browser.output) \(browser.errors)")
     }
 }

@@ -1,8 +1,10 @@
 """Drives headless Chromium over the pages of a folder, by WebDriver (packages chromium and chromium-driver).
 
 usage: browser.py FOLDER [SCREENSHOTS]
+       browser.py --copy FOLDER [SCREENSHOTS]
 
-FOLDER holds index.html and the pages talk, hostile and long. Prints "ok NAME", or "FAIL NAME: why", a line a check.
+FOLDER holds index.html and the pages talk, hostile and long; with --copy it is what a copy left: its index and its
+recordings are opened and played. Prints "ok NAME", or "FAIL NAME: why", a line a check.
 """
 
 import base64
@@ -16,8 +18,10 @@ import traceback
 import urllib.error
 import urllib.request
 
-FOLDER = os.path.abspath(sys.argv[1])
-SHOTS = sys.argv[2] if len(sys.argv) > 2 else None
+IS_COPY = sys.argv[1] == "--copy"
+ARGUMENTS = sys.argv[2:] if IS_COPY else sys.argv[1:]
+FOLDER = os.path.abspath(ARGUMENTS[0])
+SHOTS = ARGUMENTS[1] if len(ARGUMENTS) > 1 else None
 KEYS = {"Space": " ", "Enter": "\ue007", "Escape": "\ue00c", "Shift": "\ue008",
         "Left": "\ue012", "Up": "\ue013", "Right": "\ue014", "Down": "\ue015", "Home": "\ue011"}
 
@@ -51,7 +55,8 @@ class Browser:
         try:
             self.call("DELETE", "")
         finally:
-            self.driver.terminate()
+            # Who started us may have blocked the gentler signals, and children inherit that.
+            self.driver.kill()
             self.driver.wait()
 
     def call(self, method, path, body=None):
@@ -459,7 +464,35 @@ def selecting(b):
     near(b.js(TIME), 0)
 
 
-CHECKS = {
+def copy(b):
+    b.complaints()
+    b.open("index.html")
+    count = b.js("return document.querySelectorAll('.list a').length")
+    assert count > 0
+    for number in range(count):
+        b.open("index.html")
+        b.click(".list a", number)
+        b.until("return location.pathname.includes('/0') && document.readyState === 'complete'")
+        b.until(READY)
+        seconds, told = b.js("return [document.getElementById('audio').duration,"
+                             " JSON.parse(document.getElementById('data').textContent)]")
+        near(seconds, told["duration"] / 1000, 0.01)
+        # The overview has louder and softer places.
+        assert len(set(re.findall("..", told["peaks"]))) > 8
+        last = b.js("return document.querySelectorAll('.w').length") - 1
+        start = b.js("return Number(document.querySelectorAll('.w')[arguments[0]].dataset.t) / 1000", last // 2)
+        b.click(".w", last // 2)
+        b.until("return !document.getElementById('audio').paused")
+        assert start - 0.01 <= b.js(TIME) < start + 5
+        b.until("return document.querySelectorAll('.w.on').length === 1")
+        b.shot(f"copy-{number + 1}")
+        b.press("Space")
+        b.until("return document.getElementById('audio').paused")
+        assert b.js("return document.querySelector('.back a').href").endswith("/index.html")
+    assert b.complaints() == []
+
+
+CHECKS = {"copy": copy} if IS_COPY else {
     "a click on a word plays from there": word_click, "the playing word follows": word_follows, "keys": keys,
     "help": help_is_shown, "search": search, "search folds case and accents": search_folds, "links": links,
     "slider and overview": slider, "gaps and marks": gaps_and_marks, "confidence": confidence, "index": index,
