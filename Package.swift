@@ -70,7 +70,9 @@ let package = Package(
 
         // Stand-ins, tests, measurements.
         .executableTarget(
-            name: "benchmark", dependencies: ["Core", "Platform", "fieldscribe"], path: "Tests/Benchmark"),
+            name: "benchmark",
+            dependencies: ["Core", "Platform", "FileMicrophone", "PocketSphinxRecognizer", "TestKit", "fieldscribe"],
+            path: "Tests/Benchmark"),
         tests("PanelTests", of: ["Core", "GpioPanel", "Panel", "TestKit"]),
         tests("ConfigurationTests", of: ["Core", "Segmenting", "GpioPanel", "Panel", "Appliance", "TestKit"]),
         tests("MicrophoneTests", of: ["Core", "Resampling", "AlsaMicrophone", "FileMicrophone", "CSndfile"]),

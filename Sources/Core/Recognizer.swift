@@ -23,6 +23,9 @@ package protocol Recognizer: AnyObject {
         adapted: (ChannelState) throws(DeviceError) -> Void
     ) throws(DeviceError) -> Hypothesis
 
+    /// What an utterance alone teaches of the channel, without reading it; nil where it teaches nothing.
+    func survey(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) -> ChannelState?
+
     /// Starts an utterance of which partial results are wanted while it grows.
     func beginPartials(channel: ChannelState?) throws(DeviceError)
 
@@ -31,6 +34,10 @@ package protocol Recognizer: AnyObject {
 
     /// Ends the utterance that `beginPartials` started, without a result.
     func endPartials() throws(DeviceError)
+}
+
+extension Recognizer {
+    package func survey(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) -> ChannelState? { nil }
 }
 
 /// What one utterance teaches about microphone and room, for the next: the cepstral mean.

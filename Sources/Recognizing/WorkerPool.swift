@@ -86,6 +86,21 @@ package actor WorkerPool {
         }
     }
 
+    /// What an utterance alone teaches of the channel, without reading it; nil where the engine does not tell.
+    ///
+    /// - Throws: `DeviceError` where no worker can be started; one that dies is no error, the utterance is left out.
+    func survey(_ samples: [Int16]) async throws -> ChannelState? {
+        let worker = try await acquire()
+        do {
+            let channel = try await Self.blocking { try worker.process.survey(samples) }
+            release(worker)
+            return channel
+        } catch {
+            discard()
+            return nil
+        }
+    }
+
     /// The process numbers of the workers that wait for work.
     package var idleProcesses: [Int32] { idle.map(\.process.id) }
 

@@ -49,6 +49,22 @@ final class WorkerProcess {
         return try next(within: samples.count)
     }
 
+    /// What an utterance alone teaches of the channel; nil where the engine does not tell.
+    func survey(_ samples: [Int16]) throws -> ChannelState? {
+        var request = request(partials: false, 0, nil)
+        request.survey = true
+        try send(.request, JSONEncoder().encode(request))
+        try send(samples)
+        try send(.end, Data())
+        var reply = try next(within: samples.count)
+        let channel = reply.channel
+        while reply.result == nil {
+            if let failure = reply.error { throw DeviceError(failure) }
+            reply = try next(within: samples.count)
+        }
+        return channel
+    }
+
     /// Waits for what `begin` announced.
     func finish(_ samples: Int, after reply: WorkerProtocol.Reply) throws -> WorkerProtocol.Result {
         var reply = reply

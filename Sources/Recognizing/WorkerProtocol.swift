@@ -24,6 +24,8 @@ package enum WorkerProtocol {
         package var partials = false
         package var alternatives = 0
         package var channel: ChannelState?
+        /// Whether only the channel is wanted, and a result without words.
+        package var survey: Bool?
     }
 
     /// A line from the worker: exactly one of the fields is set.

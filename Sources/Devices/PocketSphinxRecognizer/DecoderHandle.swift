@@ -44,27 +44,23 @@ final class DecoderHandle {
         return VocabularyWord.text(of: String(cString: text))
     }
 
-    /// The words of the best reading; `limit` is the utterance's length in samples.
-    func words(limit: Int64) -> [Word] {
-        var words: [Word] = []
+    /// The best reading, with its fillers; `limit` is the utterance's length in samples.
+    func reading(limit: Int64) -> Reading {
+        var reading = Reading()
         var segment = ps_seg_iter(pointer)
         while let current = segment {
-            if let name = ps_seg_word(current), let text = VocabularyWord(String(cString: name)).spoken {
+            if let name = ps_seg_word(current) {
                 var first: Int32 = 0
                 var last: Int32 = 0
                 ps_seg_frames(current, &first, &last)
                 let posterior = fieldscribe_ps_probability(pointer, ps_seg_prob(current, nil, nil, nil))
-                words.append(
-                    Word(
-                        text,
-                        SampleRange(
-                            SamplePosition(min(limit, Int64(first) * PocketSphinxRecognizer.samplesPerFrame)),
-                            SamplePosition(min(limit, Int64(last + 1) * PocketSphinxRecognizer.samplesPerFrame))),
-                        confidence: min(1, max(0, posterior))))
+                reading.add(
+                    VocabularyWord(String(cString: name)), frames: Int64(first)..<Int64(max(first, last) + 1),
+                    posterior: min(1, max(0, posterior)), limit: limit)
             }
             segment = ps_seg_next(current)
         }
-        return words
+        return reading
     }
 
     /// Up to `most` other readings of the lattice, best first, each different in its words.
