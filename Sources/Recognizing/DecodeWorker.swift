@@ -48,7 +48,7 @@ package struct DecodeWorker: ~Copyable {
         samples.removeAll(keepingCapacity: true)
         while try readAudio() {}
         if request.survey == true {
-            let channel = try samples.withUnsafeBufferPointer { try recognizer.survey($0) }
+            let channel = try samples.withUnsafeBufferPointer { try recognizer.survey($0, warp: request.channel?.warp) }
             if let channel { try reply(.init(channel: channel)) }
             return try reply(.init(result: .init(words: [], alternatives: [], cpuSeconds: cpuSinceReport())))
         }
@@ -63,7 +63,8 @@ package struct DecodeWorker: ~Copyable {
         try reply(
             .init(
                 result: .init(
-                    words: hypothesis.words, alternatives: hypothesis.alternatives, cpuSeconds: cpuSinceReport())))
+                    words: hypothesis.words, alternatives: hypothesis.alternatives, cpuSeconds: cpuSinceReport(),
+                    score: hypothesis.score)))
     }
 
     private mutating func cpuSinceReport() -> Double {

@@ -3,10 +3,13 @@ import Segmenting
 
 /// Reads a whole recording once more, from the disk, slower and better than while it was recorded.
 ///
-/// First the channel is surveyed over all of the recording's speech, which costs next to nothing; then every utterance
-/// is read starting from that. The same audio gives the same text, with one worker or many, and when it was broken off
-/// in between: the survey is made anew, and the reading goes on behind the last segment that was committed.
+/// First the channel and the speaker are surveyed over the recording's speech; then every utterance is read starting
+/// from that. The same audio gives the same text, with one worker or many, and when it was broken off in between: the
+/// survey is made anew, and the reading goes on behind the last segment that was committed.
 package struct SecondPass: Sendable {
+    /// Opens the recording at its beginning.
+    package typealias Opening = @Sendable () async throws -> any AudioSource
+
     /// The profile of the pool's workers, and the name of the archive's pass.
     package static let profile = "final"
     /// How far the workers step back behind everything else.
@@ -26,36 +29,19 @@ package struct SecondPass: Sendable {
     /// task is cancelled; what is committed stays good.
     ///
     /// - Parameters:
-    ///   - audio: opens the recording at its beginning; called twice.
+    ///   - audio: called twice or three times.
     ///   - committed: the number of the last segment that is committed in this pass, 0 for none.
     /// - Throws: what source and sink throw; `DeviceError` with `missing` or `damaged` where the engine cannot be loaded.
     package func run(
-        _ audio: @Sendable () async throws -> any AudioSource, into sink: any TranscriptSink, committed: Int = 0
+        _ audio: Opening, into sink: any TranscriptSink, committed: Int = 0
     ) async throws -> Statistics {
-        let channel = try await survey(audio())
+        let channel = try await channel(of: audio)
         return try await Transcriber(pool: pool, settings: settings).run(
             audio(), into: sink, channel: channel, committed: committed)
     }
 
-    /// The mean channel of all speech; nil where the engine does not tell.
-    package func survey(_ source: any AudioSource) async throws -> ChannelState? {
-        var cutter = UtteranceCutter(settings: settings.speech, start: .zero, firstID: 1)
-        var sum: [Double] = []
-        var weight = 0.0
-        var isOver = false
-        while !isOver {
-            try Task.checkCancellation()
-            let chunk = try await source.next()
-            isOver = chunk == nil
-            for cut in chunk.map({ cutter.take($0) }) ?? cutter.finish() {
-                guard let mean = try await pool.survey(cut.samples)?.cepstralMean else { continue }
-                if sum.isEmpty { sum = mean.map { _ in 0 } }
-                guard sum.count == mean.count else { continue }
-                let count = Double(cut.samples.count)
-                for index in sum.indices { sum[index] += count * Double(mean[index]) }
-                weight += count
-            }
-        }
-        return weight > 0 ? ChannelState(cepstralMean: sum.map { Float($0 / weight) }) : nil
+    /// Surveys a recording: the channel that `run` reads it with; nil where the engine tells of none.
+    package func channel(of audio: Opening) async throws -> ChannelState? {
+        try await ChannelSurvey(pool: pool, speech: settings.speech).channel(of: audio)
     }
 }

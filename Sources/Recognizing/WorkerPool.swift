@@ -73,7 +73,8 @@ package actor WorkerPool {
                 let result = try await Self.blocking { try worker.process.finish(samples.count, after: reply) }
                 release(worker)
                 return Decoded(
-                    hypothesis: Hypothesis(words: result.words, alternatives: result.alternatives),
+                    hypothesis: Hypothesis(
+                        words: result.words, alternatives: result.alternatives, score: result.score),
                     cpuSeconds: result.cpuSeconds, attempts: attempts)
             } catch {
                 discard()
@@ -89,10 +90,10 @@ package actor WorkerPool {
     /// What an utterance alone teaches of the channel, without reading it; nil where the engine does not tell.
     ///
     /// - Throws: `DeviceError` where no worker can be started; one that dies is no error, the utterance is left out.
-    func survey(_ samples: [Int16]) async throws -> ChannelState? {
+    func survey(_ samples: [Int16], warp: Double?) async throws -> ChannelState? {
         let worker = try await acquire()
         do {
-            let channel = try await Self.blocking { try worker.process.survey(samples) }
+            let channel = try await Self.blocking { try worker.process.survey(samples, warp: warp) }
             release(worker)
             return channel
         } catch {
@@ -103,6 +104,12 @@ package actor WorkerPool {
 
     /// The process numbers of the workers that wait for work.
     package var idleProcesses: [Int32] { idle.map(\.process.id) }
+
+    /// Ends the workers that wait for work, and waits until they have ended.
+    package func close() {
+        count -= idle.count
+        idle.removeAll()
+    }
 
     private func again(_ attempt: (Lease) async throws -> Session) async throws -> Session {
         for (deaths, pause) in Self.backoff.enumerated() {

@@ -49,6 +49,7 @@ enum TranscribeCommand: Command {
             output: output,
             progress: ProgressBar(files: arguments.rest.count))
         let status = try await batch.run(arguments.rest, jobs: jobs)
+        await pool.close()
         if status != 0 { throw Ending(status: status) }
     }
 }

@@ -87,7 +87,8 @@ extension TranscriptionBatch {
         guard isSecondPass, path != "-" else {
             return try await Transcriber(pool: pool, settings: settings).run(source, into: sink)
         }
-        let channel = try await SecondPass(pool: pool, settings: settings).survey(FileAudioSource(path: path))
+        let pass = SecondPass(pool: pool, settings: settings)
+        let channel = try await pass.channel { try FileAudioSource(path: path) }
         return try await Transcriber(pool: pool, settings: settings).run(source, into: sink, channel: channel)
     }
 }

@@ -8,6 +8,11 @@ package struct WordEvidence: Hashable, Sendable {
 
     /// Its length in frames of 10 ms.
     package var frames: Int
+
+    package init(posterior: Double, frames: Int) {
+        self.posterior = posterior
+        self.frames = frames
+    }
 }
 
 /// Turns what the decoder tells into the chance that a word is right: a logistic function, fitted on transcribed speech

@@ -1,5 +1,6 @@
 internal import CPocketSphinx
 import Core
+import Glibc
 
 /// Owns one `ps_decoder_t`.
 final class DecoderHandle {
@@ -19,7 +20,27 @@ final class DecoderHandle {
                     + "reinstall the package pocketsphinx-en-us, or name another with recognizer.model")
         }
         self.pointer = pointer
+        try checkDictionary(model)
     }
+
+    /// The library passes over words whose sounds the acoustic model does not know, and then understands nothing.
+    private func checkDictionary(_ model: PocketSphinxModel) throws(DeviceError) {
+        let words = model.firstWords(Self.wordsToCheck)
+        let known = words.count { word in
+            let sounds = ps_lookup_word(pointer, word)
+            free(sounds)
+            return sounds != nil
+        }
+        guard known * 2 > words.count else {
+            throw DeviceError(
+                .damaged, "ps_lookup_word",
+                "\(model.dictionary): this dictionary does not fit the acoustic model \(model.acousticModel) "
+                    + "(\(known) of its first \(words.count) words are known); name one that belongs to it with "
+                    + "recognizer.dictionary")
+        }
+    }
+
+    private static let wordsToCheck = 100
 
     deinit { ps_free(pointer) }
 
@@ -42,6 +63,12 @@ final class DecoderHandle {
     func bestText() -> String {
         guard let text = ps_get_hyp(pointer, nil) else { return "" }
         return VocabularyWord.text(of: String(cString: text))
+    }
+
+    /// How well the best reading fits.
+    var score: Double? {
+        var score: Int32 = 0
+        return ps_get_hyp(pointer, &score) == nil ? nil : Double(score)
     }
 
     /// The best reading, with its fillers; `limit` is the utterance's length in samples.

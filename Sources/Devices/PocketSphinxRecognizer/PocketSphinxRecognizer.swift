@@ -53,6 +53,7 @@ package final class PocketSphinxRecognizer: Recognizer {
         // Of pure silence the decoder makes words, and is sure of them.
         guard samples.contains(where: { $0 != samples[0] }) else { return Hypothesis() }
         try decoder.start()
+        warp(channel?.warp)
         do throws(DeviceError) {
             let own = try frontEnd.process(samples, channel: channel, by: decoder)
             if let state = state(own, of: samples, after: channel) { try adapted(state) }
@@ -64,12 +65,22 @@ package final class PocketSphinxRecognizer: Recognizer {
         let reading = decoder.reading(limit: Int64(samples.count))
         evidence = reading.spoken.map(\.evidence)
         let words = reading.words(by: calibration)
-        return Hypothesis(words: words, alternatives: words.isEmpty ? [] : decoder.alternatives(most: alternatives))
+        return Hypothesis(
+            words: words, alternatives: words.isEmpty ? [] : decoder.alternatives(most: alternatives),
+            score: decoder.score)
     }
 
-    package func survey(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) -> ChannelState? {
+    package func survey(
+        _ samples: UnsafeBufferPointer<Int16>, warp: Double?
+    ) throws(DeviceError) -> ChannelState? {
         guard samples.contains(where: { $0 != samples[0] }) else { return nil }
-        return try frontEnd.process(samples, channel: nil, by: nil).map { ChannelState(cepstralMean: $0) }
+        self.warp(warp)
+        return try frontEnd.process(samples, channel: nil, by: nil).map { ChannelState(cepstralMean: $0, warp: warp) }
+    }
+
+    private func warp(_ warp: Double?) {
+        guard warp ?? 1 != frontEnd.warp else { return }
+        frontEnd = FrontEnd(decoder: decoder, warp: warp ?? 1)
     }
 
     package func beginPartials(channel: ChannelState?) throws(DeviceError) {
@@ -97,11 +108,13 @@ package final class PocketSphinxRecognizer: Recognizer {
         _ own: [Float]?, of samples: UnsafeBufferPointer<Int16>, after before: ChannelState?
     ) -> ChannelState? {
         guard let own else { return nil }
-        guard let before, before.cepstralMean.count == own.count else { return ChannelState(cepstralMean: own) }
+        guard let before, before.cepstralMean.count == own.count else {
+            return ChannelState(cepstralMean: own, warp: before?.warp)
+        }
         let weight = Float(samples.count / Int(Self.samplesPerFrame))
         return ChannelState(
             cepstralMean: zip(before.cepstralMean, own).map { old, own in
                 (old * Self.channelWindow + own * weight) / (Self.channelWindow + weight)
-            })
+            }, warp: before.warp)
     }
 }
