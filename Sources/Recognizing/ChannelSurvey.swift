@@ -7,8 +7,10 @@ import Segmenting
 /// are read with each; from little speech it cannot be told, and is left alone.
 struct ChannelSurvey: Sendable {
     /// The utterances by which the warp is chosen: longer ones, in samples, up to so much together.
-    private static let sample = (shortest: 2 * SamplePosition.rate, least: 20 * SamplePosition.rate,
-        most: 40 * SamplePosition.rate)
+    private static let sample = (
+        shortest: 2 * SamplePosition.rate, least: 20 * SamplePosition.rate,
+        most: 40 * SamplePosition.rate
+    )
     /// From the speaker who is nearest to the model outwards.
     private static let warps = [0.92, 1.08]
     private static let farther = [0.92: 0.86, 1.08: 1.16]

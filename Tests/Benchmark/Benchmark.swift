@@ -6,7 +6,7 @@ import Glibc
 /// What is measured with speech uses the corpus beside the repository, and is skipped, and says so, where that is not.
 @main struct Benchmark {
     private static let usage = """
-        usage: benchmark [capture|hour|seams|memory|accuracy|speakers|robustness|calibrate] [--every N] [--pictures FOLDER]
+        usage: benchmark [capture|hour|seams|memory|accuracy|speakers|latency|robustness|calibrate] [--every N] [--pictures FOLDER]
           capture     an hour to the card, against arecord
           hour        the field hour with two workers, against pocketsphinx_continuous; with the seams
           seams       the same without the peer
@@ -14,6 +14,7 @@ import Glibc
           accuracy    word errors, CPU, memory and confidence of every profile, against pocketsphinx_continuous;
                       writes accuracy.json, and accuracy.svg into the folder that --pictures names
           speakers    accuracy with each speaker's files as one recording, as a second pass finds them
+          latency     from the end of speech to its committed text, in real time
           robustness  quiet, noisy, clipped sound, other rates
           calibrate   the constants of Calibration.swift
           --every N   only each Nth file of the open set
@@ -26,7 +27,10 @@ import Glibc
         let pictures = value(of: "--pictures", in: &words)
         if words.isEmpty { words = ["capture", "hour"] }
         for word in words {
-            guard ["capture", "hour", "seams", "memory", "accuracy", "speakers", "robustness", "calibrate"].contains(word) else {
+            guard
+                ["capture", "hour", "seams", "memory", "accuracy", "speakers", "latency", "robustness", "calibrate"]
+                    .contains(word)
+            else {
                 print(usage)
                 exit(word == "--help" ? 0 : 2)
             }
@@ -47,6 +51,11 @@ import Glibc
             case "memory": try HourBenchmark(workshop: workshop).memory(open)
             case "robustness": try RobustnessBenchmark(workshop: workshop, corpus: open).run()
             case "calibrate": try CalibrationBenchmark(corpus: open).run()
+            case "latency":
+                guard let reader = try open.joined(in: workshop.folder).items.first(where: { $0.group == "lj" }) else {
+                    continue
+                }
+                try LatencyBenchmark(workshop: workshop).run(reader.path, seconds: 60)
             case "speakers":
                 try AccuracyBenchmark(workshop: workshop, corpus: open.joined(in: workshop.folder)).run(pictures: nil)
             default: try AccuracyBenchmark(workshop: workshop, corpus: open).run(pictures: pictures)

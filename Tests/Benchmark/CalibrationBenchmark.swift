@@ -20,7 +20,8 @@ struct CalibrationBenchmark {
     let corpus: Corpus
 
     func run() throws {
-        var table = Table("profile", "weights", "words", "log loss on unseen speakers", "by the share of right words alone")
+        var table = Table(
+            "profile", "weights", "words", "log loss on unseen speakers", "by the share of right words alone")
         for profile in DecoderProfile.all {
             let samples = try samples(profile)
             let weights = Self.fit(samples)

@@ -51,7 +51,7 @@ struct Corpus {
         let speakers = Dictionary(grouping: items) { item in String(item.name.prefix { $0 != "-" }) }
         return Corpus(
             items: try speakers.sorted { $0.key < $1.key }.compactMap { speaker, items in
-                guard items.count > 1, items[0].name.contains("-") else { return nil }
+                guard items.count > 1 else { return nil }
                 let path = "\(folder)/\(speaker).wav"
                 let made = try MeasuredProcess(["sox"] + items.flatMap { [$0.path, pause] } + [path])
                 guard made.status == 0 else { throw DeviceError(.missing, "sox", "sox failed; install sox") }

@@ -108,7 +108,8 @@ import Testing
         fputs(text, file)
         fclose(file)
         let error = thrown { _ = try PocketSphinxRecognizer(model: model) }
-        #expect(error?.code == .damaged && error?.message.contains("words.dict") == true, "\(String(describing: error))")
+        #expect(
+            error?.code == .damaged && error?.message.contains("words.dict") == true, "\(String(describing: error))")
     }
 
     @Test("What the channel was before weighs in, and of itself changes nothing")

@@ -23,7 +23,7 @@ import Testing
     @Test("Every utterance starts from the channel of the whole recording")
     func channel() async throws {
         let (sink, _) = try await read()
-        #expect(sink.segments.count >= 5)
+        #expect(sink.segments.count >= 4)
         // The survey's answer is the mean of what each utterance told alone: the stand-in always tells 7.
         #expect(sink.segments.allSatisfy { $0.text.hasSuffix("c7") }, "\(sink.segments.map(\.text))")
     }

@@ -73,7 +73,7 @@ final class DecoderHandle {
 
     /// The best reading, with its fillers; `limit` is the utterance's length in samples.
     func reading(limit: Int64) -> Reading {
-        var reading = Reading()
+        var reading = Reading(limit: limit)
         var segment = ps_seg_iter(pointer)
         while let current = segment {
             if let name = ps_seg_word(current) {
@@ -83,7 +83,7 @@ final class DecoderHandle {
                 let posterior = fieldscribe_ps_probability(pointer, ps_seg_prob(current, nil, nil, nil))
                 reading.add(
                     VocabularyWord(String(cString: name)), frames: Int64(first)..<Int64(max(first, last) + 1),
-                    posterior: min(1, max(0, posterior)), limit: limit)
+                    posterior: min(1, max(0, posterior)))
             }
             segment = ps_seg_next(current)
         }

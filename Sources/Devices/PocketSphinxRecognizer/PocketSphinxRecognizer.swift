@@ -43,6 +43,19 @@ package final class PocketSphinxRecognizer: Recognizer {
         frontEnd = FrontEnd(decoder: decoder, warp: 1)
         engine = EngineDescription(
             name: "pocketsphinx", version: String(cString: fieldscribe_ps_version()), model: model.name)
+        try warmUp()
+    }
+
+    /// The very first utterance of a decoder is scored a little otherwise than all that follow; so that the same audio
+    /// gives the same text whichever worker hears it, that one is none of a speaker's.
+    private func warmUp() throws(DeviceError) {
+        let noise = (0..<8_000).map { Int16(truncatingIfNeeded: ($0 &* 7_919) % 601 - 300) }
+        try decoder.start()
+        let result = noise.withUnsafeBufferPointer { noise in
+            Result { () throws(DeviceError) in try frontEnd.process(noise, channel: nil, by: decoder) }
+        }
+        try decoder.check(ps_end_utt(decoder.pointer), "ps_end_utt")
+        _ = try result.get()
     }
 
     package func recognize(

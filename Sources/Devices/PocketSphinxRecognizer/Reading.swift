@@ -9,15 +9,26 @@ struct Reading {
         var evidence: WordEvidence
     }
 
-    /// No word is longer: 1.6 s. What seems to be is a hum or a tone.
+    /// No word is longer than 1.6 s, and none of over 0.6 s has more than 0.2 s a letter. What seems to be is a hum or
+    /// a tone.
     private static let longestWord = 160
-    /// Of speech at least so much is words, and not noise.
-    private static let leastShare = 0.35
+    private static let longWord = 60
+    private static let framesPerLetter = 20
+    /// Of speech at least so much is words, and not noise: in the corpus never less than 0.78.
+    private static let leastOfSound = 0.6
+    /// Of an utterance, but for a little silence around it, at least so much is words: music is read as pauses with a
+    /// word in between.
+    private static let leastOfAll = 0.3
+    private static let framesAround = 60
 
     private(set) var spoken: [Spoken] = []
     private var noiseFrames = 0
+    private let limit: Int64
 
-    mutating func add(_ word: VocabularyWord, frames: Range<Int64>, posterior: Double, limit: Int64) {
+    /// - Parameter limit: the utterance's length in samples.
+    init(limit: Int64) { self.limit = limit }
+
+    mutating func add(_ word: VocabularyWord, frames: Range<Int64>, posterior: Double) {
         if word.isNoise { noiseFrames += frames.count }
         guard let text = word.spoken else { return }
         let perFrame = PocketSphinxRecognizer.samplesPerFrame
@@ -34,12 +45,18 @@ struct Reading {
     func words(by calibration: Calibration) -> [Word] {
         let evidence = spoken.map(\.evidence)
         let wordFrames = evidence.reduce(0) { $0 + min($1.frames, Self.longestWord) }
-        let isSpeech = Double(wordFrames) >= Self.leastShare * Double(wordFrames + noiseFrames)
+        let frames = Int(limit / PocketSphinxRecognizer.samplesPerFrame)
+        let isSpeech =
+            Double(wordFrames) >= Self.leastOfSound * Double(wordFrames + noiseFrames)
+            && Double(wordFrames) >= Self.leastOfAll * Double(frames - Self.framesAround)
         let words = zip(spoken, calibration.confidences(of: evidence)).compactMap { spoken, confidence in
-            spoken.evidence.frames > Self.longestWord
-                ? nil : Word(spoken.text, spoken.range, confidence: confidence)
+            Self.isDrawnOut(spoken) ? nil : Word(spoken.text, spoken.range, confidence: confidence)
         }
         guard isSpeech, words.contains(where: { $0.confidence >= Calibration.floor }) else { return [] }
         return words
+    }
+
+    private static func isDrawnOut(_ spoken: Spoken) -> Bool {
+        spoken.evidence.frames > min(longestWord, max(longWord, framesPerLetter * spoken.text.utf8.count))
     }
 }
