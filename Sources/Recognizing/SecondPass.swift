@@ -37,11 +37,21 @@ package struct SecondPass: Sendable {
     ) async throws -> Statistics {
         let channel = try await channel(of: audio)
         return try await Transcriber(pool: pool, settings: settings).run(
-            audio(), into: sink, channel: channel, committed: committed)
+            CancellableSource(source: audio()), into: sink, channel: channel, committed: committed)
     }
 
     /// Surveys a recording: the channel that `run` reads it with; nil where the engine tells of none.
     package func channel(of audio: Opening) async throws -> ChannelState? {
         try await ChannelSurvey(pool: pool, speech: settings.speech).channel(of: audio)
+    }
+}
+
+/// Ends the reading when its task is cancelled; utterances that are being decoded are waited for.
+private struct CancellableSource: AudioSource {
+    let source: any AudioSource
+
+    func next() async throws -> AudioChunk? {
+        try Task.checkCancellation()
+        return try await source.next()
     }
 }

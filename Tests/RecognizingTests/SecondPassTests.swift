@@ -55,4 +55,42 @@ import Testing
         let (sink, _) = try await read(mode: "never")
         #expect(sink.segments.contains { $0.endedBy == .error } && sink.segments.contains { $0.words.count == 1 })
     }
+
+    @Test("Cancelled, it ends, and what is committed is the beginning of the whole")
+    func cancelled() async throws {
+        let chunks = (1...40).map { AudioChunk.samples(TranscriberTests.sound([5], seed: UInt64($0))) }
+        let whole = CollectingSink()
+        _ = try await SecondPass(pool: TranscriberTests.pool("plain")).run({ ListSource(chunks) }, into: whole)
+        let (commits, signal) = AsyncStream<Void>.makeStream()
+        let sink = HaltingSink(signal: signal)
+        let isCancelled = await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                _ = try await SecondPass(pool: TranscriberTests.pool("plain")).run({ ListSource(chunks) }, into: sink)
+            }
+            for await _ in commits { break }
+            group.cancelAll()
+            do {
+                while try await group.next() != nil {}
+                return false
+            } catch { return error is CancellationError }
+        }
+        #expect(isCancelled)
+        let done = sink.collected.segments
+        #expect(!done.isEmpty && done.count < whole.segments.count)
+        #expect(done == Array(whole.segments.prefix(done.count)))
+    }
+}
+
+/// Tells of its first segment, and takes no more until it is cancelled.
+private final class HaltingSink: TranscriptSink {
+    let collected = CollectingSink()
+    private let signal: AsyncStream<Void>.Continuation
+
+    init(signal: AsyncStream<Void>.Continuation) { self.signal = signal }
+
+    func commit(_ segment: Segment) async {
+        await collected.commit(segment)
+        signal.yield()
+        while !Task.isCancelled { await Task.yield() }
+    }
 }
