@@ -78,7 +78,9 @@ let package = Package(
 
         // Stand-ins, tests, measurements.
         .executableTarget(
-            name: "benchmark", dependencies: ["Core", "Platform", "fieldscribe"], path: "Tests/Benchmark"),
+            name: "benchmark",
+            dependencies: ["Core", "Platform", "FileMicrophone", "PocketSphinxRecognizer", "TestKit", "fieldscribe"],
+            path: "Tests/Benchmark"),
         .target(name: "FaultShim", path: "Tests/FaultShim", linkerSettings: [.linkedLibrary("dl")]),
         .executableTarget(
             name: "chaos", dependencies: ["Core", "Platform", "CSQLite", "fieldscribe"], path: "Tests/Chaos"),

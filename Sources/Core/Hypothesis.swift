@@ -6,9 +6,13 @@ package struct Hypothesis: Hashable, Sendable {
     /// Other readings, best first.
     package var alternatives: [Alternative]
 
-    package init(words: [Word] = [], alternatives: [Alternative] = []) {
+    /// How well the best reading fits, in the engine's own scale: compares readings of the same audio. Nil: not told.
+    package var score: Double?
+
+    package init(words: [Word] = [], alternatives: [Alternative] = [], score: Double? = nil) {
         self.words = words
         self.alternatives = alternatives
+        self.score = score
     }
 }
 

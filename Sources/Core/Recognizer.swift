@@ -23,6 +23,9 @@ package protocol Recognizer: AnyObject {
         adapted: (ChannelState) throws(DeviceError) -> Void
     ) throws(DeviceError) -> Hypothesis
 
+    /// What an utterance alone teaches of the channel, without reading it, at that warp; nil where it teaches nothing.
+    func survey(_ samples: UnsafeBufferPointer<Int16>, warp: Double?) throws(DeviceError) -> ChannelState?
+
     /// Starts an utterance of which partial results are wanted while it grows.
     func beginPartials(channel: ChannelState?) throws(DeviceError)
 
@@ -33,10 +36,22 @@ package protocol Recognizer: AnyObject {
     func endPartials() throws(DeviceError)
 }
 
-/// What one utterance teaches about microphone and room, for the next: the cepstral mean.
+extension Recognizer {
+    package func survey(_ samples: UnsafeBufferPointer<Int16>, warp: Double?) throws(DeviceError) -> ChannelState? {
+        nil
+    }
+}
+
+/// What one utterance teaches about microphone, room and speaker, for the next.
 package struct ChannelState: Hashable, Sendable, Codable {
     /// Mean of each cepstral coefficient, in the engine's own scale.
     package var cepstralMean: [Float]
 
-    package init(cepstralMean: [Float]) { self.cepstralMean = cepstralMean }
+    /// How far the speaker's frequencies lie from the model's, as a factor; nil: not at all.
+    package var warp: Double?
+
+    package init(cepstralMean: [Float], warp: Double? = nil) {
+        self.cepstralMean = cepstralMean
+        self.warp = warp
+    }
 }

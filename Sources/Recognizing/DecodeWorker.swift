@@ -47,6 +47,11 @@ package struct DecodeWorker: ~Copyable {
     private mutating func utterance(_ request: WorkerProtocol.Request, _ recognizer: any Recognizer) throws {
         samples.removeAll(keepingCapacity: true)
         while try readAudio() {}
+        if request.survey == true {
+            let channel = try samples.withUnsafeBufferPointer { try recognizer.survey($0, warp: request.channel?.warp) }
+            if let channel { try reply(.init(channel: channel)) }
+            return try reply(.init(result: .init(words: [], alternatives: [], cpuSeconds: cpuSinceReport())))
+        }
         let hypothesis = try samples.withUnsafeBufferPointer { samples in
             try recognizer.recognize(samples, channel: request.channel, alternatives: request.alternatives) {
                 channel throws(DeviceError) in
@@ -55,12 +60,17 @@ package struct DecodeWorker: ~Copyable {
                 }
             }
         }
-        let cpu = MonotonicClock.processSeconds
         try reply(
             .init(
                 result: .init(
-                    words: hypothesis.words, alternatives: hypothesis.alternatives, cpuSeconds: cpu - cpuReported)))
-        cpuReported = cpu
+                    words: hypothesis.words, alternatives: hypothesis.alternatives, cpuSeconds: cpuSinceReport(),
+                    score: hypothesis.score)))
+    }
+
+    private mutating func cpuSinceReport() -> Double {
+        let before = cpuReported
+        cpuReported = MonotonicClock.processSeconds
+        return cpuReported - before
     }
 
     private mutating func partials(_ request: WorkerProtocol.Request, _ recognizer: any Recognizer) throws {

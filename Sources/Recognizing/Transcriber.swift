@@ -39,11 +39,15 @@ package struct Transcriber: Sendable {
     /// - Parameters:
     ///   - start: where the source's first sample lies.
     ///   - firstID: the number of the first segment.
+    ///   - channel: the channel of the whole recording, where it is known; else each utterance hands on what it taught.
+    ///   - committed: the last segment that an earlier run over the same audio has committed; it goes on behind it.
     /// - Throws: what source and sink throw; `DeviceError` with `missing` or `damaged` where the engine cannot be loaded.
     package func run(
-        _ source: any AudioSource, into sink: any TranscriptSink, start: SamplePosition = .zero, firstID: Int = 1
+        _ source: any AudioSource, into sink: any TranscriptSink, start: SamplePosition = .zero, firstID: Int = 1,
+        channel: ChannelState? = nil, committed: Int = 0
     ) async throws -> Statistics {
-        var work = Transcription(settings: settings.speech, start: start, firstID: firstID)
+        var work = Transcription(
+            settings: settings.speech, start: start, firstID: firstID, channel: channel, committed: committed)
         var partials = PartialReading(command: pool.command)
         var told = start
         try await withThrowingTaskGroup(of: Step.self) { group in

@@ -30,13 +30,25 @@ struct Transcription {
     private var hasEnded = false
     private var counts = Statistics()
 
-    /// The channel after the last utterance that was begun.
+    /// The channel after the last utterance that was begun; where it is fixed, that of the whole recording.
     private(set) var channel: ChannelState?
+    private let isChannelFixed: Bool
+    /// The last segment that an earlier run has committed. Its utterance is read again for the seam with the next, those
+    /// before it are passed over; so the text does not tell where the earlier run was broken off.
+    private let committed: Int
 
-    init(settings: SpeechSettings, start: SamplePosition, firstID: Int) {
+    /// - Parameters:
+    ///   - channel: the channel of the whole recording, where it is known.
+    ///   - committed: the number of the last segment of this very transcription that is committed already, 0 for none.
+    init(
+        settings: SpeechSettings, start: SamplePosition, firstID: Int, channel: ChannelState? = nil, committed: Int = 0
+    ) {
         cutter = UtteranceCutter(settings: settings, start: start, firstID: firstID)
-        stitcher = Stitcher(firstID: firstID, committedUpTo: start)
-        nextToCommit = firstID
+        nextToCommit = max(firstID, committed)
+        stitcher = Stitcher(firstID: nextToCommit, committedUpTo: start)
+        self.channel = channel
+        isChannelFixed = channel != nil
+        self.committed = committed
     }
 
     var statistics: Statistics {
@@ -53,8 +65,9 @@ struct Transcription {
         isReading = false
         if chunk == nil { hasEnded = true }
         let cuts = chunk.map { cutter.take($0) } ?? cutter.finish()
-        waiting += cuts
-        uncommitted += cuts.map(\.utterance.speech.start)
+        let new = cuts.filter { $0.utterance.id >= nextToCommit }
+        waiting += new
+        uncommitted += new.map(\.utterance.speech.start)
         counts.audioSeconds = cutter.end.seconds
         counts.speechSeconds += cuts.reduce(0) { $0 + $1.utterance.speech.seconds }
         return cuts.filter { $0.utterance.endedBy == .rotation }.map(\.utterance.speech.end)
@@ -77,7 +90,7 @@ struct Transcription {
     /// Says that the utterance was begun, or that this failed; the next may follow.
     mutating func begun(_ job: Job, channel after: ChannelState?) {
         isBeginning = false
-        channel = after ?? channel
+        if !isChannelFixed { channel = after ?? channel }
     }
 
     /// The segments that can be committed now that this utterance is read.
@@ -104,7 +117,8 @@ struct Transcription {
         finished[utterance.id] = (utterance, hypothesis)
         var segments: [Segment] = []
         while let (utterance, hypothesis) = finished.removeValue(forKey: nextToCommit) {
-            segments.append(stitcher.handle(utterance, hypothesis))
+            let segment = stitcher.handle(utterance, hypothesis)
+            if segment.id > committed { segments.append(segment) }
             uncommitted.removeFirst()
             nextToCommit += 1
         }

@@ -77,7 +77,8 @@ package actor WorkerPool {
                 let result = try await Self.blocking { try worker.process.finish(samples.count, after: reply) }
                 release(worker)
                 return Decoded(
-                    hypothesis: Hypothesis(words: result.words, alternatives: result.alternatives),
+                    hypothesis: Hypothesis(
+                        words: result.words, alternatives: result.alternatives, score: result.score),
                     cpuSeconds: result.cpuSeconds, attempts: attempts)
             } catch {
                 discard()
@@ -87,6 +88,21 @@ package actor WorkerPool {
                 session = try await begin(samples, channel: channel, alternatives: alternatives)
                 attempts += session.attempts
             }
+        }
+    }
+
+    /// What an utterance alone teaches of the channel, without reading it; nil where the engine does not tell.
+    ///
+    /// - Throws: `DeviceError` where no worker can be started; one that dies is no error, the utterance is left out.
+    func survey(_ samples: [Int16], warp: Double?) async throws -> ChannelState? {
+        let worker = try await acquire()
+        do {
+            let channel = try await Self.blocking { try worker.process.survey(samples, warp: warp) }
+            release(worker)
+            return channel
+        } catch {
+            discard()
+            return nil
         }
     }
 

@@ -24,6 +24,9 @@ final class WorkerProcess {
     /// An engine takes at most so much longer than the audio; on the smallest boards decoding is slower than speech.
     private static let patience = (seconds: 60, timesAudio: 40)
 
+    /// However long the utterance, its frames stay below the protocol's longest.
+    private static let samplesPerFrame = 30 * SamplePosition.rate
+
     private(set) var engine: EngineDescription
     private let child: ChildProcess
     private var received: [UInt8] = []
@@ -49,6 +52,22 @@ final class WorkerProcess {
         return try next(within: samples.count)
     }
 
+    /// What an utterance alone teaches of the channel; nil where the engine does not tell.
+    func survey(_ samples: [Int16], warp: Double?) throws -> ChannelState? {
+        var request = request(partials: false, 0, warp.map { ChannelState(cepstralMean: [], warp: $0) })
+        request.survey = true
+        try send(.request, JSONEncoder().encode(request))
+        try send(samples)
+        try send(.end, Data())
+        var reply = try next(within: samples.count)
+        let channel = reply.channel
+        while reply.result == nil {
+            if let failure = reply.error { throw DeviceError(failure) }
+            reply = try next(within: samples.count)
+        }
+        return channel
+    }
+
     /// Waits for what `begin` announced.
     func finish(_ samples: Int, after reply: WorkerProtocol.Reply) throws -> WorkerProtocol.Result {
         var reply = reply
@@ -65,10 +84,15 @@ final class WorkerProcess {
 
     /// Sends more of the utterance and returns what it reads as now.
     func partial(after samples: [Int16]) throws -> String {
-        try send(samples)
-        let reply = try next(within: samples.count)
-        if let failure = reply.error { throw DeviceError(failure) }
-        return reply.partial ?? ""
+        var text = ""
+        // Each frame is answered.
+        for frame in Self.frames(of: samples) {
+            try send(.audio, frame)
+            let reply = try next(within: samples.count)
+            if let failure = reply.error { throw DeviceError(failure) }
+            text = reply.partial ?? ""
+        }
+        return text
     }
 
     func endPartials() throws {
@@ -95,9 +119,16 @@ final class WorkerProcess {
     }
 
     private func send(_ samples: [Int16]) throws {
-        var bytes = Data(capacity: samples.count * 2)
-        for sample in samples { withUnsafeBytes(of: sample.littleEndian) { bytes.append(contentsOf: $0) } }
-        try send(.audio, bytes)
+        for frame in Self.frames(of: samples) { try send(.audio, frame) }
+    }
+
+    private static func frames(of samples: [Int16]) -> [Data] {
+        stride(from: 0, to: samples.count, by: samplesPerFrame).map { start in
+            let part = samples[start..<min(samples.count, start + samplesPerFrame)]
+            var bytes = Data(capacity: part.count * 2)
+            for sample in part { withUnsafeBytes(of: sample.littleEndian) { bytes.append(contentsOf: $0) } }
+            return bytes
+        }
     }
 
     private func send(_ kind: WorkerProtocol.Frame, _ payload: Data) throws {

@@ -24,6 +24,8 @@ package enum WorkerProtocol {
         package var partials = false
         package var alternatives = 0
         package var channel: ChannelState?
+        /// Whether only the channel is wanted, at `channel`'s warp, and a result without words.
+        package var survey: Bool?
     }
 
     /// A line from the worker: exactly one of the fields is set.
@@ -44,6 +46,8 @@ package enum WorkerProtocol {
         package var alternatives: [Alternative]
         /// CPU time of the worker since its last result.
         package var cpuSeconds: Double
+        /// `Hypothesis.score`.
+        package var score: Double?
     }
 
     package struct Failure: Codable, Sendable {

@@ -10,13 +10,14 @@ import Recognizing
 enum TranscribeCommand: Command {
     static let name = "transcribe"
     static let summary = "Write down what is said in audio files."
-    static let usage = "FILE... [--format F] [--output DIR] [--jobs N] [--pass live|final] [--alternatives N]"
+    static let usage = "FILE... [--format F] [--output DIR] [--jobs N] [--pass live|final|quick] [--alternatives N]"
     static let details = """
           FILE               audio of any format that libsndfile reads, any rate, any channels; - is standard input
           --format F         \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); default text
           --output DIR       write DIR/talk.txt for talk.wav, and so on, instead of standard output
           --jobs N           decode workers; default one a core
-          --pass live|final  live is quick, final searches wider and takes about three times the CPU; default live
+          --pass P           live; final reads twice as carefully, for about three times the CPU; quick, for the
+                             smallest boards, takes less; default live
           --alternatives N   other readings a segment; default 3
         """
     static let options = (values: ["--format", "--output", "--jobs", "--pass", "--alternatives"], flags: [String]())
@@ -44,9 +45,11 @@ enum TranscribeCommand: Command {
         }
         defer { withExtendedLifetime(interrupts) {} }
         let batch = TranscriptionBatch(
-            pool: pool, engine: try await pool.prepare(), settings: settings, output: output,
+            pool: pool, engine: try await pool.prepare(), settings: settings, isSecondPass: profile == .final,
+            output: output,
             progress: ProgressBar(files: arguments.rest.count))
         let status = try await batch.run(arguments.rest, jobs: jobs)
+        await pool.rest()
         if status != 0 { throw Ending(status: status) }
     }
 }

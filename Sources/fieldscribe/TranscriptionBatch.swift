@@ -17,6 +17,8 @@ struct TranscriptionBatch: Sendable {
     let pool: WorkerPool
     let engine: EngineDescription
     let settings: Transcriber.Settings
+    /// Whether each file is read as the second pass reads a recording: with its whole channel known beforehand.
+    let isSecondPass: Bool
     let output: TranscriptOutput
     let progress: ProgressBar
 
@@ -66,7 +68,7 @@ struct TranscriptionBatch: Sendable {
         do {
             let source = try FileAudioSource(path: path)
             progress.opened(index, length: source.estimatedLength)
-            var statistics = try await Transcriber(pool: pool, settings: settings).run(source, into: sink)
+            var statistics = try await read(path, source, into: sink)
             statistics.wallSeconds = Double(MonotonicClock.nanoseconds - began) / 1e9
             let name = path == "-" ? "standard input" : path.split(separator: "/").last.map(String.init) ?? path
             let timeline = Timeline(
@@ -76,6 +78,18 @@ struct TranscriptionBatch: Sendable {
         } catch let error as DeviceError {
             return Outcome(index: index, error: error)
         }
+    }
+}
+
+extension TranscriptionBatch {
+    /// Standard input comes once only, so its channel cannot be known beforehand.
+    private func read(_ path: String, _ source: FileAudioSource, into sink: FileSink) async throws -> Statistics {
+        guard isSecondPass, path != "-" else {
+            return try await Transcriber(pool: pool, settings: settings).run(source, into: sink)
+        }
+        let pass = SecondPass(pool: pool, settings: settings)
+        let channel = try await pass.channel { try FileAudioSource(path: path) }
+        return try await Transcriber(pool: pool, settings: settings).run(source, into: sink, channel: channel)
     }
 }
 

@@ -1,133 +1,71 @@
 import Core
 import Glibc
-import Platform
 
-/// Measures what README tells: `swift run -c release benchmark`. Prints a Markdown table.
+/// Measures what README tells: `swift run -c release benchmark [WHAT]`. Prints Markdown.
 ///
-/// The hour of field recording is made from the corpus beside the repository; the capture part needs none.
+/// What is measured with speech uses the corpus beside the repository, and is skipped, and says so, where that is not.
 @main struct Benchmark {
-    private static let corpus = "../shared/corpus"
-    private static let hour = 3_600
+    private static let usage = """
+        usage: benchmark [capture|hour|seams|memory|accuracy|speakers|latency|robustness|calibrate] [--every N] [--pictures FOLDER]
+          capture     an hour to the card, against arecord
+          hour        the field hour with two workers, against pocketsphinx_continuous; with the seams
+          seams       the same without the peer
+          memory      what a second worker costs
+          accuracy    word errors, CPU, memory and confidence of every profile, against pocketsphinx_continuous;
+                      writes accuracy.json, and accuracy.svg into the folder that --pictures names
+          speakers    accuracy with each speaker's files as one recording, as a second pass finds them
+          latency     from the end of speech to its committed text, in real time
+          robustness  quiet, noisy, clipped sound, other rates
+          calibrate   the constants of Calibration.swift
+          --every N   only each Nth file of the open set
+        Without a word: capture and hour.
+        """
 
     static func main() throws {
-        let folder = (getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp") + "/fieldscribe-benchmark"
-        try makeFolder(folder)
-        let fieldscribe = try executable()
-        print("| what | fieldscribe | peer | ratio |\n|---|---|---|---|")
-        try measureCapture(fieldscribe, in: folder)
-        guard access("\(corpus)/field1h/make_field1h.py", R_OK) == 0 else {
-            return print("\nskipped: the field hour; \(corpus) is not there")
-        }
-        try measureFieldHour(fieldscribe, in: folder)
-    }
-
-    /// An hour from a PCM of libasound to the card, as fast as it goes, against arecord writing the same file.
-    private static func measureCapture(_ fieldscribe: String, in folder: String) throws {
-        let sound = "\(folder)/hour.raw"
-        try makeSound(sound)
-        let configuration = "\(folder)/asound.conf"
-        try durableReplace(
-            path: configuration,
-            with: """
-                </usr/share/alsa/alsa.conf>
-                pcm.benchmark { type file slave.pcm null file /dev/null infile "\(sound)" format raw }
-
-                """)
-        let alsa = ["ALSA_CONFIG_PATH": configuration]
-        var ours: [MeasuredProcess] = []
-        var theirs: [MeasuredProcess] = []
-        var short: [MeasuredProcess] = []
-        for round in 0..<5 {
-            let storage = "\(folder)/storage-\(getpid())-\(round)"
-            ours.append(try record(fieldscribe, seconds: hour, storage, alsa))
-            short.append(try record(fieldscribe, seconds: hour / 10, "\(storage)-short", alsa))
-            theirs.append(
-                try MeasuredProcess(
-                    [
-                        "arecord", "-q", "-D", "benchmark", "-t", "wav", "-f", "S16_LE", "-r", "16000", "-c", "1", "-d",
-                        "\(hour)", "\(folder)/arecord.wav",
-                    ], environment: alsa))
-            for path in [storage, "\(storage)-short"] { _ = try MeasuredProcess(["rm", "-r", path]) }
-        }
-        guard (ours + theirs + short).allSatisfy({ $0.status == 0 }) else {
-            throw DeviceError(
-                .failed, "benchmark", "a recording failed; run record --microphone alsa+fast:NAME by hand")
-        }
-        row("capture to disk, an hour: CPU s (median of 5)", median(ours, \.cpuSeconds), median(theirs, \.cpuSeconds))
-        row(
-            "capture to disk: peak MB after 60 min against 6 min", median(ours, \.peakMegabytes),
-            median(short, \.peakMegabytes))
-    }
-
-    private static func record(
-        _ fieldscribe: String, seconds: Int, _ storage: String, _ environment: [String: String]
-    ) throws -> MeasuredProcess {
-        try MeasuredProcess(
-            [
-                fieldscribe, "record", "--audio-only", "--seconds", "\(seconds)", "--microphone",
-                "alsa+fast:benchmark", "--directory", storage,
-            ], environment: environment)
-    }
-
-    /// The field hour: two workers against pocketsphinx_continuous on the same file.
-    private static func measureFieldHour(_ fieldscribe: String, in folder: String) throws {
-        let (wave, times) = ("\(folder)/field1h.wav", "\(folder)/field1h.tsv")
-        let made = try MeasuredProcess(["python3", "\(corpus)/field1h/make_field1h.py", "--out", wave, "--tsv", times])
-        guard made.status == 0 else { throw DeviceError(.failed, "benchmark", "make_field1h.py failed") }
-        let reference = try lines(times).dropFirst().map { $0.split(separator: "\t")[2] }.joined(separator: " ")
-        let ours = try MeasuredProcess([fieldscribe, "transcribe", "--jobs", "2", wave], output: "\(folder)/ours.txt")
-        let peer = try MeasuredProcess(["pocketsphinx_continuous", "-infile", wave], output: "\(folder)/peer.txt")
-        guard ours.status == 0, peer.status == 0 else {
-            throw DeviceError(.failed, "benchmark", "a transcription failed; run it by hand")
-        }
-        row("transcribe --jobs 2, the field hour: wall s", ours.wallSeconds, peer.wallSeconds)
-        let rate = { (path: String) in
-            WordErrorRate(reference: reference, hypothesis: try lines(path).joined(separator: " ")).percent
-        }
-        row("the field hour: word error rate, %", try rate("\(folder)/ours.txt"), try rate("\(folder)/peer.txt"))
-    }
-
-    private static func row(_ what: String, _ ours: Double, _ peer: Double) {
-        print("| \(what) | \(rounded(ours)) | \(rounded(peer)) | \(rounded(ours / peer)) |")
-        fflush(nil)
-    }
-
-    private static func rounded(_ value: Double) -> Double { (value * 100).rounded() / 100 }
-
-    private static func median(_ runs: [MeasuredProcess], _ figure: (MeasuredProcess) -> Double) -> Double {
-        runs.map(figure).sorted()[runs.count / 2]
-    }
-
-    private static func lines(_ path: String) throws -> [String] {
-        let file = try FileDescriptor(opening: path, O_RDONLY)
-        var bytes = [UInt8](repeating: 0, count: Int(try file.size()))
-        let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
-        return String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n").map(String.init)
-    }
-
-    /// An hour of soft noise, made by a small generator.
-    private static func makeSound(_ path: String) throws {
-        let file = try FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_TRUNC)
-        var state: UInt32 = 1
-        // A second at a time: the peak memory of a child begins with its parent's.
-        for _ in 0..<hour {
-            let samples = (0..<SamplePosition.rate).map { _ -> Int16 in
-                state = state &* 1_664_525 &+ 1_013_904_223
-                return Int16(truncatingIfNeeded: Int32(bitPattern: state) >> 22)
+        var words = Array(CommandLine.arguments.dropFirst())
+        let step = value(of: "--every", in: &words).flatMap { Int($0) } ?? 1
+        let pictures = value(of: "--pictures", in: &words)
+        if words.isEmpty { words = ["capture", "hour"] }
+        for word in words {
+            guard
+                ["capture", "hour", "seams", "memory", "accuracy", "speakers", "latency", "robustness", "calibrate"]
+                    .contains(word)
+            else {
+                print(usage)
+                exit(word == "--help" ? 0 : 2)
             }
-            try samples.withUnsafeBytes { try file.write($0) }
+        }
+        let workshop = try Workshop()
+        for word in words {
+            if word == "capture" {
+                try CaptureBenchmark(workshop: workshop).run()
+                continue
+            }
+            guard let open = try Corpus.open()?.every(max(1, step)) else {
+                print("skipped: \(word); \(Corpus.folder) is not there")
+                continue
+            }
+            switch word {
+            case "hour": try HourBenchmark(workshop: workshop).run(withPeer: true)
+            case "seams": try HourBenchmark(workshop: workshop).run(withPeer: false)
+            case "memory": try HourBenchmark(workshop: workshop).memory(open)
+            case "robustness": try RobustnessBenchmark(workshop: workshop, corpus: open).run()
+            case "calibrate": try CalibrationBenchmark(corpus: open).run()
+            case "latency":
+                guard let reader = try open.joined(in: workshop.folder).items.first(where: { $0.group == "lj" }) else {
+                    continue
+                }
+                try LatencyBenchmark(workshop: workshop).run(reader.path, seconds: 60)
+            case "speakers":
+                try AccuracyBenchmark(workshop: workshop, corpus: open.joined(in: workshop.folder)).run(pictures: nil)
+            default: try AccuracyBenchmark(workshop: workshop, corpus: open).run(pictures: pictures)
+            }
         }
     }
 
-    /// The release executable beside this one.
-    private static func executable() throws -> String {
-        var buffer = [CChar](repeating: 0, count: 4096)
-        let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
-        let own = String(decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        let path = own.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/fieldscribe"
-        guard access(path, X_OK) == 0 else {
-            throw DeviceError(.missing, "access", "\(path): not built; run swift build -c release first")
-        }
-        return path
+    private static func value(of option: String, in words: inout [String]) -> String? {
+        guard let index = words.firstIndex(of: option), index + 1 < words.count else { return nil }
+        defer { words.removeSubrange(index...(index + 1)) }
+        return words[index + 1]
     }
 }

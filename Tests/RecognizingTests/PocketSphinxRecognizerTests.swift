@@ -1,6 +1,8 @@
 import Core
 import FileMicrophone
+import Glibc
 import PocketSphinxRecognizer
+import TestKit
 import Testing
 
 /// Debian's en-us model, and people reading from a novel.
@@ -93,5 +95,43 @@ import Testing
         } catch {
             #expect(error.code == .missing && error.message.contains("/nowhere/words.dict"), "\(error)")
         }
+    }
+
+    @Test(
+        "A dictionary that does not fit the acoustic model is refused by name",
+        arguments: ["hello QQ XX\nworld YY ZZ\n", ""])
+    func strangeDictionary(text: String) throws {
+        let folder = TemporaryFolder()
+        var model = PocketSphinxModel(folder: PocketSphinxModel.debian)
+        model.dictionary = folder.file("words.dict")
+        let file = try #require(fopen(model.dictionary, "w"))
+        fputs(text, file)
+        fclose(file)
+        let error = thrown { _ = try PocketSphinxRecognizer(model: model) }
+        #expect(
+            error?.code == .damaged && error?.message.contains("words.dict") == true, "\(String(describing: error))")
+    }
+
+    @Test("What the channel was before weighs in, and of itself changes nothing")
+    func channel() throws {
+        let recognizer = try open()
+        let speech = try speech()
+        let own = try #require(try speech.withUnsafeBufferPointer { try recognizer.survey($0, warp: nil) })
+        func read(_ channel: ChannelState?) throws -> (Hypothesis, ChannelState?) {
+            var after: ChannelState?
+            let hypothesis = try speech.withUnsafeBufferPointer { samples in
+                try recognizer.recognize(samples, channel: channel, alternatives: 0) {
+                    channel throws(DeviceError) in after = channel
+                }
+            }
+            return (hypothesis, after)
+        }
+        let alone = try read(nil)
+        #expect(alone.1 == own)
+        #expect(try read(own).0.words.map(\.text) == alone.0.words.map(\.text))
+        let other = ChannelState(cepstralMean: own.cepstralMean.map { $0 + 20 })
+        #expect(try read(other).0 != alone.0)
+        // A state of another model's length is passed over.
+        #expect(try read(ChannelState(cepstralMean: [1, 2])).0 == alone.0)
     }
 }

@@ -2,7 +2,8 @@
 
 Its reading of an utterance is one word that names the number of samples. Modes: plain; refuse: has no model;
 once FILE: dies on its first utterance unless FILE exists, which it makes; late FILE: does so behind its first answer;
-never: dies on utterances over 2 s; garbage: answers those with no reply. It dies where partial readings are wanted.
+never: dies on utterances over 2 s; garbage: answers those with no reply; mute: tells nothing of the channel. It dies
+where partial readings are wanted. Asked for the channel alone it tells 7.
 """
 import json, os, struct, sys
 
@@ -39,8 +40,14 @@ while True:
     if mode == "once" and not os.path.exists(sys.argv[2]):
         open(sys.argv[2], "w").close()
         os._exit(9)
+    if request.get("survey"):
+        if mode != "mute":
+            say(channel={"cepstralMean": [7]})
+        say(result={"words": [], "alternatives": [], "cpuSeconds": 0.0})
+        continue
     before = (request.get("channel") or {"cepstralMean": [0]})["cepstralMean"][0]
-    say(channel={"cepstralMean": [before + 1]})
+    if mode != "mute":
+        say(channel={"cepstralMean": [before + 1]})
     if mode == "late" and not os.path.exists(sys.argv[2]):
         open(sys.argv[2], "w").close()
         os._exit(9)

@@ -92,4 +92,14 @@ import Testing
             }
         }
     }
+
+    @Test("Half an hour without a pause is cut into utterances that each fit into a worker")
+    func halfAnHour() throws {
+        var marbles = Marbles()
+        _ = marbles.play("_____" + times(18_000, "#") + "_____")
+        let utterances = marbles.utterances
+        #expect(utterances.count >= 32)
+        #expect(utterances.allSatisfy { $0.audio.seconds <= 55 })
+        #expect(zip(utterances, utterances.dropFirst()).allSatisfy { $0.speech.end == $1.speech.start })
+    }
 }

@@ -40,9 +40,6 @@ _fieldscribe() {
 _fieldscribe_arguments() {
     case $command in
     transcribe) _fieldscribe_files -f ;;
-    vocabulary)
-        if [[ $before == vocabulary ]]; then _fieldscribe_words 'check use'; else _fieldscribe_files -f; fi
-        ;;
     show | export | delete | verify)
         _fieldscribe_words "$("$program" list 2>/dev/null | sed -n 's/^\([0-9][0-9]*\) .*/\1/p')"
         ;;

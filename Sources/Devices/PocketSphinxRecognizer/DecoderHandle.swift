@@ -1,5 +1,6 @@
 internal import CPocketSphinx
 import Core
+import Glibc
 
 /// Owns one `ps_decoder_t`.
 final class DecoderHandle {
@@ -19,7 +20,27 @@ final class DecoderHandle {
                     + "reinstall the package pocketsphinx-en-us, or name another with recognizer.model")
         }
         self.pointer = pointer
+        try checkDictionary(model)
     }
+
+    /// The library passes over words whose sounds the acoustic model does not know, and then understands nothing.
+    private func checkDictionary(_ model: PocketSphinxModel) throws(DeviceError) {
+        let words = model.firstWords(Self.wordsToCheck)
+        let known = words.count { word in
+            let sounds = ps_lookup_word(pointer, word)
+            free(sounds)
+            return sounds != nil
+        }
+        guard known * 2 > words.count else {
+            throw DeviceError(
+                .damaged, "ps_lookup_word",
+                "\(model.dictionary): this dictionary does not fit the acoustic model \(model.acousticModel) "
+                    + "(\(known) of its first \(words.count) words are known); name one that belongs to it with "
+                    + "recognizer.dictionary")
+        }
+    }
+
+    private static let wordsToCheck = 100
 
     deinit { ps_free(pointer) }
 
@@ -44,27 +65,29 @@ final class DecoderHandle {
         return VocabularyWord.text(of: String(cString: text))
     }
 
-    /// The words of the best reading; `limit` is the utterance's length in samples.
-    func words(limit: Int64) -> [Word] {
-        var words: [Word] = []
+    /// How well the best reading fits.
+    var score: Double? {
+        var score: Int32 = 0
+        return ps_get_hyp(pointer, &score) == nil ? nil : Double(score)
+    }
+
+    /// The best reading, with its fillers; `limit` is the utterance's length in samples.
+    func reading(limit: Int64) -> Reading {
+        var reading = Reading(limit: limit)
         var segment = ps_seg_iter(pointer)
         while let current = segment {
-            if let name = ps_seg_word(current), let text = VocabularyWord(String(cString: name)).spoken {
+            if let name = ps_seg_word(current) {
                 var first: Int32 = 0
                 var last: Int32 = 0
                 ps_seg_frames(current, &first, &last)
                 let posterior = fieldscribe_ps_probability(pointer, ps_seg_prob(current, nil, nil, nil))
-                words.append(
-                    Word(
-                        text,
-                        SampleRange(
-                            SamplePosition(min(limit, Int64(first) * PocketSphinxRecognizer.samplesPerFrame)),
-                            SamplePosition(min(limit, Int64(last + 1) * PocketSphinxRecognizer.samplesPerFrame))),
-                        confidence: min(1, max(0, posterior))))
+                reading.add(
+                    VocabularyWord(String(cString: name)), frames: Int64(first)..<Int64(max(first, last) + 1),
+                    posterior: min(1, max(0, posterior)))
             }
             segment = ps_seg_next(current)
         }
-        return words
+        return reading
     }
 
     /// Up to `most` other readings of the lattice, best first, each different in its words.

@@ -24,10 +24,13 @@ package final class PocketSphinxRecognizer: Recognizer {
     static let samplesPerFrame: Int64 = 160
     /// The channel's state has the weight of so many frames when an utterance is added to it: the library's own window.
     private static let channelWindow: Float = 500
-    private static let meanCapacity = 64
 
     package let engine: EngineDescription
+    /// What the last reading's words were judged by, held back ones included.
+    package private(set) var evidence: [WordEvidence] = []
+    private let calibration: Calibration
     private let decoder: DecoderHandle
+    private var frontEnd: FrontEnd
 
     /// Loads the model: 0.3 s and 90 MB for Debian's en-us.
     ///
@@ -35,34 +38,66 @@ package final class PocketSphinxRecognizer: Recognizer {
     ///   library refuses.
     package init(model: PocketSphinxModel, profile: DecoderProfile = .live) throws(DeviceError) {
         try model.check()
+        calibration = profile.calibration
         decoder = try DecoderHandle(model: model, profile: profile)
+        frontEnd = FrontEnd(decoder: decoder, warp: 1)
         engine = EngineDescription(
             name: "pocketsphinx", version: String(cString: fieldscribe_ps_version()), model: model.name)
+        try warmUp()
+    }
+
+    /// The very first utterance of a decoder is scored a little otherwise than all that follow; so that the same audio
+    /// gives the same text whichever worker hears it, that one is none of a speaker's.
+    private func warmUp() throws(DeviceError) {
+        let noise = (0..<8_000).map { Int16(truncatingIfNeeded: ($0 &* 7_919) % 601 - 300) }
+        try decoder.start()
+        let result = noise.withUnsafeBufferPointer { noise in
+            Result { () throws(DeviceError) in try frontEnd.process(noise, channel: nil, by: decoder) }
+        }
+        try decoder.check(ps_end_utt(decoder.pointer), "ps_end_utt")
+        _ = try result.get()
     }
 
     package func recognize(
         _ samples: UnsafeBufferPointer<Int16>, channel: ChannelState?, alternatives: Int,
         adapted: (ChannelState) throws(DeviceError) -> Void
     ) throws(DeviceError) -> Hypothesis {
+        evidence = []
         // Of pure silence the decoder makes words, and is sure of them.
         guard samples.contains(where: { $0 != samples[0] }) else { return Hypothesis() }
         try decoder.start()
-        // The search waits for the end of the utterance, so that the whole of it is normalised by its own mean.
-        let status = ps_process_raw(decoder.pointer, samples.baseAddress, samples.count, 1, 1)
-        let frames = status < 0 ? 0 : samples.count / Int(Self.samplesPerFrame)
-        if let state = channelState(after: frames, before: channel) {
-            do throws(DeviceError) { try adapted(state) } catch {
-                ps_end_utt(decoder.pointer)
-                throw error
-            }
+        warp(channel?.warp)
+        do throws(DeviceError) {
+            let own = try frontEnd.process(samples, channel: channel, by: decoder)
+            if let state = state(own, of: samples, after: channel) { try adapted(state) }
+        } catch {
+            ps_end_utt(decoder.pointer)
+            throw error
         }
         try decoder.check(ps_end_utt(decoder.pointer), "ps_end_utt")
-        try decoder.check(status, "ps_process_raw")
+        let reading = decoder.reading(limit: Int64(samples.count))
+        evidence = reading.spoken.map(\.evidence)
+        let words = reading.words(by: calibration)
         return Hypothesis(
-            words: decoder.words(limit: Int64(samples.count)), alternatives: decoder.alternatives(most: alternatives))
+            words: words, alternatives: words.isEmpty ? [] : decoder.alternatives(most: alternatives),
+            score: decoder.score)
+    }
+
+    package func survey(
+        _ samples: UnsafeBufferPointer<Int16>, warp: Double?
+    ) throws(DeviceError) -> ChannelState? {
+        guard samples.contains(where: { $0 != samples[0] }) else { return nil }
+        self.warp(warp)
+        return try frontEnd.process(samples, channel: nil, by: nil).map { ChannelState(cepstralMean: $0, warp: warp) }
+    }
+
+    private func warp(_ warp: Double?) {
+        guard warp ?? 1 != frontEnd.warp else { return }
+        frontEnd = FrontEnd(decoder: decoder, warp: warp ?? 1)
     }
 
     package func beginPartials(channel: ChannelState?) throws(DeviceError) {
+        fieldscribe_ps_stream(decoder.pointer)
         if let channel { setMean(channel) }
         try decoder.start()
     }
@@ -81,20 +116,18 @@ package final class PocketSphinxRecognizer: Recognizer {
         _ = fieldscribe_ps_set_mean(decoder.pointer, channel.cepstralMean, Int32(channel.cepstralMean.count))
     }
 
-    /// The channel's state after the utterance whose features were just computed.
-    private func channelState(after frames: Int, before: ChannelState?) -> ChannelState? {
-        guard frames > 0 else { return nil }
-        var mean = [Float](repeating: 0, count: Self.meanCapacity)
-        let count = fieldscribe_ps_get_mean(decoder.pointer, &mean, Int32(mean.count))
-        guard count > 0 else { return nil }
-        mean.removeLast(mean.count - Int(count))
-        guard let before, before.cepstralMean.count == mean.count else {
-            return ChannelState(cepstralMean: mean)
+    /// The channel's state after an utterance with this mean: what was known before fades with each utterance.
+    private func state(
+        _ own: [Float]?, of samples: UnsafeBufferPointer<Int16>, after before: ChannelState?
+    ) -> ChannelState? {
+        guard let own else { return nil }
+        guard let before, before.cepstralMean.count == own.count else {
+            return ChannelState(cepstralMean: own, warp: before?.warp)
         }
-        let weight = Float(frames)
+        let weight = Float(samples.count / Int(Self.samplesPerFrame))
         return ChannelState(
-            cepstralMean: zip(before.cepstralMean, mean).map { old, own in
+            cepstralMean: zip(before.cepstralMean, own).map { old, own in
                 (old * Self.channelWindow + own * weight) / (Self.channelWindow + weight)
-            })
+            }, warp: before.warp)
     }
 }

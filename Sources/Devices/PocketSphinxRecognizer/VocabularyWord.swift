@@ -13,6 +13,9 @@ struct VocabularyWord {
         return String(name[..<open])
     }
 
+    /// Whether it stands for a sound that is neither speech nor silence: `[NOISE]`, `++BREATH++`.
+    var isNoise: Bool { name.first == "[" || name.hasPrefix("++") }
+
     /// A whole reading, as spoken.
     static func text(of reading: String) -> String {
         reading.split(separator: " ").compactMap { VocabularyWord(String($0)).spoken }.joined(separator: " ")

@@ -1,0 +1,78 @@
+import Core
+import Glibc
+import Platform
+
+/// An hour from a PCM of libasound to the card, as fast as it goes, against arecord writing the same file.
+struct CaptureBenchmark {
+    private static let hour = 3_600
+
+    let workshop: Workshop
+
+    func run() throws {
+        let sound = "\(workshop.folder)/hour.raw"
+        try makeSound(sound)
+        let configuration = "\(workshop.folder)/asound.conf"
+        try durableReplace(
+            path: configuration,
+            with: """
+                </usr/share/alsa/alsa.conf>
+                pcm.benchmark { type file slave.pcm null file /dev/null infile "\(sound)" format raw }
+
+                """)
+        let alsa = ["ALSA_CONFIG_PATH": configuration]
+        var ours: [MeasuredProcess] = []
+        var theirs: [MeasuredProcess] = []
+        var short: [MeasuredProcess] = []
+        for round in 0..<5 {
+            let storage = "\(workshop.folder)/storage-\(getpid())-\(round)"
+            ours.append(try record(seconds: Self.hour, storage, alsa))
+            short.append(try record(seconds: Self.hour / 10, "\(storage)-short", alsa))
+            theirs.append(
+                try MeasuredProcess(
+                    [
+                        "arecord", "-q", "-D", "benchmark", "-t", "wav", "-f", "S16_LE", "-r", "16000", "-c", "1", "-d",
+                        "\(Self.hour)", "\(workshop.folder)/arecord.wav",
+                    ], environment: alsa))
+            for path in [storage, "\(storage)-short"] { _ = try MeasuredProcess(["rm", "-r", path]) }
+        }
+        guard (ours + theirs + short).allSatisfy({ $0.status == 0 }) else {
+            throw DeviceError(
+                .failed, "benchmark", "a recording failed; run record --microphone alsa+fast:NAME by hand")
+        }
+        var table = Table("what", "fieldscribe", "peer", "ratio")
+        table.compare(
+            "capture to disk, an hour: CPU s (median of 5)", median(ours, \.cpuSeconds), median(theirs, \.cpuSeconds))
+        table.compare(
+            "capture to disk: peak MB after 60 min against 6 min", median(ours, \.peakMegabytes),
+            median(short, \.peakMegabytes))
+        print(table.markdown)
+    }
+
+    private func record(
+        seconds: Int, _ storage: String, _ environment: [String: String]
+    ) throws -> MeasuredProcess {
+        try MeasuredProcess(
+            [
+                workshop.fieldscribe, "record", "--audio-only", "--seconds", "\(seconds)", "--microphone",
+                "alsa+fast:benchmark", "--directory", storage,
+            ], environment: environment)
+    }
+
+    private func median(_ runs: [MeasuredProcess], _ figure: (MeasuredProcess) -> Double) -> Double {
+        runs.map(figure).sorted()[runs.count / 2]
+    }
+
+    /// An hour of soft noise, made by a small generator.
+    private func makeSound(_ path: String) throws {
+        let file = try FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_TRUNC)
+        var state: UInt32 = 1
+        // A second at a time: the peak memory of a child begins with its parent's.
+        for _ in 0..<Self.hour {
+            let samples = (0..<SamplePosition.rate).map { _ -> Int16 in
+                state = state &* 1_664_525 &+ 1_013_904_223
+                return Int16(truncatingIfNeeded: Int32(bitPattern: state) >> 22)
+            }
+            try samples.withUnsafeBytes { try file.write($0) }
+        }
+    }
+}

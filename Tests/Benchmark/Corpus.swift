@@ -1,0 +1,77 @@
+import Core
+import Glibc
+import Platform
+import TestKit
+
+/// Recordings with what is said in them, in groups by the first part of their names.
+struct Corpus {
+    struct Item {
+        var path: String
+        var text: String
+
+        /// The file's name without folder and ending.
+        var name: String { String(path.split(separator: "/").last?.prefix { $0 != "." } ?? "") }
+        var group: String { String(name.prefix { $0 != "_" }) }
+    }
+
+    /// Where the corpus lies beside the repository; it is no part of it.
+    static let folder = "../shared/corpus"
+
+    /// A room's resonance at the end, which nobody can transcribe: counted in no total.
+    private static let apart = "lucier"
+
+    var items: [Item]
+
+    var groups: [String] { Set(items.map(\.group)).sorted() }
+
+    /// The files of the open set; nil where the corpus is not there.
+    static func open() throws -> Corpus? {
+        let list = "\(folder)/open/transcripts.tsv"
+        guard access(list, R_OK) == 0 else { return nil }
+        return Corpus(
+            items: try lines(list).compactMap { line in
+                let fields = line.split(separator: "\t", maxSplits: 1).map(String.init)
+                guard fields.count == 2, !fields[0].contains(apart) else { return nil }
+                return Item(path: "\(folder)/open/\(fields[0])", text: fields[1])
+            })
+    }
+
+    /// Every `step`th file: a smaller set of the same kind.
+    func every(_ step: Int) -> Corpus {
+        Corpus(items: items.enumerated().filter { $0.offset % step == 0 }.map(\.element))
+    }
+
+    /// Each group's speakers as one recording: their files in a row with a second of silence between each two.
+    func joined(in folder: String) throws -> Corpus {
+        let pause = "\(folder)/pause.wav"
+        let isMade = try MeasuredProcess([
+            "sox", "-n", "-r", "16000", "-c", "1", "-b", "16", pause, "trim", "0", "1",
+        ])
+        guard isMade.status == 0 else { throw DeviceError(.missing, "sox", "sox failed; install sox") }
+        let speakers = Dictionary(grouping: items) { item in String(item.name.prefix { $0 != "-" }) }
+        return Corpus(
+            items: try speakers.sorted { $0.key < $1.key }.compactMap { speaker, items in
+                guard items.count > 1 else { return nil }
+                let path = "\(folder)/\(speaker).wav"
+                let made = try MeasuredProcess(["sox"] + items.flatMap { [$0.path, pause] } + [path])
+                guard made.status == 0 else { throw DeviceError(.missing, "sox", "sox failed; install sox") }
+                return Item(path: path, text: items.map(\.text).joined(separator: " "))
+            })
+    }
+
+    /// Errors by group, and of all under the empty name, against the texts by file name.
+    func errors(of texts: [String: String]) -> [String: WordErrorRate] {
+        items.reduce(into: [:]) { sums, item in
+            let rate = WordErrorRate(reference: item.text, hypothesis: texts[item.name] ?? "")
+            for name in [item.group, ""] { sums[name] = (sums[name] ?? WordErrorRate()) + rate }
+        }
+    }
+}
+
+/// The lines of a text file.
+func lines(_ path: String) throws -> [String] {
+    let file = try FileDescriptor(opening: path, O_RDONLY)
+    var bytes = [UInt8](repeating: 0, count: Int(try file.size()))
+    let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
+    return String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n").map(String.init)
+}

@@ -1,0 +1,48 @@
+import Core
+import TestKit
+
+/// An hour of field recording, made from the open set: two workers against the stock program, and the seams.
+struct HourBenchmark {
+    let workshop: Workshop
+
+    func run(withPeer: Bool) throws {
+        let (wave, times) = ("\(workshop.folder)/field1h.wav", "\(workshop.folder)/field1h.tsv")
+        let made = try MeasuredProcess([
+            "python3", "\(Corpus.folder)/field1h/make_field1h.py", "--out", wave, "--tsv", times,
+        ])
+        guard made.status == 0 else { throw DeviceError(.failed, "benchmark", "make_field1h.py failed") }
+        let reference = try lines(times).dropFirst().map { $0.split(separator: "\t")[2] }.joined(separator: " ")
+        let (transcripts, ours) = try workshop.transcribe(
+            [wave], profile: "live", jobs: 2, into: "hour", samplingMemory: true)
+        guard let transcript = transcripts["field1h"] else { return }
+        let rate = WordErrorRate(reference: reference, hypothesis: transcript.text).percent
+        let seams = try SeamReport(transcript: transcript, wave: wave)
+        if withPeer {
+            let peer = try workshop.peer(wave)
+            var table = Table("the field hour", "fieldscribe", "peer", "ratio")
+            table.compare("transcribe --jobs 2: wall s", ours.wallSeconds, peer.cost.wallSeconds)
+            table.compare("CPU s", ours.cpuSeconds, peer.cost.cpuSeconds)
+            table.compare(
+                "word errors, %", rate, WordErrorRate(reference: reference, hypothesis: peer.text).percent)
+            print(table.markdown)
+        } else {
+            print("\(shown(rate, 1)) % word errors, \(shown(ours.cpuSeconds, 1)) CPU s")
+        }
+        print(seams.text)
+    }
+
+    /// What a second worker costs in memory, on the same files.
+    func memory(_ corpus: Corpus) throws {
+        let paths = corpus.items.filter { $0.group == "lj" }.map(\.path)
+        var table = Table("workers", "peak MB together", "by one worker's")
+        var one = 0.0
+        for jobs in [1, 2] {
+            let cost = try workshop.transcribe(
+                paths, profile: "live", jobs: jobs, into: "memory", samplingMemory: true
+            ).cost
+            if jobs == 1 { one = cost.peakTogetherMegabytes }
+            table.add(["\(jobs)", shown(cost.peakTogetherMegabytes, 0), shown(cost.peakTogetherMegabytes / one, 2)])
+        }
+        print(table.markdown)
+    }
+}

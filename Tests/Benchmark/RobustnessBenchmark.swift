@@ -1,0 +1,66 @@
+import Core
+import Glibc
+import TestKit
+
+/// Word errors when the sound is not as it should be: quiet, noisy, clipped, with an offset, of other rates.
+struct RobustnessBenchmark {
+    let workshop: Workshop
+    let corpus: Corpus
+
+    /// What is done to a file, in sox's words; `%` stands for the file that comes out.
+    private static let conditions: [(name: String, input: [String], effects: [String])] = [
+        ("as it is", [], []),
+        ("-30 dB", [], ["vol", "-30dB"]),
+        ("-45 dB", [], ["vol", "-45dB"]),
+        ("DC offset of 0.1", [], ["dcshift", "0.1"]),
+        ("clipped 12 dB", [], ["vol", "12dB"]),
+        ("8 kHz", ["-r", "8000"], []),
+        ("44.1 kHz", ["-r", "44100"], []),
+        ("48 kHz", ["-r", "48000"], []),
+    ]
+
+    func run() throws {
+        var table = Table("sound", "word errors, %")
+        for (index, condition) in Self.conditions.enumerated() {
+            try measure(condition.name, index, into: &table) { item, path in
+                ["sox", "-R", "-D", item.path] + condition.input + [path] + condition.effects
+            }
+        }
+        for (index, ratio) in [20.0, 10.0].enumerated() {
+            try measure("white noise, SNR \(shown(ratio, 0)) dB", 100 + index, into: &table) { item, path in
+                let samples = try SeamReport.samples(item.path)
+                let power = samples.reduce(0) { $0 + Double($1) * Double($1) } / Double(max(1, samples.count))
+                // White noise of sox has a third of the power of a full square; its volume is an amplitude.
+                let wanted = (power * 3).squareRoot() / 32_768 / powerOfTen(ratio / 20)
+                let noise = "\(path).noise.wav"
+                let made = try MeasuredProcess([
+                    "sox", "-R", "-D", "-n", "-r", "16000", "-b", "16", "-c", "1", noise, "synth",
+                    "\(samples.count)s", "whitenoise", "vol", "\(wanted)",
+                ])
+                guard made.status == 0 else { throw DeviceError(.missing, "sox", "sox failed; install sox") }
+                return ["sox", "-D", "-m", "-v", "1", item.path, "-v", "1", noise, path]
+            }
+        }
+        print(table.markdown)
+    }
+
+    private func measure(
+        _ name: String, _ index: Int, into table: inout Table, by command: (Corpus.Item, String) throws -> [String]
+    ) throws {
+        let folder = "\(workshop.folder)/sound-\(index)"
+        _ = try MeasuredProcess(["mkdir", "-p", folder])
+        var paths: [String] = []
+        for item in corpus.items {
+            let path = "\(folder)/\(item.name).wav"
+            guard try MeasuredProcess(command(item, path)).status == 0 else {
+                throw DeviceError(.missing, "sox", "sox failed on \(item.path); install sox")
+            }
+            paths.append(path)
+        }
+        let transcripts = try workshop.transcribe(paths, profile: "live", into: "robust-\(index)").transcripts
+        let errors = corpus.errors(of: transcripts.mapValues(\.text))[""] ?? WordErrorRate()
+        table.add([name, shown(errors.percent, 1)])
+    }
+
+    private func powerOfTen(_ exponent: Double) -> Double { exp(exponent * log(10)) }
+}

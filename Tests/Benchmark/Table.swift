@@ -1,0 +1,27 @@
+/// A table of figures, in Markdown.
+struct Table {
+    private var rows: [[String]]
+
+    init(_ columns: String...) { rows = [columns, columns.map { _ in "---" }] }
+
+    mutating func add(_ cells: [String]) { rows.append(cells) }
+
+    /// Our figure, the peer's, and one by the other.
+    mutating func compare(_ what: String, _ ours: Double, _ peer: Double) {
+        add([what, shown(ours, 2), shown(peer, 2), shown(ours / peer, 2)])
+    }
+
+    var markdown: String { rows.map { "| " + $0.joined(separator: " | ") + " |\n" }.joined() }
+}
+
+/// A number with so many decimals.
+func shown(_ value: Double, _ decimals: Int) -> String {
+    guard value.isFinite else { return "-" }
+    var scale = 1
+    for _ in 0..<decimals { scale *= 10 }
+    let whole = Int((abs(value) * Double(scale)).rounded())
+    let sign = value < 0 && whole > 0 ? "-" : ""
+    guard decimals > 0 else { return "\(sign)\(whole)" }
+    let fraction = "\(whole % scale)"
+    return "\(sign)\(whole / scale)." + String(repeating: "0", count: decimals - fraction.count) + fraction
+}

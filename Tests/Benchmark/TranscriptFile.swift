@@ -1,0 +1,30 @@
+import Core
+import FoundationEssentials
+
+/// What is measured of a transcript in JSON, as `transcribe --format json` writes it.
+struct TranscriptFile: Decodable {
+    struct Segment: Decodable {
+        var start: Double
+        var end: Double
+        var text: String
+        var endedBy: EndReason
+        var words: [Word]
+    }
+
+    struct Word: Decodable {
+        var text: String
+        var start: Double
+        var end: Double
+        var confidence: Double
+    }
+
+    var duration: Double
+    var segments: [Segment]
+    var statistics: Statistics
+
+    var text: String { segments.map(\.text).joined(separator: " ") }
+
+    init(path: String) throws {
+        self = try JSONDecoder().decode(Self.self, from: Data(lines(path).joined(separator: "\n").utf8))
+    }
+}

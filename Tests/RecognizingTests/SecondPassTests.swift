@@ -1,0 +1,96 @@
+import Core
+import Glibc
+import TestKit
+import Testing
+
+@testable import Recognizing
+
+@Suite("Second pass") struct SecondPassTests {
+    init() { signal(SIGPIPE, SIG_IGN) }
+
+    /// Bursts, and one that goes on for so long that it is rotated.
+    private let sound = TranscriberTests.sound([12, 5, 300, 8, 30])
+
+    private func read(
+        committed: Int = 0, mode: String = "plain", workers: Int = 2
+    ) async throws -> (sink: CollectingSink, statistics: Statistics) {
+        let (sink, sound) = (CollectingSink(), sound)
+        let statistics = try await SecondPass(pool: TranscriberTests.pool(mode, size: workers)).run(
+            { ListSource([.samples(sound)]) }, into: sink, committed: committed)
+        return (sink, statistics)
+    }
+
+    @Test("Every utterance starts from the channel of the whole recording")
+    func channel() async throws {
+        let (sink, _) = try await read()
+        #expect(sink.segments.count >= 4)
+        // The survey's answer is the mean of what each utterance told alone: the stand-in always tells 7.
+        #expect(sink.segments.allSatisfy { $0.text.hasSuffix("c7") }, "\(sink.segments.map(\.text))")
+    }
+
+    @Test("The text does not depend on the number of workers", arguments: [1, 3])
+    func workers(count: Int) async throws {
+        #expect(try await read(workers: count).sink.segments == read(workers: 2).sink.segments)
+    }
+
+    @Test("Broken off anywhere, it goes on behind what is committed and comes to the same text")
+    func resumed() async throws {
+        let whole = try await read().sink.segments
+        for done in 1...whole.count {
+            let (sink, statistics) = try await read(committed: done)
+            #expect(sink.segments == Array(whole.dropFirst(done)), "broken off behind segment \(done)")
+            // One utterance more than is committed: that before the seam.
+            #expect(statistics.sessions == whole.count - done + 1)
+        }
+    }
+
+    @Test("An engine that tells nothing of the channel is read all the same")
+    func silentEngine() async throws {
+        let (sink, _) = try await read(mode: "mute")
+        #expect(sink.segments.allSatisfy { $0.words.count == 1 && $0.text.hasSuffix("c0") })
+    }
+
+    @Test("A utterance on which every worker dies is marked, and the rest is read")
+    func dies() async throws {
+        let (sink, _) = try await read(mode: "never")
+        #expect(sink.segments.contains { $0.endedBy == .error } && sink.segments.contains { $0.words.count == 1 })
+    }
+
+    @Test("Cancelled, it ends, and what is committed is the beginning of the whole")
+    func cancelled() async throws {
+        let chunks = (1...40).map { AudioChunk.samples(TranscriberTests.sound([5], seed: UInt64($0))) }
+        let whole = CollectingSink()
+        _ = try await SecondPass(pool: TranscriberTests.pool("plain")).run({ ListSource(chunks) }, into: whole)
+        let (commits, signal) = AsyncStream<Void>.makeStream()
+        let sink = HaltingSink(signal: signal)
+        let isCancelled = await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                _ = try await SecondPass(pool: TranscriberTests.pool("plain")).run({ ListSource(chunks) }, into: sink)
+            }
+            for await _ in commits { break }
+            group.cancelAll()
+            do {
+                while try await group.next() != nil {}
+                return false
+            } catch { return error is CancellationError }
+        }
+        #expect(isCancelled)
+        let done = sink.collected.segments
+        #expect(!done.isEmpty && done.count < whole.segments.count)
+        #expect(done == Array(whole.segments.prefix(done.count)))
+    }
+}
+
+/// Tells of its first segment, and takes no more until it is cancelled.
+private final class HaltingSink: TranscriptSink {
+    let collected = CollectingSink()
+    private let signal: AsyncStream<Void>.Continuation
+
+    init(signal: AsyncStream<Void>.Continuation) { self.signal = signal }
+
+    func commit(_ segment: Segment) async {
+        await collected.commit(segment)
+        signal.yield()
+        while !Task.isCancelled { await Task.yield() }
+    }
+}
