@@ -22,7 +22,7 @@ package struct DecoderProfile: Hashable, Sendable {
     package static let live = DecoderProfile(
         name: "live",
         options: [
-            "fwdflat": "no", "maxhmmpf": "3000", "bestpathlw": "12", "remove_silence": "no", "cmn": "batch",
+            "fwdflat": "no", "maxhmmpf": "4000", "bestpathlw": "12", "remove_silence": "no", "cmn": "batch",
         ], calibration: Calibration(weights: [1.104, 0.361, 1.292, -0.324]))
 
     /// One pass with wide beams: the fewest errors of what was measured, for about three times the CPU of `live`.
