@@ -1,6 +1,7 @@
 import Core
 
-/// Writes down what earlier recordings lack, and erases what `keep-days` lets go, while nothing is being recorded.
+/// Writes down what earlier recordings lack, reads them once more, and erases what `keep-days` lets go, while nothing is
+/// being recorded.
 struct BacklogService: Service {
     let name = "backlog"
     let recorder: Recorder
@@ -31,6 +32,18 @@ struct BacklogService: Service {
         let erased = try await Retention(keepDays: storage.keepDays).apply(
             to: recorder.archive, storage: storage.directory)
         for id in erased { Journal.tell(.notice, "erased", ["recording": "\(id)", "reason": "keep-days"]) }
+        try await transcribe(configuration)
+        guard configuration.recognizer.secondPass else { return }
+        let rereading = Rereading(configuration: configuration, archive: recorder.archive, hub: recorder.hub)
+        guard try await !rereading.waiting().isEmpty else { return }
+        let pool = try recorder.rereaders()
+        for id in try await rereading.run(pool: pool) {
+            Journal.tell(.information, "reread", ["recording": "\(id)"])
+        }
+        await pool.rest()
+    }
+
+    private func transcribe(_ configuration: Configuration) async throws {
         let backlog = Backlog(configuration: configuration, archive: recorder.archive, hub: recorder.hub)
         guard try await !backlog.waiting().isEmpty else { return }
         recorder.panel.tell(.transcribing(true))

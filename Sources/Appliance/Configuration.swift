@@ -66,7 +66,7 @@ extension Configuration {
         /// Whether a recording that has ended is read once more, slower and better. The default is yes.
         package var secondPass = true
 
-        /// Decode workers, 0 to 64. The default is 0: one a core.
+        /// Decode workers, 0 to 64. The default is 0: one a core, as far as memory goes.
         package var workers = 0
     }
 

@@ -65,6 +65,7 @@ package final class Recorder: Service {
     private let posts: AsyncStream<Message>.Continuation
     private let board = Mutex(Board())
     private let pool = Mutex<WorkerPool?>(nil)
+    private let secondPool = Mutex<WorkerPool?>(nil)
 
     init(configuration: Configuration, archive: SQLiteArchive, hub: EventHub, panel: PanelDesk) {
         self.configuration = configuration
@@ -130,7 +131,21 @@ package final class Recorder: Service {
     package func stop() async {
         _ = await perform(.stop, reason: .shutdown)
         posts.finish()
-        await pool.withLock { $0 }?.end()
+        for pool in [pool.withLock { $0 }, secondPool.withLock { $0 }] { await pool?.end() }
+    }
+
+    /// The decode workers of the second pass, which step back behind everything else.
+    ///
+    /// - Throws: `DeviceError` with `missing` or `denied` where the model is not whole.
+    func rereaders() throws -> WorkerPool {
+        try secondPool.withLock { pool in
+            if let pool { return pool }
+            let new = WorkerPool(
+                try configuration.workerCommand(profile: .final), size: configuration.workerCount,
+                niceness: SecondPass.niceness)
+            pool = new
+            return new
+        }
     }
 
     /// The decode workers, which start when they are needed.
@@ -140,7 +155,7 @@ package final class Recorder: Service {
         try pool.withLock { pool in
             if let pool { return pool }
             let new = WorkerPool(
-                try configuration.workerCommand(profile: .live), size: max(1, configuration.recognizer.workers),
+                try configuration.workerCommand(profile: .live), size: configuration.workerCount,
                 niceness: 5)
             pool = new
             return new

@@ -42,7 +42,7 @@ enum RecordCommand: Command {
 
     static func workers(_ configuration: Configuration) throws -> WorkerPool {
         WorkerPool(
-            try configuration.workerCommand(profile: .live), size: max(1, configuration.recognizer.workers),
+            try configuration.workerCommand(profile: .live), size: configuration.workerCount,
             niceness: 5)
     }
 

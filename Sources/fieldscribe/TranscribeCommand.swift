@@ -15,7 +15,7 @@ enum TranscribeCommand: Command {
           FILE               audio of any format that libsndfile reads, any rate, any channels; - is standard input
           --format F         \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); default text
           --output DIR       write DIR/talk.txt for talk.wav, and so on, instead of standard output
-          --jobs N           decode workers; default one a core
+          --jobs N           decode workers; default one a core, as far as memory goes
           --pass P           live; final reads twice as carefully, for about three times the CPU; quick, for the
                              smallest boards, takes less; default live
           --alternatives N   other readings a segment; default 3
@@ -27,9 +27,7 @@ enum TranscribeCommand: Command {
         guard !arguments.rest.isEmpty else {
             throw UsageError("transcribe: name a file; see fieldscribe transcribe --help")
         }
-        let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-        let usual = configuration.recognizer.workers > 0 ? configuration.recognizer.workers : cores
-        let jobs = try arguments.number("--jobs", in: 1...64, default: min(64, usual))
+        let jobs = try arguments.number("--jobs", in: 1...64, default: configuration.workerCount)
         let profile = try arguments.choice("--pass", of: DecoderProfile.all, named: \.name, default: .live)
         var settings = Transcriber.Settings()
         settings.speech = configuration.speech

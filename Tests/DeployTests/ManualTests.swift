@@ -76,7 +76,7 @@ import Testing
         arguments: [
             ("fieldscribe transcribe --format te", ["text", "textgrid"]),
             ("fieldscribe transcribe --pass f", ["final"]),
-            ("fieldscribe vocabulary ", ["check", "use"]), ("fieldscribe --config /dev/null tran", ["transcribe"]),
+            ("fieldscribe lamp f", []), ("fieldscribe --config /dev/null tran", ["transcribe"]),
             ("fieldscribe record --seconds ", []),
         ])
     func values(line: String, expected: [String]) throws {

@@ -152,7 +152,14 @@ package final class Folder: Sendable {
     ///
     /// - Throws: `DeviceError` with `busy`.
     package func lock() throws(DeviceError) {
-        guard flock(file.number, LOCK_EX | LOCK_NB) == 0 else {
+        // A child that is being started holds what its parent held for a moment, until it runs its own program.
+        var pauses = 10
+        while flock(file.number, LOCK_EX | LOCK_NB) != 0 {
+            if errno == EWOULDBLOCK, pauses > 0 {
+                pauses -= 1
+                usleep(50_000)
+                continue
+            }
             throw errno == EWOULDBLOCK
                 ? DeviceError(
                     .busy, "flock", status: errno, "\(path): another copy goes on there; wait until it has ended")

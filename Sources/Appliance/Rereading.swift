@@ -1,0 +1,95 @@
+import Core
+import Recognizing
+import Recording
+
+/// Reads recordings that are written down once more, slower and better, as a pass of its own; live text stays as it is.
+///
+/// May be cancelled, or killed: what was committed stays, and the next run goes on behind it.
+package struct Rereading: Sendable {
+    private let configuration: Configuration
+    private let archive: any ArchiveUpkeep
+    private let hub: EventHub
+
+    package init(configuration: Configuration, archive: any ArchiveUpkeep, hub: EventHub) {
+        self.configuration = configuration
+        self.archive = archive
+        self.hub = hub
+    }
+
+    /// The recordings that were read to their end, but not by the second pass; oldest first.
+    package func waiting() async throws -> [RecordingSummary] {
+        var waiting: [RecordingSummary] = []
+        for recording in try await archive.recordings()
+        where recording.length > .zero && recording.transcribedUpTo >= recording.length && !recording.isMissing {
+            let isRead = try await archive.passes(of: recording.id).contains {
+                $0.isComplete && $0.profile == SecondPass.profile
+            }
+            if !isRead { waiting.append(recording) }
+        }
+        return waiting
+    }
+
+    /// Reads them all. One whose audio cannot be read is a fault, and the next one's turn.
+    ///
+    /// - Parameter pool: niced workers with the profile `final`.
+    /// - Returns: the recordings that were read.
+    /// - Throws: `CancellationError`; `DeviceError` where the engine cannot be loaded or the archive not be written.
+    @discardableResult
+    package func run(pool: WorkerPool) async throws -> [Int] {
+        let waiting = try await waiting()
+        guard !waiting.isEmpty else { return [] }
+        let engine = try await pool.prepare()
+        var done: [Int] = []
+        for recording in waiting {
+            try Task.checkCancellation()
+            let path = RecordingFolder(storage: configuration.storage.directory, recording: recording.id).audio
+            do throws(DeviceError) {
+                _ = try RecordingReader(path: path)
+            } catch {
+                hub.publish(.fault(code: error.code.rawValue, message: error.message))
+                continue
+            }
+            try await read(recording, at: path, pool: pool, engine: engine)
+            done.append(recording.id)
+        }
+        return done
+    }
+
+    private func read(
+        _ recording: RecordingSummary, at path: String, pool: WorkerPool, engine: EngineDescription
+    ) async throws {
+        let broken = try await archive.passes(of: recording.id).last {
+            !$0.isComplete && $0.profile == SecondPass.profile && $0.engine == engine
+        }
+        let pass: Int
+        if let broken {
+            pass = broken.id
+        } else {
+            pass = try await archive.beginPass(
+                recording: recording.id, engine: engine, profile: SecondPass.profile)
+        }
+        let gaps = try await archive.transcript(of: recording.id)?.1.gaps ?? []
+        var settings = Transcriber.Settings()
+        settings.speech = configuration.speech
+        _ = try await SecondPass(pool: pool, settings: settings).run(
+            {
+                let source = LiveAudioSource(
+                    path: path, progress: RecordingProgress(upTo: recording.length, hasEnded: true))
+                for gap in gaps { source.lost(gap) }
+                return source
+            }, into: QuietSink(archive: archive, recording: recording.id, pass: pass),
+            committed: broken?.lastSegment ?? 0)
+        try await archive.endPass(pass, recording: recording.id)
+    }
+}
+
+/// Takes segments into the archive without telling anybody: who watches has had the live text.
+private struct QuietSink: TranscriptSink {
+    let archive: any Archive
+    let recording: Int
+    let pass: Int
+
+    func commit(_ segment: Segment) async throws {
+        try await archive.commit(segment, pass: pass, recording: recording)
+    }
+}
