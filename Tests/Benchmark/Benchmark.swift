@@ -37,6 +37,7 @@ import Glibc
         }
         let workshop = try Workshop()
         for word in words {
+            defer { fflush(nil) }
             if word == "capture" {
                 try CaptureBenchmark(workshop: workshop).run()
                 continue

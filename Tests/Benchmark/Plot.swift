@@ -39,7 +39,7 @@ struct Plot {
             let kind = result.name == AccuracyBenchmark.peer ? "peer" : "ours"
             let (cx, cy) = (x(result.timesRealTime), y(result.overall))
             parts.append("<circle class=\"\(kind)\" cx=\"\(shown(cx, 1))\" cy=\"\(shown(cy, 1))\" r=\"6\"/>")
-            let isRight = cx > width * 0.7
+            let isRight = cx > width * 0.5
             parts.append(
                 text(
                     isRight ? cx - 12 : cx + 12, cy + 4, "\(result.name) \(shown(result.overall, 1))",
