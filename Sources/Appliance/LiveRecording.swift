@@ -138,6 +138,9 @@ package final class LiveRecording: Sendable {
                 desk.source, into: ArchiveSink(archive: archive, recording: id, pass: pass, hub: hub))
             try await archive.endPass(pass, recording: id)
             return .success(statistics)
+        } catch is CancellationError {
+            // The workers were ended: the rest of the text is written later.
+            return .failure(CancellationError())
         } catch {
             let failure = error as? DeviceError
             hub.publish(.fault(code: failure?.code.rawValue ?? "failed", message: failure?.message ?? "\(error)"))
