@@ -74,7 +74,8 @@ import Testing
         #expect(result.reason == .disk)
         #expect(result.error?.status == ENOSPC)
         #expect(result.error?.message.contains("3 new files failed") == true)
-        #expect(log.entries.last == .closed((256 * 1024 - 512) / 2, .disk))
+        let fitting: Int64 = (256 * 1024 - 512) / 2
+        #expect(log.entries.last == .closed(fitting, .disk))
         #expect(RecordingPart.all(beside: path) == [])
         #expect(try samples(of: path) == numbered(Int(result.length.samples)))
         #expect(try RecordingReader(path: path).stopReason == .disk)

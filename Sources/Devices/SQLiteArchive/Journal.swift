@@ -92,7 +92,7 @@ struct Journal: Sendable {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
             positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
-        let json = try encoder.encode(entry)
+        let json = Array(try encoder.encode(entry))
         return Array(CRC32.text(of: json).utf8) + [UInt8(ascii: " ")] + json + [UInt8(ascii: "\n")]
     }
 
