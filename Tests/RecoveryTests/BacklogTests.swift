@@ -89,6 +89,29 @@ import Testing
         #expect(try await archive.passes(of: 1).map(\.isComplete) == [true])
     }
 
+    @Test("What is written down is read once more, as a pass of its own that is shown; nobody is told of its segments")
+    func onceMore() async throws {
+        let archive = try storage.archive()
+        for _ in 1...2 { try await storage.record([.samples(Self.sound)], in: archive) }
+        let quiet = EventHub()
+        let rereading = Rereading(configuration: storage.configuration, archive: archive, hub: quiet)
+        #expect(try await rereading.waiting() == [])
+        let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
+        #expect(try await backlog.run(pool: Self.pool()) == [1, 2])
+        let live = try await timeline(archive, 1).segments
+        let events = quiet.events(withPartials: false)
+        #expect(try await rereading.run(pool: Self.pool()) == [1, 2])
+        quiet.finish()
+        for await event in events { Issue.record("told of \(event)") }
+        #expect(try await archive.passes(of: 1).map(\.profile) == ["live", SecondPass.profile])
+        #expect(try await archive.passes(of: 1).map(\.isComplete) == [true, true])
+        // The second pass begins each utterance with the channel that it surveyed, which the words of the stand-in tell.
+        let better = try await timeline(archive, 1).segments
+        #expect(better.count == live.count && better.map(\.text) != live.map(\.text))
+        #expect(try await isWhole(archive, 1))
+        #expect(try await rereading.run(pool: Self.pool()) == [])
+    }
+
     @Test("Another engine starts a pass of its own, which is shown once it is complete")
     func otherEngine() async throws {
         let archive = try storage.archive()
