@@ -25,9 +25,15 @@ final class FrontEnd {
     ) throws(DeviceError) -> [Float]? {
         var own = [Float](repeating: 0, count: Self.capacity)
         let prior = channel?.cepstralMean ?? []
-        let count = fieldscribe_ps_process_whole(
-            decoder?.pointer, pointer, samples.baseAddress, samples.count, prior.isEmpty ? nil : prior,
-            Int32(prior.count), Self.channelWeight, &own)
+        let decoding = decoder?.pointer
+        // By hand: Swift 6.0's optimizer fails on an array that becomes a pointer or nil.
+        let count = prior.withUnsafeBufferPointer { prior in
+            own.withUnsafeMutableBufferPointer { own in
+                fieldscribe_ps_process_whole(
+                    decoding, pointer, samples.baseAddress, samples.count, prior.isEmpty ? nil : prior.baseAddress,
+                    Int32(prior.count), Self.channelWeight, own.baseAddress)
+            }
+        }
         try decoder?.check(count, "ps_process_cep")
         return count > 0 ? Array(own.prefix(Int(count))) : nil
     }
