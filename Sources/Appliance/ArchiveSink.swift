@@ -8,14 +8,19 @@ struct ArchiveSink: TranscriptSink {
     let pass: Int
     let hub: EventHub
 
+    /// Waits until everything before a position is safe from a power cut: audio comes before the row that names it.
+    var audioIsDurable: @Sendable (SamplePosition) async throws -> Void = { _ in }
+
     var wantsPartials: Bool { hub.wantsPartials }
 
     func commit(_ segment: Segment) async throws {
+        try await audioIsDurable(segment.range.end)
         try await archive.commit(segment, pass: pass, recording: recording)
         hub.publish(.final(recording: recording, segment: segment))
     }
 
     func transcribed(upTo position: SamplePosition) async throws {
+        try await audioIsDurable(position)
         try await archive.transcribed(upTo: position, recording: recording)
     }
 

@@ -14,6 +14,7 @@ final class LiveDesk: RecordingSink {
     private let recording: Int
     private let hub: EventHub
     private let progress = RecordingProgress()
+    private let durable = RecordingProgress()
     private let lostGaps: AsyncStream<Gap>.Continuation
     private let synced = Atomic<Int64>(0)
     private let present = Mutex<[String: String]>([:])
@@ -39,7 +40,10 @@ final class LiveDesk: RecordingSink {
 
     func written(upTo position: SamplePosition) { progress.written(upTo: position) }
 
-    func synced(upTo position: SamplePosition) { synced.store(MonotonicClock.nanoseconds, ordering: .releasing) }
+    func synced(upTo position: SamplePosition) {
+        synced.store(MonotonicClock.nanoseconds, ordering: .releasing)
+        durable.written(upTo: position)
+    }
 
     func level(rms: Double, peak: Double) { hub.publish(.level(rms: rms, peak: peak)) }
 
@@ -62,9 +66,15 @@ final class LiveDesk: RecordingSink {
         return false
     }
 
+    /// Waits until everything before `position` is on the disk, or the recording has ended.
+    func isDurable(upTo position: SamplePosition) async throws {
+        if case .cancelled = await durable.next(after: position - 1) { throw CancellationError() }
+    }
+
     /// Ends the sequences of all who follow.
     func end(at position: SamplePosition) {
         progress.end(at: position)
+        durable.end(at: position)
         lostGaps.finish()
     }
 }

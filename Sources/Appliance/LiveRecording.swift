@@ -135,7 +135,10 @@ package final class LiveRecording: Sendable {
             settings.speech = configuration.speech
             settings.alternatives = alternatives
             let statistics = try await Transcriber(pool: pool, settings: settings).run(
-                desk.source, into: ArchiveSink(archive: archive, recording: id, pass: pass, hub: hub))
+                desk.source,
+                into: ArchiveSink(archive: archive, recording: id, pass: pass, hub: hub) { [desk] position in
+                    try await desk.isDurable(upTo: position)
+                })
             try await archive.endPass(pass, recording: id)
             return .success(statistics)
         } catch is CancellationError {

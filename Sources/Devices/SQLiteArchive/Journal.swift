@@ -17,14 +17,20 @@ struct Journal: Sendable {
 
     /// Adds a line, durably, and makes the recording's folder where it is missing.
     ///
+    /// - Parameter told: how long the archive knows it to be, in bytes, 0 where it does not; what is beyond was never
+    ///   committed, since the archive could not be written then, and goes.
     /// - Returns: how long the journal is now, in bytes.
-    func append(_ entry: JournalEntry, recording: Int) throws -> Int64 {
+    func append(_ entry: JournalEntry, recording: Int, told: Int64) throws -> Int64 {
         let line = try Self.line(entry)
         let path = path(of: recording)
         let isNew = access(path, F_OK) != 0
         if isNew { try makeFolder(folder(of: recording)) }
         let file = try FileDescriptor(opening: path, O_RDWR | O_APPEND | O_CREAT)
-        let size = try file.size()
+        var size = try file.size()
+        if told > 0, size > told {
+            try file.truncate(to: told)
+            size = told
+        }
         // A line that a power cut left half stays, and spoils no other.
         var bytes = line
         if size > 0, try !Self.endsWithNewline(file, size: size) { bytes.insert(UInt8(ascii: "\n"), at: 0) }

@@ -71,7 +71,7 @@ extension SQLiteArchive {
             _ = try journal.append(
                 .began(
                     startedAt: startedAt, clock: .unverified, microphone: start.microphone, boot: nil, monotonic: nil),
-                recording: recording)
+                recording: recording, told: 0)
         }
         try restore(record, as: recording, journalBytes: journal.size(of: recording))
     }

@@ -132,10 +132,13 @@ package actor SQLiteArchive: ArchiveUpkeep {
     private func keep(_ entry: JournalEntry, recording: Int) throws {
         var isFirst = false
         if case .began = entry { isFirst = true }
+        let told = try connection.rows("SELECT journal_bytes FROM recording WHERE id = ?", [.integer(recording)]) {
+            Int64($0.integer(0))
+        }.first
         // Of the time before there were journals, or lost: the whole of it is told, this change with it.
         let bytes =
             try isFirst || journal.size(of: recording) > 0
-            ? journal.append(entry, recording: recording)
+            ? journal.append(entry, recording: recording, told: told ?? 0)
             : journal.write(journalEntries(of: recording), recording: recording)
         try connection.run(
             "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(recording), .integer(bytes))
