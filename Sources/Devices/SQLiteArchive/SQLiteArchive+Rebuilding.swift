@@ -136,7 +136,8 @@ extension SQLiteArchive {
             let isMissing = journal.size(of: recording) == 0
             if isMissing, access(journal.folder(of: recording), F_OK) != 0 { return false }
             let (entries, damagedLines) = journal.read(recording)
-            guard isMissing || damagedLines > 0 else { return false }
+            // They differ where writes failed and a log brought back what was told to have failed: then both are believed.
+            guard try isMissing || damagedLines > 0 || journalFindings(of: recording).differs else { return false }
             try restore(JournalRecord(entries), as: recording, journalBytes: journal.size(of: recording))
             let bytes = try journal.write(try journalEntries(of: recording), recording: recording)
             try connection.run(
