@@ -36,6 +36,8 @@ import Testing
         var effects = desk.effects.makeAsyncIterator()
         let first = await press(desk, &effects)
         guard case .pressed? = first.first, case .start? = first.last else { return #expect(Bool(false), "\(first)") }
+        // The machine tells its effect before the thread has set the lamp.
+        while desk.history.isEmpty { await Task.yield() }
         #expect(desk.history.first?.lit == true && desk.history.first?.shows == "blink")
         // The button has to come to rest, of which nothing is told. That a recording goes on, nobody has told the panel.
         try await Task.sleep(for: .milliseconds(60))
