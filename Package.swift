@@ -71,8 +71,8 @@ let package = Package(
         .executableTarget(
             name: "fieldscribe",
             dependencies: [
-                "Core", "Platform", "Panel", "Recognizing", "Exporting", "AudioEncoder", "Copying", "FileMicrophone",
-                "PocketSphinxRecognizer", "SQLiteArchive", "Appliance",
+                "Core", "Platform", "Panel", "Recording", "Recognizing", "Exporting", "AudioEncoder", "Copying",
+                "FileMicrophone", "PocketSphinxRecognizer", "SQLiteArchive", "Appliance",
             ],
             path: "Sources/fieldscribe"),
 

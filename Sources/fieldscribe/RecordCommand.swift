@@ -4,6 +4,7 @@ import Glibc
 import Platform
 import PocketSphinxRecognizer
 import Recognizing
+import Recording
 import SQLiteArchive
 
 /// The appliance without a panel: records until it is told to stop, and writes down meanwhile.
@@ -54,9 +55,11 @@ enum RecordCommand: Command {
     ) async throws -> LiveRecording.Outcome {
         let hub = EventHub()
         let events = hub.events(withPartials: screen.wantsPartials)
-        let recording = try await LiveRecording(
-            configuration: configuration, archive: archive, microphone: try configuration.microphone(), hub: hub,
+        let capture = CaptureSession(
+            try configuration.microphone(), configuration: configuration,
             length: seconds.map { SamplePosition(Int64($0 * SamplePosition.rate)) })
+        let recording = try await LiveRecording(
+            configuration: configuration, archive: archive, capture: capture, hub: hub)
         let interrupts = Interrupts { count in
             if count > 1 {
                 screen.close()
