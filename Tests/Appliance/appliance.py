@@ -83,11 +83,12 @@ class Appliance(Machine):
 
     # The microphone
 
-    def room_sounds(self, offset=0):
-        """From now on the microphone hears the room."""
-        self.shell("systemctl stop room 2>/dev/null; systemd-run -q --collect --unit=room -p Nice=-10 "
-                   "aplay -q -D hw:Loopback,0,0 --buffer-time=2000000 /root/room.wav")
-        self.until("grep -q RUNNING /proc/asound/Loopback/pcm0p/sub0/status")
+    def room_sounds(self):
+        """From now on the microphone hears the room, from its beginning."""
+        self.shell("pkill -x aplay && sleep 0.3; nice -n -10 setsid aplay -q -D hw:Loopback,0,0 "
+                   "--buffer-time=2000000 /root/room.wav </dev/null >/dev/null 2>&1 &\n"
+                   "for i in $(seq 100); do grep -q RUNNING /proc/asound/Loopback/pcm0p/sub0/status && exit 0; "
+                   "sleep 0.1; done; exit 1")
 
     # What it says
 
@@ -106,10 +107,12 @@ class Appliance(Machine):
             return status if holds(status) else None
         return self.wait(attempt, timeout, "the status: " + what)
 
-    def query(self, sql):
-        """Rows of the archive, each a list of text."""
-        said = self.shell("sqlite3 -readonly -separator '\t' %s/archive.sqlite \"%s\"" % (STORAGE, sql))
-        return [line.split("\t") for line in said.splitlines()]
+    def transcript(self, recording):
+        return json.loads(self.shell("fieldscribe show %d --format json" % recording))
+
+    @staticmethod
+    def text_of(transcript):
+        return " ".join(segment["text"] for segment in transcript["segments"])
 
     def audio(self, recording):
         return self.read("%s/recordings/%06d/audio.wav" % (STORAGE, recording))
@@ -121,15 +124,18 @@ class Appliance(Machine):
         """Press, so many seconds in the room, press; returns the recording's number when it is written down."""
         self.room_sounds()
         self.press()
-        self.until_status(lambda it: it["state"] == "recording" and it["recordedSeconds"] >= seconds, 90 + 3 * seconds,
-                          "recording")
+        number = self.until_recorded(seconds)["recording"]
         self.press()
-        return self.until_written()
+        self.until_written()
+        return number
+
+    def until_recorded(self, seconds):
+        return self.until_status(lambda it: it["state"] == "recording" and it["recordedSeconds"] >= seconds,
+                                 90 + 3 * seconds, "%d s recorded" % seconds)
 
     def until_written(self, timeout=240):
-        """Waits until nothing is left to be written down; returns the number of the last recording."""
+        """Waits until nothing is left to be written down."""
         self.until_status(lambda it: it["state"] == "idle" and it["backlogSeconds"] == 0, timeout, "all written down")
-        return int(self.query("SELECT max(id) FROM recording")[0][0])
 
     def leave_evidence(self):
         """Writes what tells of a failure beside the console's log."""

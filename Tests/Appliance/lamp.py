@@ -21,6 +21,10 @@ class LampHistory:
             elif note := NOTE.search(line):
                 self.notes.append((float(note[1]), note[2]))
 
+    def first(self, note):
+        """When the test noted something for the first time."""
+        return min(time for time, name in self.notes if name == note)
+
     def last(self, note):
         """When the test noted something for the last time."""
         return max(time for time, name in self.notes if name == note)
