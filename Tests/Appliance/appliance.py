@@ -1,0 +1,150 @@
+"""A machine with Fieldscribe on it, used as a person would: button, lamp, voice, stick."""
+
+import json
+import os
+import subprocess
+import time
+
+from lamp import LampHistory
+from machine import GuestError, Machine, TimedOut
+from sound import room, write_wave
+
+STORAGE = "/var/lib/fieldscribe"
+
+# What is heard: two minutes of a quiet room in which somebody speaks after 4 and after 40 seconds.
+SPEECH_AT = (4, 40)
+ROOM = room(120, SPEECH_AT)
+
+CONFIGURATION = """[capture]
+device = alsa:hw:Loopback,1,0
+[recognizer]
+second-pass = no
+workers = 1
+"""
+
+
+def write_into(disk, path, source):
+    """Puts a file into an image of ext4 that no machine runs from."""
+    subprocess.run(["/sbin/debugfs", "-w", "-R", "write %s %s" % (source, path), disk], check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+class Appliance(Machine):
+
+    @classmethod
+    def prepare(cls, image, package, work, state):
+        """Boots a machine once, installs the package in it as it runs, and keeps its state; returns seconds."""
+        began = time.monotonic()
+        with cls(image, work) as machine:
+            sound, settings = machine.path("room.wav"), machine.path("fieldscribe.conf")
+            write_wave(sound, ROOM)
+            with open(settings, "w") as file:
+                file.write(CONFIGURATION)
+            subprocess.run(["cp", "--sparse=always", image + "/root.img", machine.disk], check=True)
+            for path, source in (("/root/room.wav", sound), ("/root/fieldscribe.conf", settings),
+                                 ("/root/fieldscribe.deb", os.path.abspath(package))):
+                write_into(machine.disk, path, source)
+            machine.boot()
+            machine.shell("install -D -m 644 /root/fieldscribe.conf /etc/fieldscribe/fieldscribe.conf")
+            machine.shell("DEBIAN_FRONTEND=noninteractive dpkg --force-confold --install /root/fieldscribe.deb",
+                          timeout=400)
+            machine.until_ready()
+            # What was read once need not be read again by each scenario.
+            machine.shell("cat /usr/share/pocketsphinx/model/en-us/*/* /usr/bin/fieldscribe >/dev/null 2>&1; true")
+            machine.shell("fieldscribe status; aplay --version; sync")
+            machine.save(state)
+        return time.monotonic() - began
+
+    # The panel
+
+    def press(self, seconds=0.2):
+        """Presses the button and lets it go."""
+        self.shell("cd /run/test; echo press >%s; echo pull-down >button/pull; sleep %.2f; "
+                   "echo release >%s; echo pull-up >button/pull" % (self._note(), seconds, self._note()))
+
+    @staticmethod
+    def _note():
+        return "/sys/kernel/tracing/trace_marker"
+
+    def note(self, word):
+        """Notes a word in the lamp's history; returns its moment there."""
+        self.shell("echo %s >%s" % (word, self._note()))
+        return self.lamp().last(word)
+
+    def lamp(self):
+        return LampHistory(self.shell("cat /run/test/trace"))
+
+    def is_lit(self):
+        return self.shell("cat /run/test/lamp/value").strip() == "1"
+
+    def wait_lamp(self, shows, timeout, what):
+        """Waits until the lamp's history holds what is asked of it; returns that."""
+        return self.wait(lambda: shows(self.lamp()), timeout, "the lamp: " + what)
+
+    # The microphone
+
+    def room_sounds(self):
+        """From now on the microphone hears the room, from its beginning."""
+        self.shell("pkill -x aplay && sleep 0.3; nice -n -10 setsid aplay -q -D hw:Loopback,0,0 "
+                   "--buffer-time=2000000 /root/room.wav </dev/null >/dev/null 2>&1 &\n"
+                   "for i in $(seq 100); do grep -q RUNNING /proc/asound/Loopback/pcm0p/sub0/status && exit 0; "
+                   "sleep 0.1; done; exit 1")
+
+    # What it says
+
+    def until_ready(self, timeout=240):
+        """Waits until the service says that it can record; returns the seconds of the machine until then."""
+        self.until("systemctl is-active --quiet fieldscribe", timeout)
+        ready = self.shell("systemctl show -P ActiveEnterTimestampMonotonic fieldscribe")
+        return int(ready) / 1e6
+
+    def status(self):
+        return json.loads(self.shell("fieldscribe status --json"))
+
+    def until_status(self, holds, timeout, what):
+        def attempt():
+            status = self.status()
+            return status if holds(status) else None
+        return self.wait(attempt, timeout, "the status: " + what)
+
+    def transcript(self, recording):
+        return json.loads(self.shell("fieldscribe show %d --format json" % recording))
+
+    @staticmethod
+    def text_of(transcript):
+        return " ".join(segment["text"] for segment in transcript["segments"])
+
+    def audio(self, recording):
+        return self.read("%s/recordings/%06d/audio.wav" % (STORAGE, recording))
+
+    def journal(self, unit="fieldscribe"):
+        return self.shell("journalctl -b --no-pager -o short-monotonic -u '%s'" % unit)
+
+    def record(self, seconds):
+        """Press, so many seconds in the room, press; returns the recording's number when it is written down."""
+        self.room_sounds()
+        self.press()
+        number = self.until_recorded(seconds)["recording"]
+        self.press()
+        self.until_written()
+        return number
+
+    def until_recorded(self, seconds):
+        return self.until_status(lambda it: it["state"] == "recording" and it["recordedSeconds"] >= seconds,
+                                 90 + 3 * seconds, "%d s recorded" % seconds)
+
+    def until_written(self, timeout=240):
+        """Waits until nothing is left to be written down."""
+        self.until_status(lambda it: it["state"] == "idle" and it["backlogSeconds"] == 0, timeout, "all written down")
+
+    def leave_evidence(self):
+        """Writes what tells of a failure beside the console's log."""
+        for name, script in (("journal.log", "journalctl --no-pager -o short-monotonic"), ("lamp.log", None),
+                             ("units.log", "systemctl --no-pager --failed; systemctl status --no-pager -n 0 "
+                              "'fieldscribe*'; lsblk; mount; fieldscribe status")):
+            try:
+                said = str(self.lamp()) if script is None else self.shell(script, timeout=60, check=False)
+            except (GuestError, TimedOut, OSError) as error:
+                said = "not to be had: %s\n" % error
+            with open(self.path(name), "w") as file:
+                file.write(said)

@@ -1,0 +1,70 @@
+"""The disk as a power cut leaves it: qemu's record of writes and flushes, replayed with unflushed writes lost or torn."""
+
+import random
+import struct
+import subprocess
+
+from machine import copy_disk
+
+FLUSH, FUA, DISCARD, MARK = 1, 2, 4, 8
+MAGIC = 0x6A736677736872
+
+
+class Writes:
+    """The record of a run, as qemu's driver blklogwrites leaves it."""
+
+    def __init__(self, path):
+        self.entries = []  # (offset on the disk, bytes, flags, offset in the record)
+        with open(path, "rb") as file:
+            magic, version, _, sector = struct.unpack("<QQQI", file.read(28))
+            assert magic == MAGIC and version == 1, "no record of writes"
+            place = sector
+            while True:
+                file.seek(place)
+                header = file.read(32)
+                if len(header) < 32:
+                    return
+                at, count, flags, _ = struct.unpack("<QQQQ", header)
+                if not (count or flags):
+                    return
+                data = b""
+                if count and not flags & (DISCARD | MARK):
+                    file.seek(place + sector)
+                    data = file.read(count * sector)
+                self.entries.append((at * sector, data, flags, place))
+                place += sector + len(data)
+
+    def flushed(self, at):
+        """The index behind the last flush among the first `at` entries: what is before it is on the disk."""
+        return next((index + 1 for index in range(at - 1, -1, -1) if self.entries[index][2] & FLUSH), 0)
+
+    def rebuild(self, base, disk, at, keep=0.0, tear=False, seed=0, flushed=None):
+        """Makes the disk of a cut after `at` entries. Of the writes since the last flush each is kept with the chance
+        `keep`; with `tear`, those that are lost leave their first sectors. Returns how many were lost."""
+        copy_disk(base, disk)
+        safe = self.flushed(at) if flushed is None else flushed
+        chance, lost = random.Random(seed), 0
+        with open(disk, "r+b") as file:
+            for index, (offset, data, flags, _) in enumerate(self.entries[:at]):
+                if index >= safe and not flags & FUA and data and chance.random() >= keep:
+                    lost += 1
+                    data = data[:512 * chance.randrange(len(data) // 512)] if tear else b""
+                if data:
+                    file.seek(offset)
+                    file.write(data)
+        return lost
+
+
+def mend(disk):
+    """Does what mounting does, and checks the file system; returns whether it holds."""
+    return subprocess.run(["/sbin/e2fsck", "-f", "-y", disk], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL).returncode in (0, 1)
+
+
+def take(disk, folder, paths):
+    """Copies files out of an image of ext4; returns where they are now."""
+    targets = ["%s/%s" % (folder, path.rsplit("/", 1)[1]) for path in paths]
+    commands = "".join("dump %s %s\n" % pair for pair in zip(paths, targets))
+    subprocess.run(["/sbin/debugfs", "-f", "/dev/stdin", disk], input=commands.encode(), check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return targets

@@ -1,0 +1,223 @@
+"""A virtual machine: power, plug, stick, and a shell inside, through qemu's own sockets."""
+
+import base64
+import json
+import os
+import re
+import socket
+import subprocess
+import time
+
+
+class TimedOut(Exception):
+    """What was waited for did not come."""
+
+
+class GuestError(Exception):
+    """A command in the machine failed."""
+
+
+def copy_disk(source, target):
+    """Copies a disk image, its holes as holes."""
+    subprocess.run(["cp", "--sparse=always", "--reflink=auto", source, target], check=True)
+
+
+class Machine:
+    """One machine with a disk of its own, in a folder `work` where its console and sockets lie, too."""
+
+    # Units that a machine of some minutes can do without: a third of its boot.
+    MASKED = """modprobe@drm.service modprobe@fuse.service modprobe@dm_mod.service modprobe@efi_pstore.service
+        modprobe@loop.service sys-kernel-debug.mount sys-kernel-tracing.mount dev-hugepages.mount dev-mqueue.mount
+        systemd-update-utmp.service systemd-user-sessions.service systemd-logind.service getty.target
+        sys-fs-fuse-connections.mount""".split()
+
+    KERNEL = ("root=/dev/vda rw console=ttyS0 quiet panic=-1 nokaslr mitigations=off audit=0 net.ifnames=0 "
+              "module_blacklist=kvm,psmouse,pcspkr,iTCO_wdt,lpc_ich random.trust_cpu=on systemd.show_status=0 "
+              "rcupdate.rcu_expedited=1 no_timer_check tsc=reliable 8250.nr_uarts=1 ")
+
+    def __init__(self, image, work, log_writes=False):
+        """`log_writes` records every write and flush of the disk in `writes`, for the module crash."""
+        self.image, self.work, self.log_writes = os.path.abspath(image), os.path.abspath(work), log_writes
+        os.makedirs(self.work, exist_ok=True)
+        self.disk = self.path("root.img")
+        self.process = None
+        self._buffer = b""
+
+    def path(self, name):
+        return os.path.join(self.work, name)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        if self.process:
+            self.power_cut()
+
+    # Power
+
+    def boot(self, timeout=400):
+        """Power on; returns the seconds until the machine answers."""
+        began = time.monotonic()
+        self._start([])
+        while not self._line(timeout - (time.monotonic() - began)).startswith("READY"):
+            pass
+        return time.monotonic() - began
+
+    def resume(self, state):
+        """Goes on from where `save` kept a machine."""
+        copy_disk(os.path.join(state, "root.img"), self.disk)
+        self._start(["-incoming", "exec:cat " + os.path.abspath(os.path.join(state, "ram"))])
+        while self.command("query-status")["status"] == "inmigrate":
+            time.sleep(0.05)
+        self.command("cont")
+        self.shell("date -s @%.3f" % time.time())
+
+    def save(self, state):
+        """Keeps the running machine, memory and disk, in a folder; afterwards it is off. No stick may be plugged in."""
+        os.makedirs(state, exist_ok=True)
+        self.shell("sync")
+        self.command("stop")
+        self.command("migrate", uri="exec:cat > " + os.path.abspath(os.path.join(state, "ram")))
+        while (status := self.command("query-migrate").get("status")) != "completed":
+            if status == "failed":
+                raise GuestError("the machine's state cannot be kept")
+            time.sleep(0.1)
+        self.power_cut()
+        copy_disk(self.disk, os.path.join(state, "root.img"))
+
+    def power_cut(self):
+        """As if the plug were pulled."""
+        self.process.kill()
+        self.process.wait()
+        self.process = None
+
+    def _start(self, more):
+        for name in ("qmp", "agent"):
+            if os.path.exists(self.path(name)):
+                os.unlink(self.path(name))
+        words = ["qemu-system-x86_64", "-M", "q35,sata=off,smbus=off", "-accel", "tcg,thread=multi,tb-size=512",
+                 "-cpu", "max,svm=off,la57=off", "-smp", "2", "-m", "512", "-nodefaults", "-no-user-config",
+                 "-display", "none", "-no-reboot",
+                 "-kernel", self.image + "/vmlinuz", "-initrd", self.image + "/initrd.img",
+                 "-append", self.KERNEL + " ".join("systemd.mask=" + unit for unit in self.MASKED),
+                 "-chardev", "file,id=console,append=on,path=" + self.path("console.log"),
+                 "-serial", "chardev:console",
+                 "-qmp", "unix:%s,server=on,wait=off" % self.path("qmp"),
+                 "-device", "virtio-serial-pci",
+                 "-chardev", "socket,id=agent,server=on,wait=off,path=" + self.path("agent"),
+                 "-device", "virtserialport,chardev=agent,name=agent",
+                 "-device", "virtio-rng-pci", "-device", "qemu-xhci,id=xhci",
+                 "-device", "virtio-blk-pci,drive=disk"]
+        if self.log_writes:
+            open(self.path("writes"), "w").close()
+            words += ["-blockdev", "driver=blklogwrites,node-name=disk,log-sector-size=512,file.driver=raw,"
+                      "file.file.driver=file,file.file.filename=%s,log.driver=raw,log.file.driver=file,"
+                      "log.file.filename=%s" % (self.disk, self.path("writes"))]
+        else:
+            words += ["-blockdev", "driver=raw,node-name=disk,file.driver=file,file.filename=" + self.disk]
+        self._buffer = b""
+        with open(self.path("qemu.log"), "a") as log:
+            self.process = subprocess.Popen(words + more, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        self._qmp = self._connect("qmp").makefile("rw")
+        json.loads(self._qmp.readline())
+        self.command("qmp_capabilities")
+        self._agent = self._connect("agent")
+
+    # Inside
+
+    def shell(self, script, timeout=180, check=True):
+        """Runs a script of sh in the machine; returns what it says."""
+        self._agent.sendall(base64.b64encode(script.encode()) + b"\n")
+        while not (line := self._line(timeout, script)).startswith("OUT "):
+            pass
+        said = base64.b64decode(line[4:])
+        body, status = re.fullmatch(rb"(.*)status=(\d+)\n", said, re.S).groups()
+        text = body.decode(errors="replace")
+        if check and status != b"0":
+            raise GuestError("status %s of: %s\n%s" % (status.decode(), script, text))
+        return text
+
+    def until(self, script, timeout=90):
+        """Runs a script again and again until it succeeds; returns what it says."""
+        return self.wait(lambda: self._try(script), timeout, script)
+
+    def _try(self, script):
+        try:
+            return self.shell(script) or "done"
+        except GuestError:
+            return None
+
+    @staticmethod
+    def wait(condition, timeout, what):
+        """Asks again and again until the condition holds; returns what it gives."""
+        end = time.monotonic() + timeout
+        while True:
+            if result := condition():
+                return result
+            if time.monotonic() > end:
+                raise TimedOut("after %d s: %s" % (timeout, what))
+            time.sleep(0.2)
+
+    def read(self, path):
+        """A file of the machine."""
+        return base64.b64decode(self.shell("base64 -w0 '%s'" % path))
+
+    # Hardware
+
+    def command(self, name, **arguments):
+        """A command of qemu's machine protocol."""
+        self._qmp.write(json.dumps({"execute": name, "arguments": arguments}) + "\n")
+        self._qmp.flush()
+        while True:
+            answer = json.loads(self._qmp.readline())
+            if "error" in answer:
+                raise GuestError(answer["error"]["desc"])
+            if "return" in answer:
+                return answer["return"]
+
+    def stick_in(self, image, name="stick", read_only=False):
+        self.command("blockdev-add", **{"node-name": name + "-disk", "driver": "raw", "read-only": read_only, "file": {
+            "driver": "file", "filename": os.path.abspath(image)}})
+        self.command("device_add", driver="usb-storage", id=name, drive=name + "-disk", bus="xhci.0", removable=True)
+
+    def stick_out(self, name="stick"):
+        """Pulls the stick, whatever goes on."""
+        self.command("device_del", id=name)
+        self.wait(lambda: self._is_gone(name), 30, "stick unplugged")
+
+    def _is_gone(self, name):
+        try:
+            self.command("blockdev-del", **{"node-name": name + "-disk"})
+            return True
+        except GuestError:
+            return False
+
+    # The sockets
+
+    def _connect(self, name):
+        def attempt():
+            channel = socket.socket(socket.AF_UNIX)
+            try:
+                channel.connect(self.path(name))
+                return channel
+            except OSError:
+                channel.close()
+                if self.process.poll() is not None:
+                    with open(self.path("qemu.log")) as log:
+                        raise GuestError("qemu ended: " + log.read())
+                return None
+        return self.wait(attempt, 20, "qemu's socket " + name)
+
+    def _line(self, timeout, what="start"):
+        end = time.monotonic() + timeout
+        while b"\n" not in self._buffer:
+            self._agent.settimeout(max(0.1, end - time.monotonic()))
+            try:
+                data = self._agent.recv(1 << 16)
+            except socket.timeout:
+                raise TimedOut("no answer from the machine after %d s: %s" % (timeout, what))
+            if not data:
+                raise GuestError("the machine is gone; see " + self.path("console.log"))
+            self._buffer += data
+        line, self._buffer = self._buffer.split(b"\n", 1)
+        return line.decode().strip()

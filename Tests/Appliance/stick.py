@@ -1,0 +1,214 @@
+"""A stick is plugged in: the lamp tells when to leave it in and when to pull it out; what is on it is whole."""
+
+import os
+import subprocess
+
+from bench import expect
+
+MIB = 1 << 20
+FORMATS = {
+    "vfat": ["mkfs.vfat", "-n", "STICK"],
+    "exfat": ["mkfs.exfat", "-L", "STICK"],
+    "ext4": ["mke2fs", "-q", "-F", "-t", "ext4", "-L", "STICK"],
+    "ntfs": ["mkntfs", "--fast", "--force", "--quiet", "-L", "STICK"],
+}
+PARTITION_TYPES = {"vfat": "c", "exfat": "7", "ntfs": "7", "ext4": "83"}
+
+
+def run(*words):
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          env=dict(os.environ, PATH=os.environ["PATH"] + ":/usr/sbin:/sbin", MTOOLS_SKIP_CHECK="1"))
+    expect(done.returncode == 0, "%s: %s" % (" ".join(words), done.stdout.decode(errors="replace")))
+    return done.stdout
+
+
+def make_stick(path, kind, partitioned=True, megabytes=64):
+    """An empty stick as one buys it, with a partition, or with the file system on the whole of it."""
+    part = path + ".part"
+    with open(part, "wb") as file:
+        file.truncate((megabytes - 2 if partitioned else megabytes) * MIB)
+    run(*FORMATS[kind], part)
+    if not partitioned:
+        os.rename(part, path)
+        return
+    with open(path, "wb") as file:
+        file.truncate(megabytes * MIB)
+    subprocess.run(["sfdisk", "-q", path], input=b"start=2048, size=%d, type=%s\n" % (
+        (megabytes - 2) * MIB // 512, PARTITION_TYPES[kind].encode()), check=True,
+        env=dict(os.environ, PATH=os.environ["PATH"] + ":/usr/sbin:/sbin"))
+    with open(part, "rb") as source, open(path, "r+b") as target:
+        target.seek(MIB)
+        while block := source.read(MIB):
+            if block.strip(b"\0"):
+                target.write(block)
+            else:
+                target.seek(len(block), os.SEEK_CUR)
+    os.unlink(part)
+
+
+def insert(machine, path, timeout=150, **options):
+    """Plugs the stick in and waits until the lamp has said that it may be pulled out; returns seconds until then."""
+    began = machine.note("stick")
+    machine.stick_in(path, **options)
+    done = machine.wait_lamp(lambda lamp: lamp.done(began), timeout, "three steady seconds: safe to unplug")
+    blinks = machine.lamp().double_blinks(began)
+    expect(blinks, "no double blink while the stick was written to")
+    return done[0] - began
+
+
+def read_vfat(path, folder):
+    """The folder Fieldscribe of a partitioned stick of vfat, read by mtools on this machine."""
+    os.makedirs(folder)
+    run("mcopy", "-s", "-m", "-i", "%s@@1M" % path, "::Fieldscribe", folder)
+    return os.path.join(folder, "Fieldscribe")
+
+
+def check_folders(root):
+    """Checks every recording on a stick; returns {folder: {file: (bytes, time)}}."""
+    expect(os.path.getsize(os.path.join(root, "index.html")) > 0, "no index.html")
+    found = {}
+    for folder, _, names in os.walk(root):
+        if "audio.flac" not in names:
+            continue
+        for name in ("index.html", "transcript.txt", "transcript.json", "SHA256SUMS"):
+            expect(name in names, "%s lacks %s" % (folder, name))
+        done = subprocess.run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], cwd=folder,
+                              capture_output=True, text=True)
+        expect(done.returncode == 0, "%s: %s" % (folder, done.stderr + done.stdout))
+        found[os.path.relpath(folder, root)] = {
+            name: (os.path.getsize(os.path.join(folder, name)), os.path.getmtime(os.path.join(folder, name)))
+            for name in names}
+    return found
+
+
+def text(path):
+    with open(path) as file:
+        return file.read()
+
+
+def stick_vfat(bench):
+    """A partitioned stick of vfat; read on this machine; a second time, only what is new is copied."""
+    with bench.appliance("stick-vfat") as machine:
+        path = machine.path("stick.img")
+        make_stick(path, "vfat")
+        machine.record(8)
+        first = insert(machine, path)
+        machine.stick_out()
+        root = read_vfat(path, machine.path("first"))
+        before = check_folders(root)
+        expect(len(before) == 1, "%d recordings on the stick in place of 1" % len(before))
+        expect("1 recording was copied" in text(root + "/RESULT.txt"), text(root + "/RESULT.txt"))
+        spoken = text(os.path.join(root, list(before)[0], "transcript.txt")).split()
+        expect("forward" in spoken, "the transcript on the stick says '%s'" % " ".join(spoken))
+
+        machine.record(2)
+        second = insert(machine, path)
+        machine.stick_out()
+        root = read_vfat(path, machine.path("second"))
+        after = check_folders(root)
+        expect(len(after) == 2, "%d recordings on the stick in place of 2" % len(after))
+        told = text(root + "/RESULT.txt")
+        expect("1 recording was copied" in told and "1 recording was here before" in told, told)
+        for folder, files in before.items():
+            expect(after.get(folder) == files, "%s was written again" % folder)
+        run("fsck.vfat", "-n", carve(path))
+        expect(not machine.lamp().fast_blinks(), "the lamp showed a fault")
+        return "done after %.0f s and %.0f s, 2 folders whole, the second time 1 copied" % (first, second)
+
+
+def carve(path):
+    """The partition of a stick, as a file."""
+    part = path + ".carved"
+    with open(path, "rb") as source, open(part, "wb") as target:
+        source.seek(MIB)
+        target.write(source.read())
+    return part
+
+
+def other_stick(kind, partitioned):
+    """A scenario: a stick of another kind; checked in the machine, past its cache, by sha256sum."""
+    def scenario(bench):
+        name = "stick-%s%s" % (kind, "" if partitioned else "-whole")
+        with bench.appliance(name) as machine:
+            path = machine.path("stick.img")
+            make_stick(path, kind, partitioned)
+            machine.record(3)
+            seconds = insert(machine, path)
+            # Without the unit, which would copy again.
+            machine.stick_out()
+            machine.shell("systemctl mask --runtime fieldscribe-export@sda.service fieldscribe-export@sda1.service "
+                          "fieldscribe-export@sdb.service fieldscribe-export@sdb1.service")
+            machine.stick_in(path)
+            device = machine.until("blkid --label STICK || blkid -t LABEL=STICK -o device").strip()
+            said = machine.shell(
+                "mkdir -p /mnt/stick; mount -o ro -t %s %s /mnt/stick && cd /mnt/stick/Fieldscribe && "
+                "test -s index.html && cat RESULT.txt && cd */0* && test -s index.html && "
+                "sha256sum --check --strict SHA256SUMS" % ("ntfs3" if kind == "ntfs" else kind, device))
+            expect("1 recording was copied" in said and "audio.flac: OK" in said, said)
+            expect(not machine.lamp().fast_blinks(), "the lamp showed a fault")
+            return "done after %.0f s, sums hold" % seconds
+    return scenario
+
+
+def stick_read_only(bench):
+    """A write-protected stick: a fault in words, and the next stick gets everything."""
+    with bench.appliance("stick-read-only") as machine:
+        for name in ("bad", "good"):
+            make_stick(machine.path(name + ".img"), "vfat")
+        machine.record(3)
+        began = machine.note("protected")
+        machine.stick_in(machine.path("bad.img"), name="bad", read_only=True)
+        machine.wait_lamp(lambda lamp: lamp.fast_blinks(began), 120, "fast blinks: a fault")
+        expect(not machine.lamp().done(began), "the lamp said that it is safe to unplug")
+        machine.stick_out("bad")
+        reason = machine.journal("fieldscribe-export@*")
+        expect("cannot be mounted" in reason or "read-only" in reason, reason)
+        machine.press()
+        expect(machine.status()["state"] != "recording", "acknowledging a fault started a recording")
+        seconds = insert(machine, machine.path("good.img"))
+        machine.stick_out()
+        expect(len(check_folders(read_vfat(machine.path("good.img"), machine.path("good")))) == 1, "nothing copied")
+        return "fault told, the next stick done after %.0f s" % seconds
+
+
+def stick_pulled(bench):
+    """Pulled while it is written to: a fault, nothing half under a final name, and the same stick is carried on with."""
+    with bench.appliance("stick-pulled") as machine:
+        path = machine.path("stick.img")
+        make_stick(path, "vfat")
+        machine.record(10)
+        began = machine.note("stick")
+        machine.stick_in(path)
+        machine.wait_lamp(lambda lamp: lamp.double_blinks(began), 90, "double blinks")
+        machine.stick_out()
+        machine.wait_lamp(lambda lamp: lamp.fast_blinks(began), 120, "fast blinks: a fault")
+        expect(not machine.lamp().done(began), "the lamp said that it is safe to unplug")
+        machine.press()
+        seconds = insert(machine, path)
+        machine.stick_out()
+        found = check_folders(read_vfat(path, machine.path("read")))
+        expect(len(found) == 1, "%d whole recordings on the stick in place of 1" % len(found))
+        machine.shell("fieldscribe verify")
+        return "fault told, the second time done after %.0f s, whole" % seconds
+
+
+def stick_full(bench):
+    """A stick without room: a fault, the reason in words on it, and no half folder."""
+    with bench.appliance("stick-full") as machine:
+        path = machine.path("stick.img")
+        make_stick(path, "vfat", megabytes=6)
+        with open(machine.path("filler"), "wb") as file:
+            file.write(os.urandom(3_900_000))
+        run("mcopy", "-i", "%s@@1M" % path, machine.path("filler"), "::filler.bin")
+        machine.record(12)
+        began = machine.note("stick")
+        machine.stick_in(path)
+        machine.wait_lamp(lambda lamp: lamp.fast_blinks(began), 120, "fast blinks: a fault")
+        expect(not machine.lamp().done(began), "the lamp said that it is safe to unplug")
+        machine.until("! systemctl is-active --quiet fieldscribe-export@sda1")
+        machine.stick_out()
+        run("mcopy", "-i", "%s@@1M" % path, "::filler.bin", machine.path("filler.back"))
+        same = open(machine.path("filler"), "rb").read() == open(machine.path("filler.back"), "rb").read()
+        expect(same, "a file that was there before is not the same")
+        machine.shell("fieldscribe verify")
+        return "fault told, what was on it is untouched"
