@@ -58,8 +58,8 @@ install_deploy_test_packages() {
 # What the installed executable needs, by the names of this Debian; the stick needs the last three.
 run_packages() {
     local name
-    for name in libasound2t64 libasound2 libgpiod3 libgpiod2 libsndfile1 libsoxr0 libsqlite3-0 libinih1 libpocketsphinx3 \
-        libsphinxbase3t64 libsphinxbase3 pocketsphinx-en-us util-linux coreutils findutils; do
+    for name in libasound2t64 libasound2 libgpiod3 libgpiod2 libsndfile1 libsoxr0 libnettle8t64 libnettle8 \
+        libsqlite3-0 libinih1 libpocketsphinx3 libsphinxbase3t64 libsphinxbase3 pocketsphinx-en-us util-linux coreutils findutils; do
         # Of two spellings, the one that this release has.
         if apt-cache show "$name" 2>/dev/null | grep -q '^Package:'; then echo "$name"; fi
     done
