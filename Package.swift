@@ -52,7 +52,9 @@ let package = Package(
         room("AudioEncoder", inside: "Devices/AudioEncoder", uses: ["Core", "CNettle", "CSndfile"]),
         room("FileMicrophone", inside: "Devices/FileMicrophone", uses: ["Core", "Platform", "Resampling", "CSndfile"]),
         room("GpioPanel", inside: "Devices/GpioPanel", uses: ["Core", "Platform", "CGpiod"]),
-        room("PocketSphinxRecognizer", inside: "Devices/PocketSphinxRecognizer", uses: ["Core", "CPocketSphinx"]),
+        room(
+            "PocketSphinxRecognizer", inside: "Devices/PocketSphinxRecognizer",
+            uses: ["Core", "Platform", "CPocketSphinx"]),
         room("SQLiteArchive", inside: "Devices/SQLiteArchive", uses: ["Core", "Platform", "CSQLite"]),
 
         // The stages that meet the disk and the processes.

@@ -7,7 +7,27 @@ extension Configuration {
     /// The model that the configuration names.
     package var model: PocketSphinxModel {
         PocketSphinxModel(
-            folder: recognizer.model, languageModel: recognizer.languageModel, dictionary: recognizer.dictionary)
+            folder: modelFolder(recognizer.model), languageModel: recognizer.languageModel,
+            dictionary: recognizer.dictionary)
+    }
+
+    /// Where models are looked for by their names: a person's own, then Debian's.
+    package var modelFolders: [String] { ["\(storage.directory)/models", ModelFolder.debian] }
+
+    /// The folder of a model that is named by its path or, in one of `modelFolders`, by its name.
+    package func modelFolder(_ name: String) -> String {
+        guard !name.contains("/") else { return name }
+        return modelFolders.map { "\($0)/\(name)" }.first { access($0, F_OK) == 0 } ?? "\(modelFolders[0])/\(name)"
+    }
+
+    /// The same with another model, and what belongs to that; nil leaves it as it is.
+    package func with(model name: String?) -> Configuration {
+        var configuration = self
+        guard let name else { return configuration }
+        configuration.recognizer.model = name
+        configuration.recognizer.languageModel = nil
+        configuration.recognizer.dictionary = nil
+        return configuration
     }
 
     /// How many decode workers: as configured, else one a core as far as the board's memory goes.
@@ -33,8 +53,9 @@ extension Configuration {
         return WorkerCommand(
             path: "/proc/self/exe",
             arguments: [
-                "decode-worker", "--profile", profile.name, "--model", recognizer.model, "--language-model",
+                "decode-worker", "--profile", profile.name, "--model", modelFolder(recognizer.model),
+                "--language-model",
                 model.languageModel, "--dictionary", model.dictionary,
-            ], model: recognizer.model)
+            ], model: modelFolder(recognizer.model))
     }
 }

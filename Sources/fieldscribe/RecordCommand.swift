@@ -11,21 +11,22 @@ import SQLiteArchive
 enum RecordCommand: Command {
     static let name = "record"
     static let summary = "Record from the microphone into the archive, and write down what is said."
-    static let usage = "[--seconds N] [--microphone M] [--directory DIR] [--json] [--audio-only]"
+    static let usage = "[--seconds N] [--microphone M] [--directory DIR] [--json] [--audio-only] [--model NAME]"
     static let details = """
           --seconds N        stop after N seconds; else Ctrl-C stops, and a second Ctrl-C leaves the rest of the text
           --microphone M     alsa:NAME, file:PATH, file+fast:PATH or tone:HZ; default capture.device
           --directory DIR    where archive and recordings are kept; default storage.directory
           --json             print events, an object a line
           --audio-only       record without writing down
+          --model NAME       a model that fieldscribe models lists, or its folder; default recognizer.model
         """
     static let options = (
-        values: ["--seconds", "--microphone", "--directory"], flags: ["--json", "--audio-only"]
+        values: ["--seconds", "--microphone", "--directory", "--model"], flags: ["--json", "--audio-only"]
     )
 
     static func run(_ arguments: Arguments) async throws {
         try arguments.expect(0, "nothing else")
-        var configuration = try arguments.configuration()
+        var configuration = try arguments.configuration().with(model: arguments["--model"])
         if let microphone = arguments["--microphone"] { configuration.capture.device = microphone }
         if let directory = arguments["--directory"] { configuration.storage.directory = directory }
         let seconds = try arguments["--seconds"].map { _ in
