@@ -11,7 +11,7 @@ package struct ControlRequest: Hashable, Sendable, Codable {
         /// The button of a simulated panel, and what its lamp has shown.
         case press, release, lamp
         /// The archive, which the appliance owns as long as it runs.
-        case list, show, search, delete, verify
+        case list, show, pass, search, delete, verify
         /// The ledger of copies.
         case exports, exported
         /// How a copy to a stick goes, for the lamp and for those who watch.

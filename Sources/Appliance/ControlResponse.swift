@@ -21,6 +21,7 @@ package struct ControlResponse: Hashable, Sendable, Codable {
     package var lamp: [PanelDesk.LampChange]?
     package var recordings: [RecordingSummary]?
     package var transcript: Transcript?
+    package var pass: PassSummary?
     package var hits: [SearchHit]?
     package var findings: [StorageFinding]?
     package var exports: [ExportEntry]?

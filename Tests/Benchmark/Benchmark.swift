@@ -6,8 +6,9 @@ import Glibc
 /// What is measured with speech uses the corpus beside the repository, and is skipped, and says so, where that is not.
 @main struct Benchmark {
     private static let usage = """
-        usage: benchmark [capture|hour|seams|memory|accuracy|speakers|latency|robustness|calibrate] [--every N] [--pictures FOLDER]
+        usage: benchmark [capture|appliance|hour|seams|memory|accuracy|speakers|latency|robustness|calibrate] [--every N] [--pictures FOLDER]
           capture     an hour to the card, against arecord
+          appliance   how soon lamp and microphone answer a press; what it takes while it waits and while it records
           hour        the field hour with two workers, against pocketsphinx_continuous; with the seams
           seams       the same without the peer
           memory      what a second worker costs
@@ -28,8 +29,11 @@ import Glibc
         if words.isEmpty { words = ["capture", "hour"] }
         for word in words {
             guard
-                ["capture", "hour", "seams", "memory", "accuracy", "speakers", "latency", "robustness", "calibrate"]
-                    .contains(word)
+                [
+                    "capture", "appliance", "hour", "seams", "memory", "accuracy", "speakers", "latency", "robustness",
+                    "calibrate",
+                ]
+                .contains(word)
             else {
                 print(usage)
                 exit(word == "--help" ? 0 : 2)
@@ -40,6 +44,10 @@ import Glibc
             defer { fflush(nil) }
             if word == "capture" {
                 try CaptureBenchmark(workshop: workshop).run()
+                continue
+            }
+            if word == "appliance" {
+                try ApplianceBenchmark(workshop: workshop).run(Self.speech)
                 continue
             }
             guard let open = try Corpus.open()?.every(max(1, step)) else {
@@ -63,6 +71,10 @@ import Glibc
             }
         }
     }
+
+    /// Real speech of the Debian package pocketsphinx-testdata; behind its end the microphone is silent.
+    private static let speech =
+        "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-0930.wav"
 
     private static func value(of option: String, in words: inout [String]) -> String? {
         guard let index = words.firstIndex(of: option), index + 1 < words.count else { return nil }
