@@ -48,6 +48,14 @@ import TestKit
         #expect(watchdog ?? 0 > 30)
     }
 
+    @Test("the sandbox of the copy lets its steps open the stick, and the copy open files below its folder")
+    func copyIsPossible() throws {
+        let unit = try text(of: Repository.file("deploy/fieldscribe-export@.service")).split(separator: "\n")
+        #expect(unit.contains("DeviceAllow=/dev/%i rw"))
+        // systemd makes openat2 fail under it, whose flags it cannot see.
+        #expect(!unit.contains { $0.hasPrefix("RestrictSUIDSGID=") })
+    }
+
     @Test("the user is made, and is in the groups of sound and GPIO")
     func user() throws {
         let tool = try Tool("systemd-sysusers", "--dry-run", Repository.file("deploy/fieldscribe.sysusers"))
