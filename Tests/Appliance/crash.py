@@ -7,7 +7,7 @@ import subprocess
 from machine import copy_disk
 
 FLUSH, FUA, DISCARD, MARK = 1, 2, 4, 8
-MAGIC = 0x6A736677736872
+MAGIC, SECTOR = 0x6A736677736872, 512
 
 
 class Writes:
@@ -16,9 +16,10 @@ class Writes:
     def __init__(self, path):
         self.entries = []  # (offset on the disk, bytes, flags, offset in the record)
         with open(path, "rb") as file:
-            magic, version, _, sector = struct.unpack("<QQQI", file.read(28))
-            assert magic == MAGIC and version == 1, "no record of writes"
-            place = sector
+            # The first sector is written with the first flush, but what follows does not depend on it.
+            magic, = struct.unpack("<Q", file.read(8))
+            assert magic in (MAGIC, 0), "no record of writes"
+            place = SECTOR
             while True:
                 file.seek(place)
                 header = file.read(32)
@@ -29,10 +30,10 @@ class Writes:
                     return
                 data = b""
                 if count and not flags & (DISCARD | MARK):
-                    file.seek(place + sector)
-                    data = file.read(count * sector)
-                self.entries.append((at * sector, data, flags, place))
-                place += sector + len(data)
+                    file.seek(place + SECTOR)
+                    data = file.read(count * SECTOR)
+                self.entries.append((at * SECTOR, data, flags, place))
+                place += SECTOR + len(data)
 
     def flushed(self, at):
         """The index behind the last flush among the first `at` entries: what is before it is on the disk."""
@@ -48,7 +49,7 @@ class Writes:
             for index, (offset, data, flags, _) in enumerate(self.entries[:at]):
                 if index >= safe and not flags & FUA and data and chance.random() >= keep:
                     lost += 1
-                    data = data[:512 * chance.randrange(len(data) // 512)] if tear else b""
+                    data = data[:SECTOR * chance.randrange(len(data) // SECTOR)] if tear else b""
                 if data:
                     file.seek(offset)
                     file.write(data)

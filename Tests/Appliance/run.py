@@ -12,6 +12,7 @@ from bench import Bench
 from microphone import microphone_absent, microphone_unplugged
 from power_cut import power_cut, power_cut_control
 from power_on import power_on
+from robust import bounce, clock, disk_full, sandbox, service_hangs, service_killed, worker_killed
 from stick import other_stick, stick_full, stick_pulled, stick_read_only, stick_vfat
 
 SCENARIOS = {
@@ -29,6 +30,13 @@ SCENARIOS = {
     "power-cut-control": power_cut_control,
     "microphone-unplugged": microphone_unplugged,
     "microphone-absent": microphone_absent,
+    "clock": clock,
+    "bounce": bounce,
+    "disk-full": disk_full,
+    "worker-killed": worker_killed,
+    "service-killed": service_killed,
+    "service-hangs": service_hangs,
+    "sandbox": sandbox,
 }
 # What each change is tested with.
 SHORT = ["power-on", "stick-vfat", "power-cut", "microphone-unplugged"]

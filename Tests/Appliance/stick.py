@@ -143,7 +143,7 @@ def other_stick(kind, partitioned):
             said = machine.shell(
                 "mkdir -p /mnt/stick; mount -o ro -t %s %s /mnt/stick && cd /mnt/stick/Fieldscribe && "
                 "test -s index.html && cat RESULT.txt && cd */0* && test -s index.html && "
-                "sha256sum --check --strict SHA256SUMS" % ("ntfs3" if kind == "ntfs" else kind, device))
+                "sha256sum --check --strict SHA256SUMS" % ("ntfs3,ntfs" if kind == "ntfs" else kind, device))
             expect("1 recording was copied" in said and "audio.flac: OK" in said, said)
             expect(not machine.lamp().fast_blinks(), "the lamp showed a fault")
             return "done after %.0f s, sums hold" % seconds

@@ -48,6 +48,19 @@ import TestKit
         #expect(watchdog ?? 0 > 30)
     }
 
+    @Test("the sandbox of the copy lets its steps open the stick, and the copy open files below its folder")
+    func copyIsPossible() throws {
+        let unit = try text(of: Repository.file("deploy/fieldscribe-export@.service")).split(separator: "\n")
+        #expect(unit.contains("DeviceAllow=/dev/%i rw"))
+        // systemd makes openat2 fail under it, whose flags it cannot see.
+        #expect(!unit.contains { $0.hasPrefix("RestrictSUIDSGID=") })
+        // What is mounted elsewhere than in the mounts of process 1, the next command does not see.
+        let privileged = unit.filter { $0.contains("=+") }
+        #expect(privileged.count == 3)
+        #expect(
+            privileged.allSatisfy { $0.contains("=+/usr/bin/nsenter --target 1 --mount /usr/lib/fieldscribe/stick ") })
+    }
+
     @Test("the user is made, and is in the groups of sound and GPIO")
     func user() throws {
         let tool = try Tool("systemd-sysusers", "--dry-run", Repository.file("deploy/fieldscribe.sysusers"))

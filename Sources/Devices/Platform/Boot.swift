@@ -2,13 +2,18 @@ import Glibc
 
 /// The running of the machine since it was switched on: tells apart, and measures, where no clock was set.
 package enum Boot {
-    /// The kernel's random identifier of this boot; nil where it gives none.
+    /// The kernel's random identifier of this boot, without dashes; nil where it gives none. The service's sandbox hides
+    /// the kernel's file; there, systemd tells it by the environment.
     package static var id: String? {
+        let text = getenv("FIELDSCRIBE_BOOT").map { String(cString: $0) } ?? kernelIdentifier
+        return text.map { $0.filter { $0 != "-" } }.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    private static var kernelIdentifier: String? {
         guard let file = try? FileDescriptor(opening: "/proc/sys/kernel/random/boot_id", O_RDONLY) else { return nil }
         var bytes = [UInt8](repeating: 0, count: 64)
         let count = bytes.withUnsafeMutableBytes { buffer in (try? file.read(into: buffer, at: 0)) ?? 0 }
-        let text = String(decoding: bytes.prefix(count).prefix { $0 > 0x20 }, as: UTF8.self)
-        return text.isEmpty ? nil : text
+        return String(decoding: bytes.prefix(count).prefix { $0 > 0x20 }, as: UTF8.self)
     }
 
     /// Nanoseconds since the boot, sleep included.

@@ -1,0 +1,131 @@
+"""What happens to a machine in a cupboard: a wrong clock, a bouncing button, a full disk, processes that die or hang."""
+
+import json
+import re
+
+from appliance import STORAGE
+from bench import expect
+
+
+def clock(bench):
+    """Recorded while the clock says 2001; once it is set, the recording is dated anew."""
+    with bench.appliance("clock") as machine:
+        machine.shell("date -s '2001-01-01 00:00:00'; systemctl restart fieldscribe")
+        machine.until_ready()
+        number = machine.record(2)
+        before = one(machine, number)
+        expect(before["clock"] == "unverified" and before["start"].startswith("2001-"), before)
+        # What systemd-timesyncd does, once it has heard from its servers.
+        machine.shell("date -s '2026-11-21 12:00:00'; mkdir -p /run/systemd/timesync; "
+                      "touch /run/systemd/timesync/synchronized")
+        after = machine.wait(lambda: it if (it := one(machine, number))["clock"] == "synchronized" else None, 120,
+                             "the recording dated anew")
+        expect(re.match(r"2026-11-21T1[12]:", after["start"]), after)
+        return "%s became %s" % (before["start"], after["start"])
+
+
+def one(machine, number):
+    return next(it for it in json.loads(machine.shell("fieldscribe list --json")) if it["id"] == number)
+
+
+def bounce(bench):
+    """A contact that bounces for seconds: no press of it, and the next true press is none too many."""
+    with bench.appliance("bounce") as machine:
+        machine.shell("cd /run/test/button; n=0; while [ $n -lt 3000 ]; do echo pull-down >pull; echo pull-up >pull; "
+                      "n=$((n + 1)); done", timeout=300)
+        began = machine.status()
+        if began["state"] == "recording":
+            machine.press()
+            machine.until_written()
+        taken = len(json.loads(machine.shell("fieldscribe list --json")))
+        number = machine.record(2)
+        expect(number == taken + 1, "the press after the storm made recording %d of %d" % (number, taken + 1))
+        return "6000 edges: %d recordings, %s at their end; the next press is one press" % (taken, began["state"])
+
+
+def disk_full(bench):
+    """The disk fills while recording: it ends before the reserve is gone, whole, with a fault; and records again."""
+    with bench.appliance("disk-full") as machine:
+        machine.room_sounds()
+        machine.press()
+        number = machine.until_recorded(2)["recording"]
+        machine.shell("free=$(df --output=avail -k / | tail -n 1); fallocate -l $((free - 258 * 1024))K /root/filler; "
+                      "dd if=/dev/zero of=/root/more bs=1M count=4 status=none; sync")
+        machine.wait_lamp(lambda lamp: lamp.fast_blinks(), 90, "fast blinks: a fault")
+        machine.until_status(lambda it: it["recording"] is None if "recording" in it else True, 60, "closed")
+        fault = machine.status()["lastFault"]
+        reason = one(machine, number)["stopReason"]
+        machine.shell("rm /root/filler /root/more; sync; fieldscribe verify")
+        machine.press()
+        machine.until_recorded(2)
+        machine.press()
+        machine.until_written()
+        return "ended by '%s', fault %s, whole; then it recorded again" % (reason, fault["code"])
+
+
+def worker_killed(bench):
+    """The decode worker is killed in mid-sentence: the recording goes on, and the text comes all the same."""
+    with bench.appliance("worker-killed") as machine:
+        machine.room_sounds()
+        machine.press()
+        number = machine.until_recorded(6)["recording"]
+        machine.shell("pkill -KILL -f 'fieldscribe decode-worker'")
+        machine.until_recorded(9)
+        machine.press()
+        machine.until_written()
+        transcript = machine.transcript(number)
+        text = machine.text_of(transcript)
+        expect("forward" in text.split(), "it wrote '%s'" % text)
+        expect(transcript["gaps"] == [], "gaps: %s" % transcript["gaps"])
+        return "text '%s', no gap" % text
+
+
+def service_killed(bench):
+    """The service is killed while recording: it is back, closes or continues the recording, and records again."""
+    with bench.appliance("service-killed") as machine:
+        machine.room_sounds()
+        machine.press()
+        number = machine.until_recorded(3)["recording"]
+        machine.note("killed")
+        machine.shell("systemctl kill --signal=KILL --kill-whom=main fieldscribe")
+        machine.until("systemctl is-active --quiet fieldscribe && fieldscribe status", 90)
+        lamp = machine.lamp()
+        killed = lamp.last("killed")
+        ready = machine.until_ready() - killed
+        if machine.status()["state"] == "recording":
+            machine.press()
+        machine.until_written()
+        machine.shell("fieldscribe verify")
+        length = one(machine, number)["duration"]
+        expect(length >= 2, "%.1f s left of the recording" % length)
+        again = machine.record(2)
+        expect(again > number, "no new recording")
+        return "ready again after %.1f s, %.1f s of the recording kept, and recorded again" % (ready, length)
+
+
+def service_hangs(bench):
+    """The service is stopped as a hang would: the watchdog ends it, and it is back."""
+    with bench.appliance("service-hangs") as machine:
+        machine.note("hung")
+        machine.shell("systemctl kill --signal=STOP --kill-whom=main fieldscribe")
+        machine.until("test $(systemctl show -P NRestarts fieldscribe) -ge 1 && "
+                      "systemctl is-active --quiet fieldscribe && fieldscribe status", 150)
+        back = machine.until_ready() - machine.lamp().last("hung")
+        machine.record(2)
+        return "back %.0f s after it hung, and recorded" % back
+
+
+def sandbox(bench):
+    """Recording, text and stick behind the sandbox: no denied call, no socket but local ones, no word of it in the log."""
+    with bench.appliance("sandbox") as machine:
+        machine.record(8)
+        text = machine.text_of(machine.transcript(1)).split()
+        sockets = machine.shell("cat /proc/$(systemctl show -P MainPID fieldscribe)/net/tcp "
+                                "/proc/$(systemctl show -P MainPID fieldscribe)/net/udp | grep -c ': '; true").strip()
+        expect(sockets == "0", "%s sockets of the network" % sockets)
+        said = machine.shell("journalctl -b -o cat -u fieldscribe -u 'fieldscribe-export@*'")
+        spoken = [word for word in text if re.search(r"\b%s\b" % re.escape(word), said) and len(word) > 4]
+        expect(not spoken, "words of the transcript in the journal: %s" % " ".join(spoken))
+        denied = machine.shell("journalctl -b -k -o cat | grep -iE 'apparmor=.DENIED|audit.*(seccomp|denied)'; true")
+        expect(not denied, denied)
+        return "%d words written down, none in the journal, no socket of the network, nothing denied" % len(text)
