@@ -14,13 +14,9 @@ tools=(base-files bash coreutils dash sed grep findutils git pkgconf swiftlang b
 
 say() { echo "$*" >&2; }
 
-# fetch ARCHITECTURE PACKAGE...: downloads packages of Debian 13 and all they need, from where this machine itself
-# installs from, as if nothing were installed.
-fetch() {
-    local architecture=$1 place=$cache/apt-$1 mirror
-    shift
-    mkdir -p "$place"/{lists/partial,archives/partial}
-    : >"$place/status"
+# From where this machine itself installs.
+debian_mirror() {
+    local mirror
     # shellcheck disable=SC2016 # apt's own variable
     mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Created-By: Packages' |
         grep -v security | head -n 1)
@@ -28,6 +24,16 @@ fetch() {
         say "$0: apt of this machine names no mirror of Debian; this needs a Debian 12 or 13"
         exit 3
     }
+    echo "$mirror"
+}
+
+# fetch ARCHITECTURE PACKAGE...: downloads packages of Debian 13 and all they need, as if nothing were installed.
+fetch() {
+    local architecture=$1 place=$cache/apt-$1 mirror
+    shift
+    mkdir -p "$place"/{lists/partial,archives/partial}
+    : >"$place/status"
+    mirror=$(debian_mirror)
     local keys='[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]'
     printf 'deb %s %s %s main\n' "$keys" "$mirror" "$suite" "$keys" "$mirror" "$suite-updates" >"$place/sources.list"
     cat >"$place/apt.conf" <<CONF
