@@ -26,6 +26,7 @@
 #include <sphinxbase/fixpoint.h>
 #include <sphinxbase/logmath.h>
 #include <sphinxbase/ngram_model.h>
+#include <sphinxbase/yin.h>
 #define fieldscribe_ps_set_lm ps_set_lm
 #define fieldscribe_ps_set_jsgf ps_set_jsgf_file
 #define fieldscribe_ps_activate ps_set_search
@@ -272,7 +273,15 @@ static inline double fieldscribe_ps_probability(ps_decoder_t *decoder, int32_t v
 static inline int fieldscribe_ps_add_model(ps_decoder_t *decoder, const char *path) {
     char name[64];
     snprintf(name, sizeof name, "%s", fieldscribe_ps_current(decoder));
-    ngram_model_t *own = ps_get_lm(decoder, name);
+    // The decoder keeps its model in a set that takes every word of the dictionary for one of the model's: the model
+    // itself is wanted, else words that it does not know are searched for, too.
+    ngram_model_t *own = NULL;
+    const char *unused;
+    ngram_model_set_iter_t *first = ngram_model_set_iter(ps_get_lm(decoder, name));
+    if (first) {
+        own = ngram_model_set_iter_model(first, &unused);
+        ngram_model_set_iter_free(first);
+    }
     logmath_t *math = logmath_retain(ps_get_logmath(decoder));
     ngram_model_t *added = ngram_model_read(ps_get_config(decoder), path, NGRAM_ARPA, math);
     if (!own || !added) return -1;
@@ -327,4 +336,27 @@ static inline double fieldscribe_lm_probability(fieldscribe_lm opened, const cha
     int known = 1;
     while (known < count && ngram_wid(model, words[known]) != ngram_unknown_wid(model)) known++;
     return logmath_exp(opened.math, ngram_prob(model, words, known));
+}
+
+/// The period, in samples, and how little a frame resembles itself a period later (32768: not at all), for each frame of
+/// `window` samples every `hop`; returns their number, at most `capacity`. 5.x keeps its estimator to itself: 0.
+static inline int fieldscribe_voice_track(
+    const int16_t *samples, size_t count, int window, int hop, uint16_t *periods, uint16_t *differences, int capacity) {
+#if FIELDSCRIBE_POCKETSPHINX_5
+    (void)samples, (void)count, (void)window, (void)hop, (void)periods, (void)differences, (void)capacity;
+    return 0;
+#else
+    yin_t *yin = yin_init(window, 0.1f, 0.2f, 2);
+    if (!yin) return 0;
+    int got = 0;
+    yin_start(yin);
+    for (size_t at = 0; at + (size_t)window <= count; at += (size_t)hop) {
+        yin_write(yin, samples + at);
+        if (got < capacity && yin_read(yin, periods + got, differences + got)) got++;
+    }
+    yin_end(yin);
+    while (got < capacity && yin_read(yin, periods + got, differences + got)) got++;
+    yin_free(yin);
+    return got;
+#endif
 }
