@@ -54,8 +54,10 @@ let package = Package(
         room("GpioPanel", inside: "Devices/GpioPanel", uses: ["Core", "Platform", "CGpiod"]),
         room(
             "PocketSphinxRecognizer", inside: "Devices/PocketSphinxRecognizer",
-            uses: ["Core", "Platform", "CPocketSphinx"]),
+            uses: ["Core", "Platform", "Vocabulary", "CPocketSphinx"]),
         room("SQLiteArchive", inside: "Devices/SQLiteArchive", uses: ["Core", "Platform", "CSQLite"]),
+
+        room("Vocabulary", uses: ["Core", "Platform"]),
 
         // The stages that meet the disk and the processes.
         room("Recording", uses: ["Core", "Platform"]),
@@ -74,7 +76,7 @@ let package = Package(
             name: "fieldscribe",
             dependencies: [
                 "Core", "Platform", "Panel", "Recording", "Recognizing", "Exporting", "AudioEncoder", "Copying",
-                "FileMicrophone", "PocketSphinxRecognizer", "SQLiteArchive", "Appliance",
+                "FileMicrophone", "PocketSphinxRecognizer", "SQLiteArchive", "Vocabulary", "Appliance",
             ],
             path: "Sources/fieldscribe"),
 
@@ -98,6 +100,7 @@ let package = Package(
             dependencies: ["Core", "Recognizing", "FileMicrophone", "PocketSphinxRecognizer", "TestKit"],
             path: "Tests/RecognizingTests",
             exclude: ["worker.py"]),
+        tests("VocabularyTests", of: ["Core", "Vocabulary", "PocketSphinxRecognizer", "TestKit"]),
         tests("SegmentingTests", of: ["Core", "Segmenting", "TestKit"]),
         tests("StitchingTests", of: ["Core", "Stitching", "TestKit"]),
         tests("PlatformTests", of: ["Core", "Platform", "TestKit"]),

@@ -20,14 +20,24 @@ extension Configuration {
         return modelFolders.map { "\($0)/\(name)" }.first { access($0, F_OK) == 0 } ?? "\(modelFolders[0])/\(name)"
     }
 
-    /// The same with another model, and what belongs to that; nil leaves it as it is.
-    package func with(model name: String?) -> Configuration {
+    /// The same with another model, and what belongs to that, or with another vocabulary; nil leaves it as it is.
+    package func with(model name: String?, vocabulary: String? = nil) -> Configuration {
         var configuration = self
+        if let vocabulary { configuration.recognizer.vocabulary = vocabulary }
         guard let name else { return configuration }
         configuration.recognizer.model = name
         configuration.recognizer.languageModel = nil
         configuration.recognizer.dictionary = nil
         return configuration
+    }
+
+    /// Where is kept what can be made again: in the archive's folder, or for who may not write there, in their own.
+    package var cacheFolder: String {
+        if access(storage.directory, W_OK) == 0 { return "\(storage.directory)/cache" }
+        if let folder = getenv("XDG_CACHE_HOME"), folder.pointee != 0 {
+            return String(cString: folder) + "/fieldscribe"
+        }
+        return (getenv("HOME").map { String(cString: $0) } ?? "/tmp") + "/.cache/fieldscribe"
     }
 
     /// How many decode workers: as configured, else one a core as far as the board's memory goes.
@@ -50,12 +60,22 @@ extension Configuration {
     package func workerCommand(profile: DecoderProfile) throws(DeviceError) -> WorkerCommand {
         let model = model
         try model.check()
+        var vocabulary: [String] = []
+        if let file = recognizer.vocabulary {
+            guard access(file, R_OK) == 0 else {
+                throw DeviceError(
+                    errno == ENOENT || errno == ENOTDIR ? .missing : .denied, "access", status: errno,
+                    "\(file): this vocabulary \(errno == EACCES ? "may not be read" : "is not there"); correct "
+                        + "recognizer.vocabulary, or delete the line")
+            }
+            vocabulary = ["--vocabulary", file, "--cache", cacheFolder]
+        }
         return WorkerCommand(
             path: "/proc/self/exe",
             arguments: [
                 "decode-worker", "--profile", profile.name, "--model", modelFolder(recognizer.model),
                 "--language-model",
                 model.languageModel, "--dictionary", model.dictionary,
-            ], model: modelFolder(recognizer.model))
+            ] + vocabulary, model: modelFolder(recognizer.model))
     }
 }

@@ -11,7 +11,8 @@ import SQLiteArchive
 enum RecordCommand: Command {
     static let name = "record"
     static let summary = "Record from the microphone into the archive, and write down what is said."
-    static let usage = "[--seconds N] [--microphone M] [--directory DIR] [--json] [--audio-only] [--model NAME]"
+    static let usage =
+        "[--seconds N] [--microphone M] [--directory DIR] [--json] [--audio-only] [--model NAME] [--vocabulary FILE]"
     static let details = """
           --seconds N        stop after N seconds; else Ctrl-C stops, and a second Ctrl-C leaves the rest of the text
           --microphone M     alsa:NAME, file:PATH, file+fast:PATH or tone:HZ; default capture.device
@@ -19,14 +20,17 @@ enum RecordCommand: Command {
           --json             print events, an object a line
           --audio-only       record without writing down
           --model NAME       a model that fieldscribe models lists, or its folder; default recognizer.model
+          --vocabulary FILE  words and phrases to prefer, or a grammar; default recognizer.vocabulary
         """
     static let options = (
-        values: ["--seconds", "--microphone", "--directory", "--model"], flags: ["--json", "--audio-only"]
+        values: ["--seconds", "--microphone", "--directory", "--model", "--vocabulary"],
+        flags: ["--json", "--audio-only"]
     )
 
     static func run(_ arguments: Arguments) async throws {
         try arguments.expect(0, "nothing else")
-        var configuration = try arguments.configuration().with(model: arguments["--model"])
+        var configuration = try arguments.configuration().with(
+            model: arguments["--model"], vocabulary: arguments["--vocabulary"])
         if let microphone = arguments["--microphone"] { configuration.capture.device = microphone }
         if let directory = arguments["--directory"] { configuration.storage.directory = directory }
         let seconds = try arguments["--seconds"].map { _ in

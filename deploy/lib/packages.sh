@@ -24,7 +24,8 @@ install_packages() {
 # What every build needs.
 install_build_packages() {
     install_packages git g++ pkg-config libasound2-dev libgpiod-dev libinih-dev libpocketsphinx-dev \
-        libsphinxbase-dev libsndfile1-dev libsoxr-dev libsqlite3-dev nettle-dev pocketsphinx-en-us pocketsphinx-testdata
+        libsphinxbase-dev libsndfile1-dev libsoxr-dev libsqlite3-dev nettle-dev pocketsphinx-en-us \
+        pocketsphinx-testdata espeak-ng
 }
 
 # How a release is built: the Swift runtime within, no symbols, nothing unused, relocations packed (they are 1 MB) and read-only
@@ -61,7 +62,8 @@ install_deploy_test_packages() {
 run_packages() {
     local name
     for name in libasound2t64 libasound2 libgpiod3 libgpiod2 libsndfile1 libsoxr0 libnettle8t64 libnettle8 \
-        libsqlite3-0 libinih1 libpocketsphinx3 libsphinxbase3t64 libsphinxbase3 pocketsphinx-en-us util-linux coreutils findutils; do
+        libsqlite3-0 libinih1 libpocketsphinx3 libsphinxbase3t64 libsphinxbase3 pocketsphinx-en-us espeak-ng \
+        util-linux coreutils findutils; do
         # Of two spellings, the one that this release has.
         if apt-cache show "$name" 2>/dev/null | grep -q '^Package:'; then echo "$name"; fi
     done

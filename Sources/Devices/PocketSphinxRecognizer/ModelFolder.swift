@@ -45,7 +45,7 @@ package struct ModelFolder: Hashable, Sendable {
     }
 
     /// `en-us` and `en_US` give `en-US`, `de` gives `de`, `cards` nothing.
-    private static func language(of name: String) -> String {
+    static func language(of name: String) -> String {
         let parts = name.split { $0 == "-" || $0 == "_" }.map(String.init)
         guard let first = parts.first, (2...3).contains(first.count), first.allSatisfy({ $0.isASCII && $0.isLetter })
         else { return "" }

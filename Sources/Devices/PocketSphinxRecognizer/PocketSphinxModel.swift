@@ -13,8 +13,16 @@ package struct PocketSphinxModel: Hashable, Sendable {
     package var languageModel: String
     package var dictionary: String
 
-    /// Words and phrases that were prepared for this model, and are preferred; nil for none.
-    package var vocabulary: PreparedVocabulary?
+    /// What is heard besides, or instead.
+    package enum Addition: Hashable, Sendable {
+        /// A language model beside the model's own, in ARPA's form.
+        case phrases(String)
+        /// A grammar in JSGF: nothing else is understood.
+        case grammar(String)
+    }
+
+    /// What a person's vocabulary adds; nil for nothing.
+    package var addition: Addition?
 
     /// The model in `folder`, whose name tells its files' names as in Debian's packages: `en-us/en-us` (acoustic),
     /// `en-us/en-us.lm.bin` and `en-us/cmudict-en-us.dict`. Where those are not there, the only ones of their kind are
