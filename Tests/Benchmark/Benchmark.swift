@@ -7,7 +7,7 @@ import Glibc
 @main struct Benchmark {
     private static let usage = """
         usage: benchmark [capture|appliance|hour|seams|memory|accuracy|speakers|latency|robustness|calibrate]
-                         [--every N] [--only NAMES] [--pictures FOLDER]
+                         [--every N] [--only NAMES] [--pictures FOLDER] [--program FILE]
           capture     an hour to the card, against arecord
           appliance   how soon lamp and microphone answer a press; what it takes while it waits and while it records
           hour        the field hour with two workers, against pocketsphinx_continuous; with the seams
@@ -22,6 +22,8 @@ import Glibc
           --every N   only each Nth file of the open set
           --only live,final,quick,pocketsphinx_continuous
                       accuracy measures these, and takes the others from its last run
+          --program FILE
+                      measures that executable, such as a package's, in the place of the one built here
         Without a word: capture and hour.
         """
 
@@ -29,6 +31,7 @@ import Glibc
         var words = Array(CommandLine.arguments.dropFirst())
         let step = value(of: "--every", in: &words).flatMap { Int($0) } ?? 1
         let pictures = value(of: "--pictures", in: &words)
+        let program = value(of: "--program", in: &words)
         let only = value(of: "--only", in: &words)?.split(separator: ",").map(String.init)
         if words.isEmpty { words = ["capture", "hour"] }
         for word in words {
@@ -43,7 +46,7 @@ import Glibc
                 exit(word == "--help" ? 0 : 2)
             }
         }
-        let workshop = try Workshop()
+        let workshop = try Workshop(program: program)
         for word in words {
             defer { fflush(nil) }
             if word == "capture" {

@@ -7,10 +7,11 @@ struct Workshop {
     let folder: String
     let fieldscribe: String
 
-    init() throws {
+    /// - Parameter program: the executable to measure; nil for the one that was built with this one.
+    init(program: String? = nil) throws {
         folder = (getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp") + "/fieldscribe-benchmark"
         try makeFolder(folder)
-        fieldscribe = try Self.executable()
+        fieldscribe = try program ?? Self.executable()
     }
 
     /// Transcribes files into a folder of JSON; returns the transcripts by file name, and what they cost.
