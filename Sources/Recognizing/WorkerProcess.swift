@@ -101,7 +101,10 @@ final class WorkerProcess {
     }
 
     private func ready() throws -> EngineDescription {
-        let reply = try? next(within: 0)
+        let reply: WorkerProtocol.Reply?
+        do { reply = try next(within: 0) } catch let error as DeviceError where error.code != .failed {
+            throw error
+        } catch { reply = nil }
         if let failure = reply?.error { throw DeviceError(failure) }
         guard let engine = reply?.ready else {
             throw DeviceError(
