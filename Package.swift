@@ -52,8 +52,12 @@ let package = Package(
         room("AudioEncoder", inside: "Devices/AudioEncoder", uses: ["Core", "CNettle", "CSndfile"]),
         room("FileMicrophone", inside: "Devices/FileMicrophone", uses: ["Core", "Platform", "Resampling", "CSndfile"]),
         room("GpioPanel", inside: "Devices/GpioPanel", uses: ["Core", "Platform", "CGpiod"]),
-        room("PocketSphinxRecognizer", inside: "Devices/PocketSphinxRecognizer", uses: ["Core", "CPocketSphinx"]),
+        room(
+            "PocketSphinxRecognizer", inside: "Devices/PocketSphinxRecognizer",
+            uses: ["Core", "Platform", "Vocabulary", "CPocketSphinx"]),
         room("SQLiteArchive", inside: "Devices/SQLiteArchive", uses: ["Core", "Platform", "CSQLite"]),
+
+        room("Vocabulary", uses: ["Core", "Platform"]),
 
         // The stages that meet the disk and the processes.
         room("Recording", uses: ["Core", "Platform"]),
@@ -71,8 +75,8 @@ let package = Package(
         .executableTarget(
             name: "fieldscribe",
             dependencies: [
-                "Core", "Platform", "Panel", "Recognizing", "Exporting", "AudioEncoder", "Copying", "FileMicrophone",
-                "PocketSphinxRecognizer", "SQLiteArchive", "Appliance",
+                "Core", "Platform", "Panel", "Recording", "Recognizing", "Exporting", "AudioEncoder", "Copying",
+                "FileMicrophone", "PocketSphinxRecognizer", "SQLiteArchive", "Vocabulary", "Appliance",
             ],
             path: "Sources/fieldscribe"),
 
@@ -96,6 +100,7 @@ let package = Package(
             dependencies: ["Core", "Recognizing", "FileMicrophone", "PocketSphinxRecognizer", "TestKit"],
             path: "Tests/RecognizingTests",
             exclude: ["worker.py"]),
+        tests("VocabularyTests", of: ["Core", "Vocabulary", "PocketSphinxRecognizer", "TestKit"]),
         tests("SegmentingTests", of: ["Core", "Segmenting", "TestKit"]),
         tests("StitchingTests", of: ["Core", "Stitching", "TestKit"]),
         tests("PlatformTests", of: ["Core", "Platform", "TestKit"]),

@@ -41,6 +41,13 @@ extension Configuration {
     ///
     /// - Throws: `DeviceError` with `denied` where this user may not; then the file is as it was.
     package func save(thresholdDecibels: Double) throws(DeviceError) -> String {
+        try save("threshold-decibels", in: "speech", value: oneOrWhole(thresholdDecibels))
+    }
+
+    /// Saves one setting in the file that the configuration came from, or in a new one; its owner and mode stay.
+    ///
+    /// - Throws: `DeviceError` with `denied` where this user may not; then the file is as it was.
+    package func save(_ name: String, in section: String, value: String) throws(DeviceError) -> String {
         let named = file ?? Self.systemPath
         // A link stays one: what it points at is replaced.
         let path =
@@ -55,7 +62,7 @@ extension Configuration {
             try makeFolder(String(path[..<slash]), mode: 0o755)
         }
         let changed = configurationText(
-            text, setting: "threshold-decibels", in: "speech", to: oneOrWhole(thresholdDecibels))
+            text, setting: name, in: section, to: value)
         try durableReplace(path: path, with: changed, mode: isThere ? status.st_mode & 0o777 : 0o644)
         if isThere, status.st_uid != geteuid() || status.st_gid != getegid() {
             _ = chown(path, status.st_uid, status.st_gid)

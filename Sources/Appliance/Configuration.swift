@@ -48,7 +48,8 @@ extension Configuration {
         /// `pocketsphinx`.
         package var engine = "pocketsphinx"
 
-        /// The model's folder. The default is where Debian's package pocketsphinx-en-us puts it.
+        /// The model: its folder, or its name among those that are installed. The default is where Debian's package
+        /// pocketsphinx-en-us puts it.
         package var model = "/usr/share/pocketsphinx/model/en-us"
 
         /// A language model in place of the model folder's own. The default is none.

@@ -24,7 +24,10 @@ extension ConfigurationKey {
         .parsed(
             "recognizer.engine", \.recognizer.engine, allowed: "pocketsphinx or command:PROGRAM", fault: "an engine",
             show: { $0 }, parse: { $0 == "pocketsphinx" || rest(of: $0, after: "command:") != nil ? $0 : nil }),
-        .path("recognizer.model", \.recognizer.model),
+        .parsed(
+            "recognizer.model", \.recognizer.model,
+            allowed: "a path that begins with /, or a name of letters, digits, ., _ and -",
+            fault: "a model", show: { $0 }, parse: { $0.hasPrefix("/") || isModelName($0) ? $0 : nil }),
         .optionalPath("recognizer.language-model", \.recognizer.languageModel),
         .optionalPath("recognizer.dictionary", \.recognizer.dictionary),
         .optionalPath("recognizer.vocabulary", \.recognizer.vocabulary),
@@ -70,6 +73,11 @@ extension ConfigurationKey {
             return Double(frequency).map { $0 > 0 && $0 < 8_000 } ?? false
         }
         return ["alsa:", "file:", "file+fast:"].contains { rest(of: name, after: $0) != nil }
+    }
+
+    private static func isModelName(_ name: String) -> Bool {
+        name.utf8.count <= 64 && !name.hasPrefix(".") && !name.hasPrefix("-")
+            && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
     }
 
     private static func isGroup(_ name: String) -> Bool {

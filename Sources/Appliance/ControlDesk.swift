@@ -49,7 +49,7 @@ struct ControlDesk: Sendable {
             let event = Event.export(request.export ?? .started, folder: "", message: request.text ?? "")
             recorder.hub.publish(event)
             return ControlResponse()
-        case .list, .show, .search, .delete, .verify, .exports, .exported: return try await ask(request)
+        case .list, .show, .pass, .search, .delete, .verify, .exports, .exported: return try await ask(request)
         case .watch: return ControlResponse()
         }
     }
@@ -67,6 +67,7 @@ struct ControlDesk: Sendable {
             response.transcript = try await recorder.archive.transcript(of: request.recording ?? 0).map {
                 ControlResponse.Transcript(summary: $0, timeline: $1)
             }
+        case .pass: response.pass = try await recorder.archive.shownPass(of: request.recording ?? 0)
         case .search:
             response.hits = try await recorder.archive.search(request.words ?? "", limit: request.limit ?? 50)
         case .verify:

@@ -7,7 +7,37 @@ extension Configuration {
     /// The model that the configuration names.
     package var model: PocketSphinxModel {
         PocketSphinxModel(
-            folder: recognizer.model, languageModel: recognizer.languageModel, dictionary: recognizer.dictionary)
+            folder: modelFolder(recognizer.model), languageModel: recognizer.languageModel,
+            dictionary: recognizer.dictionary)
+    }
+
+    /// Where models are looked for by their names: a person's own, then Debian's.
+    package var modelFolders: [String] { ["\(storage.directory)/models", ModelFolder.debian] }
+
+    /// The folder of a model that is named by its path or, in one of `modelFolders`, by its name.
+    package func modelFolder(_ name: String) -> String {
+        guard !name.contains("/") else { return name }
+        return modelFolders.map { "\($0)/\(name)" }.first { access($0, F_OK) == 0 } ?? "\(modelFolders[0])/\(name)"
+    }
+
+    /// The same with another model, and what belongs to that, or with another vocabulary; nil leaves it as it is.
+    package func with(model name: String?, vocabulary: String? = nil) -> Configuration {
+        var configuration = self
+        if let vocabulary { configuration.recognizer.vocabulary = vocabulary }
+        guard let name else { return configuration }
+        configuration.recognizer.model = name
+        configuration.recognizer.languageModel = nil
+        configuration.recognizer.dictionary = nil
+        return configuration
+    }
+
+    /// Where is kept what can be made again: in the archive's folder, or for who may not write there, in their own.
+    package var cacheFolder: String {
+        if access(storage.directory, W_OK) == 0 { return "\(storage.directory)/cache" }
+        if let folder = getenv("XDG_CACHE_HOME"), folder.pointee != 0 {
+            return String(cString: folder) + "/fieldscribe"
+        }
+        return (getenv("HOME").map { String(cString: $0) } ?? "/tmp") + "/.cache/fieldscribe"
     }
 
     /// How many decode workers: as configured, else one a core as far as the board's memory goes.
@@ -30,11 +60,22 @@ extension Configuration {
     package func workerCommand(profile: DecoderProfile) throws(DeviceError) -> WorkerCommand {
         let model = model
         try model.check()
+        var vocabulary: [String] = []
+        if let file = recognizer.vocabulary {
+            guard access(file, R_OK) == 0 else {
+                throw DeviceError(
+                    errno == ENOENT || errno == ENOTDIR ? .missing : .denied, "access", status: errno,
+                    "\(file): this vocabulary \(errno == EACCES ? "may not be read" : "is not there"); correct "
+                        + "recognizer.vocabulary, or delete the line")
+            }
+            vocabulary = ["--vocabulary", file, "--cache", cacheFolder]
+        }
         return WorkerCommand(
             path: "/proc/self/exe",
             arguments: [
-                "decode-worker", "--profile", profile.name, "--model", recognizer.model, "--language-model",
+                "decode-worker", "--profile", profile.name, "--model", modelFolder(recognizer.model),
+                "--language-model",
                 model.languageModel, "--dictionary", model.dictionary,
-            ], model: recognizer.model)
+            ] + vocabulary, model: modelFolder(recognizer.model))
     }
 }

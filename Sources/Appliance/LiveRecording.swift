@@ -32,14 +32,14 @@ package final class LiveRecording: Sendable {
 
     /// Enters a new recording into the archive and makes its folder; `run` then records.
     ///
-    /// - Parameters:
-    ///   - microphone: where it has a pre-roll, the recording begins with that, and with the wall time of then.
-    ///   - length: where the recording ends by itself; nil for never.
-    /// - Throws: `DeviceError`, `full` where the disk has less than its reserve left.
+    /// - Parameter capture: what is recorded, from its first sample, whether it has begun or not. Where its microphone
+    ///   has a pre-roll, the recording begins with that, and with the wall time of then.
+    /// - Throws: `DeviceError`, `full` where the disk has less than its reserve left; the capture is then ended.
     package init(
-        configuration: Configuration, archive: any Archive, microphone: any MicrophoneProvider, hub: EventHub,
-        length: SamplePosition? = nil
+        configuration: Configuration, archive: any Archive, capture: CaptureSession, hub: EventHub
     ) async throws {
+        var isWhole = false
+        defer { if !isWhole { capture.stop(reason: nil) } }
         let reserve = configuration.reserve
         try makeFolder(reserve.directory)
         try reserve.check()
@@ -49,16 +49,14 @@ package final class LiveRecording: Sendable {
         self.archive = archive
         self.hub = hub
         id = try await archive.beginRecording(
-            startedAt: MonotonicClock.wallSeconds - microphone.prerollSeconds,
-            clock: MonotonicClock.wallIsSynchronized ? .synchronized : .unverified, microphone: microphone.name)
+            startedAt: MonotonicClock.wallSeconds - capture.prerollSeconds,
+            clock: MonotonicClock.wallIsSynchronized ? .synchronized : .unverified,
+            microphone: capture.microphone.name)
         folder = RecordingFolder(storage: configuration.storage.directory, recording: id)
         try makeFolder(folder.path)
         desk = LiveDesk(recording: id, path: folder.audio, hub: hub)
-        var settings = RecordingSession.Settings()
-        settings.syncSeconds = configuration.capture.syncSeconds
-        settings.length = length
-        settings.reserve = reserve
-        session = RecordingSession(microphone: microphone, path: folder.audio, settings: settings, sink: desk)
+        session = RecordingSession(capture, path: folder.audio, sink: desk)
+        isWhole = true
     }
 
     /// How far it has come: where a mark goes that is made now.
@@ -150,6 +148,21 @@ package final class LiveRecording: Sendable {
             hub.publish(.fault(code: failure?.code.rawValue ?? "failed", message: failure?.message ?? "\(error)"))
             return .failure(error)
         }
+    }
+}
+
+extension CaptureSession {
+    /// What is captured of a microphone by these settings.
+    ///
+    /// - Parameter length: where the recording ends by itself; nil for never.
+    package convenience init(
+        _ microphone: any MicrophoneProvider, configuration: Configuration, length: SamplePosition? = nil
+    ) {
+        var settings = RecordingSession.Settings()
+        settings.syncSeconds = configuration.capture.syncSeconds
+        settings.length = length
+        settings.reserve = configuration.reserve
+        self.init(microphone: microphone, settings: settings)
     }
 }
 

@@ -3,6 +3,7 @@ import Panel
 import Platform
 import PocketSphinxRecognizer
 import Recognizing
+import Recording
 
 /// The state of the recorder's loop.
 struct RecorderWork {
@@ -86,9 +87,11 @@ struct RecorderWork {
         let recorder = recorder
         let live: LiveRecording
         do {
+            let capture = CaptureSession(try recorder.microphone.get(), configuration: recorder.configuration)
+            // The microphone hears while the disk makes room.
+            group.addTask { try? await capture.run() }
             live = try await LiveRecording(
-                configuration: recorder.configuration, archive: recorder.archive,
-                microphone: try recorder.microphone.get(), hub: recorder.hub)
+                configuration: recorder.configuration, archive: recorder.archive, capture: capture, hub: recorder.hub)
         } catch {
             let failure = DeviceError(wrapping: error)
             tell(failure)

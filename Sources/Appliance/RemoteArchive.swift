@@ -28,6 +28,12 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
         return try ask(request).transcript.map { ($0.summary, $0.timeline) }
     }
 
+    package func shownPass(of recording: Int) throws -> PassSummary? {
+        var request = request(.pass)
+        request.recording = recording
+        return try client.ask(request).pass
+    }
+
     package func search(_ words: String, limit: Int) throws -> [SearchHit] {
         var request = request(.search)
         request.words = words

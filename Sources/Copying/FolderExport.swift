@@ -11,7 +11,6 @@ package struct FolderExport: Sendable {
     let ledger: (any ExportLedger)?
     package let settings: CopySettings
     let audioPath: @Sendable (Int) -> String
-    let bestPass: @Sendable (Int) async throws -> Int?
 
     /// Called for every block that is read of a recording.
     package var progress: @Sendable (CopyProgress) -> Void = { _ in }
@@ -25,17 +24,14 @@ package struct FolderExport: Sendable {
     /// - Parameters:
     ///   - ledger: what was copied before; without one, what is there is compared with the recording each time.
     ///   - audioPath: where a recording's WAV is.
-    ///   - bestPass: the number of the pass that `archive.transcript` gives, for the ledger.
     package init(
         archive: any ArchiveReading, ledger: (any ExportLedger)?, settings: CopySettings,
-        audioPath: @escaping @Sendable (Int) -> String,
-        bestPass: @escaping @Sendable (Int) async throws -> Int? = { _ in nil }
+        audioPath: @escaping @Sendable (Int) -> String
     ) {
         self.archive = archive
         self.ledger = ledger
         self.settings = settings
         self.audioPath = audioPath
-        self.bestPass = bestPass
     }
 
     /// Copies what the target lacks of these recordings, or of all that have ended.
@@ -59,6 +55,8 @@ package struct FolderExport: Sendable {
         for (index, summary) in chosen.enumerated() {
             do {
                 let progress = progress
+                // Asked first: text that comes meanwhile is newer than what the ledger says, and never older.
+                let pass = settings.formats.isEmpty ? nil : try await archive.shownPass(of: summary.id)?.id
                 let job = try await job(summary) { position, length in
                     progress(
                         CopyProgress(
@@ -76,7 +74,7 @@ package struct FolderExport: Sendable {
                 if outcome.isNew { report.copied.append(copy) } else { report.kept.append(copy) }
                 guard let manifest = outcome.manifest else { continue }
                 let entry = ExportEntry(
-                    recording: summary.id, pass: try await bestPass(summary.id), volume: settings.volume,
+                    recording: summary.id, pass: pass, volume: settings.volume,
                     folder: "\(settings.device.text)/\(outcome.name.text)", manifest: manifest,
                     exportedAt: settings.now)
                 try await ledger?.add(entry)

@@ -39,6 +39,9 @@ package protocol ArchiveReading: Sendable {
     /// One recording with the text of its best pass, or nil where there is none of that number.
     func transcript(of recording: Int) async throws -> (RecordingSummary, Timeline)?
 
+    /// The pass that the recording is shown with: the latest complete one, else the latest with text, else the latest.
+    func shownPass(of recording: Int) async throws -> PassSummary?
+
     /// Segments that contain all of the words, best match first.
     func search(_ words: String, limit: Int) async throws -> [SearchHit]
 }

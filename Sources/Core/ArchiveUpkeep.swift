@@ -6,9 +6,6 @@ package protocol ArchiveUpkeep: Archive, ExportLedger {
     /// The passes of a recording, in the order in which they were begun.
     func passes(of recording: Int) async throws -> [PassSummary]
 
-    /// The pass that the recording is shown with: the latest complete one, else the latest with text, else the latest.
-    func shownPass(of recording: Int) async throws -> PassSummary?
-
     /// Enters a recording whose folder is there, but no row. What its journal tells is taken over; only where there is
     /// none, the time is taken from `startedAt`, and said to be unverified.
     func adopt(recording: Int, startedAt: Double) async throws

@@ -1,5 +1,5 @@
 /// What the archive knows of one reading of a recording, without its text.
-package struct PassSummary: Hashable, Sendable {
+package struct PassSummary: Hashable, Sendable, Codable {
     package var id: Int
     package var recording: Int
     package var engine: EngineDescription

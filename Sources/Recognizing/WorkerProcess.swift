@@ -29,7 +29,7 @@ final class WorkerProcess {
 
     private(set) var engine: EngineDescription
     private let child: ChildProcess
-    private var received: [UInt8] = []
+    private var replies = WorkerReplies()
     private var chunk = [UInt8](repeating: 0, count: 65_536)
 
     /// Starts the worker and waits until its model is loaded.
@@ -101,8 +101,7 @@ final class WorkerProcess {
     }
 
     private func ready() throws -> EngineDescription {
-        let line = try line(within: 0)
-        let reply = try? JSONDecoder().decode(WorkerProtocol.Reply.self, from: line)
+        let reply = try? next(within: 0)
         if let failure = reply?.error { throw DeviceError(failure) }
         guard let engine = reply?.ready else {
             throw DeviceError(
@@ -139,29 +138,23 @@ final class WorkerProcess {
         try frame.withUnsafeBytes { try child.write($0) }
     }
 
+    /// The next reply; what it says of an utterance of so many samples lies within them.
     private func next(within samples: Int) throws -> WorkerProtocol.Reply {
-        let line = try line(within: samples)
-        do { return try JSONDecoder().decode(WorkerProtocol.Reply.self, from: line) } catch {
-            throw DeviceError(
-                .failed, "decode-worker",
-                "the decode worker (process \(id)) answered what is no reply; the utterance is tried again")
-        }
-    }
-
-    private func line(within samples: Int) throws -> Data {
         let patience = Self.patience.seconds + samples * Self.patience.timesAudio / SamplePosition.rate
         while true {
-            if let end = received.firstIndex(of: 0x0A) {
-                let line = Data(received[..<end])
-                received.removeSubrange(...end)
-                return line
+            do {
+                if let reply = try replies.next(within: samples) { return reply }
+            } catch {
+                throw DeviceError(
+                    .failed, "decode-worker",
+                    "the decode worker (process \(id)) answered what is no reply; the utterance is tried again")
             }
             let count = try chunk.withUnsafeMutableBytes { try child.read(into: $0, timeoutSeconds: patience) }
             guard count > 0 else {
                 throw DeviceError(
                     .disconnected, "decode-worker", "the decode worker (process \(id)) ended unexpectedly")
             }
-            received.append(contentsOf: chunk[..<count])
+            replies.take(chunk[..<count])
         }
     }
 }

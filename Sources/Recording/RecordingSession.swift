@@ -34,21 +34,25 @@ package final class RecordingSession: Sendable {
         package init() {}
     }
 
-    private let microphone: any MicrophoneProvider
+    private let capture: CaptureSession
     private let path: String
-    private let settings: Settings
     private let sink: any RecordingSink
-    private let link: CaptureLink
+
+    private var link: CaptureLink { capture.link }
+    private var settings: Settings { capture.settings }
 
     /// A recording of `microphone` to a file that does not yet exist; its folder does.
-    package init(
+    package convenience init(
         microphone: any MicrophoneProvider, path: String, settings: Settings = Settings(), sink: any RecordingSink
     ) {
-        self.microphone = microphone
+        self.init(CaptureSession(microphone: microphone, settings: settings), path: path, sink: sink)
+    }
+
+    /// A recording of what is captured, from the first sample, to a file that does not yet exist; its folder does.
+    package init(_ capture: CaptureSession, path: String, sink: any RecordingSink) {
+        self.capture = capture
         self.path = path
-        self.settings = settings
         self.sink = sink
-        link = CaptureLink(ringSamples: Int(settings.ringSeconds * Double(SamplePosition.rate)))
     }
 
     /// How far the capture has come; what is on the disk is up to a sync behind it. From any thread.
@@ -62,12 +66,7 @@ package final class RecordingSession: Sendable {
     package func run() async throws -> RecordingResult {
         try settings.reserve?.check()
         return try await withTaskCancellationHandler {
-            async let captured: Void = onThread(named: "capture", realtimePriority: settings.realtimePriority) {
-                Capture(
-                    provider: self.microphone, link: self.link, length: self.settings.length, clock: self.settings.clock
-                )
-                .run()
-            }
+            async let captured: Void = capture.run()
             async let result = onThread(named: "writer") { try self.write() }
             try await captured
             return try await result
@@ -79,12 +78,13 @@ package final class RecordingSession: Sendable {
     /// Ends the recording, from any thread: `run` returns once everything captured so far is in the closed file.
     ///
     /// The first reason counts; later calls change nothing.
-    package func stop(reason: StopReason) { link.stop(reason: reason) }
+    package func stop(reason: StopReason) { capture.stop(reason: reason) }
 
     private func write() throws -> RecordingResult {
         try link.awaitOpening()
         do {
-            let writer = try Writer(path: path, link: link, sink: sink, settings: settings, microphone: microphone)
+            let writer = try Writer(
+                path: path, link: link, sink: sink, settings: settings, microphone: capture.microphone)
             return writer.run()
         } catch {
             link.stop(reason: .disk)

@@ -9,10 +9,12 @@ import Recognizing
 enum DecodeWorkerCommand: Command {
     static let name = "decode-worker"
     static let summary = "Read utterances from standard input, write what was said to standard output."
-    static let usage = "--model FOLDER [--language-model FILE] [--dictionary FILE] [--profile NAME]"
+    static let usage =
+        "--model FOLDER [--language-model FILE] [--dictionary FILE] [--vocabulary FILE --cache DIR] [--profile NAME]"
     static let details = "Started by the other commands. Its protocol: Sources/Recognizing/WorkerProtocol.swift."
     static let options = (
-        values: ["--model", "--language-model", "--dictionary", "--profile"], flags: [String]()
+        values: ["--model", "--language-model", "--dictionary", "--vocabulary", "--cache", "--profile"],
+        flags: [String]()
     )
     static let isHidden = true
 
@@ -33,10 +35,32 @@ enum DecodeWorkerCommand: Command {
             input: FileDescriptor(adopting: STDIN_FILENO, named: "standard input"),
             output: FileDescriptor(adopting: STDOUT_FILENO, named: "standard output"))
         do {
-            try worker.serve(PocketSphinxRecognizer.Provider(model: model, profile: profile))
+            try worker.serve(
+                PreparedProvider(
+                    model: model, profile: profile, vocabulary: arguments["--vocabulary"],
+                    cache: arguments["--cache"] ?? "."))
         } catch let error as DeviceError {
             // The parent was told, or is gone.
             throw Ending(status: error.exitStatus)
         }
+    }
+}
+
+/// Makes the person's vocabulary ready, where there is one, and then loads the engine: all of it in this process, so that
+/// neither can reach a recording.
+private struct PreparedProvider: RecognizerProvider {
+    var model: PocketSphinxModel
+    var profile: DecoderProfile
+    var vocabulary: String?
+    var cache: String
+
+    func open() throws(DeviceError) -> any Recognizer {
+        guard let vocabulary else { return try PocketSphinxRecognizer(model: model, profile: profile) }
+        try model.check()
+        let (prepared, outcome) = try model.prepare(vocabulary, keptIn: cache)
+        for problem in outcome.report?.problems ?? [] {
+            Terminal.say("fieldscribe: \(vocabulary):\(problem.line): \(problem.reason)")
+        }
+        return try PocketSphinxRecognizer(model: prepared, profile: profile)
     }
 }

@@ -12,7 +12,8 @@ import Glibc
             StatusCommand.self, WatchCommand.self,
             TranscribeCommand.self, RecordCommand.self, ListCommand.self, ShowCommand.self, SearchCommand.self,
             ExportCommand.self, DeleteCommand.self, VerifyCommand.self, RecoverCommand.self, DemoCommand.self,
-            DoctorCommand.self, CalibrateCommand.self, LampCommand.self, DecodeWorkerCommand.self,
+            DoctorCommand.self, CalibrateCommand.self, ModelsCommand.self, VocabularyCommand.self,
+            LampCommand.self, DecodeWorkerCommand.self,
         ]
     }
 

@@ -4,27 +4,33 @@ import Glibc
 import Platform
 import PocketSphinxRecognizer
 import Recognizing
+import Recording
 import SQLiteArchive
 
 /// The appliance without a panel: records until it is told to stop, and writes down meanwhile.
 enum RecordCommand: Command {
     static let name = "record"
     static let summary = "Record from the microphone into the archive, and write down what is said."
-    static let usage = "[--seconds N] [--microphone M] [--directory DIR] [--json] [--audio-only]"
+    static let usage =
+        "[--seconds N] [--microphone M] [--directory DIR] [--json] [--audio-only] [--model NAME] [--vocabulary FILE]"
     static let details = """
           --seconds N        stop after N seconds; else Ctrl-C stops, and a second Ctrl-C leaves the rest of the text
           --microphone M     alsa:NAME, file:PATH, file+fast:PATH or tone:HZ; default capture.device
           --directory DIR    where archive and recordings are kept; default storage.directory
           --json             print events, an object a line
           --audio-only       record without writing down
+          --model NAME       a model that fieldscribe models lists, or its folder; default recognizer.model
+          --vocabulary FILE  words and phrases to prefer, or a grammar; default recognizer.vocabulary
         """
     static let options = (
-        values: ["--seconds", "--microphone", "--directory"], flags: ["--json", "--audio-only"]
+        values: ["--seconds", "--microphone", "--directory", "--model", "--vocabulary"],
+        flags: ["--json", "--audio-only"]
     )
 
     static func run(_ arguments: Arguments) async throws {
         try arguments.expect(0, "nothing else")
-        var configuration = try arguments.configuration()
+        var configuration = try arguments.configuration().with(
+            model: arguments["--model"], vocabulary: arguments["--vocabulary"])
         if let microphone = arguments["--microphone"] { configuration.capture.device = microphone }
         if let directory = arguments["--directory"] { configuration.storage.directory = directory }
         let seconds = try arguments["--seconds"].map { _ in
@@ -54,9 +60,11 @@ enum RecordCommand: Command {
     ) async throws -> LiveRecording.Outcome {
         let hub = EventHub()
         let events = hub.events(withPartials: screen.wantsPartials)
-        let recording = try await LiveRecording(
-            configuration: configuration, archive: archive, microphone: try configuration.microphone(), hub: hub,
+        let capture = CaptureSession(
+            try configuration.microphone(), configuration: configuration,
             length: seconds.map { SamplePosition(Int64($0 * SamplePosition.rate)) })
+        let recording = try await LiveRecording(
+            configuration: configuration, archive: archive, capture: capture, hub: hub)
         let interrupts = Interrupts { count in
             if count > 1 {
                 screen.close()

@@ -10,7 +10,8 @@ import Recognizing
 enum TranscribeCommand: Command {
     static let name = "transcribe"
     static let summary = "Write down what is said in audio files."
-    static let usage = "FILE... [--format F] [--output DIR] [--jobs N] [--pass live|final|quick] [--alternatives N]"
+    static let usage =
+        "FILE... [--format F] [--output DIR] [--jobs N] [--pass live|final|quick] [--alternatives N] [--model NAME] [--vocabulary FILE]"
     static let details = """
           FILE               audio of any format that libsndfile reads, any rate, any channels; - is standard input
           --format F         \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); default text
@@ -19,11 +20,17 @@ enum TranscribeCommand: Command {
           --pass P           live; final reads twice as carefully, for about three times the CPU; quick, for the
                              smallest boards, takes less; default live
           --alternatives N   other readings a segment; default 3
+          --model NAME       a model that fieldscribe models lists, or its folder; default recognizer.model
+          --vocabulary FILE  words and phrases to prefer, or a grammar; default recognizer.vocabulary
         """
-    static let options = (values: ["--format", "--output", "--jobs", "--pass", "--alternatives"], flags: [String]())
+    static let options = (
+        values: ["--format", "--output", "--jobs", "--pass", "--alternatives", "--model", "--vocabulary"],
+        flags: [String]()
+    )
 
     static func run(_ arguments: Arguments) async throws {
-        let configuration = try arguments.configuration()
+        let configuration = try arguments.configuration().with(
+            model: arguments["--model"], vocabulary: arguments["--vocabulary"])
         guard !arguments.rest.isEmpty else {
             throw UsageError("transcribe: name a file; see fieldscribe transcribe --help")
         }

@@ -1,4 +1,5 @@
 import Core
+import FoundationEssentials
 import Glibc
 import Platform
 import SQLiteArchive
@@ -192,14 +193,14 @@ import Testing
         try await Served().run { served throws in
             let client = try served.client()
             #expect(client.ask(#"{"command":"list"}"#) != nil)
-            let number = open("/dev/null", O_RDONLY)
+            let path = served.folder.file("sent")
+            let number = open(path, O_RDONLY | O_CREAT, 0o600)
             defer { close(number) }
-            let before = openFiles()
             for _ in 0..<20 {
                 #expect(client.send(#"{"command":"list"}"#, descriptor: number))
                 #expect(client.line() == "{\"recordings\":[]}")
             }
-            #expect(openFiles() == before)
+            #expect(descriptors(of: path) == 1)
         }
     }
 
@@ -224,12 +225,12 @@ import Testing
         #expect(access(path, F_OK) == 0)
     }
 
-    private func openFiles() -> Int {
-        guard let folder = opendir("/proc/self/fd") else { return -1 }
-        defer { closedir(folder) }
-        var count = 0
-        while readdir(folder) != nil { count += 1 }
-        return count
+    /// How many of this process's descriptors are of that file.
+    private func descriptors(of path: String) -> Int {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        return names.count {
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == path
+        }
     }
 }
 

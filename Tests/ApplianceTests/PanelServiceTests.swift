@@ -8,6 +8,8 @@ import Testing
     private func panel(_ change: (inout Configuration.Panel) -> Void = { _ in }) throws -> (PanelService, PanelDesk) {
         var settings = Configuration.Panel()
         (settings.button, settings.lamp) = (.sim, .sim)
+        // However slow the machine, no press here is a long one.
+        settings.holdMilliseconds = 600_000
         change(&settings)
         let desk = try PanelDesk()
         return (PanelService(settings: settings, desk: desk) { false }, desk)

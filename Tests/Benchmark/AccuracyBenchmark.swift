@@ -1,4 +1,5 @@
 import Core
+import FoundationEssentials
 import TestKit
 
 /// Word errors, CPU and memory of every profile on the open set, against the stock program file by file.
@@ -22,34 +23,37 @@ struct AccuracyBenchmark {
 
     let workshop: Workshop
     let corpus: Corpus
+    /// What its files are called by.
+    var title = "accuracy"
 
-    /// Measures everything, prints the tables, and writes `accuracy.json` and `accuracy.svg`.
-    func run(pictures: String?) throws {
-        let paths = corpus.items.map(\.path)
-        var results: [Result] = []
-        var audio = 0.0
-        for profile in Self.profiles {
-            let (transcripts, cost) = try workshop.transcribe(
-                paths, profile: profile, into: "accuracy-\(profile)", samplingMemory: true)
-            audio = transcripts.values.reduce(0) { $0 + $1.duration }
-            results.append(
-                Result(
-                    name: profile, wordErrors: percent(transcripts.mapValues(\.text)), cpuSeconds: cost.cpuSeconds,
-                    audioSeconds: audio, peakMegabytes: cost.peakTogetherMegabytes))
-            let confidence = ConfidenceReport(corpus: corpus, transcripts: transcripts)
-            print("\nConfidence of \(profile):\n\n\(confidence.markdown)")
+    /// Measures everything, or only what is named, prints the tables, and writes `accuracy.json` and `accuracy.svg`. What
+    /// is not measured now comes from the last run that did.
+    func run(only names: [String]?, pictures: String?) throws {
+        for name in Self.profiles + [Self.peer] where names?.contains(name) ?? true {
+            try keep(name == Self.peer ? measurePeer() : measure(name))
         }
-        results.append(try measurePeer(audio))
+        let results = (Self.profiles + [Self.peer]).compactMap(kept)
         print("\n\(table(results).markdown)")
-        try workshop.write(json(results), to: "accuracy.json")
-        try workshop.write(Plot(results: results).svg, to: "accuracy.svg", in: pictures)
+        try workshop.write(json(results), to: "\(title).json")
+        try workshop.write(Plot(results: results).svg, to: "\(title).svg", in: pictures)
     }
 
-    private func measurePeer(_ audio: Double) throws -> Result {
+    private func measure(_ profile: String) throws -> Result {
+        let (transcripts, cost) = try workshop.transcribe(
+            corpus.items.map(\.path), profile: profile, into: "\(title)-\(profile)", samplingMemory: true)
+        let confidence = ConfidenceReport(corpus: corpus, transcripts: transcripts)
+        print("\nConfidence of \(profile):\n\n\(confidence.markdown)")
+        return Result(
+            name: profile, wordErrors: percent(transcripts.mapValues(\.text)), cpuSeconds: cost.cpuSeconds,
+            audioSeconds: try audioSeconds(), peakMegabytes: cost.peakTogetherMegabytes)
+    }
+
+    private func measurePeer() throws -> Result {
         var texts: [String: String] = [:]
-        var result = Result(name: Self.peer, wordErrors: [:], cpuSeconds: 0, audioSeconds: audio, peakMegabytes: 0)
+        var result = Result(
+            name: Self.peer, wordErrors: [:], cpuSeconds: 0, audioSeconds: try audioSeconds(), peakMegabytes: 0)
         for item in corpus.items {
-            let (text, cost) = try workshop.peer(item.path)
+            let (text, cost) = try workshop.peer(item.path, into: "\(Self.peer).txt")
             texts[item.name] = text
             result.cpuSeconds += cost.cpuSeconds
             result.peakMegabytes = max(result.peakMegabytes, cost.peakMegabytes)
@@ -58,18 +62,31 @@ struct AccuracyBenchmark {
         return result
     }
 
+    private func audioSeconds() throws -> Double {
+        let samples = try corpus.items.reduce(0) { try $0 + SeamReport.samples($1.path).count }
+        return Double(samples) / Double(SamplePosition.rate)
+    }
+
+    private func keep(_ result: Result) throws { try workshop.write(json(result), to: "\(title)-\(result.name).json") }
+
+    private func kept(_ name: String) -> Result? {
+        (try? lines("\(workshop.folder)/\(title)-\(name).json")).flatMap {
+            try? JSONDecoder().decode(Result.self, from: Data($0.joined(separator: "\n").utf8))
+        }
+    }
+
     private func percent(_ texts: [String: String]) -> [String: Double] {
         corpus.errors(of: texts).mapValues(\.percent)
     }
 
     private func table(_ results: [Result]) -> Table {
-        var table = Table("", "live", "final", "quick", Self.peer)
+        var table = Table([""] + results.map(\.name))
         func row(_ name: String, _ figure: (Result) -> String) { table.add([name] + results.map(figure)) }
         for group in corpus.groups {
             row("word errors, \(group), %") { shown($0.wordErrors[group] ?? 0, 1) }
         }
         row("word errors, all, %") { shown($0.overall, 1) }
-        guard let peer = results.last else { return table }
+        guard let peer = results.last, peer.name == Self.peer else { return table }
         row("by the peer's") { shown($0.overall / peer.overall, 2) }
         row("CPU, x real time") { shown($0.timesRealTime, 3) }
         row("by the peer's") { shown($0.cpuSeconds / peer.cpuSeconds, 2) }

@@ -6,8 +6,10 @@ import Glibc
 /// What is measured with speech uses the corpus beside the repository, and is skipped, and says so, where that is not.
 @main struct Benchmark {
     private static let usage = """
-        usage: benchmark [capture|hour|seams|memory|accuracy|speakers|latency|robustness|calibrate] [--every N] [--pictures FOLDER]
+        usage: benchmark [capture|appliance|hour|seams|memory|accuracy|speakers|latency|robustness|calibrate]
+                         [--every N] [--only NAMES] [--pictures FOLDER]
           capture     an hour to the card, against arecord
+          appliance   how soon lamp and microphone answer a press; what it takes while it waits and while it records
           hour        the field hour with two workers, against pocketsphinx_continuous; with the seams
           seams       the same without the peer
           memory      what a second worker costs
@@ -18,6 +20,8 @@ import Glibc
           robustness  quiet, noisy, clipped sound, other rates
           calibrate   the constants of Calibration.swift
           --every N   only each Nth file of the open set
+          --only live,final,quick,pocketsphinx_continuous
+                      accuracy measures these, and takes the others from its last run
         Without a word: capture and hour.
         """
 
@@ -25,11 +29,15 @@ import Glibc
         var words = Array(CommandLine.arguments.dropFirst())
         let step = value(of: "--every", in: &words).flatMap { Int($0) } ?? 1
         let pictures = value(of: "--pictures", in: &words)
+        let only = value(of: "--only", in: &words)?.split(separator: ",").map(String.init)
         if words.isEmpty { words = ["capture", "hour"] }
         for word in words {
             guard
-                ["capture", "hour", "seams", "memory", "accuracy", "speakers", "latency", "robustness", "calibrate"]
-                    .contains(word)
+                [
+                    "capture", "appliance", "hour", "seams", "memory", "accuracy", "speakers", "latency", "robustness",
+                    "calibrate",
+                ]
+                .contains(word)
             else {
                 print(usage)
                 exit(word == "--help" ? 0 : 2)
@@ -40,6 +48,10 @@ import Glibc
             defer { fflush(nil) }
             if word == "capture" {
                 try CaptureBenchmark(workshop: workshop).run()
+                continue
+            }
+            if word == "appliance" {
+                try ApplianceBenchmark(workshop: workshop).run(Self.speech)
                 continue
             }
             guard let open = try Corpus.open()?.every(max(1, step)) else {
@@ -58,11 +70,17 @@ import Glibc
                 }
                 try LatencyBenchmark(workshop: workshop).run(reader.path, seconds: 60)
             case "speakers":
-                try AccuracyBenchmark(workshop: workshop, corpus: open.joined(in: workshop.folder)).run(pictures: nil)
-            default: try AccuracyBenchmark(workshop: workshop, corpus: open).run(pictures: pictures)
+                let speakers = try open.joined(in: workshop.folder)
+                try AccuracyBenchmark(workshop: workshop, corpus: speakers, title: "speakers")
+                    .run(only: only, pictures: nil)
+            default: try AccuracyBenchmark(workshop: workshop, corpus: open).run(only: only, pictures: pictures)
             }
         }
     }
+
+    /// Real speech of the Debian package pocketsphinx-testdata; behind its end the microphone is silent.
+    private static let speech =
+        "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-0930.wav"
 
     private static func value(of option: String, in words: inout [String]) -> String? {
         guard let index = words.firstIndex(of: option), index + 1 < words.count else { return nil }

@@ -2,7 +2,9 @@
 struct Table {
     private var rows: [[String]]
 
-    init(_ columns: String...) { rows = [columns, columns.map { _ in "---" }] }
+    init(_ columns: String...) { self.init(columns) }
+
+    init(_ columns: [String]) { rows = [columns, columns.map { _ in "---" }] }
 
     mutating func add(_ cells: [String]) { rows.append(cells) }
 

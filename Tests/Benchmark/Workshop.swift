@@ -35,8 +35,8 @@ struct Workshop {
     }
 
     /// The stock program on one file.
-    func peer(_ path: String) throws -> (text: String, cost: MeasuredProcess) {
-        let output = "\(folder)/peer.txt"
+    func peer(_ path: String, into name: String = "peer.txt") throws -> (text: String, cost: MeasuredProcess) {
+        let output = "\(folder)/\(name)"
         let cost = try MeasuredProcess(["pocketsphinx_continuous", "-infile", path], output: output)
         guard cost.status == 0 else {
             throw DeviceError(.missing, "benchmark", "pocketsphinx_continuous failed; install pocketsphinx")

@@ -40,7 +40,7 @@ import Testing
         Row(
             key: "recognizer.engine", good: ["pocketsphinx", "command:/opt/engine --fast"],
             bad: ["whisper", "command:", "PocketSphinx"]),
-        Row(key: "recognizer.model", good: ["/opt/model"], bad: ["en-us", "~/model"]),
+        Row(key: "recognizer.model", good: ["/opt/model", "en-us", "de"], bad: ["~/model", "../x", ".x", "a b"]),
         Row(key: "recognizer.language-model", good: ["", "/opt/a.lm.bin"], bad: ["a.lm.bin"]),
         Row(key: "recognizer.dictionary", good: ["", "/opt/a.dict"], bad: ["a.dict"]),
         Row(key: "recognizer.vocabulary", good: ["", "/etc/words"], bad: ["words"]),

@@ -27,6 +27,7 @@ import Testing
         #expect(names(desk.shelf).count == 2, "no temporary folder stays")
         let entries = await desk.ledger.entries
         #expect(entries.map(\.folder) == report.copied.map(\.folder) && entries.allSatisfy { $0.volume == "ABCD-1234" })
+        #expect(entries.allSatisfy { $0.pass == 3 * $0.recording }, "the pass whose text was copied")
         let sum = shell("sha256sum < '\(desk.shelf)/\(Desk.name(1))/SHA256SUMS'").output.prefix(64)
         #expect(entries[0].manifest == sum)
         let size = shell("cat '\(desk.shelf)/\(Desk.name(1))'/* | wc -c").output.filter { $0 != "\n" }

@@ -29,6 +29,23 @@ import TestKit
         #expect(contents.contains { $0.hasSuffix("./usr/share/doc/fieldscribe/copyright") })
     }
 
+    @Test("its copyright file names every library of Debian that the executable links, by its source package")
+    func copyright() throws {
+        let named = try text(of: Repository.file("deploy/debian/copyright"))
+        let dynamic = try Tool("readelf", "-d", Repository.executable()).output
+        let libraries = dynamic.split(separator: "\n").filter { $0.contains("(NEEDED)") }
+            .compactMap { $0.split(separator: "[").last?.dropLast() }
+        #expect(libraries.count > 10)
+        for library in libraries {
+            // The Swift runtime, which a release has within, is of no package here or of swiftlang.
+            let owner = try Tool("dpkg-query", "--search", "*/\(library)").output.prefix { $0 != ":" }
+            if owner.isEmpty || owner.contains("swiftlang") { continue }
+            let source = try Tool("dpkg-query", "--show", "--showformat", "${source:Package}", "\(owner)").output
+            let name = source.hasPrefix("gcc-") ? "gcc" : source
+            #expect(!name.isEmpty && named.contains(" \(name)"), "\(library) is of \(source)")
+        }
+    }
+
     @Test("has the same bytes when it is packed again")
     func reproducible() throws {
         let (one, two) = (try pack(into: "one"), try pack(into: "two"))

@@ -63,7 +63,11 @@ final class ApplianceProcess {
 
     /// Waits until the status has a text.
     func status(has text: String) throws {
-        while try ask(#"{"command":"status"}"#)?.contains(text) != true { try alive() }
+        let patience = Patience(text)
+        while try ask(#"{"command":"status"}"#)?.contains(text) != true {
+            try patience.check()
+            try alive()
+        }
     }
 
     /// A press that lasts at least so long, by the button's own time.
@@ -113,8 +117,12 @@ final class Watcher {
     }
 
     /// Waits for a line of which that is true.
+    ///
+    /// - Throws: where none came in minutes: the test fails instead of waiting for ever.
     func wait(for matches: (String) -> Bool) throws {
+        let patience = Patience("a line of watch")
         while try !lines.contains(where: matches) {
+            try patience.check()
             try #require(kill(process.id, 0) == 0)
             usleep(10_000)
         }
@@ -124,4 +132,16 @@ final class Watcher {
         kill(process.id, SIGINT)
         return try process.wait()
     }
+}
+
+/// How long a test waits for what never comes.
+private struct Patience {
+    private let what: String
+    private let end = time(nil) + 180
+
+    init(_ what: String) { self.what = what }
+
+    struct Exhausted: Error { var waitedFor: String }
+
+    func check() throws { if time(nil) > end { throw Exhausted(waitedFor: what) } }
 }

@@ -155,4 +155,11 @@ enum Speech {
         try Fieldscribe.tool("sox", all[0], all[1], all[2], all[3], all[4], path, "pad", "0.5", "1", in: folder)
         return path
     }
+
+    /// The same again and again, for longer than any machine takes to load the model.
+    static func endless(in folder: TemporaryFolder) throws -> String {
+        let path = "\(folder.path)/endless.wav"
+        try Fieldscribe.tool("sox", try joined(in: folder), path, "repeat", "30", in: folder)
+        return path
+    }
 }

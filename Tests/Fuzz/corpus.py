@@ -56,4 +56,32 @@ put("worker", "whole", request(partials=False, alternatives=3) + frame(b"a", aud
 put("worker", "partials", request(partials=True, alternatives=0, channel={"cepstralMean": [1.5, -2]})
     + frame(b"a", audio) * 2 + frame(b"e"))
 put("worker", "long", request(partials=False, alternatives=0) + b"a\xff\xff\x1f\0" + audio)
+
+
+def line(**fields):
+    return json.dumps(fields).encode() + b"\n"
+
+
+word = {"text": "hello", "range": {"start": 0, "end": 400}, "confidence": 0.5}
+put("replies", "whole", b"\x40" + line(ready={"name": "x", "version": "1", "model": "m"})
+    + line(channel={"cepstralMean": [1.5]})
+    + line(result={"words": [word], "alternatives": [{"text": "hallo", "confidence": 1}], "cpuSeconds": 0.1}))
+put("replies", "strange", b"\x05" + line(result={"words": [
+    {"text": "\n", "range": {"start": -(2**63), "end": 2**63 - 1}, "confidence": 1e300},
+    {"text": "a\x1b[2Jb", "range": {"start": 2**63 - 1, "end": 0}, "confidence": -1}], "alternatives": [],
+    "cpuSeconds": -1}) + line(error={"code": "no such", "message": ""}) + line(partial="hel") + line(done=True))
+
+put("control", "status", line(command="status") * 3)
+put("control", "archive", line(command="search", words="a \"b\" NEAR(c)*", limit=-(2**62), directory="/") + line(
+    command="delete", recordings=[-1, 0, 2**62]) + line(command="mark", text="\u0000\ud83d\ude00"))
+put("control", "exported", line(command="exported", entry={
+    "recording": 1, "volume": "v", "folder": "f", "pass": 1, "at": 1e300, "hash": ""}) + b"{" * 2000 + b"\n")
+
+segment = {"id": 1, "range": {"start": 0, "end": 16000}, "words": [word], "alternatives": [], "endedBy": "silence"}
+put("journal", "whole", line(began={"startedAt": 1.5, "clock": "unverified", "microphone": "tone:440"})
+    + line(**{"pass": {"number": 1, "engine": {"name": "x", "version": "1", "model": "m"}, "profile": "live"}})
+    + line(segment={"content": segment, "pass": 1}) + line(passEnded={"number": 1})
+    + line(ended={"length": 16000, "reason": "button"}))
+put("journal", "strange", line(segment={"content": dict(segment, range={"start": -(2**63), "end": 2**63 - 1}), "pass": 9999})
+    + line(gap={"content": {"range": {"start": 5, "end": 1}, "reason": "overrun"}}) + b"00000000 {}\n\n")
 put("planted", "near", b"RIFF1234")

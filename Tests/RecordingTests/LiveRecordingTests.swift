@@ -34,7 +34,8 @@ import Testing
                 .failure(unplugged),
             ] + [ScriptedMicrophone.Step](repeating: .refusal(unplugged), count: 1_000))
         let recording = try await LiveRecording(
-            configuration: configuration, archive: archive, microphone: microphone, hub: hub)
+            configuration: configuration, archive: archive,
+            capture: CaptureSession(microphone, configuration: configuration), hub: hub)
         #expect(FileManager.default.fileExists(atPath: folder.file("ballast")))
         #expect(recording.diskProgress == nil)
         #expect(recording.position == .zero)
@@ -73,7 +74,8 @@ import Testing
         let archive = try SQLiteArchive(path: configuration.archivePath)
         do {
             _ = try await LiveRecording(
-                configuration: configuration, archive: archive, microphone: ScriptedMicrophone([.samples([1])]),
+                configuration: configuration, archive: archive,
+                capture: CaptureSession(ScriptedMicrophone([.samples([1])]), configuration: configuration),
                 hub: EventHub())
             Issue.record("a recording was begun")
         } catch let error as DeviceError {
@@ -87,11 +89,28 @@ import Testing
         let archive = try SQLiteArchive(path: configuration.archivePath)
         let before = MonotonicClock.wallSeconds
         let recording = try await LiveRecording(
-            configuration: configuration, archive: archive, microphone: Heard(), hub: EventHub())
+            configuration: configuration, archive: archive,
+            capture: CaptureSession(Heard(), configuration: configuration), hub: EventHub())
         let after = MonotonicClock.wallSeconds
         let start = try #require(try await archive.recordings().first).startedAt
         #expect(before - 1_000 <= start && start <= after - 1_000)
         #expect(recording.id == 1)
+    }
+
+    @Test("what is heard before the disk has made room is in the recording")
+    func heardBefore() async throws {
+        let archive = try SQLiteArchive(path: configuration.archivePath)
+        let heard = Wakeup()
+        let capture = CaptureSession(
+            ScriptedMicrophone([.samples(numbered(3_000)), .perform { heard.signal() }, .samples(numbered(2_000))]),
+            configuration: configuration)
+        async let captured: Void = capture.run()
+        try await signalled(heard)
+        let recording = try await LiveRecording(
+            configuration: configuration, archive: archive, capture: capture, hub: EventHub())
+        let outcome = try await recording.run(pool: nil, profile: "none", alternatives: 1)
+        try await captured
+        #expect(outcome.recording.length == SamplePosition(5_000))
     }
 
     @Test("levels are told while somebody listens to them, also where he comes late, and not after")
@@ -104,7 +123,8 @@ import Testing
                 + [.samples(numbered(16_000)), .perform { heard.signal() }, .perform { goOn.wait() }]
                 + [.samples(numbered(16_000))])
         let recording = try await LiveRecording(
-            configuration: configuration, archive: archive, microphone: microphone, hub: hub)
+            configuration: configuration, archive: archive,
+            capture: CaptureSession(microphone, configuration: configuration), hub: hub)
         async let running = recording.run(pool: nil, profile: "none", alternatives: 1)
         try await signalled(silent)
         #expect(await recording.reaches(SamplePosition(16_000)))

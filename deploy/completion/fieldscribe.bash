@@ -21,7 +21,8 @@ _fieldscribe() {
     --format) _fieldscribe_words 'text json jsonl srt vtt csv textgrid eaf labels html' ;;
     --pass) _fieldscribe_words 'live final' ;;
     --microphone) _fieldscribe_words 'alsa: file: file+fast: tone:' ;;
-    --config) _fieldscribe_files -f ;;
+    --config | --vocabulary) _fieldscribe_files -f ;;
+    --model) _fieldscribe_words "$("$program" models 2>/dev/null | sed -n 's/^[* ] \([^ ]*\) .*/\1/p')" ;;
     --output | --to | --directory) _fieldscribe_files -d ;;
     --jobs | --seconds | --limit | --alternatives) ;;
     *)
@@ -40,6 +41,7 @@ _fieldscribe() {
 _fieldscribe_arguments() {
     case $command in
     transcribe) _fieldscribe_files -f ;;
+    vocabulary) if [[ $before == vocabulary ]]; then _fieldscribe_words 'check prepare use'; else _fieldscribe_files -f; fi ;;
     show | export | delete | verify)
         _fieldscribe_words "$("$program" list 2>/dev/null | sed -n 's/^\([0-9][0-9]*\) .*/\1/p')"
         ;;

@@ -24,13 +24,16 @@ install_packages() {
 # What every build needs.
 install_build_packages() {
     install_packages git g++ pkg-config libasound2-dev libgpiod-dev libinih-dev libpocketsphinx-dev \
-        libsphinxbase-dev libsndfile1-dev libsoxr-dev libsqlite3-dev nettle-dev pocketsphinx-en-us pocketsphinx-testdata
+        libsphinxbase-dev libsndfile1-dev libsoxr-dev libsqlite3-dev nettle-dev pocketsphinx-en-us \
+        pocketsphinx-testdata espeak-ng
 }
 
-# How a release is built: the Swift runtime within, no symbols, nothing unused, nothing that tells builds apart.
+# How a release is built: the Swift runtime within, no symbols, nothing unused, relocations packed (they are 1 MB) and read-only
+# once they are made, nothing that tells builds apart. The linker is Swift's own, the same on every Debian.
 # shellcheck disable=SC2034 # used by the scripts that source this
-release_build=(swift build -c release --product fieldscribe --static-swift-stdlib -Xlinker --gc-sections -Xlinker -s
-    -Xlinker --build-id=none)
+release_build=(swift build -c release --product fieldscribe --static-swift-stdlib -Xswiftc -use-ld=lld
+    -Xlinker --gc-sections -Xlinker -s -Xlinker -z -Xlinker pack-relative-relocs -Xlinker -z -Xlinker relro
+    -Xlinker -z -Xlinker now -Xlinker --build-id=none)
 
 # find_swift: a Swift 6 on the PATH; Debian 13 and later install theirs.
 find_swift() {
@@ -58,8 +61,9 @@ install_deploy_test_packages() {
 # What the installed executable needs, by the names of this Debian; the stick needs the last three.
 run_packages() {
     local name
-    for name in libasound2t64 libasound2 libgpiod3 libgpiod2 libsndfile1 libsoxr0 libsqlite3-0 libinih1 libpocketsphinx3 \
-        libsphinxbase3t64 libsphinxbase3 pocketsphinx-en-us util-linux coreutils findutils; do
+    for name in libasound2t64 libasound2 libgpiod3 libgpiod2 libsndfile1 libsoxr0 libnettle8t64 libnettle8 \
+        libsqlite3-0 libinih1 libpocketsphinx3 libsphinxbase3t64 libsphinxbase3 pocketsphinx-en-us espeak-ng \
+        util-linux coreutils findutils; do
         # Of two spellings, the one that this release has.
         if apt-cache show "$name" 2>/dev/null | grep -q '^Package:'; then echo "$name"; fi
     done

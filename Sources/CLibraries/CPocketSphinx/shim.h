@@ -10,6 +10,12 @@
 #if defined(__has_include) && __has_include(<pocketsphinx/endpointer.h>)
 #define FIELDSCRIBE_POCKETSPHINX_5 1
 #include <pocketsphinx/err.h>
+#include <pocketsphinx/model.h>
+#define fieldscribe_ps_set_lm ps_add_lm
+#define fieldscribe_ps_set_jsgf ps_add_jsgf_file
+#define fieldscribe_ps_activate ps_activate_search
+#define fieldscribe_ps_current ps_current_search
+#define fieldscribe_ps_remove ps_remove_search
 #else
 #define FIELDSCRIBE_POCKETSPHINX_5 0
 #include <sphinxbase/cmd_ln.h>
@@ -19,6 +25,13 @@
 #include <sphinxbase/feat.h>
 #include <sphinxbase/fixpoint.h>
 #include <sphinxbase/logmath.h>
+#include <sphinxbase/ngram_model.h>
+#include <sphinxbase/yin.h>
+#define fieldscribe_ps_set_lm ps_set_lm
+#define fieldscribe_ps_set_jsgf ps_set_jsgf_file
+#define fieldscribe_ps_activate ps_set_search
+#define fieldscribe_ps_current ps_get_search
+#define fieldscribe_ps_remove ps_unset_search
 #endif
 
 static inline const char *fieldscribe_ps_version(void) { return FIELDSCRIBE_POCKETSPHINX_5 ? "5" : "0.8+5prealpha"; }
@@ -254,4 +267,96 @@ static inline void fieldscribe_ps_stream(ps_decoder_t *decoder) {
 /// The probability that a log value of this decoder stands for.
 static inline double fieldscribe_ps_probability(ps_decoder_t *decoder, int32_t value) {
     return logmath_exp(ps_get_logmath(decoder), value);
+}
+
+/// Hears a second language model beside the decoder's own, each with its full weight; 0, or -1 where the library refuses.
+static inline int fieldscribe_ps_add_model(ps_decoder_t *decoder, const char *path) {
+    char name[64];
+    snprintf(name, sizeof name, "%s", fieldscribe_ps_current(decoder));
+    // The decoder keeps its model in a set that takes every word of the dictionary for one of the model's: the model
+    // itself is wanted, else words that it does not know are searched for, too.
+    ngram_model_t *own = NULL;
+    const char *unused;
+    ngram_model_set_iter_t *first = ngram_model_set_iter(ps_get_lm(decoder, name));
+    if (first) {
+        own = ngram_model_set_iter_model(first, &unused);
+        ngram_model_set_iter_free(first);
+    }
+    logmath_t *math = logmath_retain(ps_get_logmath(decoder));
+    ngram_model_t *added = ngram_model_read(ps_get_config(decoder), path, NGRAM_ARPA, math);
+    if (!own || !added) return -1;
+    ngram_model_t *models[] = {ngram_model_retain(own), added};
+    char *names[] = {(char *)"own", (char *)"added"};
+    const float weights[] = {1, 1};
+    ngram_model_t *both = ngram_model_set_init(ps_get_config(decoder), models, names, weights, 2);
+    // Under the same name: the search without it is freed.
+    if (!both || fieldscribe_ps_set_lm(decoder, name, both) < 0) return -1;
+    return fieldscribe_ps_activate(decoder, name) < 0 ? -1 : 0;
+}
+
+/// Understands from here on what a grammar tells, and nothing else; 0, or -1 where the library refuses.
+static inline int fieldscribe_ps_take_grammar(ps_decoder_t *decoder, const char *path) {
+    char name[64];
+    snprintf(name, sizeof name, "%s", fieldscribe_ps_current(decoder));
+    if (fieldscribe_ps_set_jsgf(decoder, "grammar", path) < 0) return -1;
+    if (fieldscribe_ps_activate(decoder, "grammar") < 0) return -1;
+    fieldscribe_ps_remove(decoder, name);
+    return 0;
+}
+
+/// A language model alone, and the base of its logarithms.
+typedef struct {
+    ngram_model_t *model;
+    logmath_t *math;
+} fieldscribe_lm;
+
+/// Opens one; its model is null where the library refuses.
+static inline fieldscribe_lm fieldscribe_lm_open(const char *path) {
+    fieldscribe_lm opened = {NULL, NULL};
+#if !FIELDSCRIBE_POCKETSPHINX_5
+    err_set_logfp(NULL);
+#endif
+    err_set_callback(fieldscribe_ps_log, NULL);
+    *fieldscribe_ps_last_error() = 0;
+    opened.math = logmath_init(1.0001, 0, 0);
+    if (opened.math) opened.model = ngram_model_read(NULL, path, NGRAM_AUTO, logmath_retain(opened.math));
+    return opened;
+}
+
+static inline void fieldscribe_lm_close(fieldscribe_lm opened) {
+    if (opened.model) ngram_model_free(opened.model);
+    if (opened.math) logmath_free(opened.math);
+}
+
+/// The probability of words[0] after words[1], words[2] ..., the nearest first; 0 for a word that the model lacks.
+static inline double fieldscribe_lm_probability(fieldscribe_lm opened, const char *const *words, int count) {
+    ngram_model_t *model = opened.model;
+    if (ngram_wid(model, words[0]) == ngram_unknown_wid(model)) return 0;
+    // What stands before an unknown word tells nothing.
+    int known = 1;
+    while (known < count && ngram_wid(model, words[known]) != ngram_unknown_wid(model)) known++;
+    return logmath_exp(opened.math, ngram_prob(model, words, known));
+}
+
+/// The period, in samples, and how little a frame resembles itself a period later (32768: not at all), for each frame of
+/// `window` samples every `hop`; returns their number, at most `capacity`. 5.x keeps its estimator to itself: 0.
+static inline int fieldscribe_voice_track(
+    const int16_t *samples, size_t count, int window, int hop, uint16_t *periods, uint16_t *differences, int capacity) {
+#if FIELDSCRIBE_POCKETSPHINX_5
+    (void)samples, (void)count, (void)window, (void)hop, (void)periods, (void)differences, (void)capacity;
+    return 0;
+#else
+    yin_t *yin = yin_init(window, 0.1f, 0.2f, 2);
+    if (!yin) return 0;
+    int got = 0;
+    yin_start(yin);
+    for (size_t at = 0; at + (size_t)window <= count; at += (size_t)hop) {
+        yin_write(yin, samples + at);
+        if (got < capacity && yin_read(yin, periods + got, differences + got)) got++;
+    }
+    yin_end(yin);
+    while (got < capacity && yin_read(yin, periods + got, differences + got)) got++;
+    yin_free(yin);
+    return got;
+#endif
 }

@@ -21,6 +21,20 @@ final class DecoderHandle {
         }
         self.pointer = pointer
         try checkDictionary(model)
+        if let addition = model.addition { try add(addition) }
+    }
+
+    private func add(_ addition: PocketSphinxModel.Addition) throws(DeviceError) {
+        let (status, path) =
+            switch addition {
+            case .phrases(let path): (fieldscribe_ps_add_model(pointer, path), path)
+            case .grammar(let path): (fieldscribe_ps_take_grammar(pointer, path), path)
+            }
+        guard status < 0 else { return }
+        throw DeviceError(
+            .unsupported, "vocabulary",
+            "\(path): PocketSphinx refuses this vocabulary (\(Self.lastError)); fieldscribe vocabulary check tells more"
+        )
     }
 
     /// The library passes over words whose sounds the acoustic model does not know, and then understands nothing.

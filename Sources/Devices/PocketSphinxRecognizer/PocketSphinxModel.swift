@@ -1,5 +1,6 @@
 import Core
 import Glibc
+import Platform
 
 /// A model folder: acoustic model, language model and pronouncing dictionary.
 package struct PocketSphinxModel: Hashable, Sendable {
@@ -12,24 +13,60 @@ package struct PocketSphinxModel: Hashable, Sendable {
     package var languageModel: String
     package var dictionary: String
 
+    /// What is heard besides, or instead.
+    package enum Addition: Hashable, Sendable {
+        /// A language model beside the model's own, in ARPA's form.
+        case phrases(String)
+        /// A grammar in JSGF: nothing else is understood.
+        case grammar(String)
+    }
+
+    /// What a person's vocabulary adds; nil for nothing.
+    package var addition: Addition?
+
     /// The model in `folder`, whose name tells its files' names as in Debian's packages: `en-us/en-us` (acoustic),
-    /// `en-us/en-us.lm.bin` and `en-us/cmudict-en-us.dict`. Any of the three may be named otherwise.
+    /// `en-us/en-us.lm.bin` and `en-us/cmudict-en-us.dict`. Where those are not there, the only ones of their kind are
+    /// taken; language model and dictionary may be named otherwise.
     package init(folder: String, languageModel: String? = nil, dictionary: String? = nil) {
         let folder = folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder
         name = folder.split(separator: "/").last.map(String.init) ?? folder
-        acousticModel = "\(folder)/\(name)"
-        self.languageModel = languageModel ?? "\(folder)/\(name).lm.bin"
-        self.dictionary = dictionary ?? "\(folder)/cmudict-\(name).dict"
+        let names = (try? Platform.names(inFolder: folder)) ?? []
+        acousticModel = Self.choose("\(name)", orOnlyOf: names, in: folder) { name in
+            access("\(folder)/\(name)/mdef", F_OK) == 0
+        }
+        self.languageModel =
+            languageModel
+            ?? Self.choose("\(name).lm.bin", orOnlyOf: names, in: folder) { name in
+                [".lm.bin", ".lm", ".lm.gz", ".lm.DMP", ".lm.dmp"].contains { name.hasSuffix($0) }
+                    && !name.contains("phone")
+            }
+        self.dictionary =
+            dictionary
+            ?? Self.choose("cmudict-\(name).dict", orOnlyOf: names, in: folder) { name in
+                [".dict", ".dic"].contains { name.hasSuffix($0) }
+            }
     }
+
+    /// The usual name, where it is there or nothing else is.
+    private static func choose(
+        _ usual: String, orOnlyOf names: [String], in folder: String, where fits: (String) -> Bool
+    ) -> String {
+        let others = names.contains(usual) ? [] : names.filter(fits)
+        return "\(folder)/\(others.count == 1 ? others[0] : usual)"
+    }
+
+    /// The acoustic model's files, without which nothing is understood; of the last two one is enough.
+    static let acousticFiles = ["mdef", "means", "variances", "transition_matrices", "feat.params"]
+    static let weightFiles = ["sendump", "mixture_weights"]
 
     /// Checks that every file is there and readable, before anything is loaded.
     ///
     /// - Throws: `DeviceError` with `missing` or `denied`, naming the file.
     package func check() throws(DeviceError) {
-        let parts = ["mdef", "means", "variances", "transition_matrices", "feat.params"].map {
-            "\(acousticModel)/\($0)"
-        }
-        for path in parts + [languageModel, dictionary] where access(path, R_OK) != 0 {
+        let parts = Self.acousticFiles.map { "\(acousticModel)/\($0)" }
+        let weights = Self.weightFiles.map { "\(acousticModel)/\($0)" }
+        let neededWeights = weights.contains { access($0, R_OK) == 0 } ? [] : [weights[0]]
+        for path in parts + neededWeights + [languageModel, dictionary] where access(path, R_OK) != 0 {
             let isMissing = errno == ENOENT || errno == ENOTDIR
             throw DeviceError(
                 isMissing ? .missing : .denied, "access", status: errno,

@@ -63,9 +63,14 @@ struct Journal: Sendable {
         guard let bytes = try? content(ofFile: path(of: recording)) else {
             return ([], access(path(of: recording), F_OK) == 0 ? 1 : 0)
         }
+        return Self.entries(in: bytes)
+    }
+
+    /// What a journal's bytes hold, and how many of its lines are damaged.
+    static func entries(in bytes: some Collection<UInt8>) -> (entries: [JournalEntry], damagedLines: Int) {
         var entries: [JournalEntry] = []
         var damaged = 0
-        let decoder = Self.decoder()
+        let decoder = decoder()
         for line in bytes.split(separator: UInt8(ascii: "\n")) {
             guard line.count > 9, Array(CRC32.text(of: line.dropFirst(9)).utf8) == Array(line.prefix(8)) else {
                 damaged += 1

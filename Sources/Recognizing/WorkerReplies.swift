@@ -1,0 +1,58 @@
+import Core
+import FoundationEssentials
+
+/// What a worker answers, as it comes: in pieces, and from a program that may be anybody's.
+struct WorkerReplies {
+    /// No reply is longer: half an hour of speech with a hundred alternatives.
+    static let longestLine = 16 << 20
+
+    /// A line that is no reply.
+    struct Unreadable: Error {}
+
+    private var received: [UInt8] = []
+
+    mutating func take(_ bytes: some Collection<UInt8>) { received.append(contentsOf: bytes) }
+
+    /// The next reply, nil where it has not come whole.
+    ///
+    /// - Parameter samples: the length of the utterance; no word lies beyond it.
+    mutating func next(within samples: Int) throws -> WorkerProtocol.Reply? {
+        guard let end = received.firstIndex(of: 0x0A) else {
+            guard received.count <= Self.longestLine else { throw Unreadable() }
+            return nil
+        }
+        defer { received.removeSubrange(...end) }
+        guard var reply = try? JSONDecoder().decode(WorkerProtocol.Reply.self, from: Data(received[..<end])) else {
+            throw Unreadable()
+        }
+        reply.result?.settle(within: Int64(samples))
+        return reply
+    }
+}
+
+extension WorkerProtocol.Result {
+    /// Words in the order of time and inside the utterance, each of one line; shares between 0 and 1.
+    mutating func settle(within samples: Int64) {
+        var earliest = SamplePosition.zero
+        words = words.compactMap { word in
+            let text = Self.line(word.text)
+            guard !text.isEmpty else { return nil }
+            let start = min(max(word.range.start, earliest), SamplePosition(samples))
+            earliest = start
+            let end = min(max(word.range.end, start), SamplePosition(samples))
+            return Word(text, SampleRange(start, end), confidence: min(max(word.confidence, 0), 1))
+        }
+        alternatives = alternatives.map {
+            Alternative(text: Self.line($0.text), confidence: min(max($0.confidence, 0), 1))
+        }
+        cpuSeconds = max(cpuSeconds, 0)
+    }
+
+    /// The text without what would end a line or steer a terminal.
+    private static func line(_ text: String) -> String {
+        let clean = text.unicodeScalars.map { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? " " : $0 }
+        var line = String.UnicodeScalarView()
+        line.append(contentsOf: clean)
+        return String(line).split(separator: " ").joined(separator: " ")
+    }
+}

@@ -1,0 +1,142 @@
+import Core
+import Glibc
+import Platform
+
+/// Makes what the decoder needs of a person's vocabulary, once, off the recording's path, and keeps it.
+package struct VocabularyPreparation: Sendable {
+    /// What a vocabulary came to.
+    package struct Outcome: Sendable {
+        /// The model's dictionary with what it lacked.
+        package var dictionary: String
+
+        /// The language model of the phrases; nil for a grammar.
+        package var languageModel: String?
+
+        /// The grammar; nil for phrases.
+        package var grammar: String?
+
+        /// What there is to say about it; nil where it had been made before.
+        package var report: VocabularyReport?
+    }
+
+    /// The vocabulary.
+    package let file: String
+    private let dictionary: String
+    private let languageModel: String
+    private let language: String
+    private let sounds: Set<String>
+    private let folder: String
+
+    /// - Parameters:
+    ///   - file: `vocabulary.txt`, or a grammar in JSGF.
+    ///   - dictionary: the model's.
+    ///   - languageModel: the model's; what is kept is made anew when it changes.
+    ///   - language: of the words: `en-US`.
+    ///   - sounds: those of the acoustic model.
+    ///   - folder: where it is kept; it may be deleted at any time.
+    package init(
+        file: String, dictionary: String, languageModel: String, language: String, sounds: Set<String>, folder: String
+    ) {
+        self.file = file
+        self.dictionary = dictionary
+        self.languageModel = languageModel
+        self.language = language
+        self.sounds = sounds
+        self.folder = folder
+    }
+
+    /// What there is to say about the vocabulary, without making anything.
+    ///
+    /// - Throws: `DeviceError` with `missing` or `denied` for a file that cannot be read.
+    package func check() throws(DeviceError) -> VocabularyReport { try read().report }
+
+    /// Makes it, or takes what was made of the same files before.
+    ///
+    /// - Parameter base: the model's own opinion of words; called only where something has to be made.
+    package func prepare(
+        base: () throws(DeviceError) -> PhraseModel.Base
+    ) throws(DeviceError) -> Outcome {
+        let source = try read(onlyText: true)
+        let place = "\(folder)/\(name(of: source.text))"
+        let isGrammar = GrammarFile.isGrammar(source.text)
+        let (words, model) = ("\(place)/words.dict", "\(place)/\(isGrammar ? "said.gram" : "phrases.lm")")
+        let (languageModel, grammar) = isGrammar ? (nil, model) : (model, nil)
+        var outcome = Outcome(dictionary: words, languageModel: languageModel, grammar: grammar)
+        if access(words, R_OK) == 0, access(model, R_OK) == 0 { return outcome }
+        let reading = try read()
+        guard let lexicon = reading.lexicon, !reading.report.isEmpty else {
+            throw DeviceError(
+                .unsupported, "vocabulary",
+                "\(file): holds no word that can be heard; fieldscribe vocabulary check \(file) tells why")
+        }
+        try makeFolder(place)
+        let content =
+            isGrammar
+            ? GrammarFile(source.text).text(naming: lexicon.names)
+            : PhraseModel(phrases(reading, lexicon), base: try base()).arpa
+        try durableReplace(path: model, with: content)
+        // Last: it is there only when all is.
+        try durableReplace(path: words, with: lexicon.extendedDictionary())
+        outcome.report = reading.report
+        return outcome
+    }
+
+    private struct Reading {
+        var text: String
+        var phrases: [VocabularyFile.Phrase] = []
+        var lexicon: Lexicon?
+        var report: VocabularyReport
+    }
+
+    private func read(onlyText: Bool = false) throws(DeviceError) -> Reading {
+        let text = String(decoding: try content(ofFile: file, limit: VocabularyFile.largest), as: UTF8.self)
+        if onlyText { return Reading(text: text, report: VocabularyReport()) }
+        let voice = EspeakVoice(language: language)
+        if GrammarFile.isGrammar(text) {
+            let grammar = GrammarFile(text)
+            let lexicon = try Lexicon(
+                grammar.words, pronunciations: [:], dictionary: dictionary, speak: voice.ways)
+            return Reading(
+                text: text, lexicon: lexicon,
+                report: VocabularyReport(
+                    problems: grammar.undefined.map {
+                        VocabularyFile.Problem(line: $0.line, reason: "\($0.rule) is used, but not told")
+                    }, phrases: 0, isGrammar: true, lexicon: lexicon, sounds: sounds))
+        }
+        let vocabulary = VocabularyFile(text)
+        let lexicon = try Lexicon(
+            vocabulary.words, pronunciations: vocabulary.pronunciations, dictionary: dictionary, speak: voice.ways)
+        return Reading(
+            text: text, phrases: vocabulary.phrases, lexicon: lexicon,
+            report: VocabularyReport(
+                problems: vocabulary.problems, phrases: vocabulary.phrases.count, isGrammar: false, lexicon: lexicon,
+                sounds: sounds))
+    }
+
+    /// Phrases of which every word can be heard, in the decoder's names.
+    private func phrases(_ reading: Reading, _ lexicon: Lexicon) -> [VocabularyFile.Phrase] {
+        let strange = Set(lexicon.strange(to: sounds).map(\.entry.written))
+        let names = lexicon.names.filter { !strange.contains($0.key) }
+        return reading.phrases.compactMap { phrase in
+            let known = phrase.words.compactMap { names[$0] }
+            guard known.count == phrase.words.count else { return nil }
+            return VocabularyFile.Phrase(words: known, perThousand: phrase.perThousand, line: phrase.line)
+        }
+    }
+
+    /// Names what is made of these very files.
+    private func name(of text: String) -> String {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        func add(_ bytes: some Sequence<UInt8>) {
+            for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+        }
+        add("fieldscribe vocabulary 1\n\(text)\n".utf8)
+        for path in [dictionary, languageModel] {
+            var status = stat()
+            _ = stat(path, &status)
+            add("\(path) \(status.st_size) \(status.st_mtim.tv_sec)\n".utf8)
+        }
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}

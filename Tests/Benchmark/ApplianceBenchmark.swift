@@ -1,0 +1,165 @@
+import Core
+import FoundationEssentials
+import Glibc
+import Platform
+import TestKit
+
+/// The appliance as its user meets it: how soon lamp and microphone answer, and what it costs while nobody speaks to it.
+struct ApplianceBenchmark {
+    private struct Answer: Decodable {
+        struct LampChange: Decodable { var time: Double }
+        struct Status: Decodable {
+            var state: String
+            var recordedSeconds: Double
+        }
+
+        var lamp: [LampChange]?
+        var status: Status?
+    }
+
+    private static let rounds = 20
+
+    let workshop: Workshop
+
+    /// - Parameter speech: a file that is played as a microphone, in real time.
+    func run(_ speech: String) throws {
+        let storage = "\(workshop.folder)/appliance-\(getpid())"
+        let socket = "\(workshop.folder)/control-\(getpid()).sock"
+        let appliance = try start(try repeated(speech), storage: storage, socket: socket)
+        try waitForAnswer(socket)
+        var table = Table("the appliance", "median", "longest", "target")
+
+        // What a start leaves to do is done by then.
+        sleep(3)
+        let idle = try share(of: appliance.id, seconds: 30)
+        let resident = Self.resident(appliance.id)
+
+        var lamp: [Double] = []
+        var frame: [Double] = []
+        for _ in 0..<Self.rounds {
+            let pressed = Self.now
+            _ = try ask(socket, "press")
+            // Longer than the contacts bounce, shorter than a long press.
+            usleep(60_000)
+            _ = try ask(socket, "release")
+            frame.append(try firstFrame(socket) - pressed)
+            let changes = try ask(socket, "lamp").lamp ?? []
+            guard let lit = changes.first(where: { $0.time >= pressed }) else {
+                throw DeviceError(.failed, "benchmark", "the lamp did not answer a press")
+            }
+            lamp.append(lit.time - pressed)
+            _ = try ask(socket, "stop")
+            while try ask(socket, "status").status?.state != "idle" { usleep(20_000) }
+        }
+        add("press to lamp, ms", lamp, "100", to: &table)
+        add("press to the first frame, ms", frame, "150", to: &table)
+        table.add(["idle: CPU, % of a core", shown(100 * idle, 2), "", "0.5"])
+        table.add(["idle: resident memory, MB", shown(resident, 1), "", "20"])
+
+        _ = try ask(socket, "start")
+        sleep(2)
+        let busy = try share(of: appliance.id, seconds: 60)
+        table.add(["recording, nobody listens: CPU beside the decoder's, % of a core", shown(100 * busy, 2), "", "3"])
+        let told = Self.now
+        kill(appliance.id, SIGTERM)
+        var rest = [UInt8](repeating: 0, count: 4_096)
+        while try rest.withUnsafeMutableBytes({ try appliance.read(into: $0, timeoutSeconds: 30) }) > 0 {}
+        table.add(["SIGTERM while it records to its end, s", shown(Self.now - told, 2), "", "2"])
+        print(table.markdown)
+        _ = try MeasuredProcess(["rm", "-r", storage])
+    }
+
+    /// Three minutes of the same: the recording that is measured hears speech to its end.
+    private func repeated(_ speech: String) throws -> String {
+        let wave = [UInt8](try Data(contentsOf: URL(filePath: speech)))
+        let sound = wave.dropFirst(44)
+        let times = 180 * 2 * SamplePosition.rate / max(1, sound.count)
+        var header = Array(wave.prefix(40))
+        withUnsafeBytes(of: UInt32(sound.count * times).littleEndian) { header.append(contentsOf: $0) }
+        let path = "\(workshop.folder)/speech.wav"
+        let file = try FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_TRUNC)
+        try header.withUnsafeBytes { try file.write($0) }
+        for _ in 0..<times { try sound.withUnsafeBytes { try file.write($0) } }
+        return path
+    }
+
+    private func start(_ speech: String, storage: String, socket: String) throws -> ChildProcess {
+        let configuration = "\(workshop.folder)/appliance.conf"
+        try durableReplace(
+            path: configuration,
+            with: """
+                [capture]
+                device = file:\(speech)
+                [panel]
+                button = sim:
+                lamp = sim:
+                [storage]
+                directory = \(storage)
+                [control]
+                socket = \(socket)
+
+                """)
+        return try ChildProcess(
+            "/bin/sh",
+            arguments: ["-c", "exec '\(workshop.fieldscribe)' run --config '\(configuration)' 2>/dev/null"])
+    }
+
+    private func waitForAnswer(_ socket: String) throws {
+        for _ in 0..<1_000 {
+            if (try? ask(socket, "status")) != nil { return }
+            usleep(10_000)
+        }
+        throw DeviceError(.failed, "benchmark", "the appliance does not answer; run fieldscribe run by hand")
+    }
+
+    /// On a connection of its own: one that says nothing for 5 s is closed.
+    private func ask(_ socket: String, _ command: String) throws -> Answer {
+        guard let line = SocketClient(socket)?.ask("{\"command\":\"\(command)\"}") else {
+            throw DeviceError(.failed, "benchmark", "the appliance does not answer any more")
+        }
+        return try JSONDecoder().decode(Answer.self, from: Data(line.utf8))
+    }
+
+    /// When the first sample of the recording was heard: when the first of them came, less their length.
+    private func firstFrame(_ socket: String) throws -> Double {
+        while true {
+            if let status = try ask(socket, "status").status, status.state == "recording", status.recordedSeconds > 0 {
+                return Self.now - status.recordedSeconds
+            }
+            usleep(1_000)
+        }
+    }
+
+    private func add(_ what: String, _ seconds: [Double], _ target: String, to table: inout Table) {
+        let sorted = seconds.sorted()
+        table.add([
+            what, shown(1_000 * sorted[sorted.count / 2], 0), shown(1_000 * sorted[sorted.count - 1], 0), target,
+        ])
+    }
+
+    /// The share of a core that a process takes, without its children.
+    private func share(of process: pid_t, seconds: UInt32) throws -> Double {
+        let (before, began) = (Self.ticks(process), Self.now)
+        sleep(seconds)
+        return (Self.ticks(process) - before) / Double(sysconf(Int32(_SC_CLK_TCK))) / (Self.now - began)
+    }
+
+    private static func ticks(_ process: pid_t) -> Double {
+        // Behind the name in parentheses the 12th and 13th are user and system time.
+        let fields = text("/proc/\(process)/stat").split(separator: ")").last?.split(separator: " ") ?? []
+        return fields.dropFirst(11).prefix(2).reduce(0) { $0 + (Double($1) ?? 0) }
+    }
+
+    /// In megabytes.
+    private static func resident(_ process: pid_t) -> Double {
+        let line = text("/proc/\(process)/status").split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+        let number = line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first
+        return (number.flatMap { Double($0) } ?? 0) / 1_024
+    }
+
+    private static func text(_ path: String) -> String {
+        (try? Data(contentsOf: URL(filePath: path))).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
+
+    private static var now: Double { Double(MonotonicClock.nanoseconds) / 1e9 }
+}

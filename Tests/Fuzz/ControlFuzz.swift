@@ -1,0 +1,39 @@
+import Core
+import Glibc
+
+@testable import Appliance
+
+/// What a client of the control socket sends, and the answers that it is given.
+@_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+    var ends: (Int32, Int32) = (-1, -1)
+    let paired = withUnsafeMutableBytes(of: &ends) {
+        socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, $0.bindMemory(to: Int32.self).baseAddress)
+    }
+    guard paired == 0 else { return 0 }
+    defer { close(ends.1) }
+    var connection = ControlConnection(ends.0, at: .zero)
+    var place = 0
+    do {
+        while place < size {
+            let count = send(ends.1, data + place, min(size - place, 10_000), Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
+            guard count > 0 else { break }
+            place += count
+            var line = try connection.read(at: .zero)
+            while let request = line { line = try answer(request, on: &connection) }
+            _ = connection.write(at: .zero)
+        }
+    } catch {
+        connection.refuse(Array((error.words ?? "").utf8), at: .zero)
+        _ = connection.write(at: .zero)
+    }
+    return 0
+}
+
+private func answer(
+    _ request: [UInt8], on connection: inout ControlConnection
+) throws(ControlConnection.Refusal) -> [UInt8]? {
+    precondition(request.count <= ControlLine.longest)
+    let decoded = try? ControlLine.decode(ControlRequest.self, from: request)
+    let bytes = decoded.map { ControlLine.encode($0) } ?? []
+    return try connection.take(.init(client: 1, bytes: bytes + [0x0A], answers: true), at: .zero)
+}

@@ -1,0 +1,83 @@
+import Core
+import FoundationEssentials
+import PocketSphinxRecognizer
+import TestKit
+import Testing
+
+/// Models of Debian's packages, and one that is put together from their parts as a person would.
+@Suite("Model folders") struct ModelFolderTests {
+    private static let data = "/usr/share/pocketsphinx/test/data"
+    private let folder = TemporaryFolder()
+
+    /// A model of a few words under the folder `models/turtle`, with other names than Debian's.
+    private func turtle() throws -> String {
+        let path = folder.file("models/turtle")
+        let files = FileManager.default
+        try files.createDirectory(atPath: path, withIntermediateDirectories: true)
+        try files.copyItem(atPath: "\(Self.data)/an4_ci_cont", toPath: "\(path)/an4")
+        try files.copyItem(atPath: "\(Self.data)/turtle.lm.bin", toPath: "\(path)/turtle.lm.bin")
+        // The acoustic model, of spelled names and numbers, lacks six of the sounds.
+        let words = String(decoding: try Data(contentsOf: URL(filePath: "\(Self.data)/turtle.dic")), as: UTF8.self)
+        try write(
+            words.split(separator: "\n").filter {
+                $0.split(separator: " ").allSatisfy { !["DH", "NG", "OY", "SH", "UH", "ZH"].contains($0) }
+            }.joined(separator: "\n"),
+            to: "\(path)/turtle.dic")
+        return path
+    }
+
+    private func write(_ text: String, to path: String) throws { try Data(text.utf8).write(to: URL(filePath: path)) }
+
+    @Test("Debian's model is whole, and tells language, rate and size")
+    func debian() throws {
+        let model = try #require(ModelFolder.installed(in: [ModelFolder.debian]).first { $0.name == "en-us" })
+        #expect(model.problems == [])
+        #expect(model.language == "en-US" && model.sampleRate == 16_000)
+        #expect(model.bytes > 30_000_000 && model.files.count >= 9)
+        #expect(ModelFolder.sounds(of: model.model.acousticModel)?.isSuperset(of: ["AA", "ZH", "SIL"]) == true)
+    }
+
+    @Test("a person's own model is found by the kinds of its files, and reads speech")
+    func own() throws {
+        let model = ModelFolder(path: try turtle())
+        #expect(model.problems == [])
+        #expect(model.language == "")
+        #expect(ModelFolder.installed(in: [folder.file("models"), ModelFolder.debian]).map(\.name).contains("turtle"))
+        let recognizer = try PocketSphinxRecognizer(model: model.model)
+        let bytes = try Data(contentsOf: URL(filePath: "\(Self.data)/goforward.raw"))
+        let samples = bytes.withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
+        let words = try samples.withUnsafeBufferPointer {
+            try recognizer.recognize($0, channel: nil, alternatives: 0) { _ throws(DeviceError) in }
+        }.words.map(\.text)
+        #expect(words.first == "go" && words.suffix(2) == ["ten", "meters"], "\(words)")
+        #expect(recognizer.engine.model == "turtle")
+    }
+
+    @Test(
+        "what lacks or does not fit is named with its file",
+        arguments: [
+            ("an4/mixture_weights", nil, "lacks this file"), ("an4/means", nil, "lacks this file"),
+            ("turtle.dic", nil, "lacks this file"),
+            ("an4/feat.params", "-samprate 8000\n", "made for 8000 Hz"),
+            ("an4/mdef", "nonsense\n", "not a model definition"),
+            ("an4/variances", "nonsense\n", "not a file of an acoustic model"),
+            ("turtle.lm.bin", "nonsense\n", "neither a language model"),
+            (
+                "turtle.dic", "a AH\n;; told\nzug TS UW K\nb B IY\n",
+                "turtle.dic:3: the acoustic model has no sound TS; 1 of 3"
+            ),
+            ("turtle.dic", "", "has no word"),
+        ] as [(String, String?, String)])
+    func broken(file: String, content: String?, expected: String) throws {
+        let path = try turtle()
+        try FileManager.default.removeItem(atPath: "\(path)/\(file)")
+        if let content { try write(content, to: "\(path)/\(file)") }
+        let problems = ModelFolder(path: path).problems
+        #expect(problems.count == 1, "\(problems)")
+        let problem = try #require(problems.first)
+        let name = try #require(file.split(separator: "/").last)
+        #expect(problem.contains(expected), "\(problem)")
+        // Of two files of which one is enough, the usual one is asked for.
+        #expect(problem.contains(name) || problem.contains("sendump"), "\(problem)")
+    }
+}

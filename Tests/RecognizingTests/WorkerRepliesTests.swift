@@ -1,0 +1,56 @@
+import Core
+import Testing
+
+@testable import Recognizing
+
+@Suite("Replies of decode workers") struct WorkerRepliesTests {
+    private func replies(_ text: String, pieces: Int = 7, within samples: Int = 1_000) throws -> [WorkerProtocol.Reply]
+    {
+        var replies = WorkerReplies()
+        var found: [WorkerProtocol.Reply] = []
+        let bytes = Array(text.utf8)
+        for start in stride(from: 0, to: bytes.count, by: pieces) {
+            replies.take(bytes[start..<min(start + pieces, bytes.count)])
+            while let reply = try replies.next(within: samples) { found.append(reply) }
+        }
+        return found
+    }
+
+    private static let strange = #"""
+        {"result":{"words":[
+        {"text":"b","range":{"start":200,"end":9223372036854775807},"confidence":7},
+        {"text":"\n","range":{"start":0,"end":1},"confidence":1},
+        {"text":"a\u001b[2Jc","range":{"start":-9223372036854775808,"end":-5},"confidence":-1}
+        ],"alternatives":[{"text":"x\ny","confidence":2}],"cpuSeconds":-3}}
+        """#
+
+    @Test("come whole out of any pieces", arguments: [1, 7, 4_096])
+    func pieces(size: Int) throws {
+        let found = try replies("{\"partial\":\"hel\"}\n{\"partial\":\"hello\"}\n{\"done\":true}\n{\"par", pieces: size)
+        #expect(found.map(\.partial) == ["hel", "hello", nil])
+        #expect(found.last?.done == true)
+    }
+
+    @Test("of a program that counts wrongly have their words inside the utterance, in order, in one line each")
+    func settled() throws {
+        let line = Self.strange.split(separator: "\n").joined() + "\n"
+        let result = try #require(try replies(line).first?.result)
+        #expect(result.words.map(\.text) == ["b", "a [2Jc"])
+        #expect(result.words.map(\.range.start.samples) == [200, 200])
+        #expect(result.words.map(\.range.end.samples) == [1_000, 200])
+        #expect(result.words.map(\.confidence) == [1, 0])
+        #expect(result.alternatives == [Alternative(text: "x y", confidence: 1)])
+        #expect(result.cpuSeconds == 0)
+    }
+
+    @Test("that never end are refused")
+    func endless() {
+        var replies = WorkerReplies()
+        replies.take([UInt8](repeating: 0x20, count: WorkerReplies.longestLine + 1))
+        #expect(throws: WorkerReplies.Unreadable.self) { try replies.next(within: 0) }
+    }
+
+    @Test("that are none are refused") func garbage() {
+        #expect(throws: WorkerReplies.Unreadable.self) { try replies("hello\n") }
+    }
+}

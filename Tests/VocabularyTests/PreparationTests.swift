@@ -1,0 +1,117 @@
+import Core
+import FoundationEssentials
+import Glibc
+import PocketSphinxRecognizer
+import TestKit
+import Testing
+import Vocabulary
+
+/// With Debian's model and eSpeak NG.
+@Suite("Preparing a vocabulary") struct PreparationTests {
+    private let folder = TemporaryFolder()
+    private let model = PocketSphinxModel(folder: PocketSphinxModel.debian)
+
+    private func file(_ text: String, named name: String = "vocabulary.txt") throws -> String {
+        let path = folder.file(name)
+        try Data(text.utf8).write(to: URL(filePath: path))
+        return path
+    }
+
+    private func text(_ path: String) throws -> String {
+        String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
+    }
+
+    @Test("words are the dictionary's, told, guessed, or a problem of their line")
+    func report() throws {
+        let path = try file("Millet\nbalafon\nNokoué\nDogon = D OW G AA N\nx9q\nzorp = Z QQ\nzai*\n")
+        let report = try model.preparation(of: path, keptIn: folder.path).check()
+        #expect(report.words == 6 && report.told == 2, "\(report)")
+        #expect(report.known == 1)
+        #expect(report.guesses.map(\.word).prefix(2) == ["balafon", "Nokoué"])
+        #expect(report.guesses.first?.ways.first == "B AE L AE F AH N")
+        #expect(report.problems.map(\.line) == [6, 7], "\(report.problems)")
+        #expect(report.problems.first?.reason.contains("no sound QQ") == true)
+    }
+
+    @Test("it is made once, and anew when the vocabulary or the model's files change")
+    func kept() throws {
+        let path = try file("balafon\n")
+        let (first, made) = try model.prepare(path, keptIn: folder.file("cache"))
+        let (second, kept) = try model.prepare(path, keptIn: folder.file("cache"))
+        #expect(made.report != nil && kept.report == nil && first == second)
+        let dictionary = try text(first.dictionary)
+        #expect(dictionary.suffix(200).contains("\nbalafon B AE L AE F AH N\nbalafon(2) "))
+        #expect(dictionary.hasPrefix("'bout B AW T\n"))
+        _ = try file("balafon\ngriot\n")
+        #expect(try model.prepare(path, keptIn: folder.file("cache")).outcome.report != nil)
+        // Half of it is none of it.
+        try FileManager.default.removeItem(atPath: first.dictionary)
+        _ = try file("balafon\n")
+        #expect(try model.prepare(path, keptIn: folder.file("cache")).outcome.report != nil)
+    }
+
+    @Test("a way to say a word that the dictionary has is one more")
+    func oneMore() throws {
+        let (prepared, _) = try model.prepare(file("tomato = T OW M AO T OW\n"), keptIn: folder.file("cache"))
+        #expect(try text(prepared.dictionary).hasSuffix("tomato(3) T OW M AO T OW\n"))
+    }
+
+    @Test("nothing that can be heard is refused; a file that is not there is missing")
+    func refused() throws {
+        let empty = try file("# nothing\n")
+        #expect(thrown { _ = try model.prepare(empty, keptIn: folder.file("cache")) }?.code == .unsupported)
+        let missing = thrown { _ = try model.prepare(folder.file("none"), keptIn: folder.file("cache")) }
+        #expect(missing?.code == .missing && missing?.message.contains("none") == true)
+    }
+
+    private static let data = "/usr/share/pocketsphinx/test/data"
+
+    private func samples(_ name: String) throws -> [Int16] {
+        let bytes = try Data(contentsOf: URL(filePath: "\(Self.data)/\(name)"))
+        // A WAV of these has 44 bytes of header.
+        return bytes.dropFirst(name.hasSuffix(".wav") ? 44 : 0).withUnsafeBytes { raw in
+            stride(from: 0, to: raw.count - 1, by: 2).map { raw.loadUnaligned(fromByteOffset: $0, as: Int16.self) }
+        }
+    }
+
+    private func read(_ samples: [Int16], with model: PocketSphinxModel) throws -> String {
+        let recognizer = try PocketSphinxRecognizer(model: model)
+        return try samples.withUnsafeBufferPointer {
+            try recognizer.recognize($0, channel: nil, alternatives: 0) { _ throws(DeviceError) in }
+        }.words.map(\.text).joined(separator: " ")
+    }
+
+    private static let austen = "librivox/sense_and_sensibility_01_austen_64kb-0870.wav"
+
+    @Test("a name in a reader's sentence is heard once it is in the vocabulary")
+    func heard() throws {
+        // "... and mr john dashwood had then leisure to consider ..."
+        let speech = try samples(Self.austen)
+        #expect(try !read(speech, with: model).contains("dashwood"))
+        let (prepared, _) = try model.prepare(file("mr john Dashwood\n"), keptIn: folder.file("cache"))
+        #expect(try read(speech, with: prepared).lowercased().contains("dashwood"))
+    }
+
+    @Test("words that nobody says are not heard")
+    func unsaid() throws {
+        let speech = try samples("librivox/sense_and_sensibility_01_austen_64kb-0930.wav")
+        let (prepared, _) = try model.prepare(
+            file("balafon\nzai pits\nBintou Sawadogo\n"), keptIn: folder.file("cache"))
+        let words = Set(try read(speech, with: prepared).split(separator: " ").map(String.init))
+        #expect(
+            words.count > 5 && words.isDisjoint(with: ["balafon", "zai", "pits", "Bintou", "Sawadogo"]), "\(words)")
+    }
+
+    @Test("with a grammar nothing else is understood")
+    func grammar() throws {
+        let path = try file(
+            "#JSGF V1.0;\ngrammar move;\npublic <move> = GO (forward | backward) <n> (meters | degrees);\n<n> = one | two | ten;\n",
+            named: "move.gram")
+        let (prepared, outcome) = try model.prepare(path, keptIn: folder.file("cache"))
+        #expect(outcome.report?.isGrammar == true && outcome.report?.problems == [])
+        #expect(try read(samples("goforward.raw"), with: prepared) == "go forward ten meters")
+        let broken = try file("#JSGF V1.0;\ngrammar x;\npublic <x> = go <nowhere>;\n", named: "broken.gram")
+        let report = try model.preparation(of: broken, keptIn: folder.path).check()
+        #expect(report.problems.map(\.line) == [3] && report.problems[0].reason.contains("<nowhere>"))
+    }
+}

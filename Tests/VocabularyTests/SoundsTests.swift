@@ -1,0 +1,42 @@
+import Testing
+import Vocabulary
+
+@Suite("Sounds and grammars") struct SoundsTests {
+    @Test(
+        "eSpeak's phonemes become the dictionary's sounds, stress left out",
+        arguments: [
+            ("w_,A:_g_a#_d_'u:_g_u:", "W AA G AH D UW G UW"), ("tS_'I_n_@_m_,I_n", "CH IH N AH M IH N"),
+            ("f_'0_n_I_,oU", "F AA N IY OW"), ("d_@ l_'u:_k_@", "D AH L UW K AH"), ("n_,0_k_u:_'eI", "N AA K UW EY"),
+        ])
+    func first(mnemonics: String, expected: String) {
+        #expect(SpokenSounds.ways(mnemonics).first?.joined(separator: " ") == expected)
+    }
+
+    @Test("other ways come after the first, each once; a phoneme that is not known gives none")
+    func others() {
+        #expect(
+            SpokenSounds.ways("f_'0_n_I_,oU").map { $0.joined(separator: " ") } == ["F AA N IY OW", "F OW N IY OW"])
+        #expect(SpokenSounds.ways("t_'u:").count == 1)
+        #expect(SpokenSounds.ways("t_q!_a").isEmpty)
+        #expect(SpokenSounds.ways("").isEmpty)
+    }
+
+    @Test("a grammar's words are told from its rules, weights, tags and comments, and take other names")
+    func grammar() {
+        let text = """
+            #JSGF V1.0 UTF-8 en;
+            // who calls whom
+            grammar calls;
+            import <other.rule>;
+            public <call> = /10/ call <name> {now} | (ring [up] <name>)*; /* all
+            of it */
+            <name> = Awa | "de Luca" /0.5/;
+            """
+        let grammar = GrammarFile(text)
+        #expect(GrammarFile.isGrammar(text) && !GrammarFile.isGrammar("JSGF\nmillet"))
+        #expect(grammar.words.map(\.word) == ["call", "ring", "up", "Awa", "de", "Luca"])
+        #expect(grammar.words.map(\.line) == [5, 5, 5, 7, 7, 7])
+        #expect(grammar.text(naming: [:]) == text)
+        #expect(grammar.text(naming: ["Luca": "luca", "name": "x"]).contains(#"<name> = Awa | "de luca" /0.5/;"#))
+    }
+}

@@ -1,0 +1,188 @@
+# shellcheck shell=bash
+# Sourced by deploy/arm64/build, deploy/arm64/test and deploy/deb: the Debian 13 in which the arm64 release is made, and the
+# sysroot against which. FIELDSCRIBE_ARM64 names the folder where both are kept; else it is in ~/.cache.
+
+cache=${FIELDSCRIBE_ARM64:-${XDG_CACHE_HOME:-$HOME/.cache}/fieldscribe-arm64}
+suite=trixie
+sdk=fieldscribe-arm64
+triple=aarch64-unknown-linux-gnu
+bundle=$cache/sdks/$sdk.artifactbundle
+sysroot=$bundle/$sdk/$triple/sysroot
+libraries=(libasound2-dev libgpiod-dev libinih-dev libpocketsphinx-dev libsphinxbase-dev libsndfile1-dev libsoxr-dev
+    libsqlite3-dev nettle-dev libc6-dev libstdc++-14-dev libgcc-14-dev linux-libc-dev libswiftlang)
+tools=(base-files bash coreutils dash sed grep findutils git pkgconf swiftlang binutils gcc "${libraries[@]}")
+
+say() { echo "$*" >&2; }
+
+# From where this machine itself installs.
+debian_mirror() {
+    local mirror
+    # shellcheck disable=SC2016 # apt's own variable
+    mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Created-By: Packages' |
+        grep -v security | head -n 1)
+    [ -n "$mirror" ] || {
+        say "$0: apt of this machine names no mirror of Debian; this needs a Debian 12 or 13"
+        exit 3
+    }
+    echo "$mirror"
+}
+
+# fetch ARCHITECTURE PACKAGE...: downloads packages of Debian 13 and all they need, as if nothing were installed.
+fetch() {
+    local architecture=$1 place=$cache/apt-$1 mirror
+    shift
+    mkdir -p "$place"/{lists/partial,archives/partial}
+    : >"$place/status"
+    mirror=$(debian_mirror)
+    local keys='[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]'
+    printf 'deb %s %s %s main\n' "$keys" "$mirror" "$suite" "$keys" "$mirror" "$suite-updates" >"$place/sources.list"
+    cat >"$place/apt.conf" <<CONF
+APT::Architecture "$architecture";
+APT::Architectures { "$architecture"; };
+APT::Install-Recommends "false";
+APT::Sandbox::User "$(id -un)";
+Acquire::Languages "none";
+Debug::NoLocking "1";
+Dir::Etc::SourceList "$place/sources.list";
+Dir::Etc::SourceParts "/dev/null";
+Dir::State "$place";
+Dir::State::Lists "$place/lists";
+Dir::State::status "$place/status";
+Dir::Cache "$place";
+Dir::Cache::archives "$place/archives";
+CONF
+    APT_CONFIG=$place/apt.conf apt-get -q update >&2
+    # What an attempt that broke off left, as far as it is still current, is not fetched again.
+    APT_CONFIG=$place/apt.conf apt-get -q -y autoclean >&2
+    APT_CONFIG=$place/apt.conf apt-get -q -y --download-only install "$@" >&2
+}
+
+# unpack PACKAGE FOLDER TAR-OPTION...: without its maintainer scripts.
+unpack() {
+    local package=$1 folder=$2
+    shift 2
+    dpkg-deb --fsys-tarfile "$package" | tar -C "$folder" -x --keep-directory-symlink --exclude='./dev/*' \
+        --exclude='./usr/share/doc' --exclude='./usr/share/man' --exclude='./usr/share/locale' "$@"
+}
+
+# The one choice between alternatives that matters: sphinxbase's linear algebra.
+link_algebra() {
+    local name
+    for name in blas lapack; do
+        [ -e "$1/lib$name.so.3" ] || ln -s "$name/lib$name.so.3" "$1/lib$name.so.3"
+    done
+}
+
+# is_made FOLDER WHAT...: whether it is complete, and was made of just this.
+is_made() { [ "$(cat "$1/complete" 2>/dev/null)" = "${*:2}" ]; }
+
+# A Debian 13 for amd64 with its Swift: this machine may be another Debian, whose libc is too old for it.
+make_toolroot() {
+    local root=$cache/toolroot package
+    is_made "$root" "${tools[@]}" && return
+    say "making the tool root (2.6 GB) in $cache"
+    rm -rf "$root"
+    mkdir -p "$root"/{proc,dev,tmp,root,w,sdks}
+    fetch amd64 "${tools[@]}"
+    # First the package that makes /bin a link to /usr/bin, and so on.
+    for package in "$cache"/apt-amd64/archives/base-files_*.deb "$cache"/apt-amd64/archives/*.deb; do
+        unpack "$package" "$root"
+    done
+    ln -sfn dash "$root/usr/bin/sh"
+    ln -sfn /usr/libexec/swift/bin/swift "$root/usr/bin/swift"
+    link_algebra "$root/usr/lib/x86_64-linux-gnu"
+    echo 'root:x:0:0:root:/root:/bin/sh' >"$root/etc/passwd"
+    rm -rf "$cache/apt-amd64"
+    echo "${tools[@]}" >"$root/complete"
+}
+
+# keep_symbols PACKAGE ROOT FOLDER: its libraries, which were unpacked into the root, and what it says of their symbols: by
+# that dpkg-shlibdeps knows on whom to depend.
+keep_symbols() {
+    local folder
+    [[ $(dpkg-deb --ctrl-tarfile "$1" | tar -t) == */shlibs* ]] || return 0
+    folder=$3/$(dpkg-deb --field "$1" Package)
+    mkdir -p "$folder"
+    dpkg-deb --control "$1" "$folder/DEBIAN"
+    dpkg-deb --fsys-tarfile "$1" | tar -t | sed -n '/\.so\.[0-9][0-9.]*$/p' |
+        (cd "$2" && xargs --no-run-if-empty cp -al --parents --target-directory="$folder")
+}
+
+# Headers, libraries and Swift runtime of arm64.
+make_sysroot() {
+    local root=$sysroot package folder link
+    is_made "$bundle" "${libraries[@]}" && return
+    say "making the sysroot (1 GB) in $cache"
+    rm -rf "$bundle"
+    mkdir -p "$root"
+    fetch arm64 "${libraries[@]}"
+    (cd "$cache/apt-arm64/archives" && APT_CONFIG=$cache/apt-arm64/apt.conf apt-get -q download swiftlang >&2)
+    for package in "$cache"/apt-arm64/archives/*.deb; do
+        case $package in
+        */swiftlang_*) # The compiler's own package is needed for its target modules and static libraries only.
+            unpack "$package" "$root" --wildcards './usr/libexec/swift/lib/swift/*' \
+                './usr/libexec/swift/lib/swift_static/*' './usr/libexec/swift/lib/clang/*'
+            rm -rf "$root"/usr/libexec/swift/lib/swift/{host,pm,migrator,embedded} \
+                "$root/usr/libexec/swift/lib/swift_static/embedded"
+            ;;
+        *)
+            unpack "$package" "$root"
+            keep_symbols "$package" "$root" "$bundle/packages"
+            ;;
+        esac
+    done
+    link_algebra "$root/usr/lib/aarch64-linux-gnu"
+    # Merged as on an installed Debian, and every link relative, so that the tree works wherever it lies.
+    for folder in lib bin sbin; do
+        if [ -d "$root/$folder" ] && ! [ -L "$root/$folder" ]; then
+            mkdir -p "$root/usr/$folder"
+            cp -a "$root/$folder/." "$root/usr/$folder/"
+            rm -rf "${root:?}/$folder"
+        fi
+        ln -sfn "usr/$folder" "$root/$folder"
+    done
+    find "$root" -type l -lname '/*' | while read -r link; do
+        ln -sfn "$(realpath -m --relative-to="$(dirname "$link")" "$root$(readlink "$link")")" "$link"
+    done
+    rm -rf "${root:?}"/usr/{bin,sbin} "${root:?}"/{var,etc,bin,sbin}
+    rm -rf "$cache/apt-arm64"
+    echo "${libraries[@]}" >"$bundle/complete"
+}
+
+# What makes a Swift SDK of the sysroot.
+describe_sdk() {
+    cat >"$bundle/info.json" <<JSON
+{ "schemaVersion": "1.0",
+  "artifacts": { "$sdk": { "type": "swiftSDK", "version": "1",
+    "variants": [ { "path": "$sdk/$triple",
+                    "supportedTriples": ["x86_64-unknown-linux-gnu", "x86_64-pc-linux-gnu"] } ] } } }
+JSON
+    cat >"$bundle/$sdk/$triple/swift-sdk.json" <<JSON
+{ "schemaVersion": "4.0",
+  "targetTriples": { "$triple": {
+    "sdkRootPath": "sysroot",
+    "swiftResourcesPath": "sysroot/usr/libexec/swift/lib/swift",
+    "swiftStaticResourcesPath": "sysroot/usr/libexec/swift/lib/swift_static",
+    "toolsetPaths": ["toolset.json"] } } }
+JSON
+    cat >"$bundle/$sdk/$triple/toolset.json" <<JSON
+{ "schemaVersion": "1.0",
+  "swiftCompiler": { "extraCLIOptions": ["-use-ld=lld", "-no-toolchain-stdlib-rpath"] } }
+JSON
+}
+
+# inside COMMAND...: in the tool root, with this repository as /w.
+inside() {
+    # shellcheck disable=SC2016 # for the inner shell
+    unshare --map-root-user --mount --pid --fork bash -c '
+        root=$1 sdks=$2 work=$3
+        shift 3
+        mount --rbind /dev "$root/dev"
+        mount -t proc proc "$root/proc"
+        mount --bind "$sdks" "$root/sdks"
+        mount --bind "$work" "$root/w"
+        export HOME=/root PATH=/usr/bin:/usr/sbin LANG=C.UTF-8
+        exec chroot "$root" /bin/sh -c "cd /w && exec \"\$@\"" sh "$@"' \
+        bash "$cache/toolroot" "$cache/sdks" "$PWD" "$@"
+}
+

@@ -1,0 +1,66 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # cache and suite are of arm64.sh
+# Sourced by deploy/arm64/test, after arm64.sh whose words it uses: runs programs for arm64 on this machine, and makes a Debian 13 of them.
+
+# The first bytes of an arm64 ELF file, as binfmt_misc takes them.
+arm64_magic=':arm64:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00'
+arm64_magic+=':\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff'
+arm64_magic+=':/usr/bin/qemu-aarch64-static:F'
+
+# emulating COMMAND...: with users, mounts and processes of its own, where arm64 programs run by qemu. Linux 6.7 keeps this
+# from the rest of the machine; before, qemu-user-static must have been registered for all of it, as its installation does.
+emulating() {
+    local gate inner status=0
+    gate=$(mktemp --dry-run)
+    mkfifo -m 0600 "$gate"
+    # shellcheck disable=SC2016 # for the inner shell
+    unshare --user bash -c 'read -r _ <"$1" && shift && exec unshare --mount --pid --fork --kill-child --mount-proc bash -c "
+        if mount -t binfmt_misc none /proc/sys/fs/binfmt_misc 2>/dev/null; then
+            echo \"\$0\" >/proc/sys/fs/binfmt_misc/register
+        elif ! [ -e /proc/sys/fs/binfmt_misc/qemu-aarch64 ]; then
+            echo \"this kernel runs no arm64 programs: install qemu-user-static with systemd-binfmt\" >&2
+            exit 3
+        fi
+        exec \"\$@\"" "$@"' bash "$gate" "$arm64_magic" "$@" &
+    inner=$!
+    until [ "$(readlink /proc/$inner/ns/user)" != "$(readlink /proc/self/ns/user)" ]; do sleep 0.05; done
+    if [ "$(id -u)" -eq 0 ]; then
+        echo '0 0 65536' >/proc/$inner/uid_map
+        echo '0 0 65536' >/proc/$inner/gid_map
+    else
+        map_ids newuidmap "$inner" "$(id -u)" /etc/subuid
+        map_ids newgidmap "$inner" "$(id -g)" /etc/subgid
+    fi
+    echo >"$gate"
+    wait "$inner" || status=$?
+    rm -f "$gate"
+    return "$status"
+}
+
+# map_ids PROGRAM PROCESS OWN FILE: root inside is who calls this, all others are the ids that the system gave to them.
+map_ids() {
+    local range
+    range=$(sed -n "s/^$(id -un):\([0-9]*\):\([0-9]*\)$/\1 \2/p" "$4" | head -n 1)
+    # shellcheck disable=SC2086 # two words
+    "$1" "$2" 0 "$3" 1 1 $range
+}
+
+# Debian 13 for arm64 as Raspberry Pi OS Lite has it, as far as a package sees: apt, systemd, udev; and, not yet installed,
+# what the package asks for.
+make_arm64_root() {
+    local root=$cache/root mirror
+    is_made "$root" "${wanted[@]}" && return
+    say "making a Debian 13 for arm64 in $cache (2 to 5 minutes)"
+    rm -rf "$root"
+    mkdir -p "$root"
+    mirror=$(debian_mirror)
+    # shellcheck disable=SC2016 # for the hook's shell
+    emulating mmdebstrap --mode=unshare --architectures=arm64 --variant=apt --include=systemd,udev \
+        --skip=cleanup/apt --customize-hook='APT_CONFIG=$MMDEBSTRAP_APT_CONFIG apt-get -q -y --download-only \
+            --no-install-recommends install '"${wanted[*]}" \
+        "$suite" "$root/root.tar" \
+        "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main" >&2
+    echo "${wanted[@]}" >"$root/complete"
+}
+wanted=(libasound2t64 libgpiod3 libsndfile1 libsoxr0 libnettle8t64 libsqlite3-0 libinih1 libpocketsphinx3
+    libsphinxbase3t64 libstdc++6 pocketsphinx-en-us)
