@@ -31,7 +31,7 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
     package func shownPass(of recording: Int) throws -> PassSummary? {
         var request = request(.pass)
         request.recording = recording
-        return try client.ask(request).pass
+        return try ask(request).pass
     }
 
     package func search(_ words: String, limit: Int) throws -> [SearchHit] {
