@@ -53,7 +53,8 @@ struct JournalService: Service {
         case .finished: panel.tell(.exported)
         case .failed:
             panel.tell(.exporting(false))
-            panel.tell(.fault)
+            // The status says what the lamp blinks for.
+            fault("export", message)
         }
     }
 }

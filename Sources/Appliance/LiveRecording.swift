@@ -126,8 +126,9 @@ package final class LiveRecording: Sendable {
     ) async -> Result<Statistics, any Error>? {
         guard let pool else { return nil }
         do {
-            let engine = try await pool.prepare()
+            // Workers take seconds to load: one that cannot record at all is told of before.
             guard await desk.reaches(SamplePosition(1)) else { return nil }
+            let engine = try await pool.prepare()
             let pass = try await archive.beginPass(recording: id, engine: engine, profile: profile)
             var settings = Transcriber.Settings()
             settings.speech = configuration.speech

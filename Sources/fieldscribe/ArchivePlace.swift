@@ -37,12 +37,10 @@ struct ArchivePlace {
         if let directory = arguments["--directory"] { configuration.storage.directory = directory }
         directory = configuration.storage.directory
         // While the appliance runs, the archive is its own.
-        if let appliance = try? ControlClient(configuration) {
-            let remote = RemoteArchive(appliance, directory: directory)
-            if (try? await remote.answers) ?? false {
-                owner = .appliance(remote)
-                return
-            }
+        let remote = RemoteArchive(configuration, directory: directory)
+        if (try? await remote.answers) ?? false {
+            owner = .appliance(remote)
+            return
         }
         let path = configuration.archivePath
         guard access(path, F_OK) == 0 else {

@@ -57,10 +57,10 @@ class Appliance(Machine):
 
     # The panel
 
-    def press(self, seconds=0.2):
-        """Presses the button and lets it go."""
-        self.shell("cd /run/test; echo press >%s; echo pull-down >button/pull; sleep %.2f; "
-                   "echo release >%s; echo pull-up >button/pull" % (self._note(), seconds, self._note()))
+    def press(self, seconds=0.1):
+        """Presses the button and lets it go, however busy the machine is."""
+        self.shell("cd /run/test; renice -n -19 $$ >/dev/null; echo press >%s; echo pull-down >button/pull; sleep %.2f; "
+                   "echo pull-up >button/pull; echo release >%s" % (self._note(), seconds, self._note()))
 
     @staticmethod
     def _note():

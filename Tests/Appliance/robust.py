@@ -1,4 +1,4 @@
-"""What happens to a machine in a cupboard: a wrong clock, a bouncing button, a full disk, processes that die or hang."""
+"""What happens to a machine in a cupboard: a wrong clock, a full disk, processes that die or hang."""
 
 import json
 import re
@@ -26,21 +26,6 @@ def clock(bench):
 
 def one(machine, number):
     return next(it for it in json.loads(machine.shell("fieldscribe list --json")) if it["id"] == number)
-
-
-def bounce(bench):
-    """A contact that bounces for seconds: no press of it, and the next true press is none too many."""
-    with bench.appliance("bounce") as machine:
-        machine.shell("cd /run/test/button; n=0; while [ $n -lt 3000 ]; do echo pull-down >pull; echo pull-up >pull; "
-                      "n=$((n + 1)); done", timeout=300)
-        began = machine.status()
-        if began["state"] == "recording":
-            machine.press()
-            machine.until_written()
-        taken = len(json.loads(machine.shell("fieldscribe list --json")))
-        number = machine.record(2)
-        expect(number == taken + 1, "the press after the storm made recording %d of %d" % (number, taken + 1))
-        return "6000 edges: %d recordings, %s at their end; the next press is one press" % (taken, began["state"])
 
 
 def disk_full(bench):

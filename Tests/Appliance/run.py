@@ -12,7 +12,7 @@ from bench import Bench
 from microphone import microphone_absent, microphone_unplugged
 from power_cut import power_cut, power_cut_control
 from power_on import power_on
-from robust import bounce, clock, disk_full, sandbox, service_hangs, service_killed, worker_killed
+from robust import clock, disk_full, sandbox, service_hangs, service_killed, worker_killed
 from stick import other_stick, stick_full, stick_pulled, stick_read_only, stick_vfat
 
 SCENARIOS = {
@@ -31,7 +31,6 @@ SCENARIOS = {
     "microphone-unplugged": microphone_unplugged,
     "microphone-absent": microphone_absent,
     "clock": clock,
-    "bounce": bounce,
     "disk-full": disk_full,
     "worker-killed": worker_killed,
     "service-killed": service_killed,

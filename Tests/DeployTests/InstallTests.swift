@@ -70,7 +70,8 @@ import TestKit
     @Test(
         "the scripts are free of what shellcheck knows",
         arguments: [
-            "install", "uninstall", "stick", "deb", "test", "demo", "arm64/build", "arm64/test", "arm64/try-package",
+            "install", "uninstall", "stick", "deb", "test", "test-appliance", "demo", "arm64/build", "arm64/test",
+            "arm64/try-package",
             "lib/files.sh", "lib/packages.sh", "lib/arm64.sh", "lib/emulation.sh", "completion/fieldscribe.bash",
         ])
     func shellcheck(script: String) throws {
