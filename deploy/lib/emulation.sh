@@ -37,6 +37,25 @@ emulating() {
     return "$status"
 }
 
+# at_w COMMAND...: within emulating, this machine as it is, and this repository at /w, where the tests were built.
+at_w() {
+    # shellcheck disable=SC2016 # for the inner shell
+    emulating bash -c '
+        mount -t tmpfs none /mnt
+        for name in /*; do
+            [ "$name" != /mnt ] || continue
+            if [ -L "$name" ]; then
+                cp -a "$name" /mnt
+            elif [ -d "$name" ]; then
+                mkdir "/mnt$name"
+                mount --rbind "$name" "/mnt$name"
+            fi
+        done
+        mkdir /mnt/w
+        mount --bind . /mnt/w
+        exec chroot /mnt sh -c "cd /w && exec \"\$@\"" sh "$@"' bash "$@"
+}
+
 # map_ids PROGRAM PROCESS OWN FILE: root inside is who calls this, all others are the ids that the system gave to them.
 map_ids() {
     local range
