@@ -98,9 +98,9 @@ import TestKit
         let jumps = Set(lines.compactMap { $0.firstMatch(of: #/GOTO="(\w+)"/#)?.1 })
         let labels = Set(lines.compactMap { $0.firstMatch(of: #/LABEL="(\w+)"/#)?.1 })
         #expect(jumps == labels)
-        // systemd 254 brought a checker; before, the rules above are all there is.
+        // systemd 254 brought a checker; before, the rules above are all there is. The group gpio comes with the package.
         if try Tool("udevadm", "verify", "--help").status == 0 {
-            let tool = try Tool("udevadm", "verify", "--no-summary", path)
+            let tool = try Tool("udevadm", "verify", "--no-summary", "--resolve-names=never", path)
             #expect(tool.status == 0, "\(tool.output)\(tool.errors)")
         }
     }

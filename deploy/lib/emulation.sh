@@ -5,10 +5,22 @@
 # The first bytes of an arm64 ELF file, as binfmt_misc takes them.
 arm64_magic=':arm64:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00'
 arm64_magic+=':\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff'
-arm64_magic+=':/usr/bin/qemu-aarch64-static:F'
+arm64_magic+=":$cache/qemu/usr/bin/qemu-aarch64:F"
+
+# Debian 13's qemu, which is linked statically: Debian 12's knows no openat2, by which every file of a copy is opened.
+make_qemu() {
+    local place=$cache/qemu
+    is_made "$place" qemu-user && return
+    rm -rf "$place"
+    mkdir -p "$place"
+    fetch amd64 qemu-user
+    dpkg-deb --fsys-tarfile "$cache"/apt-amd64/archives/qemu-user_*.deb | tar -C "$place" -x ./usr/bin/qemu-aarch64
+    rm -rf "$cache/apt-amd64"
+    echo qemu-user >"$place/complete"
+}
 
 # emulating COMMAND...: with users, mounts and processes of its own, where arm64 programs run by qemu. Linux 6.7 keeps this
-# from the rest of the machine; before, qemu-user-static must have been registered for all of it, as its installation does.
+# from the rest of the machine; before, a qemu must have been registered for all of it, as installing qemu-user-static does.
 emulating() {
     local gate inner status=0
     gate=$(mktemp --dry-run)
@@ -35,6 +47,25 @@ emulating() {
     wait "$inner" || status=$?
     rm -f "$gate"
     return "$status"
+}
+
+# at_w COMMAND...: within emulating, this machine as it is, and this repository at /w, where the tests were built.
+at_w() {
+    # shellcheck disable=SC2016 # for the inner shell
+    emulating bash -c '
+        mount -t tmpfs none /mnt
+        for name in /*; do
+            [ "$name" != /mnt ] || continue
+            if [ -L "$name" ]; then
+                cp -a "$name" /mnt
+            elif [ -d "$name" ]; then
+                mkdir "/mnt$name"
+                mount --rbind "$name" "/mnt$name"
+            fi
+        done
+        mkdir /mnt/w
+        mount --bind . /mnt/w
+        exec chroot /mnt sh -c "cd /w && exec \"\$@\"" sh "$@"' bash "$@"
 }
 
 # map_ids PROGRAM PROCESS OWN FILE: root inside is who calls this, all others are the ids that the system gave to them.
