@@ -6,10 +6,11 @@ import Glibc
 /// What is measured with speech uses the corpus beside the repository, and is skipped, and says so, where that is not.
 @main struct Benchmark {
     private static let usage = """
-        usage: benchmark [capture|appliance|hour|seams|memory|accuracy|speakers|latency|robustness|calibrate]
-                         [--every N] [--only NAMES] [--pictures FOLDER] [--program FILE]
+        usage: benchmark [capture|appliance|export|hour|seams|memory|accuracy|speakers|latency|robustness|calibrate]
+                         [--every N] [--only NAMES] [--pictures FOLDER] [--program FILE] [--to FOLDER]
           capture     an hour to the card, against arecord
           appliance   how soon lamp and microphone answer a press; what it takes while it waits and while it records
+          export      the field hour to the folder that --to names, read back, against cp and sync
           hour        the field hour with two workers, against pocketsphinx_continuous; with the seams
           seams       the same without the peer
           memory      what a second worker costs
@@ -24,6 +25,8 @@ import Glibc
                       accuracy measures these, and takes the others from its last run
           --program FILE
                       measures that executable, such as a package's, in the place of the one built here
+          --to FOLDER
+                      where export copies to: a folder on a stick, or on a slow disk
         Without a word: capture and hour.
         """
 
@@ -32,12 +35,14 @@ import Glibc
         let step = value(of: "--every", in: &words).flatMap { Int($0) } ?? 1
         let pictures = value(of: "--pictures", in: &words)
         let program = value(of: "--program", in: &words)
+        let target = value(of: "--to", in: &words)
         let only = value(of: "--only", in: &words)?.split(separator: ",").map(String.init)
         if words.isEmpty { words = ["capture", "hour"] }
         for word in words {
             guard
                 [
-                    "capture", "appliance", "hour", "seams", "memory", "accuracy", "speakers", "latency", "robustness",
+                    "capture", "appliance", "export", "hour", "seams", "memory", "accuracy", "speakers", "latency",
+                    "robustness",
                     "calibrate",
                 ]
                 .contains(word)
@@ -62,6 +67,9 @@ import Glibc
                 continue
             }
             switch word {
+            case "export":
+                try ExportBenchmark(workshop: workshop, target: target ?? workshop.folder)
+                    .run(HourBenchmark(workshop: workshop).makeHour().wave)
             case "hour": try HourBenchmark(workshop: workshop).run(withPeer: true)
             case "seams": try HourBenchmark(workshop: workshop).run(withPeer: false)
             case "memory": try HourBenchmark(workshop: workshop).memory(open)
