@@ -18,8 +18,8 @@ def expect(condition, message):
 
 
 class Bench:
-    def __init__(self, image, state, work):
-        self.image, self.state, self.work = image, state, work
+    def __init__(self, image, package, state, work):
+        self.image, self.package, self.state, self.work = image, package, state, work
 
     def folder(self, name):
         """An empty folder for a scenario."""
