@@ -34,11 +34,12 @@ final class WorkerProcess {
 
     /// Starts the worker and waits until its model is loaded.
     ///
-    /// - Throws: `DeviceError` as the engine gives it: `missing` or `damaged` for its model.
-    init(_ command: WorkerCommand) throws {
+    /// - Parameter seconds: how long that may take, on a machine that is busy or reads a slow card.
+    /// - Throws: `DeviceError` as the engine gives it: `missing` or `damaged` for its model; `failed` where it takes longer.
+    init(_ command: WorkerCommand, within seconds: Int = patience.seconds) throws {
         child = try ChildProcess(command.path, arguments: command.arguments)
         engine = EngineDescription(name: "", version: "", model: "")
-        engine = try ready()
+        engine = try ready(within: seconds)
     }
 
     var id: Int32 { child.id }
@@ -100,9 +101,12 @@ final class WorkerProcess {
         while try next(within: 0).done != true {}
     }
 
-    private func ready() throws -> EngineDescription {
+    private func ready(within seconds: Int) throws -> EngineDescription {
         let reply: WorkerProtocol.Reply?
-        do { reply = try next(within: 0) } catch let error as DeviceError where error.code != .failed {
+        do { reply = try next(within: 0, seconds: seconds) } catch let error as DeviceError
+            // Late is not strange: the next one may be in time.
+            where error.code != .failed || error.operation == "poll"
+        {
             throw error
         } catch { reply = nil }
         if let failure = reply?.error { throw DeviceError(failure) }
@@ -142,8 +146,10 @@ final class WorkerProcess {
     }
 
     /// The next reply; what it says of an utterance of so many samples lies within them.
-    private func next(within samples: Int) throws -> WorkerProtocol.Reply {
-        let patience = Self.patience.seconds + samples * Self.patience.timesAudio / SamplePosition.rate
+    private func next(
+        within samples: Int, seconds: Int = patience.seconds
+    ) throws -> WorkerProtocol.Reply {
+        let patience = seconds + samples * Self.patience.timesAudio / SamplePosition.rate
         while true {
             do {
                 if let reply = try replies.next(within: samples) { return reply }

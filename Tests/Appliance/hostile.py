@@ -63,7 +63,7 @@ def show(machine, one, path):
     heard = len(lines(machine))
     began = machine.note("stick")
     machine.stick_in(path, **one.options)
-    machine.shell(SETTLED % 240, timeout=300)
+    machine.shell(SETTLED % 600, timeout=300)
     new = lines(machine)[heard:]
     said = [word for word in (FAILED, DONE) if any(word in line for line in new)]
     what = said[0] if said else ""
@@ -91,7 +91,7 @@ def show(machine, one, path):
 
 
 def lines(machine):
-    return machine.shell("journalctl -b --no-pager -o cat -u 'fieldscribe-export@*'").splitlines()
+    return machine.shell("journalctl -b --no-pager -o cat -u 'fieldscribe-export@*' 2>/dev/null; true").splitlines()
 
 
 def digest(path):
