@@ -24,6 +24,9 @@ final class WorkerProcess {
     /// An engine takes at most so much longer than the audio; on the smallest boards decoding is slower than speech.
     private static let patience = (seconds: 60, timesAudio: 40)
 
+    /// A model is read from a card that may be busy with a copy, by a process that everything else comes before.
+    private static let loadingPatience = 300
+
     /// However long the utterance, its frames stay below the protocol's longest.
     private static let samplesPerFrame = 30 * SamplePosition.rate
 
@@ -34,9 +37,9 @@ final class WorkerProcess {
 
     /// Starts the worker and waits until its model is loaded.
     ///
-    /// - Parameter seconds: how long that may take, on a machine that is busy or reads a slow card.
+    /// - Parameter seconds: how long that may take.
     /// - Throws: `DeviceError` as the engine gives it: `missing` or `damaged` for its model; `failed` where it takes longer.
-    init(_ command: WorkerCommand, within seconds: Int = patience.seconds) throws {
+    init(_ command: WorkerCommand, within seconds: Int = loadingPatience) throws {
         child = try ChildProcess(command.path, arguments: command.arguments)
         engine = EngineDescription(name: "", version: "", model: "")
         engine = try ready(within: seconds)
