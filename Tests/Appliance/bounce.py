@@ -56,7 +56,7 @@ def bounces(bench):
         machine.room_sounds()
         for number in range(1, 13):
             was = machine.status()["state"] == "recording"
-            machine.shell("sh /run/test/bounce 31 quiet; sleep 0.15; sh /run/test/bounce 30 quiet")
+            machine.shell("sh /run/test/bounce 31 quiet; sleep 0.05; sh /run/test/bounce 30 quiet")
             machine.until_status(lambda it: (it["state"] == "recording") != was, 60, "press %d heard" % number)
             if not was:
                 machine.until_recorded(1)

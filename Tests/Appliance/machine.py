@@ -17,6 +17,10 @@ class TimedOut(Exception):
     """What was waited for did not come."""
 
 
+class Starved(Exception):
+    """The machine did not get the processor in time for what a person does: nothing can be said of the appliance."""
+
+
 class GuestError(Exception):
     """A command in the machine failed."""
 

@@ -11,6 +11,7 @@ from appliance import Appliance
 from bench import Bench
 from bounce import bounces
 from hostile import hostile
+from machine import Starved
 from microphone import microphone_absent, microphone_unplugged
 from power_cut import power_cut, power_cut_control
 from power_on import power_on
@@ -74,7 +75,7 @@ def main():
         start = time.monotonic()
         folder = bench.folder(name)
         try:
-            figures = SCENARIOS[name](bench)
+            figures = attempt(SCENARIOS[name], bench, name)
             print("ok    %s: %s; %.0f s" % (name, figures, time.monotonic() - start), flush=True)
         except Exception as error:
             failed += 1
@@ -83,6 +84,17 @@ def main():
                 traceback.print_exc(file=file)
     print("%.0f s in all" % (time.monotonic() - began))
     sys.exit(1 if failed else 0)
+
+
+def attempt(scenario, bench, name, times=4):
+    """Runs a scenario; once more where the machine did not get the processor, of which there is no hiding."""
+    for left in reversed(range(times)):
+        try:
+            return scenario(bench)
+        except Starved as error:
+            if not left:
+                raise
+            print("again %s: %s" % (name, error), flush=True)
 
 
 if __name__ == "__main__":
