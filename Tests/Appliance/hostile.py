@@ -27,7 +27,7 @@ timeout %d sh /run/test/settled"""
 
 def hostile(bench):
     """Shows the zoo; nothing of the machine and nothing of anybody's own on a stick may change."""
-    with bench.appliance("hostile-sticks") as machine:
+    with bench.appliance("sticks-hostile") as machine:
         machine.record(2)
         machine.shell("touch /root/before; sleep 1.1")
         became = {DONE: 0, FAILED: 0, "": 0}

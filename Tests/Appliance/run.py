@@ -32,7 +32,7 @@ SCENARIOS = {
     "stick-full": stick_full,
     "sticks-hostile": hostile,
     "power-cut": power_cut(states=12, boots=1),
-    "power-cuts": power_cut(states=300, boots=3, seconds=30, seed=2),
+    "power-cuts": power_cut(states=300, boots=3, seconds=30, seed=2, name="power-cuts"),
     "power-cut-control": power_cut_control,
     "microphone-unplugged": microphone_unplugged,
     "microphone-absent": microphone_absent,
