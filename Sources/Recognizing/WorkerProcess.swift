@@ -24,6 +24,9 @@ final class WorkerProcess {
     /// An engine takes at most so much longer than the audio; on the smallest boards decoding is slower than speech.
     private static let patience = (seconds: 60, timesAudio: 40)
 
+    /// A model is read from a card that may be busy with a copy, by a process that everything else comes before.
+    private static let loadingPatience = 300
+
     /// However long the utterance, its frames stay below the protocol's longest.
     private static let samplesPerFrame = 30 * SamplePosition.rate
 
@@ -34,11 +37,12 @@ final class WorkerProcess {
 
     /// Starts the worker and waits until its model is loaded.
     ///
-    /// - Throws: `DeviceError` as the engine gives it: `missing` or `damaged` for its model.
-    init(_ command: WorkerCommand) throws {
+    /// - Parameter seconds: how long that may take.
+    /// - Throws: `DeviceError` as the engine gives it: `missing` or `damaged` for its model; `failed` where it takes longer.
+    init(_ command: WorkerCommand, within seconds: Int = loadingPatience) throws {
         child = try ChildProcess(command.path, arguments: command.arguments)
         engine = EngineDescription(name: "", version: "", model: "")
-        engine = try ready()
+        engine = try ready(within: seconds)
     }
 
     var id: Int32 { child.id }
@@ -100,9 +104,12 @@ final class WorkerProcess {
         while try next(within: 0).done != true {}
     }
 
-    private func ready() throws -> EngineDescription {
+    private func ready(within seconds: Int) throws -> EngineDescription {
         let reply: WorkerProtocol.Reply?
-        do { reply = try next(within: 0) } catch let error as DeviceError where error.code != .failed {
+        do { reply = try next(within: 0, seconds: seconds) } catch let error as DeviceError
+            // Late is not strange: the next one may be in time.
+            where error.code != .failed || error.operation == "poll"
+        {
             throw error
         } catch { reply = nil }
         if let failure = reply?.error { throw DeviceError(failure) }
@@ -142,8 +149,10 @@ final class WorkerProcess {
     }
 
     /// The next reply; what it says of an utterance of so many samples lies within them.
-    private func next(within samples: Int) throws -> WorkerProtocol.Reply {
-        let patience = Self.patience.seconds + samples * Self.patience.timesAudio / SamplePosition.rate
+    private func next(
+        within samples: Int, seconds: Int = patience.seconds
+    ) throws -> WorkerProtocol.Reply {
+        let patience = seconds + samples * Self.patience.timesAudio / SamplePosition.rate
         while true {
             do {
                 if let reply = try replies.next(within: samples) { return reply }

@@ -18,8 +18,8 @@ def expect(condition, message):
 
 
 class Bench:
-    def __init__(self, image, state, work):
-        self.image, self.state, self.work = image, state, work
+    def __init__(self, image, package, state, work):
+        self.image, self.package, self.state, self.work = image, package, state, work
 
     def folder(self, name):
         """An empty folder for a scenario."""
@@ -31,7 +31,7 @@ class Bench:
     @contextlib.contextmanager
     def appliance(self, name, cold=False, disk=None, log_writes=False):
         """A machine with the package installed and the service ready; `cold`: off, with `disk` or that of the state."""
-        with Appliance(self.image, os.path.join(self.work, name), log_writes) as machine:
+        with Appliance(self.image, self.folder(name), log_writes) as machine:
             if cold:
                 copy_disk(disk or os.path.join(self.state, "root.img"), machine.disk)
             else:

@@ -20,7 +20,7 @@ def plug_in(machine):
 
 def microphone_unplugged(bench):
     """Unplugged in mid-recording and plugged in again: a gap as long as it lasted, a fault, and the recording goes on."""
-    with bench.appliance("microphone") as machine:
+    with bench.appliance("microphone-unplugged") as machine:
         machine.room_sounds()
         machine.press()
         number = machine.until_recorded(2)["recording"]

@@ -159,10 +159,10 @@ def after_cut(bench, recorded, at, keep, seed):
     return ready, text
 
 
-def power_cut(states, boots, seconds=9, seed=1):
+def power_cut(states, boots, seconds=9, seed=1, name="power-cut"):
     """A scenario: a cut while recording, replayed so many times, with so many of the disks booted again."""
     def scenario(bench):
-        recorded = Recorded(bench, "power-cut", seconds)
+        recorded = Recorded(bench, name, seconds)
         worst = replay(recorded, states, seed)
         end, figures = len(recorded.writes.entries), []
         for number in range(boots):

@@ -98,19 +98,3 @@ def service_hangs(bench):
         back = machine.until_ready() - machine.lamp().last("hung")
         machine.record(2)
         return "back %.0f s after it hung, and recorded" % back
-
-
-def sandbox(bench):
-    """Recording, text and stick behind the sandbox: no denied call, no socket but local ones, no word of it in the log."""
-    with bench.appliance("sandbox") as machine:
-        machine.record(8)
-        text = machine.text_of(machine.transcript(1)).split()
-        sockets = machine.shell("cat /proc/$(systemctl show -P MainPID fieldscribe)/net/tcp "
-                                "/proc/$(systemctl show -P MainPID fieldscribe)/net/udp | grep -c ': '; true").strip()
-        expect(sockets == "0", "%s sockets of the network" % sockets)
-        said = machine.shell("journalctl -b -o cat -u fieldscribe -u 'fieldscribe-export@*'")
-        spoken = [word for word in text if re.search(r"\b%s\b" % re.escape(word), said) and len(word) > 4]
-        expect(not spoken, "words of the transcript in the journal: %s" % " ".join(spoken))
-        denied = machine.shell("journalctl -b -k -o cat | grep -iE 'apparmor=.DENIED|audit.*(seccomp|denied)'; true")
-        expect(not denied, denied)
-        return "%d words written down, none in the journal, no socket of the network, nothing denied" % len(text)

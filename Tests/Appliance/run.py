@@ -9,11 +9,16 @@ import traceback
 
 from appliance import Appliance
 from bench import Bench
+from bounce import bounces
+from hostile import hostile
+from machine import Starved
 from microphone import microphone_absent, microphone_unplugged
 from power_cut import power_cut, power_cut_control
 from power_on import power_on
-from robust import clock, disk_full, sandbox, service_hangs, service_killed, worker_killed
+from robust import clock, disk_full, service_hangs, service_killed, worker_killed
+from sandbox import sandbox
 from stick import other_stick, stick_full, stick_pulled, stick_read_only, stick_vfat
+from upgrade import upgrade
 
 SCENARIOS = {
     "power-on": power_on,
@@ -25,8 +30,9 @@ SCENARIOS = {
     "stick-read-only": stick_read_only,
     "stick-pulled": stick_pulled,
     "stick-full": stick_full,
+    "sticks-hostile": hostile,
     "power-cut": power_cut(states=12, boots=1),
-    "power-cuts": power_cut(states=300, boots=3, seconds=30, seed=2),
+    "power-cuts": power_cut(states=300, boots=3, seconds=30, seed=2, name="power-cuts"),
     "power-cut-control": power_cut_control,
     "microphone-unplugged": microphone_unplugged,
     "microphone-absent": microphone_absent,
@@ -35,8 +41,13 @@ SCENARIOS = {
     "worker-killed": worker_killed,
     "service-killed": service_killed,
     "service-hangs": service_hangs,
-    "sandbox": sandbox,
+    "button-bounces": bounces,
+    "upgrade": upgrade,
+    "sandbox": sandbox(minutes=5),
+    "sandbox-hour": sandbox(minutes=60),
 }
+# What takes as long as it says is asked for by name.
+LONG = ["sandbox-hour"]
 # What each change is tested with.
 SHORT = ["power-on", "stick-vfat", "power-cut", "microphone-unplugged"]
 
@@ -52,18 +63,19 @@ def main():
         parser.error("no such scenario: " + " ".join(unknown))
 
     began = time.monotonic()
-    bench = Bench(words.image, words.state, words.work)
+    bench = Bench(words.image, words.package, words.state, words.work)
     if not os.path.exists(os.path.join(words.state, "root.img")):
         fresh = words.state + ".new"
         seconds = Appliance.prepare(words.image, words.package, bench.folder("prepare"), fresh)
         os.rename(fresh, words.state)
         print("ok    prepared: package installed in the running machine, %.0f s" % seconds, flush=True)
     failed = 0
-    for name in words.scenarios or (SCENARIOS if words.all else SHORT):
+    everything = [name for name in SCENARIOS if name not in LONG]
+    for name in words.scenarios or (everything if words.all else SHORT):
         start = time.monotonic()
         folder = bench.folder(name)
         try:
-            figures = SCENARIOS[name](bench)
+            figures = attempt(SCENARIOS[name], bench, name)
             print("ok    %s: %s; %.0f s" % (name, figures, time.monotonic() - start), flush=True)
         except Exception as error:
             failed += 1
@@ -72,6 +84,17 @@ def main():
                 traceback.print_exc(file=file)
     print("%.0f s in all" % (time.monotonic() - began))
     sys.exit(1 if failed else 0)
+
+
+def attempt(scenario, bench, name, times=4):
+    """Runs a scenario; once more where the machine did not get the processor, of which there is no hiding."""
+    for left in reversed(range(times)):
+        try:
+            return scenario(bench)
+        except Starved as error:
+            if not left:
+                raise
+            print("again %s: %s" % (name, error), flush=True)
 
 
 if __name__ == "__main__":

@@ -70,6 +70,14 @@ import TestKit
         #expect(try stick("check", "sda1").status == 1)
     }
 
+    @Test("sums that name a pipe are not waited for")
+    func pipe() throws {
+        try copy("000001", sums: String(repeating: "0", count: 64) + "  pipe\n")
+        #expect(try Tool("mkfifo", folder.file("stick/Fieldscribe/device/000001/pipe")).status == 0)
+        try began("1 hour ago")
+        #expect(try stick("check", "sda1").errors.contains("does not read back"))
+    }
+
     @Test("folders of earlier exports are not read again")
     func earlier() throws {
         try copy("000001", sums: "nonsense\n")

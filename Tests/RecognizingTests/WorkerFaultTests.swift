@@ -27,6 +27,14 @@ import Testing
         }
     }
 
+    @Test("A worker that is not ready in time is late, and not a stranger for good")
+    func late() {
+        let command = WorkerCommand(path: "/bin/cat", arguments: [], model: "none")
+        #expect { _ = try WorkerProcess(command, within: 0) } throws: { error in
+            (error as? DeviceError)?.code == .failed
+        }
+    }
+
     @Test(
         "A worker that dies once costs a session, which is counted, whether it dies before or after its first answer",
         arguments: ["once", "late"])

@@ -1,0 +1,77 @@
+"""A button whose contacts bounce: a press counts once, and contacts that never come to rest are no press."""
+
+import json
+
+from bench import expect
+
+# A level counts for the panel once it lasted as long. A storm in which the machine itself pauses so long is none.
+LASTS = 0.020
+
+# `bounce COUNT` toggles the contact so often, as fast as the machine can, and tells the moments of the first and the last
+# level, and the longest time for which it was pressed. Each block that dd writes is a level: gpio-sim takes what is
+# before the first zero byte. The kernel tells when each was written.
+SETUP = r"""mkdir -p /sys/kernel/tracing/instances/bounces
+cd /sys/kernel/tracing/instances/bounces
+echo mono >trace_clock
+echo 8192 >buffer_size_kb
+echo 'comm == "dd" && count == 10' >events/syscalls/sys_enter_write/filter
+echo 1 >events/syscalls/sys_enter_write/enable
+cd /run/test
+printf 'pull-down\npull-up\000\000\000' >levels
+for i in $(seq 16); do cat levels levels >more; mv more levels; done
+cat >bounce <<'END'
+trace=/sys/kernel/tracing/instances/bounces/trace
+echo >$trace
+chrt --fifo 40 dd if=/run/test/levels of=/run/test/button/pull bs=10 count=$1 conv=notrunc status=none
+[ -z "$2" ] || exit 0
+awk '/sys_write/ { now = $4 + 0; if (!n++) first = now; else if (n % 2 == 0 && now - last > longest) longest = now - last
+    last = now } END { printf "%d %.6f %.6f %.6f\n", n, first, last, longest }' $trace
+END
+"""
+
+
+def bounces(bench):
+    """Storms of a quarter of a second, then presses that bounce at both ends: as many presses as there were, and not one more."""
+    with bench.appliance("button-bounces") as machine:
+        machine.shell(SETUP)
+        # For where a pause of the machine made a press: without a sound it would be a fault.
+        machine.room_sounds()
+        rate = storm(machine, 2000)[1]
+        levels, seconds, pauses, longest = 0, 0.0, 0, 0.0
+        while seconds < 3:
+            count, a_second, pressed = storm(machine, 2 * int(min(rate, 60000) / 8))
+            if pressed >= LASTS / 2:
+                # Whether that was a press is for the machine to say; it is taken back, if so.
+                pauses += 1
+                expect(pauses < 60, "the machine paused in 60 storms, in the last one for %.0f ms" % (pressed * 1000))
+                if machine.status()["state"] == "recording":
+                    machine.press()
+                    machine.until_written()
+                continue
+            expect(machine.status()["state"] == "idle", "a storm was taken for a press; the longest level lasted "
+                   "%.1f ms" % (pressed * 1000))
+            levels, seconds, longest = levels + count, seconds + count / a_second, max(longest, pressed)
+
+        before = len(json.loads(machine.shell("fieldscribe list --json")))
+        machine.room_sounds()
+        for number in range(1, 13):
+            was = machine.status()["state"] == "recording"
+            machine.shell("sh /run/test/bounce 31 quiet; sleep 0.05; sh /run/test/bounce 30 quiet")
+            machine.until_status(lambda it: (it["state"] == "recording") != was, 60, "press %d heard" % number)
+            if not was:
+                machine.until_recorded(1)
+        machine.until_written()
+        listed = json.loads(machine.shell("fieldscribe list --json"))
+        expect(len(listed) == before + 6, "12 presses made %d recordings in place of 6" % (len(listed) - before))
+        return "%d levels in storms of %.1f s, %.0f a second, none longer than %.1f ms: no press; 12 presses that bounced " \
+            "60 times each, each heard once" % (levels, seconds, levels / seconds, longest * 1000)
+
+
+def storm(machine, count):
+    """Toggles the contact so often, and leaves it released; returns (levels, levels a second, longest press)."""
+    said = machine.shell("sh /run/test/bounce %d" % count).split()
+    made, first, last, longest = int(said[0]), float(said[1]), float(said[2]), float(said[3])
+    expect(made == count, "%d of %d levels were traced" % (made, count))
+    # The button has to be told that it is at rest.
+    machine.shell("sleep 0.1")
+    return made, made / (last - first), longest

@@ -1,0 +1,100 @@
+"""Every stick of the zoo, one after the other: no harm, no false word, and the next good stick gets all."""
+
+import hashlib
+import os
+import shutil
+
+from bench import expect
+from stick import check_folders, insert, make_stick, read_vfat
+from zoo import ALWAYS, LETTER, NEVER, ZOO, read_letter, read_volume
+
+PROCESS = "systemctl show -P MainPID fieldscribe"
+DONE, FAILED = "safe to unplug", "not everything was copied"
+
+# Waits until udev and systemd have seen the stick with all of its partitions, and nothing is done with it any more.
+SETTLED = """cat >/run/test/settled <<'END'
+until [ -b /dev/sda ]; do sleep 0.1; done
+udevadm settle --timeout=200
+for part in /sys/class/block/sda*; do
+    until systemctl --quiet is-active "dev-${part##*/}.device"; do sleep 0.2; done
+done
+until [ -z "$(systemctl list-units --no-legend --plain 'fieldscribe-export@*')$(systemctl list-jobs --no-legend)" ]; do
+    sleep 0.5
+done
+journalctl --sync
+END
+timeout %d sh /run/test/settled"""
+
+
+def hostile(bench):
+    """Shows the zoo; nothing of the machine and nothing of anybody's own on a stick may change."""
+    with bench.appliance("sticks-hostile") as machine:
+        machine.record(2)
+        machine.shell("touch /root/before; sleep 1.1")
+        became = {DONE: 0, FAILED: 0, "": 0}
+        for one in ZOO:
+            path = machine.path(one.name + ".img")
+            one.make(path)
+            what = show(machine, one, path)
+            became[what] += 1
+            for name in os.listdir(machine.work):
+                if name.startswith(one.name + ".img"):
+                    whole = machine.path(name)
+                    shutil.rmtree(whole) if os.path.isdir(whole) else os.unlink(whole)
+        changed = machine.shell("find / -xdev -newer /root/before ! -type d ! -path '/var/lib/fieldscribe/*' "
+                                "! -path '/var/log/*' ! -path '/var/lib/systemd/*' ! -path '/root/before'; "
+                                "find / -xdev -name '*pwned*'").split()
+        expect(not changed, "files of the machine were changed: %s" % " ".join(changed))
+        machine.shell("fieldscribe verify")
+        make_stick(machine.path("good.img"), "vfat")
+        machine.record(2)
+        seconds = insert(machine, machine.path("good.img"))
+        machine.stick_out()
+        found = check_folders(read_vfat(machine.path("good.img"), machine.path("good")))
+        expect(len(found) == 2, "%d recordings on the good stick in place of 2" % len(found))
+        return "%d sticks: %d left alone, %d refused with a fault, %d copied to and whole; then a good one after %.0f s" % (
+            len(ZOO), became[""], became[FAILED], became[DONE], seconds)
+
+
+def show(machine, one, path):
+    """Plugs one in and pulls it out when nothing goes on any more; returns what was said."""
+    before = digest(path)
+    heard, process = len(lines(machine)), machine.shell(PROCESS)
+    began = machine.note("stick")
+    machine.stick_in(path, **one.options)
+    machine.shell(SETTLED % 600, timeout=300)
+    new = lines(machine)[heard:]
+    said = [word for word in (FAILED, DONE) if any(word in line for line in new)]
+    what = said[0] if said else ""
+    evidence = "stick %s: %s" % (one.name, " | ".join(new))
+    if what == DONE:
+        expect(one.verdict != NEVER, evidence)
+        machine.wait_lamp(lambda lamp: lamp.done(began), 30, "three steady seconds for " + one.name)
+    elif what == FAILED:
+        machine.wait_lamp(lambda lamp: lamp.fast_blinks(began), 30, "fast blinks for " + one.name)
+    machine.stick_out()
+    lamp = machine.lamp()
+    expect(one.verdict != ALWAYS or what == DONE, evidence or one.name)
+    expect(what == DONE or not lamp.done(began), one.name + ": the lamp said that it is safe to unplug")
+    expect(machine.shell(PROCESS) == process, one.name + ": the service started anew")
+    if what == FAILED:
+        # A press would acknowledge the fault, and begin a recording with it.
+        machine.shell("systemctl restart fieldscribe")
+        machine.until_ready()
+    if not what:
+        expect(digest(path) == before, one.name + ": nobody said a word, and yet it was written to")
+    for number, (kind, at) in enumerate(one.volumes):
+        expect(read_letter(path, kind, at) == LETTER, "%s: somebody's own is not as it was" % one.name)
+        if what == DONE:
+            found = check_folders(read_volume(path, kind, at, path + ".read%d" % number))
+            expect(len(found) == 1, "%s: %d recordings in place of 1" % (one.name, len(found)))
+    return what
+
+
+def lines(machine):
+    return machine.shell("journalctl -b --no-pager -o cat -u 'fieldscribe-export@*' 2>/dev/null; true").splitlines()
+
+
+def digest(path):
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()

@@ -1,0 +1,72 @@
+"""A newer package is installed while a recording goes on."""
+
+import os
+import subprocess
+
+from appliance import STORAGE, ROOM
+from bench import expect
+from robust import one
+from sound import RATE, equal_samples, place_in, samples_of
+
+
+def newer(package, folder):
+    """The package with the next version; returns where it is, and that version."""
+    tree = os.path.join(folder, "tree")
+    subprocess.run(["dpkg-deb", "--raw-extract", package, tree], check=True)
+    control = os.path.join(tree, "DEBIAN", "control")
+    with open(control) as file:
+        lines = file.read().splitlines()
+    version = next(line for line in lines if line.startswith("Version: ")).split()[1] + "+newer"
+    with open(control, "w") as file:
+        file.write("".join(("Version: " + version if line.startswith("Version: ") else line) + "\n" for line in lines))
+    target = os.path.join(folder, "newer.deb")
+    subprocess.run(["dpkg-deb", "--root-owner-group", "-Zgzip", "-z1", "--build", tree, target], check=True,
+                   stdout=subprocess.DEVNULL)
+    return target, version
+
+
+def bring(machine, path, target):
+    """Brings a file into the machine, as a stick without a file system."""
+    size = os.path.getsize(path)
+    with open(path, "ab") as file:
+        file.write(b"\0" * (-size % 512))
+    machine.stick_in(path)
+    machine.until("test -b /dev/sda && head -c %d /dev/sda >%s && test $(stat -c %%s %s) = %d" % (size, target, target, size))
+    machine.stick_out()
+
+
+def upgrade(bench):
+    """The recording that goes on is closed whole, what was there is kept, and the newer version records."""
+    with bench.appliance("upgrade") as machine:
+        package, version = newer(bench.package, machine.work)
+        bring(machine, package, "/root/newer.deb")
+        kept = machine.record(2)
+        sums = "sha256sum /etc/fieldscribe/fieldscribe.conf %s/recordings/%06d/audio.wav" % (STORAGE, kept)
+        before = machine.shell(sums)
+        machine.room_sounds()
+        machine.press()
+        number = machine.until_recorded(4)["recording"]
+        began = machine.note("upgrade")
+        machine.shell("DEBIAN_FRONTEND=noninteractive dpkg --install /root/newer.deb </dev/null", timeout=400)
+        ready = machine.until_ready() - began
+        machine.until_written()
+        expect(machine.shell("dpkg-query -W -f '${Version}' fieldscribe") == version, "the newer version is not installed")
+        # What was captured until the old one was asked to end is in the file.
+        journal = machine.shell("journalctl -b -o short-monotonic -u fieldscribe | grep -m 1 'Stopping' | tr -d '[]'")
+        asked = float(journal.split()[0]) - machine.lamp().lit_after(machine.lamp().last("press"))
+        row = one(machine, number)
+        expect(row["stopReason"] == "shutdown", "the recording ended by '%s'" % row["stopReason"])
+        expect(row["duration"] > asked - 1, "%.1f s are left of %.1f s" % (row["duration"], asked))
+        recorded = samples_of(machine.audio(number))
+        place = place_in(ROOM, recorded)
+        expect(place is not None, "the recording does not begin with what was heard")
+        same = equal_samples(ROOM, recorded, place, 0)
+        expect(same == len(recorded) // 2, "sample %d of %d is not what was heard" % (same, len(recorded) // 2))
+        expect("forward" in machine.text_of(machine.transcript(number)).split(), "what was said is not written down")
+        expect(machine.shell(sums) == before, "the configuration or an earlier recording was changed")
+        expect(not machine.lamp().fast_blinks(), "the lamp showed a fault")
+        machine.shell("fieldscribe verify")
+        again = machine.record(2)
+        expect(again > number, "no new recording")
+        return "closed by '%s' with %.1f s sample-exact, written down; ready %.1f s after apt began, and recorded" % (
+            row["stopReason"], same / RATE, ready)
