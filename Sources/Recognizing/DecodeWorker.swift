@@ -64,7 +64,7 @@ package struct DecodeWorker: ~Copyable {
             .init(
                 result: .init(
                     words: hypothesis.words, alternatives: hypothesis.alternatives, cpuSeconds: cpuSinceReport(),
-                    score: hypothesis.score)))
+                    score: hypothesis.score, voice: hypothesis.voice)))
     }
 
     private mutating func cpuSinceReport() -> Double {

@@ -6,7 +6,8 @@ import Glibc
 /// What is measured with speech uses the corpus beside the repository, and is skipped, and says so, where that is not.
 @main struct Benchmark {
     private static let usage = """
-        usage: benchmark [capture|appliance|export|hour|seams|memory|accuracy|speakers|latency|robustness|calibrate]
+        usage: benchmark [capture|appliance|export|hour|seams|memory|accuracy|speakers|latency|robustness|vocabulary
+                         |calibrate]
                          [--every N] [--only NAMES] [--pictures FOLDER] [--program FILE] [--to FOLDER]
           capture     an hour to the card, against arecord
           appliance   how soon lamp and microphone answer a press; what it takes while it waits and while it records
@@ -19,6 +20,7 @@ import Glibc
           speakers    accuracy with each speaker's files as one recording, as a second pass finds them
           latency     from the end of speech to its committed text, in real time
           robustness  quiet, noisy, clipped sound, other rates
+          vocabulary  a vocabulary's words, said by espeak-ng, and speech without them
           calibrate   the constants of Calibration.swift
           --every N   only each Nth file of the open set
           --only live,final,quick,pocketsphinx_continuous
@@ -42,8 +44,7 @@ import Glibc
             guard
                 [
                     "capture", "appliance", "export", "hour", "seams", "memory", "accuracy", "speakers", "latency",
-                    "robustness",
-                    "calibrate",
+                    "robustness", "vocabulary", "calibrate",
                 ]
                 .contains(word)
             else {
@@ -74,6 +75,7 @@ import Glibc
             case "seams": try HourBenchmark(workshop: workshop).run(withPeer: false)
             case "memory": try HourBenchmark(workshop: workshop).memory(open)
             case "robustness": try RobustnessBenchmark(workshop: workshop, corpus: open).run()
+            case "vocabulary": try VocabularyBenchmark(workshop: workshop, corpus: open).run()
             case "calibrate": try CalibrationBenchmark(corpus: open).run()
             case "latency":
                 guard let reader = try open.joined(in: workshop.folder).items.first(where: { $0.group == "lj" }) else {
