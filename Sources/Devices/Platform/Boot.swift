@@ -10,10 +10,8 @@ package enum Boot {
     }
 
     private static var kernelIdentifier: String? {
-        guard let file = try? FileDescriptor(opening: "/proc/sys/kernel/random/boot_id", O_RDONLY) else { return nil }
-        var bytes = [UInt8](repeating: 0, count: 64)
-        let count = bytes.withUnsafeMutableBytes { buffer in (try? file.read(into: buffer, at: 0)) ?? 0 }
-        return String(decoding: bytes.prefix(count).prefix { $0 > 0x20 }, as: UTF8.self)
+        guard let bytes = try? beginning(ofFile: "/proc/sys/kernel/random/boot_id", count: 64) else { return nil }
+        return String(decoding: bytes.prefix { $0 > 0x20 }, as: UTF8.self)
     }
 
     /// Nanoseconds since the boot, sleep included.

@@ -37,6 +37,19 @@ package func content(ofFile path: String, limit: Int = 1 << 28) throws(DeviceErr
     return bytes
 }
 
+/// The first bytes of a file: `count` of them, or as many as it has.
+package func beginning(ofFile path: String, count: Int) throws(DeviceError) -> [UInt8] {
+    let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
+    var failure: DeviceError?
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, read in
+        do throws(DeviceError) {
+            read = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
+        } catch { failure = error }
+    }
+    if let failure { throw failure }
+    return bytes
+}
+
 /// Gives a file or folder another name, durably; both names lie in the same folder, and the new one is free.
 package func durableRename(_ path: String, to new: String) throws(DeviceError) {
     guard access(new, F_OK) != 0 else { throw .system("rename", status: EEXIST, on: new) }

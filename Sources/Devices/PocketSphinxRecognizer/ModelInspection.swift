@@ -64,10 +64,8 @@ extension ModelFolder {
     }
 
     private static func begins(_ path: String, with beginnings: [String]) -> Bool {
-        guard let file = try? FileDescriptor(opening: path, O_RDONLY) else { return false }
-        var bytes = [UInt8](repeating: 0, count: 32)
-        let count = bytes.withUnsafeMutableBytes { (try? file.read(into: $0, at: 0)) ?? 0 }
-        return beginnings.contains { bytes[..<count].starts(with: Array($0.utf8)) }
+        guard let bytes = try? beginning(ofFile: path, count: 32) else { return false }
+        return beginnings.contains { bytes.starts(with: $0.utf8) }
     }
 }
 

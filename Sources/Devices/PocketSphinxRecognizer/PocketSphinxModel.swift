@@ -77,13 +77,11 @@ package struct PocketSphinxModel: Hashable, Sendable {
 
     /// Up to `most` words from the beginning of the dictionary; none where it cannot be read.
     func firstWords(_ most: Int) -> [String] {
-        guard let file = fopen(dictionary, "r") else { return [] }
-        defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: 16_384)
-        let count = fread(&bytes, 1, bytes.count, file)
-        let lines = bytes[..<count].split(separator: 0x0A)
+        let enough = 16_384
+        guard let bytes = try? beginning(ofFile: dictionary, count: enough) else { return [] }
+        let lines = bytes.split(separator: 0x0A)
         // The last line may be cut off; comments begin with ;; or ##.
-        return (count == bytes.count ? lines.dropLast() : lines).compactMap { line -> String? in
+        return (bytes.count == enough ? lines.dropLast() : lines).compactMap { line -> String? in
             let word = line.prefix { $0 != 0x20 && $0 != 0x09 }
             guard !word.isEmpty, !word.starts(with: [0x3B, 0x3B]), !word.starts(with: [0x23, 0x23]) else { return nil }
             return String(decoding: word, as: UTF8.self)

@@ -12,7 +12,7 @@ enum DatabaseHeader {
     }
 
     private static func isDamaged(_ path: String) -> Bool {
-        guard let bytes = try? content(ofFile: path), bytes.count >= 100 else { return false }
+        guard let bytes = try? beginning(ofFile: path, count: 100), bytes.count == 100 else { return false }
         // The version for writing is 1 or 2; the schema's is at most 4, big-endian.
         return bytes[18] > 2 || bytes[44..<47].contains { $0 > 0 } || bytes[47] > 4
     }
