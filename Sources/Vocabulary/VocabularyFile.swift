@@ -7,7 +7,7 @@ import Core
 /// comment. Members of a class share what their template is said: `Awa * 3 | Bintou` are three to one. Pure.
 package struct VocabularyFile: Hashable, Sendable {
     /// A line that cannot be used.
-    package struct Problem: Hashable, Sendable {
+    package struct Problem: Hashable, Sendable, Codable {
         /// Counted from 1.
         package var line: Int
         package var reason: String

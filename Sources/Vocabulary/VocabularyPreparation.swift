@@ -48,7 +48,7 @@ package struct VocabularyPreparation: Sendable {
     /// What there is to say about the vocabulary, without making anything.
     ///
     /// - Throws: `DeviceError` with `missing` or `denied` for a file that cannot be read.
-    package func check() throws(DeviceError) -> VocabularyReport { try read().report }
+    package func check() throws(DeviceError) -> VocabularyReport { try read(text()).report }
 
     /// Makes it, or takes what was made of the same files before.
     ///
@@ -56,15 +56,15 @@ package struct VocabularyPreparation: Sendable {
     package func prepare(
         base: () throws(DeviceError) -> PhraseModel.Base
     ) throws(DeviceError) -> Outcome {
-        let source = try read(onlyText: true)
-        let place = "\(folder)/\(name(of: source.text))"
-        let isGrammar = GrammarFile.isGrammar(source.text)
+        let text = try text()
+        let place = "\(folder)/\(name(of: text))"
+        let isGrammar = GrammarFile.isGrammar(text)
         let (words, model) = ("\(place)/words.dict", "\(place)/\(isGrammar ? "said.gram" : "phrases.lm")")
         let (languageModel, grammar) = isGrammar ? (nil, model) : (model, nil)
         var outcome = Outcome(dictionary: words, languageModel: languageModel, grammar: grammar)
         if access(words, R_OK) == 0, access(model, R_OK) == 0 { return outcome }
-        let reading = try read()
-        guard let lexicon = reading.lexicon, !reading.report.isEmpty else {
+        let reading = try read(text)
+        guard !reading.report.isEmpty else {
             throw DeviceError(
                 .unsupported, "vocabulary",
                 "\(file): holds no word that can be heard; fieldscribe vocabulary check \(file) tells why")
@@ -72,32 +72,33 @@ package struct VocabularyPreparation: Sendable {
         try makeFolder(place)
         let content =
             isGrammar
-            ? GrammarFile(source.text).text(naming: lexicon.names)
-            : PhraseModel(phrases(reading, lexicon), base: try base()).arpa
+            ? GrammarFile(text).text(naming: reading.lexicon.names)
+            : PhraseModel(phrases(reading), base: try base()).arpa
         try durableReplace(path: model, with: content)
         // Last: it is there only when all is.
-        try durableReplace(path: words, with: lexicon.extendedDictionary())
+        try durableReplace(path: words, with: reading.lexicon.extendedDictionary())
         outcome.report = reading.report
         return outcome
     }
 
     private struct Reading {
-        var text: String
         var phrases: [VocabularyFile.Phrase] = []
-        var lexicon: Lexicon?
+        var lexicon: Lexicon
         var report: VocabularyReport
     }
 
-    private func read(onlyText: Bool = false) throws(DeviceError) -> Reading {
-        let text = String(decoding: try content(ofFile: file, limit: VocabularyFile.largest), as: UTF8.self)
-        if onlyText { return Reading(text: text, report: VocabularyReport()) }
+    private func text() throws(DeviceError) -> String {
+        String(decoding: try content(ofFile: file, limit: VocabularyFile.largest), as: UTF8.self)
+    }
+
+    private func read(_ text: String) throws(DeviceError) -> Reading {
         let voice = EspeakVoice(language: language)
         if GrammarFile.isGrammar(text) {
             let grammar = GrammarFile(text)
             let lexicon = try Lexicon(
                 grammar.words, pronunciations: [:], dictionary: dictionary, speak: voice.ways)
             return Reading(
-                text: text, lexicon: lexicon,
+                lexicon: lexicon,
                 report: VocabularyReport(
                     problems: grammar.undefined.map {
                         VocabularyFile.Problem(line: $0.line, reason: "\($0.rule) is used, but not told")
@@ -107,16 +108,16 @@ package struct VocabularyPreparation: Sendable {
         let lexicon = try Lexicon(
             vocabulary.words, pronunciations: vocabulary.pronunciations, dictionary: dictionary, speak: voice.ways)
         return Reading(
-            text: text, phrases: vocabulary.phrases, lexicon: lexicon,
+            phrases: vocabulary.phrases, lexicon: lexicon,
             report: VocabularyReport(
                 problems: vocabulary.problems, phrases: vocabulary.phrases.count, isGrammar: false, lexicon: lexicon,
                 sounds: sounds))
     }
 
     /// Phrases of which every word can be heard, in the decoder's names.
-    private func phrases(_ reading: Reading, _ lexicon: Lexicon) -> [VocabularyFile.Phrase] {
-        let strange = Set(lexicon.strange(to: sounds).map(\.entry.written))
-        let names = lexicon.names.filter { !strange.contains($0.key) }
+    private func phrases(_ reading: Reading) -> [VocabularyFile.Phrase] {
+        let strange = Set(reading.lexicon.strange(to: sounds).map(\.entry.written))
+        let names = reading.lexicon.names.filter { !strange.contains($0.key) }
         return reading.phrases.compactMap { phrase in
             let known = phrase.words.compactMap { names[$0] }
             guard known.count == phrase.words.count else { return nil }

@@ -9,10 +9,7 @@ package struct VocabularyReport: Hashable, Sendable, Codable {
         package var ways: [String]
     }
 
-    package struct Problem: Hashable, Sendable, Codable {
-        package var line: Int
-        package var reason: String
-    }
+    package typealias Problem = VocabularyFile.Problem
 
     package var phrases = 0
 
@@ -33,7 +30,7 @@ package struct VocabularyReport: Hashable, Sendable, Codable {
     package init() {}
 
     init(
-        problems: [VocabularyFile.Problem], phrases: Int, isGrammar: Bool, lexicon: Lexicon, sounds: Set<String>
+        problems: [Problem], phrases: Int, isGrammar: Bool, lexicon: Lexicon, sounds: Set<String>
     ) {
         self.phrases = phrases
         self.isGrammar = isGrammar
@@ -43,7 +40,7 @@ package struct VocabularyReport: Hashable, Sendable, Codable {
         guesses = lexicon.entries.filter { $0.origin == .guessed }.map {
             Guess(word: $0.written, line: $0.line, ways: $0.ways.map { $0.joined(separator: " ") })
         }
-        self.problems = problems.map { Problem(line: $0.line, reason: $0.reason) }
+        self.problems = problems
         self.problems += lexicon.entries.filter { $0.origin == .unknown }.map {
             Problem(
                 line: $0.line,

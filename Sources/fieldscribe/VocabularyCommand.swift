@@ -50,13 +50,15 @@ enum VocabularyCommand: Command {
         let model = configuration.model
         try model.check()
         var answer = Answer(file: file, model: model.name, report: VocabularyReport())
+        var report: VocabularyReport?
         if action != "check" {
             let (prepared, outcome) = try model.prepare(file, keptIn: configuration.cacheFolder)
             // What the library thinks of it, before a recording depends on it.
             _ = try PocketSphinxRecognizer(model: prepared)
-            answer.wasKept = outcome.report == nil
+            report = outcome.report
+            answer.wasKept = report == nil
         }
-        answer.report = try model.preparation(of: file, keptIn: configuration.cacheFolder).check()
+        answer.report = try report ?? model.preparation(of: file, keptIn: configuration.cacheFolder).check()
         try Terminal.print(arguments.has("--json") ? jsonText(answer) : text(answer))
         if action == "use" {
             let saved = try configuration.save("vocabulary", in: "recognizer", value: file)
