@@ -32,9 +32,7 @@ package struct Verification: Sendable {
                         damage(id, folder.audio, "is not in the archive; run fieldscribe recover, which takes it over"))
                 }
             } else {
-                throw DeviceError(
-                    .missing, "verify",
-                    "recording \(id): there is none of this number; fieldscribe list shows what there is")
+                throw DeviceError.noRecording(id, "verify")
             }
         }
         return findings

@@ -94,9 +94,7 @@ package struct FolderExport: Sendable {
         var seen: Set<Int> = []
         return try numbers.filter { seen.insert($0).inserted }.map { number in
             guard let summary = all.first(where: { $0.id == number }) else {
-                throw DeviceError(
-                    .missing, "export",
-                    "recording \(number): there is none of this number; fieldscribe list shows what there is")
+                throw DeviceError.noRecording(number, "export")
             }
             return summary
         }

@@ -40,6 +40,13 @@ package struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
         self.message = message
     }
 
+    /// There is no recording of this number.
+    package static func noRecording(_ number: Int, _ operation: String, _ result: String = "") -> DeviceError {
+        DeviceError(
+            .missing, operation,
+            "recording \(number): there is none of this number; fieldscribe list shows what there is\(result)")
+    }
+
     package var description: String { message }
 
     /// The exit status of a command that ends with this error.

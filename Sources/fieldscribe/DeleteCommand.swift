@@ -34,10 +34,7 @@ enum DeleteCommand: Command {
         let known = try await place.archive.recordings()
         let chosen = try ids.map { id in
             guard let recording = known.first(where: { $0.id == id }) else {
-                throw DeviceError(
-                    .missing, "delete",
-                    "recording \(id): there is none of this number; fieldscribe list shows what there is; "
-                        + "nothing was erased")
+                throw DeviceError.noRecording(id, "delete", "; nothing was erased")
             }
             return recording
         }

@@ -36,9 +36,7 @@ enum RelistenCommand: Command {
         var rows: [Row] = []
         for recording in recordings {
             guard let (_, timeline) = try await archive.transcript(of: recording) else {
-                throw DeviceError(
-                    .missing, "relisten",
-                    "recording \(recording): there is none of this number; fieldscribe list shows what there is")
+                throw DeviceError.noRecording(recording, "relisten")
             }
             rows += Doubt.worst(limit, of: timeline.segments).map { doubt in
                 Row(

@@ -22,8 +22,7 @@ enum ShowCommand: Command {
             "--format", of: TranscriptFormat.allCases, named: \.rawValue, default: .text)
         let place = try await ArchivePlace(arguments)
         guard let (_, timeline) = try await place.archive.transcript(of: id) else {
-            throw DeviceError(
-                .missing, "show", "recording \(id): there is none of this number; fieldscribe list shows what there is")
+            throw DeviceError.noRecording(id, "show")
         }
         try Terminal.print(format.render(timeline))
     }
