@@ -1,6 +1,7 @@
 import Appliance
 import AudioEncoder
 import Core
+import Glibc
 import Platform
 import PocketSphinxRecognizer
 
@@ -29,6 +30,8 @@ enum ModelsCommand: Command {
         var problems: [String]
     }
 
+    private static let blockBytes = 1 << 20
+
     static func run(_ arguments: Arguments) async throws {
         let configuration = try arguments.configuration()
         let chosen = configuration.modelFolder(configuration.recognizer.model)
@@ -46,7 +49,12 @@ enum ModelsCommand: Command {
         try Terminal.print(arguments.has("--json") ? jsonText(rows) : rows.map(text).joined())
         // A model that nobody asked for and nobody uses may be as it likes.
         let bad = rows.filter { !$0.problems.isEmpty && ($0.isChosen || !arguments.rest.isEmpty) }
-        if let first = bad.first { throw Ending(status: first.problems[0].contains("lacks this file") ? 3 : 4) }
+        if let first = bad.first { throw Ending(status: lacksFile(first.path) ? 3 : 4) }
+    }
+
+    private static func lacksFile(_ path: String) -> Bool {
+        do throws(DeviceError) { try ModelFolder(path: path).model.check() } catch { return error.code == .missing }
+        return false
     }
 
     private static func text(_ row: Row) -> String {
@@ -62,12 +70,22 @@ enum ModelsCommand: Command {
     private static func checksum(_ model: ModelFolder) throws -> String {
         let names = model.files.map { "." + $0.dropFirst(model.path.count) }
             .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-        return Digest.of(
-            try names.map { name in
-                var digest = Digest()
-                let bytes = try content(ofFile: "\(model.path)/\(name)", limit: 1 << 31)
-                bytes.withUnsafeBytes { digest.add($0) }
-                return "\(digest.finish())  \(name)\n"
-            }.joined())
+        return Digest.of(try names.map { "\(try checksum("\(model.path)/\($0)"))  \($0)\n" }.joined())
+    }
+
+    private static func checksum(_ path: String) throws -> String {
+        let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
+        var digest = Digest()
+        var block = [UInt8](repeating: 0, count: blockBytes)
+        var position: Int64 = 0
+        try block.withUnsafeMutableBytes { block in
+            while true {
+                let count = try file.read(into: block, at: position)
+                if count == 0 { break }
+                digest.add(UnsafeRawBufferPointer(rebasing: block[..<count]))
+                position += Int64(count)
+            }
+        }
+        return digest.finish()
     }
 }
