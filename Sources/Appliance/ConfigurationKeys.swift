@@ -30,7 +30,8 @@ extension ConfigurationKey {
         .parsed(
             "recognizer.model", \.recognizer.model,
             allowed: "a path that begins with /, or a name of letters, digits, ., _ and -",
-            fault: "a model", show: { $0 }, parse: { $0.hasPrefix("/") || isModelName($0) ? $0 : nil }),
+            fault: "a model", show: { $0 },
+            parse: { $0.hasPrefix("/") || isName($0, marks: "._-", most: 64) ? $0 : nil }),
         .optionalPath("recognizer.language-model", \.recognizer.languageModel),
         .optionalPath("recognizer.dictionary", \.recognizer.dictionary),
         .optionalPath("recognizer.vocabulary", \.recognizer.vocabulary),
@@ -57,7 +58,7 @@ extension ConfigurationKey {
         .path("control.socket", \.control.socket, upTo: 107),
         .parsed(
             "control.group", \.control.group, allowed: "letters, digits, _ and -, 32 at most", fault: "a group's name",
-            show: { $0 }, parse: { isGroup($0) ? $0 : nil }),
+            show: { $0 }, parse: { isName($0, marks: "_-", most: 32) ? $0 : nil }),
     ]
 
     /// The sections, in the order of the sample file.
@@ -78,14 +79,10 @@ extension ConfigurationKey {
         return ["alsa:", "file:", "file+fast:"].contains { rest(of: name, after: $0) != nil }
     }
 
-    private static func isModelName(_ name: String) -> Bool {
-        name.utf8.count <= 64 && !name.hasPrefix(".") && !name.hasPrefix("-")
-            && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
-    }
-
-    private static func isGroup(_ name: String) -> Bool {
-        name.utf8.count <= 32 && !name.hasPrefix("-")
-            && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_" || $0 == "-") }
+    /// Whether a name has ASCII letters, digits and these marks only, and begins with neither a dash nor a dot.
+    private static func isName(_ name: String, marks: String, most: Int) -> Bool {
+        name.utf8.count <= most && !name.hasPrefix(".") && !name.hasPrefix("-")
+            && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || marks.contains($0)) }
     }
 
     /// What follows a prefix, where there is anything.

@@ -63,7 +63,7 @@ extension Configuration {
     package func workerCommand(profile: DecoderProfile) throws(DeviceError) -> WorkerCommand {
         // So far one engine is built in, so that `auto` is that.
         if recognizer.engine.hasPrefix("command:") { return try commandOfEngine(profile: profile) }
-        let model = model
+        let (folder, model) = (modelFolder(recognizer.model), model)
         try model.check()
         var vocabulary: [String] = []
         if let file = recognizer.vocabulary {
@@ -78,11 +78,10 @@ extension Configuration {
         return WorkerCommand(
             path: "/proc/self/exe",
             arguments: [
-                "decode-worker", "--profile", profile.name, "--model", modelFolder(recognizer.model),
-                "--language-model",
-                model.languageModel, "--dictionary", model.dictionary,
+                "decode-worker", "--profile", profile.name, "--model", folder,
+                "--language-model", model.languageModel, "--dictionary", model.dictionary,
                 "--hint", recognizer.hint.rawValue, "--cache", cacheFolder,
-            ] + vocabulary, model: modelFolder(recognizer.model))
+            ] + vocabulary, model: folder)
     }
 
     /// A program of the person's own, which hears of settings by its environment alone: it loads what it likes.
