@@ -41,10 +41,10 @@ struct CaptureBenchmark {
         }
         var table = Table("what", "fieldscribe", "peer", "ratio")
         table.compare(
-            "capture to disk, an hour: CPU s (median of 5)", median(ours, \.cpuSeconds), median(theirs, \.cpuSeconds))
+            "capture to disk, an hour: CPU s (median of 5)", ours.median(\.cpuSeconds), theirs.median(\.cpuSeconds))
         table.compare(
-            "capture to disk: peak MB after 60 min against 6 min", median(ours, \.peakMegabytes),
-            median(short, \.peakMegabytes))
+            "capture to disk: peak MB after 60 min against 6 min", ours.median(\.peakMegabytes),
+            short.median(\.peakMegabytes))
         print(table.markdown)
     }
 
@@ -56,10 +56,6 @@ struct CaptureBenchmark {
                 workshop.fieldscribe, "record", "--audio-only", "--seconds", "\(seconds)", "--microphone",
                 "alsa+fast:benchmark", "--directory", storage,
             ], environment: environment)
-    }
-
-    private func median(_ runs: [MeasuredProcess], _ figure: (MeasuredProcess) -> Double) -> Double {
-        runs.map(figure).sorted()[runs.count / 2]
     }
 
     /// An hour of soft noise, made by a small generator.

@@ -13,7 +13,10 @@ struct ExportBenchmark {
     func run(_ wave: String) throws {
         let storage = "\(workshop.folder)/export-\(getpid())"
         defer { remove([storage]) }
-        let (hour, part) = (try record(wave, seconds: 3_600, storage), try record(wave, seconds: 360, storage))
+        // A new storage counts from 1.
+        try record(wave, seconds: 3_600, storage)
+        try record(wave, seconds: 360, storage)
+        let (hour, part) = ("000001", "000002")
         let formats = ["flac", "wav"]
         var ours: [[MeasuredProcess]] = [[], []]
         var copies: [MeasuredProcess] = []
@@ -27,29 +30,27 @@ struct ExportBenchmark {
             }
             small = try export(part, as: formats[0], from: storage)
         }
-        let cp = median(copies, \.wallSeconds)
+        let cp = copies.median(\.wallSeconds)
         let megabytes = Double(3_600 * SamplePosition.rate * 2) / 1e6
         var table = Table("an hour to a stick", "s", "MB/s of the recording", "by cp's", "peak MB")
         table.add(["cp and sync", shown(cp, 1), shown(megabytes / cp, 1), "1.00", ""])
         for (format, runs) in zip(formats, ours) {
-            let wall = median(runs, \.wallSeconds)
+            let wall = runs.median(\.wallSeconds)
             table.add([
                 "export, \(format), read back", shown(wall, 1), shown(megabytes / wall, 1), shown(cp / wall, 2),
-                shown(median(runs, \.peakMegabytes), 1),
+                shown(runs.median(\.peakMegabytes), 1),
             ])
         }
         print(table.markdown)
         if let small { print("peak of six minutes, flac: \(shown(small.peakMegabytes, 1)) MB\n") }
     }
 
-    /// Its number in the storage, as its folder is named.
-    private func record(_ wave: String, seconds: Int, _ storage: String) throws -> String {
+    private func record(_ wave: String, seconds: Int, _ storage: String) throws {
         let cost = try MeasuredProcess([
             workshop.fieldscribe, "record", "--audio-only", "--seconds", "\(seconds)", "--microphone",
             "file+fast:\(wave)", "--directory", storage,
         ])
         guard cost.status == 0 else { throw DeviceError(.failed, "benchmark", "\(wave): cannot be recorded") }
-        return seconds == 3_600 ? "000001" : "000002"
     }
 
     private func export(_ recording: String, as format: String, from storage: String) throws -> MeasuredProcess {
@@ -73,8 +74,4 @@ struct ExportBenchmark {
     }
 
     private func remove(_ paths: [String]) { _ = try? MeasuredProcess(["rm", "-rf"] + paths) }
-
-    private func median(_ runs: [MeasuredProcess], _ figure: (MeasuredProcess) -> Double) -> Double {
-        runs.map(figure).sorted()[runs.count / 2]
-    }
 }
