@@ -33,7 +33,7 @@ struct BacklogService: Service {
             to: recorder.archive, storage: storage.directory)
         for id in erased { Journal.tell(.notice, "erased", ["recording": "\(id)", "reason": "keep-days"]) }
         try await transcribe(configuration)
-        guard configuration.recognizer.secondPass else { return }
+        guard configuration.readsTwice else { return }
         let rereading = Rereading(configuration: configuration, archive: recorder.archive, hub: recorder.hub)
         guard try await !rereading.waiting().isEmpty else { return }
         let pool = try recorder.rereaders()

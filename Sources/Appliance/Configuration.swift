@@ -44,9 +44,12 @@ extension Configuration {
         /// What the words are likely to be.
         package enum Hint: String, Sendable, CaseIterable { case dictation, search, confirmation }
 
-        /// `pocketsphinx`, `auto` for the best engine that is built in and installed, or `command:PROGRAM`, with arguments
+        /// `pocketsphinx`, `whisper`, `auto` for the best of them that is installed, or `command:PROGRAM`, with arguments
         /// behind blanks, for one that speaks the protocol of decode workers. The default is `pocketsphinx`.
         package var engine = "pocketsphinx"
+
+        /// The file of a model for whisper.cpp. The default is none.
+        package var whisperModel: String?
 
         /// The model: its folder, or its name among those that are installed. The default is where Debian's package
         /// pocketsphinx-en-us puts it.

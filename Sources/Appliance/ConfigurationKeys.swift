@@ -23,10 +23,13 @@ extension ConfigurationKey {
         .whole("speech.overlap-milliseconds", \.speech.overlapMilliseconds, 250...750),
 
         .parsed(
-            "recognizer.engine", \.recognizer.engine, allowed: "auto, pocketsphinx or command:PROGRAM",
+            "recognizer.engine", \.recognizer.engine, allowed: "auto, pocketsphinx, whisper or command:PROGRAM",
             fault: "an engine",
             show: { $0 },
-            parse: { $0 == "pocketsphinx" || $0 == "auto" || rest(of: $0, after: "command:") != nil ? $0 : nil }),
+            parse: {
+                ["auto", "pocketsphinx", "whisper"].contains($0) || rest(of: $0, after: "command:") != nil ? $0 : nil
+            }),
+        .optionalPath("recognizer.whisper-model", \.recognizer.whisperModel),
         .parsed(
             "recognizer.model", \.recognizer.model,
             allowed: "a path that begins with /, or a name of letters, digits, ., _ and -",

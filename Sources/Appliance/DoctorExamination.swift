@@ -49,7 +49,7 @@ package struct DoctorExamination: Sendable {
         facts.microphones = ((try? captureDevices()) ?? []).map { "\($0.name) (\($0.description))" }
         progress(.decoder)
         do throws(DeviceError) {
-            try configuration.model.check()
+            _ = try configuration.workerCommand(profile: .live)
             facts.decoder = await doctorDecoder(configuration)
         } catch { facts.modelError = error }
         return facts

@@ -119,7 +119,7 @@ extension DoctorFacts {
         case nil: return []
         case .failure(let error): return [.init(.model, error: error)]
         case .success(let decoder):
-            let model = DoctorFinding(.model, .ok, "\(configuration.recognizer.model): whole, and loads")
+            let model = DoctorFinding(.model, .ok, "\(readerName): whole, and loads")
             let sound = decoder.isOnSpeech ? "speech" : "a synthetic sound, so roughly"
             let speed = "\(one(decoder.timesRealTime)) x real time for one worker, on \(sound)"
             if decoder.timesRealTime * Double(max(1, BoardProfile(board, decoder: decoder).workers)) >= 1 {
@@ -131,6 +131,15 @@ extension DoctorFacts {
                     .decoder, .notice, "\(speed): slower than speech",
                     remedy: "nothing is lost: the text is written after the recording; a faster board writes it live"),
             ]
+        }
+    }
+
+    /// The model that is used, or the program of the person's own.
+    private var readerName: String {
+        switch configuration.engine {
+        case .pocketSphinx: configuration.recognizer.model
+        case .whisper(let model): model.path
+        case .command: configuration.recognizer.engine
         }
     }
 

@@ -2,8 +2,30 @@ import Core
 import Glibc
 import PocketSphinxRecognizer
 import Recognizing
+import WhisperRecognizer
+
+/// What reads recordings.
+package enum Engine: Hashable, Sendable {
+    case pocketSphinx
+    case whisper(WhisperModel)
+    /// A program of the person's own.
+    case command
+}
 
 extension Configuration {
+    /// The engine that `recognizer.engine` comes to: for `auto` whisper.cpp where it and a model for it are there.
+    package var engine: Engine {
+        let whisper = WhisperModel(path: recognizer.whisperModel ?? "")
+        switch recognizer.engine {
+        case "whisper": return .whisper(whisper)
+        case "auto": return (try? whisper.check()) == nil ? .pocketSphinx : .whisper(whisper)
+        default: return recognizer.engine.hasPrefix("command:") ? .command : .pocketSphinx
+        }
+    }
+
+    /// Whether a second pass is wanted, and the engine would read otherwise than in the first.
+    package var readsTwice: Bool { recognizer.secondPass && engine == .pocketSphinx }
+
     /// The model that the configuration names.
     package var model: PocketSphinxModel {
         PocketSphinxModel(
@@ -61,8 +83,25 @@ extension Configuration {
     ///
     /// - Throws: `DeviceError` with `missing` or `denied` where the model is not whole.
     package func workerCommand(profile: DecoderProfile) throws(DeviceError) -> WorkerCommand {
-        // So far one engine is built in, so that `auto` is that.
-        if recognizer.engine.hasPrefix("command:") { return try commandOfEngine(profile: profile) }
+        switch engine {
+        case .pocketSphinx: return try commandOfPocketSphinx(profile: profile)
+        case .whisper(let whisper):
+            if recognizer.whisperModel == nil {
+                throw DeviceError(
+                    .missing, "recognizer.engine",
+                    "whisper needs a model of its own; name its file with recognizer.whisper-model")
+            }
+            try whisper.check()
+            return WorkerCommand(
+                path: Self.ownProgram, arguments: ["decode-worker", "--whisper-model", whisper.path],
+                model: whisper.path)
+        case .command: return try commandOfProgram()
+        }
+    }
+
+    private static let ownProgram = "/proc/self/exe"
+
+    private func commandOfPocketSphinx(profile: DecoderProfile) throws(DeviceError) -> WorkerCommand {
         let (folder, model) = (modelFolder(recognizer.model), model)
         try model.check()
         var vocabulary: [String] = []
@@ -76,7 +115,7 @@ extension Configuration {
             vocabulary = ["--vocabulary", file]
         }
         return WorkerCommand(
-            path: "/proc/self/exe",
+            path: Self.ownProgram,
             arguments: [
                 "decode-worker", "--profile", profile.name, "--model", folder,
                 "--language-model", model.languageModel, "--dictionary", model.dictionary,
@@ -85,7 +124,7 @@ extension Configuration {
     }
 
     /// A program of the person's own, which hears of settings by its environment alone: it loads what it likes.
-    private func commandOfEngine(profile: DecoderProfile) throws(DeviceError) -> WorkerCommand {
+    private func commandOfProgram() throws(DeviceError) -> WorkerCommand {
         let words = recognizer.engine.dropFirst("command:".count).split(separator: " ").map(String.init)
         let program = words.first ?? ""
         guard program.hasPrefix("/"), access(program, X_OK) == 0 else {

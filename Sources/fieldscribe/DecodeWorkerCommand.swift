@@ -5,16 +5,20 @@ import Platform
 import PocketSphinxRecognizer
 import Recognizing
 import Vocabulary
+import WhisperRecognizer
 
 /// Hidden: the process in which the recognizer lives.
 enum DecodeWorkerCommand: Command {
     static let name = "decode-worker"
     static let summary = "Read utterances from standard input, write what was said to standard output."
     static let usage =
-        "--model FOLDER [--language-model FILE] [--dictionary FILE] [--vocabulary FILE] [--cache DIR] [--hint H] [--profile NAME]"
+        "--whisper-model FILE | --model FOLDER [--language-model FILE] [--dictionary FILE] [--vocabulary FILE] [--cache DIR] [--hint H] [--profile NAME]"
     static let details = "Started by the other commands. Its protocol: Sources/Recognizing/WorkerProtocol.swift."
     static let options = (
-        values: ["--model", "--language-model", "--dictionary", "--vocabulary", "--cache", "--hint", "--profile"],
+        values: [
+            "--whisper-model", "--model", "--language-model", "--dictionary", "--vocabulary", "--cache", "--hint",
+            "--profile",
+        ],
         flags: [String]()
     )
     static let isHidden = true
@@ -27,6 +31,9 @@ enum DecodeWorkerCommand: Command {
             Array("500".utf8).withUnsafeBytes { try? score.write($0) }
         }
         try arguments.expect(0, "nothing else")
+        if let path = arguments["--whisper-model"] {
+            return try serve(WhisperProvider(model: WhisperModel(path: path)))
+        }
         let profile = try arguments.choice(
             "--profile", of: DecoderProfile.all, named: \.name, default: .live)
         let hint = try arguments.choice(
@@ -34,15 +41,17 @@ enum DecodeWorkerCommand: Command {
         let model = PocketSphinxModel(
             folder: arguments["--model"] ?? PocketSphinxModel.debian, languageModel: arguments["--language-model"],
             dictionary: arguments["--dictionary"])
+        try serve(
+            PreparedProvider(
+                model: model, profile: profile, hint: hint, vocabulary: arguments["--vocabulary"],
+                cache: arguments["--cache"] ?? "."))
+    }
+
+    private static func serve(_ provider: any RecognizerProvider) throws {
         var worker = DecodeWorker(
             input: FileDescriptor(adopting: STDIN_FILENO, named: "standard input"),
             output: FileDescriptor(adopting: STDOUT_FILENO, named: "standard output"))
-        do {
-            try worker.serve(
-                PreparedProvider(
-                    model: model, profile: profile, hint: hint, vocabulary: arguments["--vocabulary"],
-                    cache: arguments["--cache"] ?? "."))
-        } catch let error as DeviceError {
+        do { try worker.serve(provider) } catch let error as DeviceError {
             // The parent was told, or is gone.
             throw Ending(status: error.exitStatus)
         }

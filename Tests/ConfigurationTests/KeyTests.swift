@@ -39,8 +39,9 @@ import Testing
         Row(key: "speech.rotate-seconds", good: ["45", "55"], bad: ["44", "56"]),
         Row(key: "speech.overlap-milliseconds", good: ["250", "750"], bad: ["249", "751"]),
         Row(
-            key: "recognizer.engine", good: ["auto", "pocketsphinx", "command:/opt/engine --fast"],
-            bad: ["whisper", "command:", "PocketSphinx"]),
+            key: "recognizer.engine", good: ["auto", "pocketsphinx", "whisper", "command:/opt/engine --fast"],
+            bad: ["Whisper", "command:", "PocketSphinx"]),
+        Row(key: "recognizer.whisper-model", good: ["", "/etc/ggml.bin"], bad: ["ggml.bin"]),
         Row(key: "recognizer.model", good: ["/opt/model", "en-us", "de"], bad: ["~/model", "../x", ".x", "a b"]),
         Row(key: "recognizer.language-model", good: ["", "/opt/a.lm.bin"], bad: ["a.lm.bin"]),
         Row(key: "recognizer.dictionary", good: ["", "/opt/a.dict"], bad: ["a.dict"]),

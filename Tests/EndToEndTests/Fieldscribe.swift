@@ -126,6 +126,7 @@ struct Transcript: Decodable, Equatable {
         var text: String
         var start: Double
         var end: Double
+        var confidence: Double
     }
 
     struct Statistics: Decodable, Equatable {

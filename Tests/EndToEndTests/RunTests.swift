@@ -128,6 +128,26 @@ import Testing
         #expect(try next.end().status == 0)
     }
 
+    @Test("a decode worker that hangs does not hold up the end")
+    func hangingWorker() throws {
+        let appliance = try ApplianceProcess(in: folder, microphone: "file:\(try Speech.endless(in: folder))")
+        let watcher = try Watcher(appliance)
+        try appliance.press()
+        try watcher.wait { $0.contains(#""event":"partial""#) }
+        let workers = Set(try appliance.process.children).filter { kill($0, SIGSTOP) == 0 }
+        defer { for worker in workers { kill(worker, SIGKILL) } }
+        #expect(!workers.isEmpty)
+        let ending = try appliance.end()
+        #expect(ending.status == 0, "\(ending.errors)")
+        #expect(ending.errors.last?.contains("stopped") ?? false, "\(ending.errors)")
+        // The recording is closed, and what the worker held is read at the next start.
+        let list = try appliance.run("list", "--json").output
+        #expect(list.contains(#""stopReason":"shutdown""#), "\(list)")
+        let heard = try samples(audio(1, of: appliance))
+        let transcript = try Transcript(try appliance.run("show", "1", "--format", "json").output)
+        #expect(heard.count > 32_000 && heard.count == 2 * Int((transcript.duration * 16_000).rounded()))
+    }
+
     @Test("two hundred idle clients and a storm of garbage cost no sample")
     func hostile() throws {
         let appliance = try ApplianceProcess(

@@ -2,6 +2,8 @@
 # Sourced by deploy/arm64/build, deploy/arm64/test and deploy/deb: the Debian 13 in which the arm64 release is made, and the
 # sysroot against which. FIELDSCRIBE_ARM64 names the folder where both are kept; else it is in ~/.cache.
 
+. deploy/lib/debian.sh
+
 cache=${FIELDSCRIBE_ARM64:-${XDG_CACHE_HOME:-$HOME/.cache}/fieldscribe-arm64}
 suite=trixie
 sdk=fieldscribe-arm64
@@ -12,59 +14,6 @@ libraries=(libasound2-dev libgpiod-dev libinih-dev libpocketsphinx-dev libsphinx
     libsqlite3-dev nettle-dev libc6-dev libstdc++-14-dev libgcc-14-dev linux-libc-dev libswiftlang)
 tools=(base-files bash coreutils dash sed grep findutils git pkgconf swiftlang binutils gcc "${libraries[@]}")
 
-say() { echo "$*" >&2; }
-
-# From where this machine itself installs.
-debian_mirror() {
-    local mirror
-    # shellcheck disable=SC2016 # apt's own variable
-    mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Created-By: Packages' |
-        grep -v security | head -n 1)
-    [ -n "$mirror" ] || {
-        say "$0: apt of this machine names no mirror of Debian; this needs a Debian 12 or 13"
-        exit 3
-    }
-    echo "$mirror"
-}
-
-# fetch ARCHITECTURE PACKAGE...: downloads packages of Debian 13 and all they need, as if nothing were installed.
-fetch() {
-    local architecture=$1 place=$cache/apt-$1 mirror
-    shift
-    mkdir -p "$place"/{lists/partial,archives/partial}
-    : >"$place/status"
-    mirror=$(debian_mirror)
-    local keys='[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]'
-    printf 'deb %s %s %s main\n' "$keys" "$mirror" "$suite" "$keys" "$mirror" "$suite-updates" >"$place/sources.list"
-    cat >"$place/apt.conf" <<CONF
-APT::Architecture "$architecture";
-APT::Architectures { "$architecture"; };
-APT::Install-Recommends "false";
-APT::Sandbox::User "$(id -un)";
-Acquire::Languages "none";
-Debug::NoLocking "1";
-Dir::Etc::SourceList "$place/sources.list";
-Dir::Etc::SourceParts "/dev/null";
-Dir::State "$place";
-Dir::State::Lists "$place/lists";
-Dir::State::status "$place/status";
-Dir::Cache "$place";
-Dir::Cache::archives "$place/archives";
-CONF
-    APT_CONFIG=$place/apt.conf apt-get -q update >&2
-    # What an attempt that broke off left, as far as it is still current, is not fetched again.
-    APT_CONFIG=$place/apt.conf apt-get -q -y autoclean >&2
-    APT_CONFIG=$place/apt.conf apt-get -q -y --download-only install "$@" >&2
-}
-
-# unpack PACKAGE FOLDER TAR-OPTION...: without its maintainer scripts.
-unpack() {
-    local package=$1 folder=$2
-    shift 2
-    dpkg-deb --fsys-tarfile "$package" | tar -C "$folder" -x --keep-directory-symlink --exclude='./dev/*' \
-        --exclude='./usr/share/doc' --exclude='./usr/share/man' --exclude='./usr/share/locale' "$@"
-}
-
 # The one choice between alternatives that matters: sphinxbase's linear algebra.
 link_algebra() {
     local name
@@ -72,9 +21,6 @@ link_algebra() {
         [ -e "$1/lib$name.so.3" ] || ln -s "$name/lib$name.so.3" "$1/lib$name.so.3"
     done
 }
-
-# is_made FOLDER WHAT...: whether it is complete, and was made of just this.
-is_made() { [ "$(cat "$1/complete" 2>/dev/null)" = "${*:2}" ]; }
 
 # A Debian 13 for amd64 with its Swift: this machine may be another Debian, whose libc is too old for it.
 make_toolroot() {

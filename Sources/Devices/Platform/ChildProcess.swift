@@ -2,7 +2,7 @@ internal import CLinux
 import Core
 import Glibc
 
-/// A child with a pipe to its standard input and one from its standard output; its standard error is ours.
+/// A child with a pipe to its standard input and one from its standard output.
 ///
 /// It is killed and waited for when it goes out of scope. One thread at a time.
 package struct ChildProcess: ~Copyable {
@@ -13,8 +13,9 @@ package struct ChildProcess: ~Copyable {
 
     /// Starts a program.
     ///
+    /// - Parameter showsErrors: whether its standard error is ours; else what it writes there is dropped.
     /// - Throws: `DeviceError` with `missing` or `denied` for a program that cannot be started.
-    package init(_ path: String, arguments: [String]) throws(DeviceError) {
+    package init(_ path: String, arguments: [String], showsErrors: Bool = true) throws(DeviceError) {
         // Each end a descriptor of its own: Swift 6.0's optimizer fails on a struct of two that is taken apart.
         let (downRead, downWrite) = try Self.pipe(for: path)
         let childInput = FileDescriptor(adopting: downRead, named: path)
@@ -27,6 +28,9 @@ package struct ChildProcess: ~Copyable {
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, childInput.number, STDIN_FILENO)
         posix_spawn_file_actions_adddup2(&actions, childOutput.number, STDOUT_FILENO)
+        if !showsErrors {
+            posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+        }
         let strings = ([path] + arguments).map { strdup($0) }
         defer { strings.forEach { free($0) } }
         var id = pid_t()

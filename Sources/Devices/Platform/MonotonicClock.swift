@@ -12,8 +12,15 @@ package enum MonotonicClock {
     /// Whether the wall clock has been set from a trusted source since the machine started.
     package static var wallIsSynchronized: Bool { fieldscribe_clock_is_synchronized() == 1 }
 
-    /// CPU seconds that this process has used.
-    package static var processSeconds: Double { Double(read(CLOCK_PROCESS_CPUTIME_ID)) / 1e9 }
+    /// CPU seconds that this process has used, and its children that have ended.
+    package static var processSeconds: Double {
+        [RUSAGE_SELF.rawValue, RUSAGE_CHILDREN.rawValue].reduce(0) { sum, who in
+            var usage = rusage()
+            getrusage(who, &usage)
+            return sum + Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+                + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
+        }
+    }
 
     private static func read(_ clock: clockid_t) -> Int64 {
         var time = timespec()

@@ -1,0 +1,88 @@
+import Core
+import FoundationEssentials
+
+/// What `whisper-cli --output-json-full` writes of an utterance.
+struct WhisperAnswer {
+    private struct Answer: Decodable {
+        struct Offsets: Decodable {
+            /// In milliseconds.
+            var from: Int64
+            var to: Int64
+
+            var range: SampleRange { SampleRange(Self.position(from), Self.position(to)) }
+
+            static func position(_ milliseconds: Int64) -> SamplePosition {
+                SamplePosition(min(max(0, milliseconds), 1 << 40) * Int64(SamplePosition.rate) / 1_000)
+            }
+        }
+
+        struct Token: Decodable {
+            var text: String
+            /// Missing where the program could not tell.
+            var offsets: Offsets?
+            var p: Double
+        }
+
+        struct Segment: Decodable {
+            var text: String
+            var offsets: Offsets
+            var tokens: [Token]
+        }
+
+        var transcription: [Segment]
+    }
+
+    /// In the order of time, by the utterance's samples; some may lie behind its end.
+    let words: [Word]
+
+    /// Nil for what is no such answer.
+    init?(_ bytes: [UInt8]) {
+        // A character that two tokens share is whole in neither.
+        let repaired = Array(String(decoding: bytes, as: UTF8.self).utf8)
+        guard let checked = try? JSONStrings.check(repaired),
+            let answer = try? JSONDecoder().decode(Answer.self, from: Data(checked))
+        else { return nil }
+        words = answer.transcription.flatMap(Self.words)
+    }
+
+    private static func words(of segment: Answer.Segment) -> [Word] {
+        let texts = segment.text.split(whereSeparator: \.isWhitespace).map(String.init)
+        guard let first = texts.first?.first, let last = texts.last?.last else { return [] }
+        // [BLANK_AUDIO], (music): nobody said that.
+        if (first == "[" && last == "]") || (first == "(" && last == ")") || first == "♪" { return [] }
+        let groups = groups(of: segment.tokens)
+        if groups.count == texts.count {
+            return zip(texts, groups).map { text, tokens in
+                let ranges = tokens.compactMap(\.offsets?.range)
+                let start = ranges.map(\.start).min() ?? segment.offsets.range.start
+                return Word(
+                    text, SampleRange(start, ranges.map(\.end).max() ?? start), confidence: confidence(of: tokens))
+            }
+        }
+        // Tokens that are not words of this text: each word gets its share of the time.
+        let (range, sure) = (segment.offsets.range, confidence(of: segment.tokens))
+        return texts.enumerated().map { index, text in
+            let edges = [index, index + 1].map { range.start + range.count * Int64($0) / Int64(texts.count) }
+            return Word(text, SampleRange(edges[0], edges[1]), confidence: sure)
+        }
+    }
+
+    /// The tokens of each word: one that begins with a blank begins a word.
+    private static func groups(of tokens: [Answer.Token]) -> [[Answer.Token]] {
+        var groups: [[Answer.Token]] = []
+        for token in tokens where !token.text.hasPrefix("[_") && token.text.contains(where: { !$0.isWhitespace }) {
+            if groups.isEmpty || token.text.first?.isWhitespace ?? false {
+                groups.append([token])
+            } else {
+                groups[groups.count - 1].append(token)
+            }
+        }
+        return groups
+    }
+
+    /// That of the least sure token.
+    private static func confidence(of tokens: [Answer.Token]) -> Double {
+        let sure = tokens.map(\.p).min() ?? 0
+        return sure.isFinite ? min(max(0, sure), 1) : 0
+    }
+}

@@ -1,0 +1,40 @@
+import Core
+import Glibc
+import Platform
+
+/// A model for whisper.cpp, in the form of its own (ggml), which a person brings.
+package struct WhisperModel: Hashable, Sendable {
+    package let path: String
+
+    package init(path: String) { self.path = path }
+
+    /// The program that reads with it: `whisper-cli` of the PATH; nil where it is not installed.
+    static var program: String? {
+        let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin"
+        return folders.split(separator: ":").map { "\($0)/whisper-cli" }.first { access($0, X_OK) == 0 }
+    }
+
+    /// Checks that the program is installed and that the file is such a model, without loading it.
+    ///
+    /// - Throws: `DeviceError` with `missing`, `denied` or `damaged`, naming program or file.
+    package func check() throws(DeviceError) {
+        guard Self.program != nil else {
+            throw DeviceError(
+                .missing, "access", status: ENOENT,
+                "whisper-cli: not on the PATH; install whisper.cpp, or set recognizer.engine = pocketsphinx")
+        }
+        let magic: [UInt8]
+        do throws(DeviceError) { magic = try beginning(ofFile: path, count: 4) } catch {
+            throw DeviceError(
+                error.code, error.operation, status: error.status,
+                "\(path): this model for whisper \(error.code == .denied ? "may not be read" : "is not there"); correct "
+                    + "recognizer.whisper-model")
+        }
+        // 0x67676d6c, little-endian.
+        guard magic == Array("lmgg".utf8) else {
+            throw DeviceError(
+                .damaged, "read",
+                "\(path): no model of whisper.cpp; name a file like ggml-base.en.bin with recognizer.whisper-model")
+        }
+    }
+}

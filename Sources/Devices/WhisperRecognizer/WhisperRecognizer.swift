@@ -1,0 +1,129 @@
+import Core
+import Glibc
+import Platform
+
+/// Opens the engine that whisper.cpp is, by its program: the library's own interface changes with every release.
+package struct WhisperProvider: RecognizerProvider {
+    private let model: WhisperModel
+
+    package init(model: WhisperModel) { self.model = model }
+
+    package func open() throws(DeviceError) -> any Recognizer {
+        try model.check()
+        return try WhisperRecognizer(model)
+    }
+}
+
+/// Reads each utterance with a `whisper-cli` of its own. It has no partial results, and knows nothing of a channel.
+final class WhisperRecognizer: Recognizer {
+    /// The program takes at most so much longer than the audio; on the smallest boards it is slower than speech.
+    private static let patience = (seconds: 60, timesAudio: 40)
+
+    /// Below a second the program reads nothing.
+    private static let fewestSamples = SamplePosition.rate * 5 / 4
+
+    let engine: EngineDescription
+    private let model: WhisperModel
+    private let program: String
+    private let folder: String
+
+    init(_ model: WhisperModel) throws(DeviceError) {
+        guard let program = WhisperModel.program else {
+            throw DeviceError(.missing, "access", status: ENOENT, "whisper-cli: not on the PATH; install whisper.cpp")
+        }
+        self.model = model
+        self.program = program
+        engine = EngineDescription(
+            name: "whisper", version: try Self.version(of: program), model: model.path)
+        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array("\(parent)/fieldscribe-whisper-XXXXXX\0".utf8CString)
+        guard mkdtemp(&template) != nil else { throw .system("mkdtemp", on: parent) }
+        folder = String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit { try? removeFolder(folder) }
+
+    func recognize(
+        _ samples: UnsafeBufferPointer<Int16>, channel: ChannelState?, alternatives: Int,
+        adapted: (ChannelState) throws(DeviceError) -> Void
+    ) throws(DeviceError) -> Hypothesis {
+        if samples.isEmpty { return Hypothesis() }
+        let (sound, answer) = ("\(folder)/utterance.wav", "\(folder)/answer")
+        defer {
+            unlink(sound)
+            unlink("\(answer).json")
+        }
+        try write(samples, to: sound)
+        _ = try Self.output(
+            of: program,
+            ["-m", model.path, "-f", sound, "-l", "auto", "-np", "-ojf", "-of", answer],
+            within: Self.patience.seconds + samples.count * Self.patience.timesAudio / SamplePosition.rate)
+        guard let bytes = try? content(ofFile: "\(answer).json"), let reading = WhisperAnswer(bytes) else {
+            throw DeviceError(
+                .failed, "whisper-cli",
+                "\(program): gave no answer with the model \(model.path); try both by hand: \(program) -m \(model.path) "
+                    + "-f FILE.wav")
+        }
+        return Hypothesis(words: reading.words)
+    }
+
+    func beginPartials(channel: ChannelState?) {}
+
+    func partial(after samples: UnsafeBufferPointer<Int16>) -> String { "" }
+
+    func endPartials() {}
+
+    private static func version(of program: String) throws(DeviceError) -> String {
+        // whisper.cpp version: 1.9.5
+        let words = try output(of: program, ["--version"], within: patience.seconds).split(
+            whereSeparator: \.isWhitespace)
+        return words.last.map(String.init) ?? ""
+    }
+
+    /// What a program prints until it ends; its errors are dropped, for they may tell of what was said.
+    private static func output(
+        of program: String, _ arguments: [String], within seconds: Int
+    ) throws(DeviceError) -> String {
+        let child = try ChildProcess(program, arguments: arguments, showsErrors: false)
+        var text: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 4_096)
+        while true {
+            var failure: DeviceError?
+            let count = chunk.withUnsafeMutableBytes { buffer in
+                do throws(DeviceError) { return try child.read(into: buffer, timeoutSeconds: seconds) } catch {
+                    failure = error
+                    return 0
+                }
+            }
+            if let failure { throw failure }
+            if count == 0 { return String(decoding: text, as: UTF8.self) }
+            text += chunk[..<count]
+        }
+    }
+
+    /// Writes a WAV: 16 kHz, mono, 16-bit, with silence behind what is too short.
+    private func write(_ samples: UnsafeBufferPointer<Int16>, to path: String) throws(DeviceError) {
+        let silence = [Int16](repeating: 0, count: max(0, Self.fewestSamples - samples.count))
+        let size = UInt32((samples.count + silence.count) * 2)
+        let file = try FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
+        var header = Array("RIFF".utf8) + Self.bytes(size + 36) + Array("WAVEfmt ".utf8)
+        header += Self.bytes(UInt32(16)) + Self.bytes(UInt16(1)) + Self.bytes(UInt16(1))
+        header += Self.bytes(UInt32(SamplePosition.rate)) + Self.bytes(UInt32(SamplePosition.rate * 2))
+        header += Self.bytes(UInt16(2)) + Self.bytes(UInt16(16)) + Array("data".utf8) + Self.bytes(size)
+        try Self.write(header, to: file)
+        try file.write(UnsafeRawBufferPointer(samples))
+        try Self.write(silence, to: file)
+    }
+
+    private static func write<Element>(_ elements: [Element], to file: borrowing FileDescriptor) throws(DeviceError) {
+        var failure: DeviceError?
+        elements.withUnsafeBytes { bytes in
+            do throws(DeviceError) { try file.write(bytes) } catch { failure = error }
+        }
+        if let failure { throw failure }
+    }
+
+    private static func bytes(_ number: some FixedWidthInteger) -> [UInt8] {
+        withUnsafeBytes(of: number.littleEndian) { Array($0) }
+    }
+}

@@ -1,0 +1,150 @@
+import FoundationEssentials
+import Glibc
+import TestKit
+import Testing
+
+/// whisper.cpp as the engine: the real program where there is one, and answers of every kind from a stand-in.
+@Suite("The engine whisper", .serialized) struct WhisperTests {
+    private let folder = TemporaryFolder()
+
+    private func configuration(_ engine: String, model: String?) throws -> String {
+        let path = folder.file("fieldscribe.conf")
+        let text = """
+            [storage]
+            directory = \(folder.file("store"))
+            [recognizer]
+            engine = \(engine)
+            \(model.map { "whisper-model = \($0)" } ?? "")
+
+            """
+        try Data(text.utf8).write(to: URL(filePath: path))
+        return path
+    }
+
+    /// Transcribes half a minute of speech, with a PATH that has nothing but `tools`.
+    private func transcribe(_ configuration: String, tools: String = "/nowhere") throws -> Fieldscribe.Ending {
+        try Fieldscribe(
+            program: "env",
+            [
+                "PATH=\(tools)", try Fieldscribe.executable(), "transcribe", "--config", configuration, "--format",
+                "json", Speech.all[4],
+            ], in: folder
+        ).wait()
+    }
+
+    private var installed: String? {
+        getenv("PATH").map { String(cString: $0) }?.split(separator: ":").map { "\($0)/whisper-cli" }
+            .first { access($0, X_OK) == 0 }
+    }
+
+    /// A `whisper-cli` that takes its answer from a file.
+    private func standIn(answering answer: String) throws -> String {
+        let bin = folder.file("bin")
+        _ = mkdir(bin, 0o755)
+        try Data(answer.utf8).write(to: URL(filePath: folder.file("answer.json")))
+        let script = """
+            #!/bin/sh
+            PATH=/usr/bin:/bin
+            if [ "$1" = --version ]; then echo "whisper.cpp version: 0.0"; exit; fi
+            while [ $# -gt 0 ]; do
+                case $1 in -of) out=$2 ;; esac
+                shift
+            done
+            cp '\(folder.file("answer.json"))' "$out.json"
+
+            """
+        try Data(script.utf8).write(to: URL(filePath: "\(bin)/whisper-cli"))
+        chmod("\(bin)/whisper-cli", 0o755)
+        return bin
+    }
+
+    private func emptyModel() throws -> String {
+        let model = folder.file("ggml.bin")
+        try Data("lmgg".utf8).write(to: URL(filePath: model))
+        return model
+    }
+
+    @Test("the real program reads an utterance with a model of random weights, and its words have times")
+    func real() throws {
+        guard let installed else {
+            print("➜ skipped: whisper.cpp is not installed, and could not be had from Debian")
+            return
+        }
+        let model = folder.file("random.bin")
+        let maker = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "random-whisper-model").path
+        try Fieldscribe.tool("python3", maker, model, in: folder)
+        let bin = folder.file("real")
+        _ = mkdir(bin, 0o755)
+        _ = symlink(installed, "\(bin)/whisper-cli")
+        let ending = try transcribe(try configuration("whisper", model: model), tools: bin)
+        #expect(ending.status == 0, "\(ending.errors)")
+        let transcript = try Transcript(ending.output)
+        #expect(ending.output.contains(#""name":"whisper""#) && ending.output.contains("random.bin"))
+        // What a model of noise says is chance; that it says so in time is not.
+        #expect(!transcript.segments.isEmpty)
+        let words = transcript.words
+        #expect(words.allSatisfy { $0.text.hasPrefix("w") && $0.start <= $0.end && $0.end <= transcript.duration })
+        // The best that is installed: with a model whisper, else PocketSphinx.
+        let best = try transcribe(try configuration("auto", model: model), tools: bin)
+        #expect(best.output.contains(#""name":"whisper""#), "\(best.errors)")
+        try Data("lmgg".utf8).write(to: URL(filePath: model))
+        let cut = try transcribe(try configuration("whisper", model: model), tools: bin)
+        #expect(cut.status == 0 && cut.output.contains(#""endedBy":"error""#), "\(cut.errors)")
+    }
+
+    @Test("words get the times of their tokens, marks of no speech are left out, odd text is laid out evenly")
+    func answers() throws {
+        func token(_ text: String, _ from: Int, _ to: Int, _ p: Double) -> String {
+            #"{"text":"\#(text)","offsets":{"from":\#(from),"to":\#(to)},"p":\#(p)}"#
+        }
+        func segment(_ text: String, _ from: Int, _ to: Int, _ tokens: [String]) -> String {
+            let list = tokens.joined(separator: ",")
+            return #"{"text":"\#(text)","offsets":{"from":\#(from),"to":\#(to)},"tokens":[\#(list)]}"#
+        }
+        let segments = [
+            segment(
+                " Two words.", 100, 900,
+                [
+                    #"{"text":"[_BEG_]","p":0.9}"#, token(" Two", 100, 400, 0.75), token(" wor", 400, 600, 0.5),
+                    token("ds", 600, 800, 0.25), token(".", 800, 900, 0.875),
+                ]),
+            segment(
+                " [BLANK_AUDIO]", 900, 1_000, [token(" [BLANK", 900, 950, 0.5), token("_AUDIO]", 950, 1_000, 0.5)]),
+            segment(" eins zwei", 1_000, 2_000, [token(" einszwei", 1_000, 2_000, 0.5)]),
+        ]
+        let bin = try standIn(answering: #"{"transcription":[\#(segments.joined(separator: ","))]}"#)
+        let ending = try transcribe(try configuration("whisper", model: try emptyModel()), tools: bin)
+        #expect(ending.status == 0, "\(ending.errors)")
+        let transcript = try Transcript(ending.output)
+        let first = try #require(transcript.segments.first)
+        #expect(first.text == "Two words. eins zwei")
+        let begin = try #require(first.words.first).start
+        let times = first.words.map { Int((($0.start - begin) * 1_000).rounded()) }
+        #expect(times == [0, 300, 900, 1_400])
+        #expect(first.words.map(\.confidence) == [0.75, 0.25, 0.5, 0.5])
+    }
+
+    @Test("an answer that is none makes a segment without words", arguments: ["", "{", #"{"transcription":1}"#])
+    func damaged(_ answer: String) throws {
+        let bin = try standIn(answering: answer)
+        let ending = try transcribe(try configuration("whisper", model: try emptyModel()), tools: bin)
+        #expect(ending.status == 0 && ending.output.contains(#""endedBy":"error""#), "\(ending.errors)")
+    }
+
+    @Test("what lacks is named, and with auto PocketSphinx reads")
+    func missing() throws {
+        let model = try emptyModel()
+        let bin = try standIn(answering: "{}")
+        let noProgram = try transcribe(try configuration("whisper", model: model))
+        #expect(noProgram.status == 3 && noProgram.errors.count == 1 && noProgram.errors[0].contains("whisper-cli"))
+        let noModel = try transcribe(try configuration("whisper", model: nil), tools: bin)
+        #expect(
+            noModel.status == 3 && noModel.errors.count == 1 && noModel.errors[0].contains("recognizer.whisper-model"))
+        let gone = try transcribe(try configuration("whisper", model: folder.file("gone.bin")), tools: bin)
+        #expect(gone.status == 3 && gone.errors.count == 1 && gone.errors[0].contains("gone.bin"))
+        let other = try transcribe(try configuration("whisper", model: "\(bin)/whisper-cli"), tools: bin)
+        #expect(other.status == 4 && other.errors.count == 1 && other.errors[0].contains("no model of whisper.cpp"))
+        let fallback = try transcribe(try configuration("auto", model: folder.file("gone.bin")), tools: bin)
+        #expect(fallback.status == 0 && fallback.output.contains(#""name":"pocketsphinx""#), "\(fallback.errors)")
+    }
+}
