@@ -86,7 +86,9 @@ let package = Package(
         // Stand-ins, tests, measurements.
         .executableTarget(
             name: "benchmark",
-            dependencies: ["Core", "Platform", "FileMicrophone", "PocketSphinxRecognizer", "TestKit", "fieldscribe"],
+            dependencies: [
+                "Core", "Platform", "Exporting", "FileMicrophone", "PocketSphinxRecognizer", "TestKit", "fieldscribe",
+            ],
             path: "Tests/Benchmark",
             exclude: ["slow-stick"]),
         .target(name: "FaultShim", path: "Tests/FaultShim", linkerSettings: [.linkedLibrary("dl")]),

@@ -1,4 +1,5 @@
 import Core
+import Exporting
 import GpioPanel
 import Panel
 import Segmenting
@@ -66,6 +67,9 @@ extension Configuration {
 
         /// The default is `dictation`.
         package var hint = Hint.dictation
+
+        /// What is written between the words when a transcript is shown or copied. The default is none.
+        package var punctuation = Punctuation.none
 
         /// Whether a recording that has ended is read once more, slower and better. The default is yes.
         package var secondPass = true

@@ -39,6 +39,7 @@ extension ConfigurationKey {
         .optionalPath("recognizer.dictionary", \.recognizer.dictionary),
         .optionalPath("recognizer.vocabulary", \.recognizer.vocabulary),
         .choice("recognizer.hint", \.recognizer.hint),
+        .choice("recognizer.punctuation", \.recognizer.punctuation),
         .flag("recognizer.second-pass", \.recognizer.secondPass),
         .whole("recognizer.workers", \.recognizer.workers, 0...64),
 

@@ -1,4 +1,5 @@
 import Core
+import Exporting
 import Glibc
 import PocketSphinxRecognizer
 import Recognizing
@@ -121,6 +122,17 @@ extension Configuration {
                 "--language-model", model.languageModel, "--dictionary", model.dictionary,
                 "--hint", recognizer.hint.rawValue, "--cache", cacheFolder,
             ] + vocabulary, model: folder)
+    }
+
+    /// What puts marks into transcripts on their way out.
+    ///
+    /// - Throws: `DeviceError` with `missing`, `denied` or `damaged` where the language model that is asked is not whole.
+    package func punctuator() throws(DeviceError) -> Punctuator {
+        guard recognizer.punctuation.isAutomatic else { return Punctuator(recognizer.punctuation) }
+        let model = model
+        try model.check()
+        let sentences = try SentenceModel(path: model.languageModel)
+        return Punctuator(recognizer.punctuation) { sentences.odds(before: $0, after: $1) }
     }
 
     /// A program of the person's own, which hears of settings by its environment alone: it loads what it likes.

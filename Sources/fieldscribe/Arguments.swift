@@ -1,5 +1,6 @@
 import Appliance
 import Core
+import Exporting
 import Glibc
 
 /// A subcommand's words: options first or last, each known to the command, and what is left.
@@ -87,6 +88,15 @@ struct Arguments {
             "--hint", of: Configuration.Recognizer.Hint.allCases, named: \.rawValue,
             default: configuration.recognizer.hint)
         return configuration.with(model: values["--model"], vocabulary: values["--vocabulary"], hint: hint)
+    }
+
+    /// What puts marks into the transcripts that a command shows.
+    func punctuator(_ configuration: Configuration) throws -> Punctuator {
+        var configuration = configuration
+        configuration.recognizer.punctuation = try choice(
+            "--punctuation", of: Punctuation.allCases, named: \.rawValue,
+            default: configuration.recognizer.punctuation)
+        return try configuration.punctuator()
     }
 
     private static var environment: [String: String] {

@@ -51,7 +51,7 @@ enum ExportCommand: Command {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
         var export = FolderExport(
-            archive: archive, ledger: ledger,
+            archive: PunctuatedArchive(archive: archive, punctuator: try configuration.punctuator()), ledger: ledger,
             settings: CopySettings(
                 formats: configuration.export.formats.compactMap { TranscriptFormat(rawValue: $0.rawValue) },
                 audio: AudioForm(rawValue: configuration.export.audio.rawValue) ?? .flac, device: .host,

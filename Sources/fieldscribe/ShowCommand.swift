@@ -7,13 +7,15 @@ import SQLiteArchive
 enum ShowCommand: Command {
     static let name = "show"
     static let summary = "Show what was said in a recording."
-    static let usage = "ID [--format F] [--directory DIR]"
+    static let usage = "ID [--format F] [--punctuation P] [--directory DIR]"
     static let details = """
           ID                 a number, as fieldscribe list shows it
           --format F         \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); default text
+          --punctuation P    none, automatic (sentences), spoken (marks that were said) or both; default
+                             recognizer.punctuation
           --directory DIR    where the archive is; default storage.directory
         """
-    static let options = (values: ["--format", "--directory"], flags: [String]())
+    static let options = (values: ["--format", "--punctuation", "--directory"], flags: [String]())
 
     static func run(_ arguments: Arguments) async throws {
         try arguments.expect(1, "a recording's number")
@@ -24,6 +26,7 @@ enum ShowCommand: Command {
         guard let (_, timeline) = try await place.archive.transcript(of: id) else {
             throw DeviceError.noRecording(id, "show")
         }
-        try Terminal.print(format.render(timeline))
+        let punctuator = try arguments.punctuator(arguments.configuration())
+        try Terminal.print(format.render(punctuator.punctuated(timeline)))
     }
 }

@@ -11,7 +11,7 @@ enum TranscribeCommand: Command {
     static let name = "transcribe"
     static let summary = "Write down what is said in audio files."
     static let usage =
-        "FILE... [--format F] [--output DIR] [--jobs N] [--pass live|final|quick] [--alternatives N] [--model NAME] [--vocabulary FILE] [--hint H]"
+        "FILE... [--format F] [--output DIR] [--jobs N] [--pass live|final|quick] [--alternatives N] [--model NAME] [--vocabulary FILE] [--hint H] [--punctuation P]"
     static let details = """
           FILE               audio of any format that libsndfile reads, any rate, any channels; - is standard input
           --format F         \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); default text
@@ -23,9 +23,14 @@ enum TranscribeCommand: Command {
           --model NAME       a model that fieldscribe models lists, or its folder; default recognizer.model
           --vocabulary FILE  words and phrases to prefer, or a grammar; default recognizer.vocabulary
           --hint H           dictation, search (a few words) or confirmation (yes, no, numbers); default recognizer.hint
+          --punctuation P    none, automatic (sentences), spoken (marks that were said) or both; default
+                             recognizer.punctuation
         """
     static let options = (
-        values: ["--format", "--output", "--jobs", "--pass", "--alternatives", "--model", "--vocabulary", "--hint"],
+        values: [
+            "--format", "--output", "--jobs", "--pass", "--alternatives", "--model", "--vocabulary", "--hint",
+            "--punctuation",
+        ],
         flags: [String]()
     )
 
@@ -51,7 +56,7 @@ enum TranscribeCommand: Command {
         defer { withExtendedLifetime(interrupts) {} }
         let batch = TranscriptionBatch(
             pool: pool, engine: try await pool.prepare(), settings: settings, isSecondPass: profile == .final,
-            output: output,
+            output: output, punctuator: try arguments.punctuator(configuration),
             progress: ProgressBar(files: arguments.rest.count))
         let status = try await batch.run(arguments.rest, jobs: jobs)
         await pool.rest()

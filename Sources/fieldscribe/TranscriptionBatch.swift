@@ -1,5 +1,6 @@
 import Appliance
 import Core
+import Exporting
 import Platform
 import Recognizing
 import Synchronization
@@ -20,6 +21,7 @@ struct TranscriptionBatch: Sendable {
     /// Whether each file is read as the second pass reads a recording: with its whole channel known beforehand.
     let isSecondPass: Bool
     let output: TranscriptOutput
+    let punctuator: Punctuator
     let progress: ProgressBar
 
     /// Transcribes every file that can be read. Returns the exit status: that of the first file that could not.
@@ -52,7 +54,7 @@ struct TranscriptionBatch: Sendable {
     }
 
     private func put(_ outcome: Outcome, of path: String) throws -> Int32 {
-        if let timeline = outcome.timeline { try output.write(timeline, of: path) }
+        if let timeline = outcome.timeline { try output.write(punctuator.punctuated(timeline), of: path) }
         if let error = outcome.error {
             Terminal.say("fieldscribe: \(error.message)")
             return error.exitStatus

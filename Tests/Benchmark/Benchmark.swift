@@ -7,7 +7,7 @@ import Glibc
 @main struct Benchmark {
     private static let usage = """
         usage: benchmark [capture|appliance|export|hour|seams|memory|accuracy|speakers|latency|robustness|vocabulary
-                         |calibrate]
+                         |punctuation|calibrate]
                          [--every N] [--only NAMES] [--pictures FOLDER] [--program FILE] [--to FOLDER]
           capture     an hour to the card, against arecord
           appliance   how soon lamp and microphone answer a press; what it takes while it waits and while it records
@@ -21,6 +21,7 @@ import Glibc
           latency     from the end of speech to its committed text, in real time
           robustness  quiet, noisy, clipped sound, other rates
           vocabulary  a vocabulary's words, said by espeak-ng, and speech without them
+          punctuation where a reader's sentences end
           calibrate   the constants of Calibration.swift
           --every N   only each Nth file of the open set
           --only live,final,quick,pocketsphinx_continuous
@@ -44,7 +45,7 @@ import Glibc
             guard
                 [
                     "capture", "appliance", "export", "hour", "seams", "memory", "accuracy", "speakers", "latency",
-                    "robustness", "vocabulary", "calibrate",
+                    "robustness", "vocabulary", "punctuation", "calibrate",
                 ]
                 .contains(word)
             else {
@@ -76,6 +77,7 @@ import Glibc
             case "memory": try HourBenchmark(workshop: workshop).memory(open)
             case "robustness": try RobustnessBenchmark(workshop: workshop, corpus: open).run()
             case "vocabulary": try VocabularyBenchmark(workshop: workshop, corpus: open).run()
+            case "punctuation": try PunctuationBenchmark(workshop: workshop, corpus: open).run()
             case "calibrate": try CalibrationBenchmark(corpus: open).run()
             case "latency":
                 guard let reader = try open.joined(in: workshop.folder).items.first(where: { $0.group == "lj" }) else {

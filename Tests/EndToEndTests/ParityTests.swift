@@ -38,6 +38,31 @@ import Testing
         #expect(dictation.output.contains("himself"), "\(dictation.output)")
     }
 
+    @Test("sentences are written where they are asked for, over the same words; what is kept stays as it was heard")
+    func sentences() throws {
+        let own = try configuration("[recognizer]\npunctuation = automatic")
+        let joined = try Speech.joined(in: folder)
+        let recorded = try Fieldscribe.run(
+            "record", "--config", own, "--microphone", "file+fast:\(joined)", in: folder)
+        #expect(recorded.status == 0, "\(recorded.errors)")
+        let shown = try Fieldscribe.run("show", "1", "--config", own, in: folder).output
+        let heard = try Fieldscribe.run("show", "1", "--config", own, "--punctuation", "none", in: folder).output
+        #expect(shown.first?.isUppercase == true && shown.hasSuffix(".\n"), "\(shown)")
+        #expect((2...8).contains(shown.count { $0 == "." }), "\(shown)")
+        #expect(shown.contains(".\nHe was"), "\(shown)")
+        #expect(shown.lowercased().replacing(".", with: "") == heard && heard == heard.lowercased(), "\(heard)")
+        let transcribed = try Fieldscribe.run("transcribe", "--config", own, joined, in: folder).output
+        #expect(transcribed == shown)
+        let target = folder.file("stick")
+        try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: false)
+        let copied = try Fieldscribe.run("export", "--to", target, "--config", own, in: folder)
+        #expect(copied.status == 0, "\(copied.errors)")
+        let copy = try #require(copied.output.split(separator: "  ").last?.split(separator: "\n").first)
+        #expect(try Fieldscribe.text("\(copy)/transcript.txt") == shown)
+        let lacking = try configuration("[recognizer]\npunctuation = automatic\nmodel = /nowhere")
+        #expect(try Fieldscribe.run("show", "1", "--config", lacking, in: folder).status == 3)
+    }
+
     @Test("the least sure words of a recording are listed worst first, and a search tells what stands around")
     func relisten() throws {
         let own = try configuration("")

@@ -24,6 +24,7 @@ _fieldscribe() {
     --config | --vocabulary) _fieldscribe_files -f ;;
     --model) _fieldscribe_words "$("$program" models 2>/dev/null | sed -n 's/^[* ] \([^ ]*\) .*/\1/p')" ;;
     --output | --to | --directory) _fieldscribe_files -d ;;
+    --punctuation) _fieldscribe_words 'none automatic spoken both' ;;
     --hint) _fieldscribe_words 'dictation search confirmation' ;;
     --jobs | --seconds | --limit | --context | --alternatives) ;;
     *)

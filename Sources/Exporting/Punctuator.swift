@@ -1,0 +1,135 @@
+import Core
+
+/// Puts marks and capitals into a transcript on its way out; words keep their times and their segments.
+package struct Punctuator: Sendable {
+    /// How much likelier a sentence ends between these words than that it goes on, as a natural logarithm; the words on
+    /// either side in their order away from the place.
+    package typealias SentenceOdds = @Sendable (_ before: [String], _ after: [String]) -> Double
+
+    /// What is between two words that may end a sentence.
+    package struct Boundary: Sendable {
+        /// The number of the word before it, in the whole transcript.
+        package var word: Int
+        package var pauseSeconds: Double
+        package var odds: Double
+
+        package init(word: Int, pauseSeconds: Double, odds: Double) {
+            self.word = word
+            self.pauseSeconds = pauseSeconds
+            self.odds = odds
+        }
+
+        /// Above 0 a sentence ends. The weights were found by `benchmark punctuation`.
+        package var score: Double {
+            Self.weights[0] + Self.weights[1] * min(pauseSeconds, Self.longestPause)
+                + Self.weights[2] * max(-Self.mostOdds, min(Self.mostOdds, odds))
+        }
+
+        private static let weights = [-1.8, 4.8, 0.5]
+        /// In seconds; longer ones tell no more.
+        private static let longestPause = 1.0
+        private static let mostOdds = 10.0
+    }
+
+    private struct Place {
+        var segment: Int
+        var word: Word
+        /// What follows the word, without a space.
+        var mark = ""
+    }
+
+    private static let names: [(words: [String], mark: String)] = [
+        (["comma"], ","), (["period"], "."), (["full", "stop"], "."), (["question", "mark"], "?"),
+        (["new", "line"], newLine), (["new", "paragraph"], newParagraph),
+    ]
+    static let newLine = "\u{2028}"
+    private static let newParagraph = newLine + newLine
+    /// So many words on either side are told to the language model.
+    private static let context = 2
+
+    private let punctuation: Punctuation
+    private let odds: SentenceOdds?
+
+    /// - Parameter odds: what the language model says; without it no sentence ends by itself.
+    package init(_ punctuation: Punctuation, odds: SentenceOdds? = nil) {
+        self.punctuation = punctuation
+        self.odds = odds
+    }
+
+    /// The transcript with marks; a segment that held nothing but their names is left out.
+    package func punctuated(_ timeline: Timeline) -> Timeline {
+        guard punctuation != .none else { return timeline }
+        var places = Self.places(of: timeline)
+        if punctuation.isSpoken { places = Self.withSpokenMarks(places) }
+        if punctuation.isAutomatic, let odds {
+            for boundary in Self.boundaries(places, odds) where boundary.score > 0 {
+                places[boundary.word].mark = "." + places[boundary.word].mark
+            }
+            if let last = places.indices.last, places[last].mark.isEmpty { places[last].mark = "." }
+        }
+        Self.capitalize(&places, isEnglish: timeline.engine.model.hasPrefix("en"))
+        var timeline = timeline
+        for index in timeline.segments.indices.reversed() where !timeline.segments[index].words.isEmpty {
+            let words = places.filter { $0.segment == index }.map { place in
+                Word(place.word.text + place.mark, place.word.range, confidence: place.word.confidence)
+            }
+            timeline.segments[index].words = words
+            if words.isEmpty { timeline.segments.remove(at: index) }
+        }
+        return timeline
+    }
+
+    /// Every place between two words of a transcript that has no marks.
+    package static func boundaries(of timeline: Timeline, odds: SentenceOdds) -> [Boundary] {
+        boundaries(places(of: timeline), odds)
+    }
+
+    private static func places(of timeline: Timeline) -> [Place] {
+        timeline.segments.enumerated().flatMap { index, segment in
+            segment.words.map { Place(segment: index, word: $0) }
+        }
+    }
+
+    private static func boundaries(_ places: [Place], _ odds: SentenceOdds) -> [Boundary] {
+        let words = places.map { $0.word.text.lowercased() }
+        return places.indices.dropLast().compactMap { index in
+            guard places[index].mark.allSatisfy({ String($0) == newLine }) else {
+                return nil
+            }
+            let after = Array(words[(index + 1)...].prefix(context))
+            let before = Array(words[...index].suffix(context).reversed())
+            let pause = places[index + 1].word.range.start - places[index].word.range.end
+            return Boundary(
+                word: index, pauseSeconds: Double(pause) / Double(SamplePosition.rate), odds: odds(before, after))
+        }
+    }
+
+    private static func withSpokenMarks(_ places: [Place]) -> [Place] {
+        var marked: [Place] = []
+        var rest = places[...]
+        while let place = rest.first {
+            let name = names.first { name in
+                rest.prefix(name.words.count).map { $0.word.text.lowercased() } == name.words
+            }
+            if let name {
+                rest = rest.dropFirst(name.words.count)
+                if let last = marked.indices.last { marked[last].mark += name.mark }
+            } else {
+                rest = rest.dropFirst()
+                marked.append(place)
+            }
+        }
+        return marked
+    }
+
+    private static func capitalize(_ places: inout [Place], isEnglish: Bool) {
+        var begins = true
+        for index in places.indices {
+            let text = places[index].word.text
+            if begins || isEnglish && (text == "i" || text.hasPrefix("i'")) {
+                places[index].word.text = text.prefix(1).uppercased() + text.dropFirst()
+            }
+            begins = places[index].mark.contains { ".?\(newLine)".contains($0) }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import Core
+import Exporting
+import PocketSphinxRecognizer
+import TestKit
+
+/// Whether full stops come where a reader's sentences end. Only the texts of group `lj` carry any.
+///
+/// Its files are cut where the reader paused, without the pause; in its place stand 0.5 s, alike within sentences and
+/// between them.
+struct PunctuationBenchmark {
+    private static let group = "lj_LJ001"
+    /// What is measured against: a full stop after each pause of so many seconds.
+    private static let pause = 0.5
+
+    let workshop: Workshop
+    let corpus: Corpus
+
+    func run() throws {
+        let items = corpus.items.filter { $0.name.hasPrefix(Self.group) }.sorted { $0.name < $1.name }
+        let (path, silence) = ("\(workshop.folder)/reader.wav", "\(workshop.folder)/silence.wav")
+        let cut = try MeasuredProcess([
+            "sox", "-n", "-r", "16000", "-c", "1", "-b", "16", silence, "trim", "0", "\(Self.pause)",
+        ])
+        let made = try MeasuredProcess(["sox"] + items.flatMap { [$0.path, silence] } + [path])
+        guard cut.status == 0, made.status == 0 else { throw DeviceError(.missing, "sox", "sox failed; install sox") }
+        var table = Table("pass", "places", "sentence ends", "found", "wrong", "by pauses alone: found", "wrong")
+        let sentences = try SentenceModel(path: PocketSphinxModel(folder: PocketSphinxModel.debian).languageModel)
+        for profile in ["live", "final"] {
+            let read = try workshop.transcribe([path], profile: profile, into: "sentences-\(profile)").transcripts
+            guard let timeline = read["reader"].map(Self.timeline) else { continue }
+            let ends = Self.ends(items.map(\.text), in: timeline)
+            let boundaries = Punctuator.boundaries(of: timeline) { sentences.odds(before: $0, after: $1) }
+            let chosen = boundaries.filter { $0.score > 0 }.map(\.word)
+            let paused = boundaries.filter { $0.pauseSeconds >= Self.pause }.map(\.word)
+            table.add(
+                [profile, "\(boundaries.count)", "\(ends.count)"]
+                    + [chosen, paused].flatMap { words in
+                        let found = words.count { ends.contains($0) }
+                        return ["\(found)", "\(words.count - found)"]
+                    })
+        }
+        print("\n\(table.markdown)")
+    }
+
+    private static func timeline(_ file: TranscriptFile) -> Timeline {
+        Timeline(
+            name: "reader", length: SamplePosition(seconds: file.duration),
+            engine: EngineDescription(name: "", version: "", model: ""),
+            segments: file.segments.enumerated().map { index, segment in
+                func range(_ start: Double, _ end: Double) -> SampleRange {
+                    SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end))
+                }
+                return Segment(
+                    id: index + 1, range: range(segment.start, segment.end),
+                    words: segment.words.map { Word($0.text, range($0.start, $0.end), confidence: $0.confidence) },
+                    endedBy: segment.endedBy)
+            })
+    }
+
+    /// The numbers of the words behind which a sentence of the text ends, but for the last; where the word that ends it
+    /// was not heard, the place is lost.
+    private static func ends(_ texts: [String], in timeline: Timeline) -> Swift.Set<Int> {
+        var reference: [String] = []
+        var stops: Swift.Set<Int> = []
+        for token in texts.joined(separator: " ").split(separator: " ") {
+            reference += WordErrorRate.normalized(String(token))
+            if let last = token.last(where: { $0 != "\"" }), ".?!".contains(last) { stops.insert(reference.count - 1) }
+        }
+        let heard = timeline.segments.flatMap(\.words).enumerated().flatMap { index, word in
+            WordErrorRate.normalized(word.text).map { (text: $0, word: index) }
+        }
+        var ends: Swift.Set<Int> = []
+        for step in WordErrorRate.align(reference, heard.map(\.text)) {
+            switch step {
+            case .same(let word, let other), .substituted(let word, let other):
+                if stops.contains(word) { ends.insert(heard[other].word) }
+            case .deleted, .inserted: break
+            }
+        }
+        return ends.filter { $0 < (heard.last?.word ?? 0) }
+    }
+}

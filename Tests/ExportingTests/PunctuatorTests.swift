@@ -1,0 +1,83 @@
+import Core
+import Exporting
+import Testing
+
+@Suite("Punctuation") struct PunctuatorTests {
+    /// A word a half second, in segments as given, with half a second between two segments.
+    private func spoken(_ lines: [String], model: String = "en-us") -> Timeline {
+        var time = 0.0
+        let segments = lines.enumerated().map { index, line in
+            defer { time += 0.5 }
+            return segment(
+                index + 1,
+                line.split(separator: " ").map { text in
+                    defer { time += 0.5 }
+                    return word(String(text), time, time + 0.5, 0.9)
+                })
+        }
+        var spoken = timeline(segments)
+        spoken.engine.model = model
+        return spoken
+    }
+
+    private func text(_ lines: [String], _ punctuator: Punctuator, model: String = "en-us") throws -> String {
+        try TranscriptFormat.text.render(punctuator.punctuated(spoken(lines, model: model)))
+    }
+
+    @Test(
+        "what is said of marks becomes marks, and nothing else",
+        arguments: [
+            (["dear bob comma how are you question mark"], "Dear bob, how are you?\n"),
+            (["the end period then nothing full stop"], "The end. Then nothing.\n"),
+            (["one new line two new paragraph three"], "One\nTwo\n\nThree\n"),
+            (["we went", "period", "i'm here"], "We went.\nI'm here\n"),
+            (["comma first"], "First\n"),
+            (["a question of marks in a new lining"], "A question of marks in a new lining\n"),
+            (["is it question", "mark"], "Is it?\n"),
+        ])
+    func saidMarks(lines: [String], expected: String) throws {
+        #expect(try text(lines, Punctuator(.spoken)) == expected)
+    }
+
+    @Test("a sentence ends where pause and language model together say so, and at the end")
+    func sentences() throws {
+        let lines = ["we met him he was old and", "kind i think"]
+        let never = Punctuator(.automatic) { _, _ in -10 }
+        #expect(try text(lines, never) == "We met him he was old and\nkind I think.\n")
+        let after = Punctuator(.automatic) { before, after in
+            before == ["him", "met"] && after == ["he", "was"] ? 10 : -10
+        }
+        #expect(try text(lines, after) == "We met him. He was old and\nkind I think.\n")
+        #expect(try text(lines, after, model: "fr") == "We met him. He was old and\nkind i think.\n")
+        #expect(try text(lines, Punctuator(.both) { _, _ in -10 }) == "We met him he was old and\nkind I think.\n")
+    }
+
+    @Test("a longer pause never makes an end less likely, nor does a better opinion of the language model")
+    func monotonic() {
+        let values = [-20, -5, -1, 0, 1, 5, 20].map(Double.init)
+        for pause in [0, 0.1, 0.5, 1, 9] {
+            let scores = values.map { Punctuator.Boundary(word: 0, pauseSeconds: pause, odds: $0).score }
+            #expect(scores == scores.sorted() && (scores.first ?? 0) < (scores.last ?? 0))
+        }
+        for odds in values {
+            let scores = [0, 0.1, 0.5, 1, 9].map {
+                Punctuator.Boundary(word: 0, pauseSeconds: $0, odds: odds).score
+            }
+            #expect(scores == scores.sorted() && (scores.first ?? 0) < (scores.last ?? 0))
+        }
+    }
+
+    @Test("times, confidences and segments stay; without punctuation all stays", arguments: Punctuation.allCases)
+    func unchanged(punctuation: Punctuation) {
+        let before = spoken(["go forward ten meters", "and stop there"])
+        let after = Punctuator(punctuation) { _, _ in 10 }.punctuated(before)
+        #expect(after.segments.map(\.id) == before.segments.map(\.id))
+        #expect(after.segments.map(\.range) == before.segments.map(\.range))
+        #expect(after.segments.flatMap(\.words).map(\.range) == before.segments.flatMap(\.words).map(\.range))
+        #expect(after.segments.flatMap(\.words).map(\.confidence) == before.segments.flatMap(\.words).map(\.confidence))
+        if punctuation == .none { #expect(after.segments == before.segments) }
+        if punctuation.isAutomatic {
+            #expect(after.segments.map(\.text) == ["Go. Forward. Ten. Meters.", "And. Stop. There."])
+        }
+    }
+}
