@@ -25,8 +25,8 @@ struct RecorderWork {
     /// Decode workers that nobody needed for so long are ended.
     private static let rest = Duration.seconds(30)
 
-    /// So long without growth, and the process is no longer alive: the ring holds 30 s.
-    private static let stallLimit = Duration.seconds(20)
+    /// So long without growth, and the process is no longer alive: the ring, which holds 30 s, has nothing more to save.
+    static let stallLimit = Duration.seconds(32)
 
     let recorder: Recorder
     private var current: Current?
