@@ -84,7 +84,8 @@ let package = Package(
         .executableTarget(
             name: "benchmark",
             dependencies: ["Core", "Platform", "FileMicrophone", "PocketSphinxRecognizer", "TestKit", "fieldscribe"],
-            path: "Tests/Benchmark"),
+            path: "Tests/Benchmark",
+            exclude: ["slow-stick"]),
         .target(name: "FaultShim", path: "Tests/FaultShim", linkerSettings: [.linkedLibrary("dl")]),
         .executableTarget(
             name: "chaos", dependencies: ["Core", "Platform", "CSQLite", "fieldscribe"], path: "Tests/Chaos"),

@@ -44,8 +44,8 @@ extension Configuration {
         /// What the words are likely to be.
         package enum Hint: String, Sendable, CaseIterable { case dictation, search, confirmation }
 
-        /// `pocketsphinx`, or `command:PROGRAM` for one that speaks the protocol of decode workers. The default is
-        /// `pocketsphinx`.
+        /// `pocketsphinx`, `auto` for the best engine that is built in and installed, or `command:PROGRAM`, with arguments
+        /// behind blanks, for one that speaks the protocol of decode workers. The default is `pocketsphinx`.
         package var engine = "pocketsphinx"
 
         /// The model: its folder, or its name among those that are installed. The default is where Debian's package

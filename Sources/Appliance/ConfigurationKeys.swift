@@ -15,6 +15,7 @@ extension ConfigurationKey {
         .numberOr(
             "auto", "speech.threshold-decibels", \.speech.threshold, -90 ... -10,
             standsFor: SpeechSettings().threshold, show: \.fixedDecibels, make: { .fixed(decibels: $0) }),
+        .choice("speech.sensitivity", \.speech.sensitivity),
         .whole("speech.start-milliseconds", \.speech.startMilliseconds, 20...500),
         .whole("speech.hangover-milliseconds", \.speech.hangoverMilliseconds, 100...2_000),
         .whole("speech.padding-milliseconds", \.speech.paddingMilliseconds, 0...1_000),
@@ -22,8 +23,10 @@ extension ConfigurationKey {
         .whole("speech.overlap-milliseconds", \.speech.overlapMilliseconds, 250...750),
 
         .parsed(
-            "recognizer.engine", \.recognizer.engine, allowed: "pocketsphinx or command:PROGRAM", fault: "an engine",
-            show: { $0 }, parse: { $0 == "pocketsphinx" || rest(of: $0, after: "command:") != nil ? $0 : nil }),
+            "recognizer.engine", \.recognizer.engine, allowed: "auto, pocketsphinx or command:PROGRAM",
+            fault: "an engine",
+            show: { $0 },
+            parse: { $0 == "pocketsphinx" || $0 == "auto" || rest(of: $0, after: "command:") != nil ? $0 : nil }),
         .parsed(
             "recognizer.model", \.recognizer.model,
             allowed: "a path that begins with /, or a name of letters, digits, ., _ and -",

@@ -65,6 +65,6 @@ enum ControlLine {
     }
 
     static func decode<Value: Decodable>(_ type: Value.Type, from line: [UInt8]) throws -> Value {
-        try JSONDecoder().decode(type, from: Data(line))
+        try JSONDecoder().decode(type, from: Data(JSONStrings.check(line)))
     }
 }

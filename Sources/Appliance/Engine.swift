@@ -20,9 +20,12 @@ extension Configuration {
         return modelFolders.map { "\($0)/\(name)" }.first { access($0, F_OK) == 0 } ?? "\(modelFolders[0])/\(name)"
     }
 
-    /// The same with another model, and what belongs to that, or with another vocabulary; nil leaves it as it is.
-    package func with(model name: String?, vocabulary: String? = nil) -> Configuration {
+    /// The same with another model, and what belongs to that, or with another vocabulary or hint; nil leaves it as it is.
+    package func with(
+        model name: String?, vocabulary: String? = nil, hint: Recognizer.Hint? = nil
+    ) -> Configuration {
         var configuration = self
+        if let hint { configuration.recognizer.hint = hint }
         if let vocabulary { configuration.recognizer.vocabulary = vocabulary }
         guard let name else { return configuration }
         configuration.recognizer.model = name
@@ -58,6 +61,8 @@ extension Configuration {
     ///
     /// - Throws: `DeviceError` with `missing` or `denied` where the model is not whole.
     package func workerCommand(profile: DecoderProfile) throws(DeviceError) -> WorkerCommand {
+        // So far one engine is built in, so that `auto` is that.
+        if recognizer.engine.hasPrefix("command:") { return try commandOfEngine(profile: profile) }
         let model = model
         try model.check()
         var vocabulary: [String] = []
@@ -68,7 +73,7 @@ extension Configuration {
                     "\(file): this vocabulary \(errno == EACCES ? "may not be read" : "is not there"); correct "
                         + "recognizer.vocabulary, or delete the line")
             }
-            vocabulary = ["--vocabulary", file, "--cache", cacheFolder]
+            vocabulary = ["--vocabulary", file]
         }
         return WorkerCommand(
             path: "/proc/self/exe",
@@ -76,6 +81,20 @@ extension Configuration {
                 "decode-worker", "--profile", profile.name, "--model", modelFolder(recognizer.model),
                 "--language-model",
                 model.languageModel, "--dictionary", model.dictionary,
+                "--hint", recognizer.hint.rawValue, "--cache", cacheFolder,
             ] + vocabulary, model: modelFolder(recognizer.model))
+    }
+
+    /// A program of the person's own, which hears of settings by its environment alone: it loads what it likes.
+    private func commandOfEngine(profile: DecoderProfile) throws(DeviceError) -> WorkerCommand {
+        let words = recognizer.engine.dropFirst("command:".count).split(separator: " ").map(String.init)
+        let program = words.first ?? ""
+        guard program.hasPrefix("/"), access(program, X_OK) == 0 else {
+            throw DeviceError(
+                .missing, "access", status: errno,
+                "\(program): recognizer.engine names a program that is not there or may not be run; name it by its whole "
+                    + "path, or set recognizer.engine = pocketsphinx")
+        }
+        return WorkerCommand(path: program, arguments: Array(words.dropFirst()), model: program)
     }
 }

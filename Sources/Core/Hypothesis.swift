@@ -9,10 +9,16 @@ package struct Hypothesis: Hashable, Sendable {
     /// How well the best reading fits, in the engine's own scale: compares readings of the same audio. Nil: not told.
     package var score: Double?
 
-    package init(words: [Word] = [], alternatives: [Alternative] = [], score: Double? = nil) {
+    /// How the voice sounded; nil where the engine does not tell, or nothing was voiced.
+    package var voice: VoiceAnalytics?
+
+    package init(
+        words: [Word] = [], alternatives: [Alternative] = [], score: Double? = nil, voice: VoiceAnalytics? = nil
+    ) {
         self.words = words
         self.alternatives = alternatives
         self.score = score
+        self.voice = voice
     }
 }
 

@@ -10,14 +10,19 @@ package struct Segment: Hashable, Sendable, Codable {
     package var alternatives: [Alternative]
     package var endedBy: EndReason
 
+    /// How the voice sounded; nil where the engine does not tell, or nothing was voiced.
+    package var voice: VoiceAnalytics?
+
     package init(
-        id: Int, range: SampleRange, words: [Word], alternatives: [Alternative] = [], endedBy: EndReason
+        id: Int, range: SampleRange, words: [Word], alternatives: [Alternative] = [], endedBy: EndReason,
+        voice: VoiceAnalytics? = nil
     ) {
         self.id = id
         self.range = range
         self.words = words
         self.alternatives = alternatives
         self.endedBy = endedBy
+        self.voice = voice
     }
 
     /// The words with a space between each two; empty where there was speech that gave no word.

@@ -27,7 +27,7 @@ func transcript(_ timeline: Timeline) -> String {
             notes = notes.dropFirst()
         }
         if words.isEmpty { words = [#"<span class="none">\#(markup(label(of: segment)))</span>"#] }
-        lines.append(line(at: segment.range.start, words.joined(separator: " ")))
+        lines.append(line(at: segment.range.start, words.joined(separator: " "), about: facts(of: [segment])))
     }
     addNotes(upTo: SamplePosition(.max))
     if timeline.segments.isEmpty { lines.append(#"<p class="empty">Nobody said anything in this recording.</p>"#) }
@@ -59,10 +59,11 @@ private enum Note {
     }
 }
 
-private func line(at position: SamplePosition, _ content: String) -> String {
+private func line(at position: SamplePosition, _ content: String, about: String? = nil) -> String {
     let time = milliseconds(position)
+    let title = about.map { #" title="\#($0)""# } ?? ""
     return
-        ##"<p class="s" data-t="\##(time)"><a class="t" href="#t=\##(decimalSeconds(position))" data-t="\##(time)">"##
+        ##"<p class="s" data-t="\##(time)"><a class="t" href="#t=\##(decimalSeconds(position))" data-t="\##(time)"\##(title)>"##
         + #"\#(clockTime(position))</a><span class="x" dir="auto">\#(content)</span></p>"#
 }
 
@@ -79,4 +80,35 @@ private func span(_ word: Word, _ text: String) -> String {
     let isolated = text.unicodeScalars.contains { $0.properties.isBidiControl } ? " i" : ""
     return #"<span class="w\#(shade)\#(isolated)" data-t="\#(milliseconds(word.range.start))" data-c="\#(percent)">"#
         + "\(markup(text))</span>"
+}
+
+/// How fast somebody spoke, and how it sounded, in words; nil without a word.
+func facts(of segments: [Segment]) -> String? {
+    guard let metadata = SpeechMetadata(of: segments) else { return nil }
+    var facts = ["\(Int(metadata.speakingRate.rounded())) words a minute"]
+    if let voice = VoiceAnalytics(of: segments) {
+        let percent = { (share: Double) in
+            let tenths = Int((share * 1_000).rounded())
+            return "\(tenths / 10).\(tenths % 10) %"
+        }
+        facts += [
+            "pitch \(Int(voice.pitch.rounded())) Hz", "jitter \(percent(voice.jitter))",
+            "shimmer \(percent(voice.shimmer))", "voiced \(percent(voice.voicing))",
+        ]
+    }
+    return facts.joined(separator: ", ")
+}
+
+/// The words least sure, worst first, as places to go to; nothing where all are sure.
+func relisten(_ timeline: Timeline) -> String {
+    let doubts = Doubt.worst(20, of: timeline.segments, below: 0.5)
+    if doubts.isEmpty { return "" }
+    let items = doubts.map { doubt in
+        let start = doubt.word.range.start
+        let context = [markup(doubt.before), "<b>\(markup(doubt.word.text))</b>", markup(doubt.after)]
+            .filter { !$0.isEmpty }.joined(separator: " ")
+        return
+            ##"<li><a href="#t=\##(decimalSeconds(start))">\##(clockTime(start))</a> <span dir="auto">\##(context)</span></li>"##
+    }
+    return "<details><summary>Words to hear again</summary>\n<ol>\n\(items.joined(separator: "\n"))\n</ol></details>\n"
 }

@@ -27,6 +27,7 @@ private func head(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     if let device = details.device { facts.append(("Recorder", markup(device))) }
     let engine = [timeline.engine.name, timeline.engine.version, timeline.engine.model].filter { !$0.isEmpty }
     if !engine.isEmpty { facts.append(("Written by", markup(engine.joined(separator: " ")))) }
+    if let voice = Exporting.facts(of: timeline.segments) { facts.append(("Spoken", voice)) }
     let lost = timeline.gaps.reduce(Int64(0)) { $0 + $1.range.count }
     if lost > 0 {
         let tenths = (lost * 10 + Int64(SamplePosition.rate) / 2) / Int64(SamplePosition.rate)
@@ -83,7 +84,7 @@ private func foot(_ timeline: Timeline) -> String {
     <kbd>/</kbd> searches, <kbd>?</kbd> shows all keys.</p>
     <p>Written by a machine: <span class="shaded"><span class="c1">dotted</span> and <span class="c0">waved</span></span> \
     words are the ones it is least sure of.</p>
-    </footer>
+    \(relisten(timeline))</footer>
     <dialog id="help" aria-labelledby="help-title">
     <h2 id="help-title">Keys</h2>
     <dl>

@@ -23,6 +23,8 @@ struct TranscriptJSON: Encodable {
     var gaps: [GapJSON]
     var marks: [MarkJSON]
     var statistics: StatisticsJSON?
+    var voice: VoiceJSON?
+    var metadata: MetadataJSON?
 
     init(_ timeline: Timeline) {
         header = HeaderJSON(timeline)
@@ -30,9 +32,11 @@ struct TranscriptJSON: Encodable {
         gaps = timeline.gaps.map(GapJSON.init)
         marks = timeline.marks.map(MarkJSON.init)
         statistics = timeline.statistics.map(StatisticsJSON.init)
+        voice = VoiceAnalytics(of: timeline.segments).map(VoiceJSON.init)
+        metadata = SpeechMetadata(of: timeline.segments).map(MetadataJSON.init)
     }
 
-    private enum CodingKeys: CodingKey { case segments, gaps, marks, statistics }
+    private enum CodingKeys: CodingKey { case segments, gaps, marks, statistics, voice, metadata }
 
     func encode(to encoder: any Encoder) throws {
         try header.encode(to: encoder)
@@ -41,6 +45,8 @@ struct TranscriptJSON: Encodable {
         try container.encode(gaps, forKey: .gaps)
         try container.encode(marks, forKey: .marks)
         try container.encodeIfPresent(statistics, forKey: .statistics)
+        try container.encodeIfPresent(voice, forKey: .voice)
+        try container.encodeIfPresent(metadata, forKey: .metadata)
     }
 }
 
@@ -67,6 +73,10 @@ struct SegmentJSON: Encodable {
     var endedBy: EndReason
     var words: [WordJSON]
     var alternatives: [AlternativeJSON]
+    /// Only where it is told.
+    var voice: VoiceJSON?
+    /// Only where there are words.
+    var metadata: MetadataJSON?
 
     init(_ segment: Segment) {
         id = segment.id
@@ -77,6 +87,38 @@ struct SegmentJSON: Encodable {
         endedBy = segment.endedBy
         words = segment.words.map(WordJSON.init)
         alternatives = segment.alternatives.map(AlternativeJSON.init)
+        voice = segment.voice.map(VoiceJSON.init)
+        metadata = SpeechMetadata(of: [segment]).map(MetadataJSON.init)
+    }
+}
+
+struct VoiceJSON: Encodable {
+    /// In Hz.
+    var pitch: Double
+    var jitter: Double
+    var shimmer: Double
+    var voicing: Double
+
+    init(_ voice: VoiceAnalytics) {
+        pitch = rounded(voice.pitch)
+        jitter = rounded(voice.jitter)
+        shimmer = rounded(voice.shimmer)
+        voicing = rounded(voice.voicing)
+    }
+}
+
+struct MetadataJSON: Encodable {
+    /// Words a minute.
+    var speakingRate: Double
+    var averagePause: Double
+    var speechStart: Double
+    var speechDuration: Double
+
+    init(_ metadata: SpeechMetadata) {
+        speakingRate = rounded(metadata.speakingRate)
+        averagePause = rounded(metadata.averagePause)
+        speechStart = metadata.speechStart.seconds
+        speechDuration = rounded(metadata.speechDuration)
     }
 }
 

@@ -34,7 +34,7 @@ package struct DecodeWorker: ~Copyable {
         while let kind = try readFrame() {
             guard kind == .request else { throw unexpected(kind) }
             let request = try payload.withUnsafeBytes {
-                try JSONDecoder().decode(WorkerProtocol.Request.self, from: Data($0))
+                try JSONDecoder().decode(WorkerProtocol.Request.self, from: Data(JSONStrings.check(Array($0))))
             }
             do {
                 try request.partials ? partials(request, recognizer) : utterance(request, recognizer)
@@ -64,7 +64,7 @@ package struct DecodeWorker: ~Copyable {
             .init(
                 result: .init(
                     words: hypothesis.words, alternatives: hypothesis.alternatives, cpuSeconds: cpuSinceReport(),
-                    score: hypothesis.score)))
+                    score: hypothesis.score, voice: hypothesis.voice)))
     }
 
     private mutating func cpuSinceReport() -> Double {

@@ -78,7 +78,8 @@ package actor WorkerPool {
                 release(worker)
                 return Decoded(
                     hypothesis: Hypothesis(
-                        words: result.words, alternatives: result.alternatives, score: result.score),
+                        words: result.words, alternatives: result.alternatives, score: result.score, voice: result.voice
+                    ),
                     cpuSeconds: result.cpuSeconds, attempts: attempts)
             } catch {
                 discard()

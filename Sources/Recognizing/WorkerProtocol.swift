@@ -48,6 +48,8 @@ package enum WorkerProtocol {
         package var cpuSeconds: Double
         /// `Hypothesis.score`.
         package var score: Double?
+        /// `Hypothesis.voice`.
+        package var voice: VoiceAnalytics?
     }
 
     package struct Failure: Codable, Sendable {

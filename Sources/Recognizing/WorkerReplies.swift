@@ -22,9 +22,9 @@ struct WorkerReplies {
             return nil
         }
         defer { received.removeSubrange(...end) }
-        guard var reply = try? JSONDecoder().decode(WorkerProtocol.Reply.self, from: Data(received[..<end])) else {
-            throw Unreadable()
-        }
+        let line = Array(received[..<end])
+        guard var reply = try? JSONDecoder().decode(WorkerProtocol.Reply.self, from: Data(JSONStrings.check(line)))
+        else { throw Unreadable() }
         reply.result?.settle(within: Int64(samples))
         return reply
     }

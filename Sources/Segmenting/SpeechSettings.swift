@@ -11,6 +11,22 @@ package struct SpeechSettings: Hashable, Sendable {
         case fixed(decibels: Double)
     }
 
+    /// How readily sound counts as speech: `low` asks for 4 dB more than the threshold, `high` for 3 dB less.
+    package enum Sensitivity: String, Sendable, CaseIterable {
+        case low, medium, high
+
+        var decibels: Double {
+            switch self {
+            case .low: 4
+            case .medium: 0
+            case .high: -3
+            }
+        }
+    }
+
+    /// The default is medium.
+    package var sensitivity = Sensitivity.medium
+
     /// The default is 9 dB above the noise floor.
     package var threshold = Threshold.aboveFloor(decibels: 9)
 

@@ -34,8 +34,9 @@ package struct VoiceActivity: Sendable {
     /// The level in dBFS from which a frame counts as speech now.
     package var threshold: Double {
         switch settings.threshold {
-        case .aboveFloor(let decibels): max(floor.decibels + decibels, Self.lowestThreshold)
-        case .fixed(let decibels): decibels
+        case .aboveFloor(let decibels):
+            max(floor.decibels + decibels + settings.sensitivity.decibels, Self.lowestThreshold)
+        case .fixed(let decibels): decibels + settings.sensitivity.decibels
         }
     }
 

@@ -39,11 +39,11 @@ package struct Stitcher: Sendable {
             : Seam.Side(
                 audio: utterance.audio, cut: cut, committed: Array(committed.suffix(Seam.reach)),
                 withheld: Array(words.filter { $0.range.middle >= cut }.prefix(Seam.reach)))
-        return segment(of: utterance, committed, hypothesis.alternatives)
+        return segment(of: utterance, committed, hypothesis)
     }
 
     private mutating func segment(
-        of utterance: Utterance, _ committed: [Word], _ alternatives: [Alternative]
+        of utterance: Utterance, _ committed: [Word], _ hypothesis: Hypothesis
     ) -> Segment {
         let start = max(
             committedUpTo, min(utterance.speech.start, committed.first?.range.start ?? utterance.speech.start))
@@ -52,8 +52,8 @@ package struct Stitcher: Sendable {
         committedUpTo = end
         nextID += 1
         return Segment(
-            id: nextID - 1, range: SampleRange(start, end), words: words, alternatives: alternatives,
-            endedBy: utterance.endedBy)
+            id: nextID - 1, range: SampleRange(start, end), words: words, alternatives: hypothesis.alternatives,
+            endedBy: utterance.endedBy, voice: words.isEmpty ? nil : hypothesis.voice)
     }
 
     /// The words with times that neither overlap nor begin before `start`; each keeps at least one sample.

@@ -80,6 +80,15 @@ struct Arguments {
         try Configuration.load(explicitPath: values["--config"], environment: Self.environment)
     }
 
+    /// The settings with what the words say of this recording alone.
+    func recordingConfiguration() throws -> Configuration {
+        let configuration = try configuration()
+        let hint = try choice(
+            "--hint", of: Configuration.Recognizer.Hint.allCases, named: \.rawValue,
+            default: configuration.recognizer.hint)
+        return configuration.with(model: values["--model"], vocabulary: values["--vocabulary"], hint: hint)
+    }
+
     private static var environment: [String: String] {
         guard let value = getenv("FIELDSCRIBE_CONFIG") else { return [:] }
         return ["FIELDSCRIBE_CONFIG": String(cString: value)]

@@ -4,16 +4,17 @@ import Glibc
 import Platform
 import PocketSphinxRecognizer
 import Recognizing
+import Vocabulary
 
 /// Hidden: the process in which the recognizer lives.
 enum DecodeWorkerCommand: Command {
     static let name = "decode-worker"
     static let summary = "Read utterances from standard input, write what was said to standard output."
     static let usage =
-        "--model FOLDER [--language-model FILE] [--dictionary FILE] [--vocabulary FILE --cache DIR] [--profile NAME]"
+        "--model FOLDER [--language-model FILE] [--dictionary FILE] [--vocabulary FILE] [--cache DIR] [--hint H] [--profile NAME]"
     static let details = "Started by the other commands. Its protocol: Sources/Recognizing/WorkerProtocol.swift."
     static let options = (
-        values: ["--model", "--language-model", "--dictionary", "--vocabulary", "--cache", "--profile"],
+        values: ["--model", "--language-model", "--dictionary", "--vocabulary", "--cache", "--hint", "--profile"],
         flags: [String]()
     )
     static let isHidden = true
@@ -28,6 +29,8 @@ enum DecodeWorkerCommand: Command {
         try arguments.expect(0, "nothing else")
         let profile = try arguments.choice(
             "--profile", of: DecoderProfile.all, named: \.name, default: .live)
+        let hint = try arguments.choice(
+            "--hint", of: Configuration.Recognizer.Hint.allCases, named: \.rawValue, default: .dictation)
         let model = PocketSphinxModel(
             folder: arguments["--model"] ?? PocketSphinxModel.debian, languageModel: arguments["--language-model"],
             dictionary: arguments["--dictionary"])
@@ -37,7 +40,7 @@ enum DecodeWorkerCommand: Command {
         do {
             try worker.serve(
                 PreparedProvider(
-                    model: model, profile: profile, vocabulary: arguments["--vocabulary"],
+                    model: model, profile: profile, hint: hint, vocabulary: arguments["--vocabulary"],
                     cache: arguments["--cache"] ?? "."))
         } catch let error as DeviceError {
             // The parent was told, or is gone.
@@ -51,16 +54,40 @@ enum DecodeWorkerCommand: Command {
 private struct PreparedProvider: RecognizerProvider {
     var model: PocketSphinxModel
     var profile: DecoderProfile
+    var hint: Configuration.Recognizer.Hint
     var vocabulary: String?
     var cache: String
 
     func open() throws(DeviceError) -> any Recognizer {
-        guard let vocabulary else { return try PocketSphinxRecognizer(model: model, profile: profile) }
         try model.check()
+        guard let vocabulary = try vocabularyOfHint() else {
+            return try PocketSphinxRecognizer(model: model, profile: profileOfHint(isGrammar: false))
+        }
         let (prepared, outcome) = try model.prepare(vocabulary, keptIn: cache)
         for problem in outcome.report?.problems ?? [] {
             Terminal.say("fieldscribe: \(vocabulary):\(problem.line): \(problem.reason)")
         }
-        return try PocketSphinxRecognizer(model: prepared, profile: profile)
+        return try PocketSphinxRecognizer(
+            model: prepared, profile: profileOfHint(isGrammar: outcome.grammar != nil))
+    }
+
+    private func profileOfHint(isGrammar: Bool) -> DecoderProfile {
+        if isGrammar { return .confirmation }
+        return hint == .search ? .search : profile
+    }
+
+    /// The person's vocabulary; where a yes or no is awaited, a grammar of that in place of any but a grammar.
+    private func vocabularyOfHint() throws(DeviceError) -> String? {
+        guard hint == .confirmation else { return vocabulary }
+        if let vocabulary {
+            let text = try content(ofFile: vocabulary, limit: VocabularyFile.largest)
+            if GrammarFile.isGrammar(String(decoding: text, as: UTF8.self)) { return vocabulary }
+        }
+        let path = "\(cache)/confirmation.gram"
+        if (try? content(ofFile: path)) != Array(ConfirmationGrammar.text.utf8) {
+            try makeFolder(cache)
+            try durableReplace(path: path, with: ConfirmationGrammar.text)
+        }
+        return path
     }
 }

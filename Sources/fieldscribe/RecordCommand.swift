@@ -12,7 +12,7 @@ enum RecordCommand: Command {
     static let name = "record"
     static let summary = "Record from the microphone into the archive, and write down what is said."
     static let usage =
-        "[--seconds N] [--microphone M] [--directory DIR] [--json] [--audio-only] [--model NAME] [--vocabulary FILE]"
+        "[--seconds N] [--microphone M] [--directory DIR] [--json] [--audio-only] [--model NAME] [--vocabulary FILE] [--hint H]"
     static let details = """
           --seconds N        stop after N seconds; else Ctrl-C stops, and a second Ctrl-C leaves the rest of the text
           --microphone M     alsa:NAME, file:PATH, file+fast:PATH or tone:HZ; default capture.device
@@ -21,16 +21,16 @@ enum RecordCommand: Command {
           --audio-only       record without writing down
           --model NAME       a model that fieldscribe models lists, or its folder; default recognizer.model
           --vocabulary FILE  words and phrases to prefer, or a grammar; default recognizer.vocabulary
+          --hint H           dictation, search (a few words) or confirmation (yes, no, numbers); default recognizer.hint
         """
     static let options = (
-        values: ["--seconds", "--microphone", "--directory", "--model", "--vocabulary"],
+        values: ["--seconds", "--microphone", "--directory", "--model", "--vocabulary", "--hint"],
         flags: ["--json", "--audio-only"]
     )
 
     static func run(_ arguments: Arguments) async throws {
         try arguments.expect(0, "nothing else")
-        var configuration = try arguments.configuration().with(
-            model: arguments["--model"], vocabulary: arguments["--vocabulary"])
+        var configuration = try arguments.recordingConfiguration()
         if let microphone = arguments["--microphone"] { configuration.capture.device = microphone }
         if let directory = arguments["--directory"] { configuration.storage.directory = directory }
         let seconds = try arguments["--seconds"].map { _ in

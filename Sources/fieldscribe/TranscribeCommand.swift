@@ -11,7 +11,7 @@ enum TranscribeCommand: Command {
     static let name = "transcribe"
     static let summary = "Write down what is said in audio files."
     static let usage =
-        "FILE... [--format F] [--output DIR] [--jobs N] [--pass live|final|quick] [--alternatives N] [--model NAME] [--vocabulary FILE]"
+        "FILE... [--format F] [--output DIR] [--jobs N] [--pass live|final|quick] [--alternatives N] [--model NAME] [--vocabulary FILE] [--hint H]"
     static let details = """
           FILE               audio of any format that libsndfile reads, any rate, any channels; - is standard input
           --format F         \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); default text
@@ -22,15 +22,15 @@ enum TranscribeCommand: Command {
           --alternatives N   other readings a segment; default 3
           --model NAME       a model that fieldscribe models lists, or its folder; default recognizer.model
           --vocabulary FILE  words and phrases to prefer, or a grammar; default recognizer.vocabulary
+          --hint H           dictation, search (a few words) or confirmation (yes, no, numbers); default recognizer.hint
         """
     static let options = (
-        values: ["--format", "--output", "--jobs", "--pass", "--alternatives", "--model", "--vocabulary"],
+        values: ["--format", "--output", "--jobs", "--pass", "--alternatives", "--model", "--vocabulary", "--hint"],
         flags: [String]()
     )
 
     static func run(_ arguments: Arguments) async throws {
-        let configuration = try arguments.configuration().with(
-            model: arguments["--model"], vocabulary: arguments["--vocabulary"])
+        let configuration = try arguments.recordingConfiguration()
         guard !arguments.rest.isEmpty else {
             throw UsageError("transcribe: name a file; see fieldscribe transcribe --help")
         }

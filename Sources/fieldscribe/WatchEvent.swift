@@ -18,7 +18,8 @@ struct WatchEvent: Decodable, Hashable {
 
     /// Reads a line; nil where it is none of ours.
     init?(_ line: String) {
-        guard let event = try? JSONDecoder().decode(WatchEvent.self, from: Data(line.utf8)) else { return nil }
+        guard let event = try? JSONDecoder().decode(WatchEvent.self, from: Data(JSONStrings.check(Array(line.utf8))))
+        else { return nil }
         self = event
     }
 

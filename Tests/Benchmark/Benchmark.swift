@@ -6,10 +6,12 @@ import Glibc
 /// What is measured with speech uses the corpus beside the repository, and is skipped, and says so, where that is not.
 @main struct Benchmark {
     private static let usage = """
-        usage: benchmark [capture|appliance|hour|seams|memory|accuracy|speakers|latency|robustness|calibrate]
-                         [--every N] [--only NAMES] [--pictures FOLDER] [--program FILE]
+        usage: benchmark [capture|appliance|export|hour|seams|memory|accuracy|speakers|latency|robustness|vocabulary
+                         |calibrate]
+                         [--every N] [--only NAMES] [--pictures FOLDER] [--program FILE] [--to FOLDER]
           capture     an hour to the card, against arecord
           appliance   how soon lamp and microphone answer a press; what it takes while it waits and while it records
+          export      the field hour to the folder that --to names, read back, against cp and sync
           hour        the field hour with two workers, against pocketsphinx_continuous; with the seams
           seams       the same without the peer
           memory      what a second worker costs
@@ -18,12 +20,15 @@ import Glibc
           speakers    accuracy with each speaker's files as one recording, as a second pass finds them
           latency     from the end of speech to its committed text, in real time
           robustness  quiet, noisy, clipped sound, other rates
+          vocabulary  a vocabulary's words, said by espeak-ng, and speech without them
           calibrate   the constants of Calibration.swift
           --every N   only each Nth file of the open set
           --only live,final,quick,pocketsphinx_continuous
                       accuracy measures these, and takes the others from its last run
           --program FILE
                       measures that executable, such as a package's, in the place of the one built here
+          --to FOLDER
+                      where export copies to: a folder on a stick, or on a slow disk
         Without a word: capture and hour.
         """
 
@@ -32,13 +37,14 @@ import Glibc
         let step = value(of: "--every", in: &words).flatMap { Int($0) } ?? 1
         let pictures = value(of: "--pictures", in: &words)
         let program = value(of: "--program", in: &words)
+        let target = value(of: "--to", in: &words)
         let only = value(of: "--only", in: &words)?.split(separator: ",").map(String.init)
         if words.isEmpty { words = ["capture", "hour"] }
         for word in words {
             guard
                 [
-                    "capture", "appliance", "hour", "seams", "memory", "accuracy", "speakers", "latency", "robustness",
-                    "calibrate",
+                    "capture", "appliance", "export", "hour", "seams", "memory", "accuracy", "speakers", "latency",
+                    "robustness", "vocabulary", "calibrate",
                 ]
                 .contains(word)
             else {
@@ -62,10 +68,14 @@ import Glibc
                 continue
             }
             switch word {
+            case "export":
+                try ExportBenchmark(workshop: workshop, target: target ?? workshop.folder)
+                    .run(HourBenchmark(workshop: workshop).makeHour().wave)
             case "hour": try HourBenchmark(workshop: workshop).run(withPeer: true)
             case "seams": try HourBenchmark(workshop: workshop).run(withPeer: false)
             case "memory": try HourBenchmark(workshop: workshop).memory(open)
             case "robustness": try RobustnessBenchmark(workshop: workshop, corpus: open).run()
+            case "vocabulary": try VocabularyBenchmark(workshop: workshop, corpus: open).run()
             case "calibrate": try CalibrationBenchmark(corpus: open).run()
             case "latency":
                 guard let reader = try open.joined(in: workshop.folder).items.first(where: { $0.group == "lj" }) else {

@@ -6,11 +6,7 @@ struct HourBenchmark {
     let workshop: Workshop
 
     func run(withPeer: Bool) throws {
-        let (wave, times) = ("\(workshop.folder)/field1h.wav", "\(workshop.folder)/field1h.tsv")
-        let made = try MeasuredProcess([
-            "python3", "\(Corpus.folder)/field1h/make_field1h.py", "--out", wave, "--tsv", times,
-        ])
-        guard made.status == 0 else { throw DeviceError(.failed, "benchmark", "make_field1h.py failed") }
+        let (wave, times) = try makeHour()
         let reference = try lines(times).dropFirst().map { $0.split(separator: "\t")[2] }.joined(separator: " ")
         let (transcripts, ours) = try workshop.transcribe(
             [wave], profile: "live", jobs: 2, into: "hour", samplingMemory: true)
@@ -29,6 +25,16 @@ struct HourBenchmark {
             print("\(shown(rate, 1)) % word errors, \(shown(ours.cpuSeconds, 1)) CPU s")
         }
         print(seams.text)
+    }
+
+    /// The hour, and what was said in it when.
+    func makeHour() throws -> (wave: String, times: String) {
+        let (wave, times) = ("\(workshop.folder)/field1h.wav", "\(workshop.folder)/field1h.tsv")
+        let made = try MeasuredProcess([
+            "python3", "\(Corpus.folder)/field1h/make_field1h.py", "--out", wave, "--tsv", times,
+        ])
+        guard made.status == 0 else { throw DeviceError(.failed, "benchmark", "make_field1h.py failed") }
+        return (wave, times)
     }
 
     /// What a second worker costs in memory, on the same files.

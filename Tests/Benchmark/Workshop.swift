@@ -16,14 +16,15 @@ struct Workshop {
 
     /// Transcribes files into a folder of JSON; returns the transcripts by file name, and what they cost.
     func transcribe(
-        _ paths: [String], profile: String, jobs: Int = 1, into name: String, samplingMemory: Bool = false
+        _ paths: [String], profile: String, jobs: Int = 1, into name: String, samplingMemory: Bool = false,
+        options: [String] = []
     ) throws -> (transcripts: [String: TranscriptFile], cost: MeasuredProcess) {
         let output = "\(folder)/\(name)"
         let cost = try MeasuredProcess(
             [
                 fieldscribe, "transcribe", "--jobs", "\(jobs)", "--pass", profile, "--alternatives", "0", "--format",
                 "json", "--output", output,
-            ] + paths, samplingMemory: samplingMemory)
+            ] + options + paths, samplingMemory: samplingMemory)
         guard cost.status == 0 else {
             throw DeviceError(.failed, "benchmark", "transcribe --pass \(profile) failed; run it by hand")
         }

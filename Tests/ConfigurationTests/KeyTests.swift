@@ -32,13 +32,14 @@ import Testing
         Row(
             key: "speech.threshold-decibels", good: ["auto", "-90", "-10", "-42.5"],
             bad: ["-90.5", "-9.5", "0", "Auto", "loud"]),
+        Row(key: "speech.sensitivity", good: ["low", "medium", "high"], bad: ["High", "3"]),
         Row(key: "speech.start-milliseconds", good: ["20", "500"], bad: ["19", "501", "60ms"]),
         Row(key: "speech.hangover-milliseconds", good: ["250", "2000"], bad: ["99", "2001"]),
         Row(key: "speech.padding-milliseconds", good: ["0", "300"], bad: ["-1", "1001"]),
         Row(key: "speech.rotate-seconds", good: ["45", "55"], bad: ["44", "56"]),
         Row(key: "speech.overlap-milliseconds", good: ["250", "750"], bad: ["249", "751"]),
         Row(
-            key: "recognizer.engine", good: ["pocketsphinx", "command:/opt/engine --fast"],
+            key: "recognizer.engine", good: ["auto", "pocketsphinx", "command:/opt/engine --fast"],
             bad: ["whisper", "command:", "PocketSphinx"]),
         Row(key: "recognizer.model", good: ["/opt/model", "en-us", "de"], bad: ["~/model", "../x", ".x", "a b"]),
         Row(key: "recognizer.language-model", good: ["", "/opt/a.lm.bin"], bad: ["a.lm.bin"]),

@@ -15,14 +15,18 @@ struct GoldenTests {
             try TranscriptFormat.json.render(sample) == """
                 {"duration":61.2,"engine":{"model":"en-us","name":"pocketsphinx","version":"5.0.1"},"file":"talk.wav",\
                 "gaps":[{"cause":"overrun","end":10.25,"start":8}],\
-                "marks":[{"text":"say \\"here\\"","time":0.5},{"text":"","time":60}],"sampleRate":16000,\
-                "segments":[{"alternatives":[{"confidence":0.1,"text":"go for word"}],"confidence":0.81,"end":1.3,\
-                "endedBy":"silence","final":true,"id":1,"start":0.42,"text":"go forward",\
+                "marks":[{"text":"say \\"here\\"","time":0.5},{"text":"","time":60}],\
+                "metadata":{"averagePause":0,"speakingRate":142.8571,"speechDuration":1.68,"speechStart":0.42},\
+                "sampleRate":16000,"segments":[{"alternatives":[{"confidence":0.1,"text":"go for word"}],"confidence":0.81,"end":1.3,\
+                "endedBy":"silence","final":true,"id":1,\
+                "metadata":{"averagePause":0,"speakingRate":136.3636,"speechDuration":0.88,"speechStart":0.42},\
+                "start":0.42,"text":"go forward",\
                 "words":[{"confidence":0.9,"end":0.71,"start":0.42,"text":"go"},\
                 {"confidence":0.72,"end":1.3,"start":0.71,"text":"forward"}]},\
                 {"alternatives":[],"confidence":0,"end":6,"endedBy":"error","final":true,"id":2,"start":5,"text":"",\
                 "words":[]},\
-                {"alternatives":[],"confidence":0.6167,"end":12.8,"endedBy":"stop","final":true,"id":3,"start":12,\
+                {"alternatives":[],"confidence":0.6167,"end":12.8,"endedBy":"stop","final":true,"id":3,\
+                "metadata":{"averagePause":0,"speakingRate":150,"speechDuration":0.8,"speechStart":12},"start":12,\
                 "text":"ten meters","words":[{"confidence":0.3333,"end":12.25,"start":12,"text":"ten"},\
                 {"confidence":0.9,"end":12.8,"start":12.25,"text":"meters"}]}],\
                 "statistics":{"audioSeconds":61.2,"cpuSeconds":12,"seams":1,"sessions":9,"speechSeconds":2.68,\
@@ -39,7 +43,8 @@ struct GoldenTests {
             try TranscriptFormat.jsonl.render(short) == """
                 {"duration":61.2,"engine":{"model":"en-us","name":"pocketsphinx","version":"5.0.1"},"file":"talk.wav",\
                 "sampleRate":16000,"type":"header"}
-                {"alternatives":[],"confidence":0.9,"end":1,"endedBy":"silence","final":true,"id":1,"start":0.5,\
+                {"alternatives":[],"confidence":0.9,"end":1,"endedBy":"silence","final":true,"id":1,\
+                "metadata":{"averagePause":0,"speakingRate":120,"speechDuration":0.5,"speechStart":0.5},"start":0.5,\
                 "text":"go","type":"segment","words":[{"confidence":0.9,"end":1,"start":0.5,"text":"go"}]}
                 {"text":"say \\"here\\"","time":0.5,"type":"mark"}
                 {"cause":"overrun","end":10.25,"start":8,"type":"gap"}

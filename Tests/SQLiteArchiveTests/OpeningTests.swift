@@ -40,6 +40,22 @@ struct OpeningTests {
         #expect(try Data(contentsOf: URL(filePath: folder.archive)) == Data(content.utf8))
     }
 
+    @Test("a wrong version in the header is damage: of writing, of the schema", arguments: [18, 47])
+    func headerVersion(place: Int) async throws {
+        do {
+            let archive = try SQLiteArchive(path: folder.archive)
+            try await archive.record("mine")
+            try await archive.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        }
+        var bytes = try Data(contentsOf: URL(filePath: folder.archive))
+        // What a log holds is believed more than the file.
+        for suffix in ["-wal", "-shm"] { unlink(folder.archive + suffix) }
+        bytes[place] ^= 0x40
+        try bytes.write(to: URL(filePath: folder.archive))
+        let aside = try #require(try await SQLiteArchive.openRepairing(path: folder.archive).setAside)
+        #expect(try Data(contentsOf: URL(filePath: aside)) == bytes)
+    }
+
     @Test("a database of a newer fieldscribe, or of another program, is not touched")
     func foreign() async throws {
         do {

@@ -24,7 +24,8 @@ _fieldscribe() {
     --config | --vocabulary) _fieldscribe_files -f ;;
     --model) _fieldscribe_words "$("$program" models 2>/dev/null | sed -n 's/^[* ] \([^ ]*\) .*/\1/p')" ;;
     --output | --to | --directory) _fieldscribe_files -d ;;
-    --jobs | --seconds | --limit | --alternatives) ;;
+    --hint) _fieldscribe_words 'dictation search confirmation' ;;
+    --jobs | --seconds | --limit | --context | --alternatives) ;;
     *)
         if [[ -z $command ]]; then
             _fieldscribe_words "$("$program" --help 2>/dev/null | sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p') --help --version"
@@ -42,7 +43,7 @@ _fieldscribe_arguments() {
     case $command in
     transcribe) _fieldscribe_files -f ;;
     vocabulary) if [[ $before == vocabulary ]]; then _fieldscribe_words 'check prepare use'; else _fieldscribe_files -f; fi ;;
-    show | export | delete | verify)
+    show | export | delete | verify | relisten)
         _fieldscribe_words "$("$program" list 2>/dev/null | sed -n 's/^\([0-9][0-9]*\) .*/\1/p')"
         ;;
     esac

@@ -80,7 +80,15 @@ package final class PocketSphinxRecognizer: Recognizer {
         let words = reading.words(by: calibration)
         return Hypothesis(
             words: words, alternatives: words.isEmpty ? [] : decoder.alternatives(most: alternatives),
-            score: decoder.score)
+            score: decoder.score, voice: voice(of: words, in: samples))
+    }
+
+    /// How the voice sounded from the first word to the last.
+    private func voice(of words: [Word], in samples: UnsafeBufferPointer<Int16>) -> VoiceAnalytics? {
+        guard let first = words.first, let last = words.last else { return nil }
+        let start = max(0, min(samples.count, Int(first.range.start.samples)))
+        let end = max(start, min(samples.count, Int(last.range.end.samples)))
+        return VoiceTrack(UnsafeBufferPointer(rebasing: samples[start..<end])).analytics
     }
 
     package func survey(

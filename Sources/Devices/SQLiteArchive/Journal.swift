@@ -77,7 +77,8 @@ struct Journal: Sendable {
                 continue
             }
             // A line that is whole but strange is a later version's.
-            if let entry = try? decoder.decode(JournalEntry.self, from: Data(line.dropFirst(9))) {
+            let json = Array(line.dropFirst(9))
+            if let entry = try? decoder.decode(JournalEntry.self, from: Data(JSONStrings.check(json))) {
                 entries.append(entry)
             }
         }

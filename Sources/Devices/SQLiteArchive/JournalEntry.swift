@@ -24,6 +24,8 @@ struct JournalSegment: Codable, Hashable {
     var words: [Word]
     var alternatives: [Alternative]
     var endedBy: EndReason
+    /// Not in journals of earlier versions.
+    var voice: VoiceAnalytics?
 
     init(_ segment: Segment) {
         id = segment.id
@@ -31,9 +33,10 @@ struct JournalSegment: Codable, Hashable {
         words = segment.words
         alternatives = segment.alternatives
         endedBy = segment.endedBy
+        voice = segment.voice
     }
 
     var segment: Segment {
-        Segment(id: id, range: range, words: words, alternatives: alternatives, endedBy: endedBy)
+        Segment(id: id, range: range, words: words, alternatives: alternatives, endedBy: endedBy, voice: voice)
     }
 }

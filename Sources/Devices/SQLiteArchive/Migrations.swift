@@ -236,6 +236,13 @@ enum Migrations {
         ) STRICT;
         INSERT INTO house VALUES (3, '');
         """,
+        // How the voice sounded: all four, or NULL where it was not told.
+        """
+        ALTER TABLE segment ADD COLUMN pitch REAL;          -- Hz
+        ALTER TABLE segment ADD COLUMN jitter REAL;
+        ALTER TABLE segment ADD COLUMN shimmer REAL;
+        ALTER TABLE segment ADD COLUMN voicing REAL;        -- the share of frames, 0 to 1
+        """,
     ]
 }
 

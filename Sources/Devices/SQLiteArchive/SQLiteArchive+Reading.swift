@@ -78,11 +78,18 @@ extension SQLiteArchive {
 
     func segments(ofPass pass: Int) throws -> [Segment] {
         var segments = try connection.rows(
-            "SELECT number, start_sample, end_sample, ended_by FROM segment WHERE pass = ? ORDER BY number",
+            """
+            SELECT number, start_sample, end_sample, ended_by, voicing IS NOT NULL, pitch, jitter, shimmer, voicing
+            FROM segment WHERE pass = ? ORDER BY number
+            """,
             [.integer(pass)]
         ) {
             Segment(
-                id: $0.integer(0), range: $0.range(1, 2), words: [], endedBy: EndReason(rawValue: $0.text(3)) ?? .error)
+                id: $0.integer(0), range: $0.range(1, 2), words: [], endedBy: EndReason(rawValue: $0.text(3)) ?? .error,
+                voice: $0.integer(4) == 0
+                    ? nil
+                    : VoiceAnalytics(
+                        pitch: $0.real(5), jitter: $0.real(6), shimmer: $0.real(7), voicing: $0.real(8)))
         }
         let words = try connection.rows(
             """

@@ -30,11 +30,13 @@ extension SQLiteArchive {
         if known == 0 { throw unknown(recording: recording, pass: pass) }
         let row = try inserted(
             """
-            INSERT INTO segment (pass, number, start_sample, end_sample, text, ended_by)
-            VALUES (?, ?, ?, ?, ?, ?) RETURNING id
+            INSERT INTO segment
+                (pass, number, start_sample, end_sample, text, ended_by, pitch, jitter, shimmer, voicing)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
             """,
             .integer(pass), .integer(segment.id), .position(segment.range.start), .position(segment.range.end),
-            .text(segment.text), .text(segment.endedBy.rawValue))
+            .text(segment.text), .text(segment.endedBy.rawValue), .optional(segment.voice?.pitch),
+            .optional(segment.voice?.jitter), .optional(segment.voice?.shimmer), .optional(segment.voice?.voicing))
         for (number, word) in segment.words.enumerated() {
             try connection.run(
                 """

@@ -24,13 +24,19 @@ package actor SQLiteArchive: ArchiveUpkeep {
     /// Opens the archive, and may read all of it for damage.
     init(path: String, isChecked: Bool) throws {
         try createParentFolder(of: path)
+        do { connection = try Self.connect(path, isChecked: isChecked) } catch let error as DeviceError {
+            throw DatabaseHeader.explain(error, path: path)
+        }
+        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        journal = Journal(root: "\(folder)/recordings")
+    }
+
+    private static func connect(_ path: String, isChecked: Bool) throws -> Connection {
         let connection = try Connection(path: path)
         try Migrations.apply(to: connection, path: path)
         if isChecked { try Migrations.check(connection, path: path) }
         connection.keepsLog(false)
-        self.connection = connection
-        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-        journal = Journal(root: "\(folder)/recordings")
+        return connection
     }
 
     package func beginRecording(

@@ -61,6 +61,7 @@ enum SQLValue {
 
     static func integer(_ number: Int) -> SQLValue { .integer(Int64(number)) }
     static func optional(_ number: Int64?) -> SQLValue { number.map { .integer($0) } ?? .null }
+    static func optional(_ number: Double?) -> SQLValue { number.map { .real($0) } ?? .null }
     static func optional(_ text: String?) -> SQLValue { text.map { .text($0) } ?? .null }
     static func position(_ position: SamplePosition) -> SQLValue { .integer(position.samples) }
 }

@@ -1,0 +1,17 @@
+extension DecoderProfile {
+    /// For a few words at a time, which are no sentence: wide beams, which short utterances can afford, and less weight on
+    /// what usually follows what.
+    package static let search = DecoderProfile(
+        name: "search",
+        options: [
+            "fwdflat": "no", "bestpathlw": "9.5", "lw": "5", "beam": "1e-60", "pbeam": "1e-60", "wbeam": "1e-40",
+            "remove_silence": "no", "cmn": "batch",
+        ], calibration: final.calibration)
+
+    /// For a grammar of a few words: bestpathlw and the language weight do nothing there.
+    package static let confirmation = DecoderProfile(
+        name: "confirmation",
+        options: [
+            "beam": "1e-60", "pbeam": "1e-60", "wbeam": "1e-40", "remove_silence": "no", "cmn": "batch",
+        ], calibration: final.calibration)
+}

@@ -1,0 +1,115 @@
+import Core
+import Platform
+import TestKit
+
+/// What a vocabulary does to the words in it, to the words around them, and to speech that has none of them.
+struct VocabularyBenchmark {
+    /// What a person would write down for work in a village of Burkina Faso.
+    static let vocabulary = """
+        <person> = Awa Ouedraogo | Bintou Sawadogo | Hamidou Zongo
+        <person>
+        ask <person>
+        Ouagadougou
+        Koudougou = K UW D UW G UW
+        Yatenga
+        harmattan
+        fonio
+        sorghum
+        shea butter
+        griot
+        zai pits
+        balafon
+        Dioula
+        marabout
+        baobab leaves
+        baobab
+
+        """
+
+    private static let domain: Set = [
+        "awa", "ouedraogo", "bintou", "sawadogo", "hamidou", "zongo", "ouagadougou", "koudougou", "yatenga",
+        "harmattan",
+        "fonio", "sorghum", "shea", "griot", "zai", "balafon", "dioula", "marabout", "baobab",
+    ]
+
+    private static let sentences = [
+        "we walked from Ouagadougou to the village before the harmattan began", "the harmattan blows hard in january",
+        "ask Awa Ouedraogo about the fonio harvest", "Bintou Sawadogo keeps the seed in a granary",
+        "the sorghum was planted after the first rain", "Bintou Sawadogo sold her fonio at the market",
+        "the shea butter is made by the women of Koudougou", "a griot from Yatenga told us three stories",
+        "zai pits hold the water near the roots", "ask Hamidou Zongo where the balafon was made",
+        "he plays the balafon at every wedding", "my grandmother spoke Dioula with the traders",
+        "the marabout lives beside the mosque", "baobab leaves are dried in the sun",
+        "we recorded Hamidou Zongo under the baobab",
+    ]
+
+    let workshop: Workshop
+    let corpus: Corpus
+
+    func run() throws {
+        let list = "\(workshop.folder)/vocabulary.txt"
+        try durableReplace(path: list, with: Self.vocabulary)
+        let spoken = try Self.sentences.enumerated().map { index, text in
+            Corpus.Item(path: try speak(text, as: "said\(index)"), text: text)
+        }
+        var table = Table("word errors, %", "without", "with the vocabulary")
+        let plain = try workshop.transcribe(spoken.map(\.path), profile: "live", into: "said-plain").transcripts
+        let raised = try workshop.transcribe(
+            spoken.map(\.path), profile: "live", into: "said-raised", options: ["--vocabulary", list]
+        ).transcripts
+        let (before, after) = (errors(of: spoken, plain), errors(of: spoken, raised))
+        table.add(["words of it, said by espeak-ng", shown(before.domain, 1), shown(after.domain, 1)])
+        table.add(["words around them", shown(before.other, 1), shown(after.other, 1)])
+        let paths = corpus.items.map(\.path)
+        let open = try workshop.transcribe(paths, profile: "live", into: "open-plain").transcripts
+        let unsaid = try workshop.transcribe(
+            paths, profile: "live", into: "open-raised", options: ["--vocabulary", list]
+        ).transcripts
+        func percent(_ transcripts: [String: TranscriptFile]) -> Double {
+            corpus.errors(of: transcripts.mapValues(\.text))[""]?.percent ?? 0
+        }
+        table.add(["speech without any of them", shown(percent(open), 1), shown(percent(unsaid), 1)])
+        print("\n\(table.markdown)")
+    }
+
+    private func speak(_ text: String, as name: String) throws -> String {
+        let (voice, path) = ("\(workshop.folder)/voice.wav", "\(workshop.folder)/\(name).wav")
+        let made = try MeasuredProcess(["espeak-ng", "-v", "en-us", "-s", "150", "-w", voice, text])
+        let resampled = try MeasuredProcess(["sox", voice, "-r", "16000", path])
+        guard made.status == 0, resampled.status == 0 else {
+            throw DeviceError(.missing, "espeak-ng", "espeak-ng or sox failed; install both")
+        }
+        return path
+    }
+
+    /// Errors in per cent on words of the vocabulary, and on the others; what was put in between counts to the others.
+    private func errors(
+        of items: [Corpus.Item], _ transcripts: [String: TranscriptFile]
+    ) -> (domain: Double, other: Double) {
+        var (domain, other) = ((wrong: 0, all: 0), (wrong: 0, all: 0))
+        for item in items {
+            let reference = WordErrorRate.normalized(item.text)
+            let steps = WordErrorRate.align(
+                reference, WordErrorRate.normalized(transcripts[item.name]?.text ?? ""))
+            for step in steps {
+                switch step {
+                case .same(let word, _):
+                    if Self.domain.contains(reference[word]) { domain.all += 1 } else { other.all += 1 }
+                case .substituted(let word, _), .deleted(let word):
+                    if Self.domain.contains(reference[word]) {
+                        domain.all += 1
+                        domain.wrong += 1
+                    } else {
+                        other.all += 1
+                        other.wrong += 1
+                    }
+                case .inserted: other.wrong += 1
+                }
+            }
+        }
+        func percent(_ count: (wrong: Int, all: Int)) -> Double {
+            100 * Double(count.wrong) / Double(max(1, count.all))
+        }
+        return (percent(domain), percent(other))
+    }
+}

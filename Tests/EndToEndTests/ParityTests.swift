@@ -1,0 +1,66 @@
+import FoundationEssentials
+import TestKit
+import Testing
+
+/// What a person says of one recording, or of one device, and where they listen again.
+@Suite("Hints, engines, relistening", .serialized) struct ParityTests {
+    private let folder = TemporaryFolder()
+
+    private func configuration(_ text: String) throws -> String {
+        let path = folder.file("fieldscribe.conf")
+        try Data("[storage]\ndirectory = \(folder.file("store"))\n\(text)\n".utf8).write(to: URL(filePath: path))
+        return path
+    }
+
+    @Test("an engine of a person's own reads recordings by the protocol of decode workers")
+    func engine() throws {
+        let example = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "deploy/engine-example").path
+        let own = try configuration("[recognizer]\nengine = command:\(example)")
+        let ending = try Fieldscribe.run("transcribe", "--config", own, Speech.all[4], in: folder)
+        #expect(ending.status == 0 && !ending.output.isEmpty, "\(ending.errors)")
+        #expect(ending.output.split(separator: "\n").allSatisfy { ["loud", "soft"].contains($0) }, "\(ending.output)")
+        let lines = try Fieldscribe.text(example).split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.count <= 35)
+        let missing = try configuration("[recognizer]\nengine = command:/nowhere/engine")
+        let refused = try Fieldscribe.run("transcribe", "--config", missing, Speech.all[4], in: folder)
+        #expect(refused.status == 3 && refused.errors.count == 1 && refused.errors[0].contains("/nowhere/engine"))
+    }
+
+    @Test("where a yes or a no is awaited, nothing else is understood")
+    func confirmation() throws {
+        let own = try configuration("[recognizer]\nhint = confirmation")
+        let ending = try Fieldscribe.run("transcribe", "--config", own, Speech.all[4], in: folder)
+        #expect(ending.status == 0, "\(ending.errors)")
+        #expect(!ending.output.contains("himself") && !ending.output.contains("amiable"), "\(ending.output)")
+        let dictation = try Fieldscribe.run(
+            "transcribe", "--config", own, "--hint", "dictation", Speech.all[4], in: folder)
+        #expect(dictation.output.contains("himself"), "\(dictation.output)")
+    }
+
+    @Test("the least sure words of a recording are listed worst first, and a search tells what stands around")
+    func relisten() throws {
+        let own = try configuration("")
+        let recorded = try Fieldscribe.run(
+            "record", "--config", own, "--microphone", "file+fast:\(try Speech.joined(in: folder))", in: folder)
+        #expect(recorded.status == 0, "\(recorded.errors)")
+        struct Row: Decodable {
+            var recording: Int
+            var start: Double
+            var text: String
+            var confidence: Double
+        }
+        let listed = try Fieldscribe.run("relisten", "--config", own, "--json", "--limit", "7", in: folder)
+        let rows = try JSONDecoder().decode([Row].self, from: Data(listed.output.utf8))
+        #expect(rows.count == 7 && rows.allSatisfy { $0.recording == 1 })
+        #expect(zip(rows, rows.dropFirst()).allSatisfy { $0.confidence <= $1.confidence })
+        let first = try #require(rows.first)
+        let text = try Fieldscribe.run("relisten", "1", "--config", own, "--limit", "1", in: folder)
+        #expect(text.output.contains("[\(first.text)]") && text.output.split(separator: "\n").count == 1)
+        let lines = try Fieldscribe.run("show", "1", "--config", own, in: folder).output.split(separator: "\n")
+        let index = try #require(lines.firstIndex { $0.contains("himself") })
+        let found = try Fieldscribe.run("search", "himself", "--context", "1", "--config", own, in: folder)
+        #expect(index > 0 && found.output.contains("       \(lines[index - 1])\n"), "\(found.output)")
+        #expect(try Fieldscribe.run("relisten", "9", "--config", own, in: folder).status == 3)
+    }
+}

@@ -1,0 +1,62 @@
+import Core
+import Exporting
+import Testing
+
+@Suite("Doubts, voices and pace") struct DoubtTests {
+    private let segments = [
+        segment(1, [word("go", 0, 0.5, 0.9), word("four", 0.5, 1, 0.2), word("words", 1.5, 2, 0.4)]),
+        segment(2, [word("ten", 60, 60.5, 0.2), word("meters", 60.5, 61, 0.95)]),
+    ]
+
+    @Test("the words least sure come first, and of those equally sure the earlier")
+    func worst() {
+        let doubts = Doubt.worst(3, of: segments)
+        #expect(doubts.map(\.word.text) == ["four", "ten", "words"])
+        #expect(doubts.map(\.before) == ["go", "", "go four"])
+        #expect(doubts.map(\.after) == ["words", "meters", ""])
+        #expect(doubts.map(\.segment) == [1, 2, 1])
+        #expect(Doubt.worst(9, of: segments, below: 0.4).map(\.word.text) == ["four", "ten"])
+        #expect(Doubt.worst(0, of: segments).isEmpty && Doubt.worst(5, of: []).isEmpty)
+    }
+
+    @Test("pace and pauses are counted within segments")
+    func pace() throws {
+        let metadata = try #require(SpeechMetadata(of: segments))
+        #expect(metadata.speechStart == .zero && metadata.speechDuration == 3)
+        #expect(metadata.speakingRate == 100)
+        #expect(metadata.averagePause == 0.5)
+        #expect(SpeechMetadata(of: [segment(1, [])]) == nil)
+    }
+
+    @Test("a recording's voice is that of its segments, by their length; silence does not count")
+    func voice() throws {
+        var (long, short) = (segments[0], segments[1])
+        long.voice = VoiceAnalytics(pitch: 100, jitter: 0.01, shimmer: 0.1, voicing: 0.6)
+        short.voice = VoiceAnalytics(pitch: 160, jitter: 0.04, shimmer: 0.1, voicing: 0.3)
+        let voice = try #require(VoiceAnalytics(of: [long, short, segment(3, [])]))
+        #expect(abs(voice.pitch - 120) < 1e-9 && abs(voice.jitter - 0.02) < 1e-9 && abs(voice.voicing - 0.5) < 1e-9)
+        #expect(VoiceAnalytics(of: segments) == nil)
+    }
+
+    @Test("JSON tells voice and pace of each segment and of the whole, where there are words")
+    func json() throws {
+        var spoken = segments[0]
+        spoken.voice = VoiceAnalytics(pitch: 100.00004, jitter: 0.01, shimmer: 0.1, voicing: 0.6)
+        let json = try TranscriptFormat.json.render(timeline([spoken]))
+        let voice = #""voice":{"jitter":0.01,"pitch":100,"shimmer":0.1,"voicing":0.6}"#
+        let pace = #""metadata":{"averagePause":0.5,"speakingRate":90,"speechDuration":2,"speechStart":0}"#
+        #expect(json.split(separator: voice, omittingEmptySubsequences: false).count == 3, "\(json)")
+        #expect(json.split(separator: pace, omittingEmptySubsequences: false).count == 3, "\(json)")
+    }
+
+    @Test("the page leads to the words least sure, and tells voice and pace")
+    func page() throws {
+        var spoken = segments[0]
+        spoken.voice = VoiceAnalytics(pitch: 100, jitter: 0.01, shimmer: 0.1, voicing: 0.6)
+        let page = try TranscriptFormat.html.render(timeline([spoken]))
+        #expect(page.contains(##"<li><a href="#t=0.5">0:00</a> <span dir="auto">go <b>four</b> words</span></li>"##))
+        #expect(page.contains("90 words a minute, pitch 100 Hz, jitter 1.0 %, shimmer 10.0 %, voiced 60.0 %"))
+        let sure = try TranscriptFormat.html.render(timeline([segment(1, [word("go", 0, 1, 0.9)])]))
+        #expect(!sure.contains("Words to hear again"))
+    }
+}

@@ -1,0 +1,47 @@
+import Core
+import FileMicrophone
+import PocketSphinxRecognizer
+import Testing
+
+/// On a person's voice, as it is and played faster.
+@Suite("Voice analytics") struct VoiceTests {
+    private func voice(of samples: [Int16]) throws -> VoiceAnalytics? {
+        let recognizer = try PocketSphinxRecognizer(model: PocketSphinxModel(folder: PocketSphinxModel.debian))
+        return try samples.withUnsafeBufferPointer {
+            try recognizer.recognize($0, channel: nil, alternatives: 0) { _ throws(DeviceError) in }
+        }.voice
+    }
+
+    private func speech() throws -> [Int16] {
+        let reader = try AudioFileReader(
+            path: "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-0930.wav")
+        var samples: [Int16] = []
+        var buffer = [Int16](repeating: 0, count: SamplePosition.rate)
+        while case let count = try buffer.withUnsafeMutableBufferPointer({ try reader.read(into: $0) }), count > 0 {
+            samples += buffer[..<count]
+        }
+        return samples
+    }
+
+    @Test("a reader's pitch is a person's; played faster by an eighth it is an eighth higher")
+    func pitch() throws {
+        let speech = try speech()
+        let voice = try #require(try voice(of: speech))
+        #expect((70...320).contains(voice.pitch), "\(voice)")
+        #expect((0.3...1).contains(voice.voicing), "\(voice)")
+        #expect((0.001...0.06).contains(voice.jitter) && (0.005...0.4).contains(voice.shimmer), "\(voice)")
+        let faster = (0..<speech.count * 8 / 9).map { index -> Int16 in
+            let place = Double(index) * 9 / 8
+            let (low, share) = (Int(place), place - place.rounded(.down))
+            let next = Double(speech[min(low + 1, speech.count - 1)])
+            return Int16(Double(speech[low]) * (1 - share) + next * share)
+        }
+        let higher = try #require(try self.voice(of: faster))
+        #expect(abs(higher.pitch / voice.pitch - 1.125) < 0.06, "\(voice) \(higher)")
+    }
+
+    @Test("where no word is, there is no voice")
+    func silence() throws {
+        #expect(try voice(of: [Int16](repeating: 0, count: 16_000)) == nil)
+    }
+}

@@ -1,0 +1,21 @@
+import Segmenting
+import Testing
+
+@Suite("Sensitivity") struct SensitivityTests {
+    @Test(
+        "what is a little above the noise is speech for a high sensitivity only, what is far above for each",
+        arguments: [
+            (SpeechSettings.Sensitivity.low, [false, false, true]), (.medium, [false, true, true]),
+            (.high, [true, true, true]),
+        ])
+    func levels(sensitivity: SpeechSettings.Sensitivity, heard: [Bool]) {
+        for (above, expected) in zip([8.0, 11, 16], heard) {
+            var settings = SpeechSettings()
+            settings.sensitivity = sensitivity
+            settings.threshold = .fixed(decibels: -41)
+            var activity = VoiceActivity(settings: settings)
+            for _ in 0..<20 { _ = activity.handle(-50 + above) }
+            #expect(activity.isSpeech == expected, "\(sensitivity) at \(above) dB")
+        }
+    }
+}
