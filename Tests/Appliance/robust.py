@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 
 from appliance import STORAGE
 from bench import expect
@@ -98,3 +99,29 @@ def service_hangs(bench):
         back = machine.until_ready() - machine.lamp().last("hung")
         machine.record(2)
         return "back %.0f s after it hung, and recorded" % back
+
+
+def line_taken(bench):
+    """Another program has the button's line: log, status and doctor tell who; it records all the same, and once the line
+    is free the button is heard."""
+    with bench.appliance("line-taken") as machine:
+        machine.shell("systemctl stop fieldscribe; systemd-run --quiet --unit=thief gpiomon --consumer thief GPIO17")
+        machine.until("gpioinfo GPIO17 | grep thief")
+        machine.shell("systemctl start fieldscribe", timeout=240)
+        told = "gpio:GPIO17: used by thief; stop that, or name another line"
+        machine.until("journalctl -b -o cat -u fieldscribe | grep -F '%s'" % told)
+        expect(machine.status()["lastFault"]["code"] == "panel", "the status tells of %s" % machine.status()["lastFault"])
+        doctor = machine.shell("fieldscribe doctor", timeout=400, check=False)
+        expect(told in doctor, doctor)
+        machine.room_sounds()
+        machine.shell("fieldscribe start")
+        machine.until_recorded(2)
+        machine.shell("fieldscribe stop")
+        machine.until_written()
+        machine.shell("systemctl stop thief")
+        began = time.monotonic()
+        machine.until("gpioinfo GPIO17 | grep fieldscribe", 120)
+        seconds = time.monotonic() - began
+        machine.record(2)
+        return "'%s' by log and doctor; recorded without it; %.0f s after it was free, the button was heard" % (
+            told, seconds)
