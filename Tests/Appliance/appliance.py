@@ -118,7 +118,10 @@ class Appliance(Machine):
         return int(ready) / 1e6
 
     def status(self):
-        return json.loads(self.shell("fieldscribe status --json"))
+        status = json.loads(self.shell("fieldscribe status --json"))
+        if (fault := status.get("lastFault")) and "nothing has reached the disk for" in fault["message"]:
+            raise Starved("its disk is a file here, and yet " + fault["message"])
+        return status
 
     def until_status(self, holds, timeout, what):
         def attempt():

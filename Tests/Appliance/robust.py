@@ -35,17 +35,16 @@ def disk_full(bench):
         machine.room_sounds()
         machine.press()
         number = machine.until_recorded(2)["recording"]
-        machine.shell("free=$(df --output=avail -k / | tail -n 1); fallocate -l $((free - 258 * 1024))K /root/filler; "
+        # A little more than the reserve of 256,000,000 bytes is left, then a little less.
+        machine.shell("free=$(df --output=avail -k / | tail -n 1); fallocate -l $((free - 252000))K /root/filler; "
                       "dd if=/dev/zero of=/root/more bs=1M count=4 status=none; sync")
         machine.wait_lamp(lambda lamp: lamp.fast_blinks(), 90, "fast blinks: a fault")
         machine.until_status(lambda it: it["recording"] is None if "recording" in it else True, 60, "closed")
         fault = machine.status()["lastFault"]
         reason = one(machine, number)["stopReason"]
+        expect(reason == "disk" and fault["code"] == "full", "ended by '%s', fault %s" % (reason, fault))
         machine.shell("rm /root/filler /root/more; sync; fieldscribe verify")
-        machine.press()
-        machine.until_recorded(2)
-        machine.press()
-        machine.until_written()
+        machine.record(2)
         return "ended by '%s', fault %s, whole; then it recorded again" % (reason, fault["code"])
 
 
@@ -55,7 +54,7 @@ def worker_killed(bench):
         machine.room_sounds()
         machine.press()
         number = machine.until_recorded(6)["recording"]
-        machine.shell("pkill -KILL -f 'fieldscribe decode-worker'")
+        machine.shell("pkill -KILL -f 'exe decode-worker'")
         machine.until_recorded(9)
         machine.press()
         machine.until_written()

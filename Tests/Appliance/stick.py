@@ -236,7 +236,7 @@ def stick_full(bench):
         path = machine.path("stick.img")
         make_stick(path, "vfat", megabytes=6)
         with open(machine.path("filler"), "wb") as file:
-            file.write(os.urandom(3_900_000))
+            file.write(os.urandom(4_120_000))
         run("mcopy", "-i", "%s@@1M" % path, machine.path("filler"), "::filler.bin")
         machine.record(12)
         began = machine.note("stick")
@@ -246,7 +246,8 @@ def stick_full(bench):
         machine.until("! systemctl is-active --quiet fieldscribe-export@sda1")
         machine.stick_out()
         run("mcopy", "-i", "%s@@1M" % path, "::filler.bin", machine.path("filler.back"))
-        same = open(machine.path("filler"), "rb").read() == open(machine.path("filler.back"), "rb").read()
+        with open(machine.path("filler"), "rb") as before, open(machine.path("filler.back"), "rb") as after:
+            same = before.read() == after.read()
         expect(same, "a file that was there before is not the same")
         machine.shell("fieldscribe verify")
         return "fault told, what was on it is untouched"
