@@ -57,7 +57,7 @@ def sandbox(minutes):
             expect(len(words) >= 3, "only these words were written down: %s" % " ".join(words))
             spoken = [word for word in words if len(word) > 4 and re.search(r"\b%s\b" % re.escape(word), said)]
             expect(not spoken, "words of the transcript in the journal: %s" % " ".join(spoken))
-            denied = machine.shell("journalctl -b -k -o cat | grep -iE 'apparmor=.DENIED|avc:|audit.*(seccomp|denied)'; true")
+            denied = machine.shell("journalctl -b -k -o cat | grep -iE 'apparmor=.DENIED|avc:|audit: .*(seccomp|denied)'; true")
             expect(not denied, denied)
             restarts = machine.shell("systemctl show -P NRestarts fieldscribe").strip()
             expect(restarts == "0", "the service started anew %s times" % restarts)
