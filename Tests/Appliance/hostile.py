@@ -18,7 +18,8 @@ udevadm settle --timeout=200
 for part in /sys/class/block/sda*; do
     until systemctl --quiet is-active "dev-${part##*/}.device"; do sleep 0.2; done
 done
-until [ -z "$(systemctl list-units --no-legend --plain 'fieldscribe-export@*')$(systemctl list-jobs --no-legend)" ]; do
+running='systemctl list-units --no-legend --plain --state=activating,active,deactivating fieldscribe-export@*'
+until [ -z "$($running)$(systemctl list-jobs --no-legend)" ]; do
     sleep 0.5
 done
 journalctl --sync
