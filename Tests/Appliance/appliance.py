@@ -82,12 +82,13 @@ class Appliance(Machine):
             raise Starved("a press of %.1f s lasted %.1f s" % (seconds, lasted))
 
     @staticmethod
-    def _note():
+    def marker():
+        """Where a word is written that shall be in the lamp's history."""
         return "/sys/kernel/tracing/trace_marker"
 
     def note(self, word):
         """Notes a word in the lamp's history; returns its moment there."""
-        self.shell("echo %s >%s" % (word, self._note()))
+        self.shell("echo %s >%s" % (word, self.marker()))
         return self.lamp().last(word)
 
     def lamp(self):
