@@ -21,13 +21,11 @@ echo 1 >events/syscalls/sys_enter_socket/enable
 """ % {"ours": " || ".join('comm == "%s"' % name for name in NAMES)}
 SEEN = "grep -v '^#' /sys/kernel/tracing/instances/sandbox/trace; true"
 
-# The same sandbox around a program that does what ours must not: what is watched for is seen.
-CONTROL = """mkdir -p /opt/control; cp /usr/bin/busybox /opt/control/fieldscribe
-systemd-run --quiet --wait --property=RestrictAddressFamilies=AF_UNIX --property=SystemCallFilter=@system-service \
-    --property=SystemCallFilter=~@privileged --property=SystemCallErrorNumber=EPERM \
-    /opt/control/fieldscribe sh -c 'exec /opt/control/fieldscribe nc 127.0.0.1 9' || true
+# Programs by our name that do what ours must not, one without a sandbox and one in it: what is watched for is seen.
+CONTROL = """mkdir -p /opt/control/denied; cp /bin/bash /opt/control/fieldscribe; cp /usr/sbin/chroot /opt/control/denied/fieldscribe
+/opt/control/fieldscribe -c 'exec 3<>/dev/tcp/127.0.0.1/9' || true
 systemd-run --quiet --wait --property=SystemCallFilter=@system-service --property=SystemCallFilter=~@privileged \
-    --property=SystemCallErrorNumber=EPERM /opt/control/fieldscribe chroot / || true
+    --property=SystemCallErrorNumber=EPERM /opt/control/denied/fieldscribe / /bin/true || true
 """
 
 
