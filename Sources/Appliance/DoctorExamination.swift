@@ -71,10 +71,16 @@ package struct DoctorExamination: Sendable {
         switch address {
         case .sim, .none: return DoctorFacts.Line(name: "\(address)", isGpio: false)
         case .gpioName, .gpioOffset:
+            var found: GpioLine?
             do throws(DeviceError) {
-                try take(GpioLine(finding: address))
+                let line = try GpioLine(finding: address)
+                found = line
+                try take(line)
                 return DoctorFacts.Line(name: "\(address)", isGpio: true)
-            } catch { return DoctorFacts.Line(name: "\(address)", isGpio: true, error: error) }
+            } catch {
+                return DoctorFacts.Line(
+                    name: "\(address)", isGpio: true, isOurs: found?.isOurs ?? false, error: error)
+            }
         }
     }
 }

@@ -33,11 +33,15 @@ package struct DoctorFacts: Sendable {
     package struct Line: Hashable, Sendable {
         package var name: String
         package var isGpio: Bool
+
+        /// Whether it is the appliance that has it.
+        package var isOurs: Bool
         package var error: DeviceError?
 
-        package init(name: String, isGpio: Bool, error: DeviceError? = nil) {
+        package init(name: String, isGpio: Bool, isOurs: Bool = false, error: DeviceError? = nil) {
             self.name = name
             self.isGpio = isGpio
+            self.isOurs = isOurs
             self.error = error
         }
     }

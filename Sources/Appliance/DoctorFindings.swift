@@ -107,7 +107,7 @@ extension DoctorFacts {
         guard let error = line.error else {
             return .init(check, .ok, line.isGpio ? "\(line.name): there, and free" : line.name)
         }
-        if error.code == .busy, appliance != .stopped {
+        if error.code == .busy, line.isOurs, appliance != .stopped {
             return .init(check, .ok, "\(line.name): in use by the appliance")
         }
         return .init(check, error: error)

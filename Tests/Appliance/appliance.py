@@ -82,12 +82,13 @@ class Appliance(Machine):
             raise Starved("a press of %.1f s lasted %.1f s" % (seconds, lasted))
 
     @staticmethod
-    def _note():
+    def marker():
+        """Where a word is written that shall be in the lamp's history."""
         return "/sys/kernel/tracing/trace_marker"
 
     def note(self, word):
         """Notes a word in the lamp's history; returns its moment there."""
-        self.shell("echo %s >%s" % (word, self._note()))
+        self.shell("echo %s >%s" % (word, self.marker()))
         return self.lamp().last(word)
 
     def lamp(self):
@@ -118,7 +119,10 @@ class Appliance(Machine):
         return int(ready) / 1e6
 
     def status(self):
-        return json.loads(self.shell("fieldscribe status --json"))
+        status = json.loads(self.shell("fieldscribe status --json"))
+        if (fault := status.get("lastFault")) and "nothing has reached the disk for" in fault["message"]:
+            raise Starved("its disk is a file here, and yet " + fault["message"])
+        return status
 
     def until_status(self, holds, timeout, what):
         def attempt():

@@ -9,13 +9,11 @@ DRIVER = "/sys/bus/platform/drivers/snd_aloop"
 
 def unplug(machine):
     """Takes the sound card away."""
-    machine.note("unplugged")
-    machine.shell("echo snd_aloop.0 >%s/unbind; pkill -x aplay; true" % DRIVER)
+    machine.shell("echo unplugged >%s; echo snd_aloop.0 >%s/unbind; pkill -x aplay; true" % (machine.marker(), DRIVER))
 
 
 def plug_in(machine):
-    machine.note("plugged")
-    machine.shell("echo snd_aloop.0 >%s/bind" % DRIVER)
+    machine.shell("echo plugged >%s; echo snd_aloop.0 >%s/bind" % (machine.marker(), DRIVER))
 
 
 def microphone_unplugged(bench):

@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 
 from appliance import STORAGE
 from bench import expect
@@ -34,17 +35,16 @@ def disk_full(bench):
         machine.room_sounds()
         machine.press()
         number = machine.until_recorded(2)["recording"]
-        machine.shell("free=$(df --output=avail -k / | tail -n 1); fallocate -l $((free - 258 * 1024))K /root/filler; "
+        # A little more than the reserve of 256,000,000 bytes is left, then a little less.
+        machine.shell("free=$(df --output=avail -k / | tail -n 1); fallocate -l $((free - 252000))K /root/filler; "
                       "dd if=/dev/zero of=/root/more bs=1M count=4 status=none; sync")
         machine.wait_lamp(lambda lamp: lamp.fast_blinks(), 90, "fast blinks: a fault")
         machine.until_status(lambda it: it["recording"] is None if "recording" in it else True, 60, "closed")
         fault = machine.status()["lastFault"]
         reason = one(machine, number)["stopReason"]
+        expect(reason == "disk" and fault["code"] == "full", "ended by '%s', fault %s" % (reason, fault))
         machine.shell("rm /root/filler /root/more; sync; fieldscribe verify")
-        machine.press()
-        machine.until_recorded(2)
-        machine.press()
-        machine.until_written()
+        machine.record(2)
         return "ended by '%s', fault %s, whole; then it recorded again" % (reason, fault["code"])
 
 
@@ -54,7 +54,7 @@ def worker_killed(bench):
         machine.room_sounds()
         machine.press()
         number = machine.until_recorded(6)["recording"]
-        machine.shell("pkill -KILL -f 'fieldscribe decode-worker'")
+        machine.shell("pkill -KILL -f 'exe decode-worker'")
         machine.until_recorded(9)
         machine.press()
         machine.until_written()
@@ -98,3 +98,29 @@ def service_hangs(bench):
         back = machine.until_ready() - machine.lamp().last("hung")
         machine.record(2)
         return "back %.0f s after it hung, and recorded" % back
+
+
+def line_taken(bench):
+    """Another program has the button's line: log, status and doctor tell who; it records all the same, and once the line
+    is free the button is heard."""
+    with bench.appliance("line-taken") as machine:
+        machine.shell("systemctl stop fieldscribe; systemd-run --quiet --unit=thief gpiomon --consumer thief GPIO17")
+        machine.until("gpioinfo GPIO17 | grep thief")
+        machine.shell("systemctl start fieldscribe", timeout=240)
+        told = "gpio:GPIO17: used by thief; stop that, or name another line"
+        machine.until("journalctl -b -o cat -u fieldscribe | grep -F '%s'" % told)
+        expect(machine.status()["lastFault"]["code"] == "panel", "the status tells of %s" % machine.status()["lastFault"])
+        doctor = machine.shell("fieldscribe doctor", timeout=400, check=False)
+        expect(all(part in doctor for part in told.split("; ")), doctor)
+        machine.room_sounds()
+        machine.shell("fieldscribe start")
+        machine.until_recorded(2)
+        machine.shell("fieldscribe stop")
+        machine.until_written()
+        machine.shell("systemctl stop thief")
+        began = time.monotonic()
+        machine.until("gpioinfo GPIO17 | grep fieldscribe", 120)
+        seconds = time.monotonic() - began
+        machine.record(2)
+        return "'%s' by log and doctor; recorded without it; %.0f s after it was free, the button was heard" % (
+            told, seconds)

@@ -15,7 +15,7 @@ from machine import Starved
 from microphone import microphone_absent, microphone_unplugged
 from power_cut import power_cut, power_cut_control
 from power_on import power_on
-from robust import clock, disk_full, service_hangs, service_killed, worker_killed
+from robust import clock, disk_full, line_taken, service_hangs, service_killed, worker_killed
 from sandbox import sandbox
 from stick import other_stick, stick_full, stick_pulled, stick_read_only, stick_vfat
 from upgrade import upgrade
@@ -42,6 +42,7 @@ SCENARIOS = {
     "service-killed": service_killed,
     "service-hangs": service_hangs,
     "button-bounces": bounces,
+    "line-taken": line_taken,
     "upgrade": upgrade,
     "sandbox": sandbox(minutes=5),
     "sandbox-hour": sandbox(minutes=60),

@@ -10,23 +10,22 @@ from stick import insert, make_stick
 NAMES = ("capture", "client", "control", "copy", "decode", "events", "fieldscribe", "link", "listening", "microphone",
          "panel", "poweroff", "worker-start", "writer")
 
-# The kernel's own record of calls that were refused by the sandbox (EPERM), and of sockets that are not local ones.
+# The kernel's own record of calls that were refused by the sandbox (EPERM), and of sockets that are not local ones. One
+# refusal is meant: 305, clock_adjtime, to which a sandbox that protects the clock answers in the place of the kernel.
 WATCH = """mkdir -p /sys/kernel/tracing/instances/sandbox
 cd /sys/kernel/tracing/instances/sandbox
-echo 'ret == -1 && (%(ours)s)' >events/raw_syscalls/sys_exit/filter
+echo 'ret == -1 && id != 305 && (%(ours)s)' >events/raw_syscalls/sys_exit/filter
 echo 1 >events/raw_syscalls/sys_exit/enable
 echo 'family != 1 && (%(ours)s)' >events/syscalls/sys_enter_socket/filter
 echo 1 >events/syscalls/sys_enter_socket/enable
 """ % {"ours": " || ".join('comm == "%s"' % name for name in NAMES)}
 SEEN = "grep -v '^#' /sys/kernel/tracing/instances/sandbox/trace; true"
 
-# The same sandbox around a program that does what ours must not: what is watched for is seen.
-CONTROL = """mkdir -p /opt/control; cp /usr/bin/busybox /opt/control/fieldscribe
-systemd-run --quiet --wait --property=RestrictAddressFamilies=AF_UNIX --property=SystemCallFilter=@system-service \
-    --property=SystemCallFilter=~@privileged --property=SystemCallErrorNumber=EPERM \
-    /opt/control/fieldscribe sh -c 'exec /opt/control/fieldscribe nc 127.0.0.1 9' || true
+# Programs by our name that do what ours must not, one without a sandbox and one in it: what is watched for is seen.
+CONTROL = """mkdir -p /opt/control/denied; cp /bin/bash /opt/control/fieldscribe; cp /usr/sbin/chroot /opt/control/denied/fieldscribe
+/opt/control/fieldscribe -c 'exec 3<>/dev/tcp/127.0.0.1/9' || true
 systemd-run --quiet --wait --property=SystemCallFilter=@system-service --property=SystemCallFilter=~@privileged \
-    --property=SystemCallErrorNumber=EPERM /opt/control/fieldscribe chroot / || true
+    --property=SystemCallErrorNumber=EPERM /opt/control/denied/fieldscribe / /bin/true || true
 """
 
 
@@ -56,7 +55,7 @@ def sandbox(minutes):
             expect(len(words) >= 3, "only these words were written down: %s" % " ".join(words))
             spoken = [word for word in words if len(word) > 4 and re.search(r"\b%s\b" % re.escape(word), said)]
             expect(not spoken, "words of the transcript in the journal: %s" % " ".join(spoken))
-            denied = machine.shell("journalctl -b -k -o cat | grep -iE 'apparmor=.DENIED|avc:|audit.*(seccomp|denied)'; true")
+            denied = machine.shell("journalctl -b -k -o cat | grep -iE 'apparmor=.DENIED|avc:|audit: .*(seccomp|denied)'; true")
             expect(not denied, denied)
             restarts = machine.shell("systemctl show -P NRestarts fieldscribe").strip()
             expect(restarts == "0", "the service started anew %s times" % restarts)

@@ -1,6 +1,7 @@
 """A stick is plugged in: the lamp tells when to leave it in and when to pull it out; what is on it is whole."""
 
 import os
+import shlex
 import subprocess
 
 from bench import expect
@@ -73,18 +74,19 @@ def read_vfat(path, folder):
     return os.path.join(folder, "Fieldscribe")
 
 
-def check_folders(root):
-    """Checks every recording on a stick; returns {folder: {file: (bytes, time)}}."""
-    expect(os.path.getsize(os.path.join(root, "index.html")) > 0, "no index.html")
+def check_folders(root, done=True):
+    """Checks every recording on a stick; returns {folder: {file: (bytes, time)}}. Of a stick that was pulled too early,
+    `done` is false: there may be no list yet, and a folder that says of itself that it is partial."""
+    expect(not done or os.path.getsize(os.path.join(root, "index.html")) > 0, "no index.html")
     found = {}
     for folder, _, names in os.walk(root):
-        if "audio.flac" not in names:
+        if "audio.flac" not in names or not done and os.path.basename(folder).startswith("partial"):
             continue
         for name in ("index.html", "transcript.txt", "transcript.json", "SHA256SUMS"):
             expect(name in names, "%s lacks %s" % (folder, name))
-        done = subprocess.run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], cwd=folder,
+        sums = subprocess.run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], cwd=folder,
                               capture_output=True, text=True)
-        expect(done.returncode == 0, "%s: %s" % (folder, done.stderr + done.stdout))
+        expect(sums.returncode == 0, "%s: %s" % (folder, sums.stderr + sums.stdout))
         found[os.path.relpath(folder, root)] = {
             name: (os.path.getsize(os.path.join(folder, name)), os.path.getmtime(os.path.join(folder, name)))
             for name in names}
@@ -181,25 +183,51 @@ def stick_read_only(bench):
         return "fault told, the next stick done after %.0f s" % seconds
 
 
+# When a stick is pulled: what the machine sees of it then.
+PULLED = (("in mid-write", "test -n \"$(find /run/fieldscribe-stick -path '*/partial/*' -name 'audio.*')\""),
+          ("before it is unmounted", "grep -q ' /run/fieldscribe-stick [a-z0-9]* ro' /proc/mounts"))
+
+# hold CONDITION: stops the copy in the moment in which that holds; systemd lets it go on when the stick is gone.
+HOLD = """cat >/run/test/hold <<'END'
+until eval "$1"; do
+    sleep 0.01
+    tries=$((tries + 1))
+    [ $tries -le 6000 ] || exit 1
+done
+systemctl kill --signal=STOP 'fieldscribe-export@sda1'
+END
+"""
+
+
 def stick_pulled(bench):
-    """Pulled while it is written to: a fault, nothing half under a final name, and the same stick is carried on with."""
+    """Pulled while it is written to, and when only the unmounting is left: a fault, nothing half under a final name, and
+    the same stick is carried on with."""
     with bench.appliance("stick-pulled") as machine:
         path = machine.path("stick.img")
         make_stick(path, "vfat")
         machine.record(10)
-        began = machine.note("stick")
-        machine.stick_in(path)
-        machine.wait_lamp(lambda lamp: lamp.double_blinks(began), 90, "double blinks")
-        machine.stick_out()
-        machine.wait_lamp(lambda lamp: lamp.fast_blinks(began), 120, "fast blinks: a fault")
-        expect(not machine.lamp().done(began), "the lamp said that it is safe to unplug")
-        acknowledge(machine)
+        machine.shell(HOLD)
+        left = []
+        for number, (when, condition) in enumerate(PULLED):
+            machine.shell("systemd-run --quiet --unit=hold-%d sh /run/test/hold %s" % (number, shlex.quote(condition)))
+            began = machine.note("stick")
+            machine.stick_in(path)
+            machine.until("! systemctl is-active --quiet hold-%d" % number, 150)
+            expect(not machine.lamp().done(began), "pulled %s: it was too late for that" % when)
+            machine.stick_out()
+            machine.wait_lamp(lambda lamp: lamp.fast_blinks(began), 150, "fast blinks: a fault, pulled " + when)
+            expect(not machine.lamp().done(began), "pulled %s: the lamp said that it is safe to unplug" % when)
+            root = read_vfat(path, machine.path("pulled-%d" % number))
+            left.append(len(check_folders(root, done=False)))
+            acknowledge(machine)
+        expect(left == [0, 2], "there were %d and %d whole recordings on the stick in place of 0 and 2" % tuple(left))
         seconds = insert(machine, path)
         machine.stick_out()
         found = check_folders(read_vfat(path, machine.path("read")))
-        expect(len(found) == 2, "%d whole recordings on the stick in place of 2" % len(found))
+        expect(len(found) == 3, "%d whole recordings on the stick in place of 3" % len(found))
         machine.shell("fieldscribe verify")
-        return "fault told, the second time done after %.0f s, whole" % seconds
+        return "pulled %s: a fault each time, %d and %d recordings on it, whole; then done after %.0f s, 3 whole" % (
+            " and ".join(when for when, _ in PULLED), *left, seconds)
 
 
 def stick_full(bench):
@@ -208,7 +236,7 @@ def stick_full(bench):
         path = machine.path("stick.img")
         make_stick(path, "vfat", megabytes=6)
         with open(machine.path("filler"), "wb") as file:
-            file.write(os.urandom(3_900_000))
+            file.write(os.urandom(4_120_000))
         run("mcopy", "-i", "%s@@1M" % path, machine.path("filler"), "::filler.bin")
         machine.record(12)
         began = machine.note("stick")
@@ -218,7 +246,8 @@ def stick_full(bench):
         machine.until("! systemctl is-active --quiet fieldscribe-export@sda1")
         machine.stick_out()
         run("mcopy", "-i", "%s@@1M" % path, "::filler.bin", machine.path("filler.back"))
-        same = open(machine.path("filler"), "rb").read() == open(machine.path("filler.back"), "rb").read()
+        with open(machine.path("filler"), "rb") as before, open(machine.path("filler.back"), "rb") as after:
+            same = before.read() == after.read()
         expect(same, "a file that was there before is not the same")
         machine.shell("fieldscribe verify")
         return "fault told, what was on it is untouched"

@@ -95,7 +95,13 @@ import Testing
         Case("lost samples", .notice, .microphone, "480 samples were lost") { $0.sound = hears { $0.lost = 480 } },
         Case("clipping", .notice, .microphone, "clips") { $0.sound = hears { $0.clipped = 0.01 } },
         Case("a deaf microphone", .notice, .microphone, "next to nothing") { $0.sound = hears { $0.peak = -75 } },
-        Case("a line that the appliance holds", .ok, .button, "in use by the appliance") { $0.button.error = busy },
+        Case("a line that the appliance holds", .ok, .button, "in use by the appliance") {
+            $0.button.error = busy
+            $0.button.isOurs = true
+        },
+        Case("a line that another holds while the appliance runs", .failed, .button, "used by", exit: 1) {
+            $0.button.error = busy
+        },
         Case("a line that another holds", .failed, .lamp, "used by fieldscribe", exit: 1) {
             $0.lamp.error = busy
             $0.appliance = .stopped

@@ -39,6 +39,12 @@ package struct GpioLine: Hashable, Sendable {
         throw DeviceError(.missing, Self.operation, "\(address): \(known); \(remedy)")
     }
 
+    /// Whether the appliance has it, in this process or in another.
+    package var isOurs: Bool { (try? GpioChip(opening: chip).user(of: offset)) == Self.consumer }
+
+    /// What our lines are labelled with, for whoever lists them.
+    static let consumer = "fieldscribe"
+
     private static let operation = "gpiod_line_find"
 
     private static func offset(of address: PanelAddress, on chip: borrowing GpioChip) throws(DeviceError) -> Int? {

@@ -28,7 +28,7 @@ struct LineRequest: ~Copyable {
     init(_ line: GpioLine, _ direction: Direction) throws(DeviceError) {
         guard
             let handle = fieldscribe_gpio_request(
-                line.chip, UInt32(line.offset), "fieldscribe", direction == .output ? 1 : 0,
+                line.chip, UInt32(line.offset), GpioLine.consumer, direction == .output ? 1 : 0,
                 Self.debounceMicroseconds)
         else { throw .request(of: line, status: errno) }
         name = "\(line.address)"
