@@ -41,19 +41,21 @@ package final class House: Sendable {
         let control = ControlDesk(recorder: recorder, panel: panel, faults: board)
         let journal = JournalService(
             events: hub.events(withPartials: false), recorder: recorder, panel: panel, faults: board, systemd: systemd)
+        let failed: @Sendable (String, any Error) -> Void = { name, error in
+            hub.publish(.fault(code: name, message: DeviceError(wrapping: error).message))
+        }
         // In the order in which they stop: first nothing more is taken, then the recording is closed.
         supervisor = Supervisor(
             [
-                PanelService(settings: configuration.panel, desk: panel) { recorder.state == .recording },
+                PanelService(settings: configuration.panel, desk: panel, failed: { failed("panel", $0) }) {
+                    recorder.state == .recording
+                },
                 ButtonService(panel: panel, recorder: recorder),
                 ControlSocket(configuration.control, desk: control),
                 recorder, ListeningService(recorder: recorder), BacklogService(recorder: recorder),
                 ClockService(recorder: recorder), WatchdogService(recorder: recorder, systemd: systemd), journal,
             ]
-        ) { service, error in
-            let failure = DeviceError(wrapping: error)
-            hub.publish(.fault(code: service.name, message: failure.message))
-        }
+        ) { service, error in failed(service.name, error) }
     }
 
     /// Runs until `stop`.

@@ -9,8 +9,14 @@ struct PanelService: Service {
     let settings: Configuration.Panel
     let desk: PanelDesk
 
+    /// Hears why there is no button, once for each reason.
+    let failed: @Sendable (DeviceError) -> Void
+
     /// Whether a recording goes on when the panel is opened anew.
     let isRecording: @Sendable () -> Bool
+
+    /// A button that cannot be had is tried for again so often; the lamp goes on meanwhile.
+    private static let retry = Duration.seconds(5)
 
     func run() async throws {
         try await withTaskCancellationHandler {
@@ -24,23 +30,27 @@ struct PanelService: Service {
 
     private func serve() throws {
         let lamp = try openLamp()
-        let (button, pressed) = try openButton()
-        desk.opened(
-            button.map { _ in PanelButton(settings.gesture, pressed: pressed) }, simulated: settings.button == .sim,
-            recording: isRecording())
+        var reason: DeviceError?
+        var button = openButton(&reason)
+        var triedAt = PanelDesk.now
         var lit = false
         defer { if lit { desk.shown(false, at: PanelDesk.now) } }
         while !desk.isStopping {
             // Before the machines are asked: what is told after that ends the wait below.
             desk.wakeup.clear()
             let now = PanelDesk.now
+            if reason != nil, now - triedAt >= Self.retry {
+                button = openButton(&reason)
+                triedAt = now
+            }
             let next = desk.next(at: now)
             if next.lit != lit {
                 try lamp?.set(lit: next.lit)
                 lit = next.lit
                 desk.shown(lit, at: now)
             }
-            let timeout = next.until.map { max($0 - PanelDesk.now, .zero) }
+            let until = [next.until, reason.map { _ in triedAt + Self.retry }].compactMap { $0 }.min()
+            let timeout = until.map { max($0 - PanelDesk.now, .zero) }
             guard let button else {
                 desk.wakeup.waitWithoutClearing(timeout: timeout)
                 continue
@@ -66,14 +76,27 @@ struct PanelService: Service {
         }
     }
 
-    private func openButton() throws(DeviceError) -> ((any Button)?, pressed: Bool) {
-        switch settings.button {
-        case .none: return (nil, false)
-        case .sim: return (SimulatedButton(desk: desk), false)
-        case .gpioName, .gpioOffset:
-            let button = try GpioButton(GpioLine(finding: settings.button), wakeup: desk.wakeup)
-            return (button, button.pressedAtStart)
+    /// The button; nil where there is none, or it cannot be had, which is told.
+    private func openButton(_ reason: inout DeviceError?) -> (any Button)? {
+        var (button, pressed): ((any Button)?, Bool) = (nil, false)
+        let before = reason
+        reason = nil
+        do throws(DeviceError) {
+            switch settings.button {
+            case .none: break
+            case .sim: button = SimulatedButton(desk: desk)
+            case .gpioName, .gpioOffset:
+                let line = try GpioButton(GpioLine(finding: settings.button), wakeup: desk.wakeup)
+                (button, pressed) = (line, line.pressedAtStart)
+            }
+        } catch {
+            reason = error
+            if before != error { failed(error) }
         }
+        desk.opened(
+            button.map { _ in PanelButton(settings.gesture, pressed: pressed) }, simulated: settings.button == .sim,
+            recording: isRecording())
+        return button
     }
 }
 

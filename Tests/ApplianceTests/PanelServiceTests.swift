@@ -12,7 +12,7 @@ import Testing
         settings.holdMilliseconds = 600_000
         change(&settings)
         let desk = try PanelDesk()
-        return (PanelService(settings: settings, desk: desk) { false }, desk)
+        return (PanelService(settings: settings, desk: desk, failed: { _ in }, isRecording: { false }), desk)
     }
 
     /// Presses for longer than the debouncer asks, by what the panel itself says.

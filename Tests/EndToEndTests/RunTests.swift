@@ -221,6 +221,11 @@ import Testing
         let appliance = try ApplianceProcess(
             in: folder, microphone: "tone:440", button: "gpio:no-such-line")
         try appliance.status(has: "no-such-line")
+        // The lamp does not wait for the button.
+        while try !appliance.lamp().contains(where: { $0.shows == "fault" && $0.lit }) {
+            try #require(kill(appliance.process.id, 0) == 0)
+            usleep(10_000)
+        }
         #expect(try appliance.run("start").status == 0)
         #expect(try appliance.run("stop").status == 0)
         #expect(try appliance.end().status == 0)
