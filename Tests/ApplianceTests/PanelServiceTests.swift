@@ -5,14 +5,17 @@ import Testing
 @testable import Appliance
 
 @Suite("The panel's thread") struct PanelServiceTests {
-    private func panel(_ change: (inout Configuration.Panel) -> Void = { _ in }) throws -> (PanelService, PanelDesk) {
+    private func panel(
+        _ change: (inout Configuration.Panel) -> Void = { _ in },
+        failed: @escaping @Sendable (DeviceError) -> Void = { _ in }
+    ) throws -> (PanelService, PanelDesk) {
         var settings = Configuration.Panel()
         (settings.button, settings.lamp) = (.sim, .sim)
         // However slow the machine, no press here is a long one.
         settings.holdMilliseconds = 600_000
         change(&settings)
         let desk = try PanelDesk()
-        return (PanelService(settings: settings, desk: desk, failed: { _ in }, isRecording: { false }), desk)
+        return (PanelService(settings: settings, desk: desk, failed: failed, isRecording: { false }), desk)
     }
 
     /// Presses for longer than the debouncer asks, by what the panel itself says.
@@ -78,9 +81,26 @@ import Testing
         try await running
     }
 
-    @Test("a GPIO line that is not there is an error that names it")
+    @Test("a button whose line is not there is told of once, and the lamp goes on")
     func missing() async throws {
-        let (service, _) = try panel { $0.button = .gpioName("no such line anywhere") }
+        let (failures, told) = AsyncStream<DeviceError>.makeStream()
+        let (service, desk) = try panel({ $0.button = .gpioName("no such line anywhere") }, failed: { told.yield($0) })
+        async let running: Void = service.run()
+        var failure = failures.makeAsyncIterator()
+        let first = await failure.next()
+        #expect(first?.message.contains("no such line anywhere") ?? false)
+        desk.tell(.fault)
+        while desk.history.isEmpty { await Task.yield() }
+        #expect(desk.history.first?.shows == "fault")
+        desk.stop()
+        try await running
+        told.finish()
+        #expect(await failure.next() == nil)
+    }
+
+    @Test("a lamp whose line is not there is an error that names it")
+    func missingLamp() async throws {
+        let (service, _) = try panel { $0.lamp = .gpioName("no such line anywhere") }
         do {
             try await service.run()
             #expect(Bool(false), "it ran")
