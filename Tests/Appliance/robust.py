@@ -4,7 +4,7 @@ import json
 import re
 import time
 
-from appliance import STORAGE
+from appliance import IMPATIENCE, STORAGE
 from bench import expect
 
 
@@ -91,6 +91,8 @@ def service_killed(bench):
 def service_hangs(bench):
     """The service is stopped as a hang would: the watchdog ends it, and it is back."""
     with bench.appliance("service-hangs") as machine:
+        machine.shell(IMPATIENCE, timeout=240)
+        machine.until_ready()
         machine.note("hung")
         machine.shell("systemctl kill --signal=STOP --kill-whom=main fieldscribe")
         machine.until("test $(systemctl show -P NRestarts fieldscribe) -ge 1 && "
