@@ -46,6 +46,7 @@ package struct DoctorExamination: Sendable {
         facts.configurationProblems = problems
         facts.configurationError = refused
         facts.appliance = appliance
+        facts.microphoneIsOurs = appliance == .running && doctorMicrophoneIsOurs(configuration)
         facts.microphones = ((try? captureDevices()) ?? []).map { "\($0.name) (\($0.description))" }
         progress(.decoder)
         do throws(DeviceError) {
@@ -90,4 +91,13 @@ func doctorAppliance(_ configuration: Configuration) -> DoctorFacts.Appliance {
     do throws(DeviceError) {
         return try ControlClient(configuration) == nil ? .stopped : .running
     } catch { return error.code == .denied ? .denied : .stopped }
+}
+
+/// Whether the appliance, which runs, has the microphone now: while it records, and for a pre-roll always.
+func doctorMicrophoneIsOurs(_ configuration: Configuration) -> Bool {
+    if configuration.capture.prerollSeconds > 0 { return true }
+    guard let client = try? ControlClient(configuration), let answer = try? client.ask(ControlRequest(.status)) else {
+        return false
+    }
+    return ["recording", "stopping"].contains(answer.status?.state)
 }

@@ -113,6 +113,9 @@ package struct DoctorFacts: Sendable {
     package var configurationProblems: [String] = []
     package var configurationError: DeviceError?
     package var appliance = Appliance.stopped
+
+    /// Whether it is the appliance that has the microphone, as far as it may be asked.
+    package var microphoneIsOurs = false
     package var sound: Result<Sound, DeviceError>
 
     /// Microphones that this machine has: `plughw:CARD=Mic,DEV=0 (USB Microphone)`.

@@ -63,7 +63,7 @@ extension DoctorFacts {
     private var soundFinding: DoctorFinding {
         let name = configuration.capture.device
         switch sound {
-        case .failure(let error) where error.code == .busy && appliance != .stopped:
+        case .failure(let error) where error.code == .busy && (microphoneIsOurs || appliance == .denied):
             return .init(.microphone, .ok, "\(name): in use by the appliance; fieldscribe status tells its health")
         case .failure(let error):
             var finding = DoctorFinding(.microphone, error: error)

@@ -80,6 +80,10 @@ import Testing
         Case("an appliance of others", .notice, .appliance, "may not ask") { $0.appliance = .denied },
         Case("a microphone that the appliance holds", .ok, .microphone, "in use by the appliance") {
             $0.sound = .failure(busy)
+            $0.microphoneIsOurs = true
+        },
+        Case("a microphone that another holds while the appliance runs", .failed, .microphone, "used by", exit: 1) {
+            $0.sound = .failure(busy)
         },
         Case("a microphone that another holds", .failed, .microphone, "used by", exit: 1) {
             $0.sound = .failure(busy)
