@@ -120,7 +120,8 @@ def line_taken(bench):
         machine.shell("fieldscribe start")
         machine.until_recorded(2)
         machine.shell("fieldscribe stop")
-        machine.until_written()
+        # The fault waits for a press, so that the state is not idle again.
+        machine.until_status(lambda it: it["state"] == "faulted" and it["backlogSeconds"] == 0, 720, "all written down")
         machine.shell("systemctl stop thief")
         began = time.monotonic()
         machine.until("gpioinfo GPIO17 | grep fieldscribe", 120)
