@@ -57,7 +57,7 @@ package struct RecordingRepair: Hashable, Sendable {
         var header = WaveHeader()
         header.set(dataBytes: dataBytes)
         header.set(reason: reason)
-        if try bytes(of: file, count: header.bytes.count) != header.bytes {
+        if try file.bytes(count: header.bytes.count) != header.bytes {
             if layout == nil { try keepHeader(of: file) }
             changes.append(layout == nil ? .newHeader : .header)
             try write(header.bytes, to: file)
@@ -82,7 +82,7 @@ package struct RecordingRepair: Hashable, Sendable {
     /// Whether most of a recording's header is where it belongs.
     private static func isOurs(_ file: borrowing FileDescriptor) throws(DeviceError) -> Bool {
         let ours = WaveHeader().bytes
-        let theirs = try bytes(of: file, count: ours.count)
+        let theirs = try file.bytes(count: ours.count)
         return zip(ours, theirs).count { $0 == $1 } > ours.count * 3 / 4
             && zip(ours[80..<112], theirs.dropFirst(80)).count { $0 == $1 } > 16
     }
@@ -99,21 +99,10 @@ package struct RecordingRepair: Hashable, Sendable {
 
     /// Keeps what lies where the header goes: whatever it was, nothing is thrown away.
     private static func keepHeader(of file: borrowing FileDescriptor) throws(DeviceError) {
-        let old = try bytes(of: file, count: WaveHeader.size)
+        let old = try file.bytes(count: WaveHeader.size)
         if old.contains(where: { $0 != 0 }) {
             try durableReplace(path: asideName(for: file.path, "damaged-header"), with: old)
         }
-    }
-
-    private static func bytes(of file: borrowing FileDescriptor, count: Int) throws(DeviceError) -> [UInt8] {
-        var failure: DeviceError?
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
-            do throws(DeviceError) {
-                done = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
-            } catch { failure = error }
-        }
-        if let failure { throw failure }
-        return bytes
     }
 
     private static func write(_ bytes: [UInt8], to file: borrowing FileDescriptor) throws(DeviceError) {

@@ -83,13 +83,7 @@ struct WaveLayout: Equatable {
     private static func bytes(
         of file: borrowing FileDescriptor, at offset: Int64, count: Int
     ) throws(DeviceError) -> [UInt8] {
-        var failure: DeviceError?
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
-            do throws(DeviceError) {
-                done = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
-            } catch { failure = error }
-        }
-        if let failure { throw failure }
+        let bytes = try file.bytes(at: offset, count: count)
         guard bytes.count == count else { throw damaged(file.path) }
         return bytes
     }

@@ -27,27 +27,26 @@ package func content(ofFile path: String, limit: Int = 1 << 28) throws(DeviceErr
     guard size <= limit else {
         throw DeviceError(.unsupported, "read", "\(path): is longer than \(limit) bytes; move it away")
     }
-    var failure: DeviceError?
-    let bytes = [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, count in
-        do throws(DeviceError) {
-            count = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
-        } catch { failure = error }
-    }
-    if let failure { throw failure }
-    return bytes
+    return try file.bytes(count: Int(size))
 }
 
 /// The first bytes of a file: `count` of them, or as many as it has.
 package func beginning(ofFile path: String, count: Int) throws(DeviceError) -> [UInt8] {
-    let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
-    var failure: DeviceError?
-    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, read in
-        do throws(DeviceError) {
-            read = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
-        } catch { failure = error }
+    try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK).bytes(count: count)
+}
+
+extension FileDescriptor {
+    /// `count` bytes from an offset on, or as many as there are.
+    package func bytes(at offset: Int64 = 0, count: Int) throws(DeviceError) -> [UInt8] {
+        var failure: DeviceError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
+            do throws(DeviceError) {
+                done = try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+            } catch { failure = error }
+        }
+        if let failure { throw failure }
+        return bytes
     }
-    if let failure { throw failure }
-    return bytes
 }
 
 /// Gives a file or folder another name, durably; both names lie in the same folder, and the new one is free.
