@@ -21,7 +21,7 @@ import Testing
         return path
     }
 
-    /// Transcribes half a minute of speech, with a PATH that has nothing but `tools`.
+    /// Transcribes an utterance, with a PATH that has nothing but `tools`.
     private func transcribe(_ configuration: String, tools: String = "/nowhere") throws -> Fieldscribe.Ending {
         try Fieldscribe(
             program: "env",

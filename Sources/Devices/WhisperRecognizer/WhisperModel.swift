@@ -8,17 +8,18 @@ package struct WhisperModel: Hashable, Sendable {
 
     package init(path: String) { self.path = path }
 
-    /// The program that reads with it: `whisper-cli` of the PATH; nil where it is not installed.
-    static var program: String? {
+    /// `whisper-cli` of the PATH; nil where it is not installed.
+    private static var program: String? {
         let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin"
         return folders.split(separator: ":").map { "\($0)/whisper-cli" }.first { access($0, X_OK) == 0 }
     }
 
-    /// Checks that the program is installed and that the file is such a model, without loading it.
+    /// Checks that the program is installed and that the file is such a model, without loading it; returns the program's path.
     ///
     /// - Throws: `DeviceError` with `missing`, `denied` or `damaged`, naming program or file.
-    package func check() throws(DeviceError) {
-        guard Self.program != nil else {
+    @discardableResult
+    package func check() throws(DeviceError) -> String {
+        guard let program = Self.program else {
             throw DeviceError(
                 .missing, "access", status: ENOENT,
                 "whisper-cli: not on the PATH; install whisper.cpp, or set recognizer.engine = pocketsphinx")
@@ -36,5 +37,6 @@ package struct WhisperModel: Hashable, Sendable {
                 .damaged, "read",
                 "\(path): no model of whisper.cpp; name a file like ggml-base.en.bin with recognizer.whisper-model")
         }
+        return program
     }
 }

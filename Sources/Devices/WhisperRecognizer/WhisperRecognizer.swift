@@ -9,8 +9,7 @@ package struct WhisperProvider: RecognizerProvider {
     package init(model: WhisperModel) { self.model = model }
 
     package func open() throws(DeviceError) -> any Recognizer {
-        try model.check()
-        return try WhisperRecognizer(model)
+        try WhisperRecognizer(model, program: model.check())
     }
 }
 
@@ -27,10 +26,7 @@ final class WhisperRecognizer: Recognizer {
     private let program: String
     private let folder: String
 
-    init(_ model: WhisperModel) throws(DeviceError) {
-        guard let program = WhisperModel.program else {
-            throw DeviceError(.missing, "access", status: ENOENT, "whisper-cli: not on the PATH; install whisper.cpp")
-        }
+    init(_ model: WhisperModel, program: String) throws(DeviceError) {
         self.model = model
         self.program = program
         engine = EngineDescription(
