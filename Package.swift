@@ -105,7 +105,7 @@ let package = Package(
         tests("DeployTests", of: ["Core", "Segmenting", "Appliance", "TestKit", "fieldscribe"]),
         .testTarget(
             name: "RecognizingTests",
-            dependencies: ["Core", "Recognizing", "FileMicrophone", "PocketSphinxRecognizer", "TestKit"],
+            dependencies: ["Core", "Platform", "Recognizing", "FileMicrophone", "PocketSphinxRecognizer", "TestKit"],
             path: "Tests/RecognizingTests",
             exclude: ["worker.py"]),
         tests("VocabularyTests", of: ["Core", "Vocabulary", "PocketSphinxRecognizer", "TestKit"]),

@@ -133,6 +133,7 @@ package final class LiveRecording: Sendable {
             var settings = Transcriber.Settings()
             settings.speech = configuration.speech
             settings.alternatives = alternatives
+            settings.hearsEarly = true
             let statistics = try await Transcriber(pool: pool, settings: settings).run(
                 desk.source,
                 into: ArchiveSink(archive: archive, recording: id, pass: pass, hub: hub) { [desk] position in

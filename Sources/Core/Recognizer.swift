@@ -10,18 +10,23 @@ package protocol RecognizerProvider: Sendable {
 package protocol Recognizer: AnyObject {
     var engine: EngineDescription { get }
 
-    /// Reads one whole utterance.
+    /// Starts an utterance, from the channel's state after the one before; nil for the first.
+    func begin(channel: ChannelState?) throws(DeviceError)
+
+    /// Takes more of the utterance that `begin` started: mono, 16-bit, 16 kHz, of any length.
+    func hear(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError)
+
+    /// Works for a moment on what was heard; false where nothing can be done before more is. May be left to `finish`: how
+    /// often it is called changes nothing in the reading.
+    func search() throws(DeviceError) -> Bool
+
+    /// Says that the utterance is complete; returns the channel's state after it, nil where it taught nothing.
+    func close() throws(DeviceError) -> ChannelState?
+
+    /// Reads the utterance to its end, behind `close`.
     ///
-    /// - Parameters:
-    ///   - samples: mono, 16-bit, 16 kHz; may be of any length, also none.
-    ///   - channel: the channel's state after the utterance before, nil for the first.
-    ///   - alternatives: how many other readings are wanted.
-    ///   - adapted: called with the channel's state after this utterance as soon as it is known, before the search.
-    /// - Throws: `DeviceError` with `failed`.
-    func recognize(
-        _ samples: UnsafeBufferPointer<Int16>, channel: ChannelState?, alternatives: Int,
-        adapted: (ChannelState) throws(DeviceError) -> Void
-    ) throws(DeviceError) -> Hypothesis
+    /// - Parameter alternatives: how many other readings are wanted.
+    func finish(alternatives: Int) throws(DeviceError) -> Hypothesis
 
     /// What an utterance alone teaches of the channel, without reading it, at that warp; nil where it teaches nothing.
     func survey(_ samples: UnsafeBufferPointer<Int16>, warp: Double?) throws(DeviceError) -> ChannelState?
@@ -37,6 +42,20 @@ package protocol Recognizer: AnyObject {
 }
 
 extension Recognizer {
+    /// Reads one whole utterance.
+    ///
+    /// - Parameter adapted: called with the channel's state after this utterance, before the search.
+    /// - Throws: `DeviceError` with `failed`.
+    package func recognize(
+        _ samples: UnsafeBufferPointer<Int16>, channel: ChannelState?, alternatives: Int,
+        adapted: (ChannelState) throws(DeviceError) -> Void
+    ) throws(DeviceError) -> Hypothesis {
+        try begin(channel: channel)
+        try hear(samples)
+        if let state = try close() { try adapted(state) }
+        return try finish(alternatives: alternatives)
+    }
+
     package func survey(_ samples: UnsafeBufferPointer<Int16>, warp: Double?) throws(DeviceError) -> ChannelState? {
         nil
     }

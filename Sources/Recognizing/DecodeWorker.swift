@@ -45,26 +45,41 @@ package struct DecodeWorker: ~Copyable {
     }
 
     private mutating func utterance(_ request: WorkerProtocol.Request, _ recognizer: any Recognizer) throws {
+        if request.survey == true { return try survey(request, recognizer) }
+        var failure: DeviceError?
+        do throws(DeviceError) { try recognizer.begin(channel: request.channel) } catch { failure = error }
         samples.removeAll(keepingCapacity: true)
-        while try readAudio() {}
-        if request.survey == true {
-            let channel = try samples.withUnsafeBufferPointer { try recognizer.survey($0, warp: request.channel?.warp) }
-            if let channel { try reply(.init(channel: channel)) }
-            return try reply(.init(result: .init(words: [], alternatives: [], cpuSeconds: cpuSinceReport())))
+        // To the end, whatever fails: the next frame has to be the next request.
+        while try readAudio() {
+            defer { samples.removeAll(keepingCapacity: true) }
+            guard failure == nil else { continue }
+            do throws(DeviceError) {
+                try samples.withUnsafeBufferPointer { samples throws(DeviceError) in try recognizer.hear(samples) }
+                while !isMoreToRead, try recognizer.search() {}
+            } catch { failure = error }
         }
-        let hypothesis = try samples.withUnsafeBufferPointer { samples in
-            try recognizer.recognize(samples, channel: request.channel, alternatives: request.alternatives) {
-                channel throws(DeviceError) in
-                do { try reply(.init(channel: channel)) } catch {
-                    throw DeviceError(.failed, Self.transport, "the parent no longer listens")
-                }
-            }
-        }
+        if let failure { throw failure }
+        if let channel = try recognizer.close() { try reply(.init(channel: channel)) }
+        let hypothesis = try recognizer.finish(alternatives: request.alternatives)
         try reply(
             .init(
                 result: .init(
                     words: hypothesis.words, alternatives: hypothesis.alternatives, cpuSeconds: cpuSinceReport(),
                     score: hypothesis.score, voice: hypothesis.voice)))
+    }
+
+    private mutating func survey(_ request: WorkerProtocol.Request, _ recognizer: any Recognizer) throws {
+        samples.removeAll(keepingCapacity: true)
+        while try readAudio() {}
+        let channel = try samples.withUnsafeBufferPointer { try recognizer.survey($0, warp: request.channel?.warp) }
+        if let channel { try reply(.init(channel: channel)) }
+        try reply(.init(result: .init(words: [], alternatives: [], cpuSeconds: cpuSinceReport())))
+    }
+
+    /// Whether the parent has sent more, or is gone.
+    private var isMoreToRead: Bool {
+        var input = pollfd(fd: input.number, events: Int16(POLLIN), revents: 0)
+        return poll(&input, 1, 0) > 0
     }
 
     private mutating func cpuSinceReport() -> Double {

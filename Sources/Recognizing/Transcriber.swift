@@ -11,6 +11,9 @@ package struct Transcriber: Sendable {
         package var speech = SpeechSettings()
         /// Other readings a segment. The default is 3.
         package var alternatives = 3
+        /// Whether workers hear utterances while they are spoken: for audio that comes as slowly as time. It changes when a
+        /// segment is committed, and nothing else. The default is false.
+        package var hearsEarly = false
 
         package init() {}
     }
@@ -20,6 +23,7 @@ package struct Transcriber: Sendable {
         case begun(Transcription.Job, Result<WorkerPool.Session, any Error>)
         case finished(Transcription.Job, Result<WorkerPool.Decoded, any Error>)
         case partial(PartialReading.Outcome)
+        case heard(HeadStart.Outcome)
     }
 
     /// In silence the sink is told every ten seconds how far it reaches.
@@ -49,47 +53,65 @@ package struct Transcriber: Sendable {
         var work = Transcription(
             settings: settings.speech, start: start, firstID: firstID, channel: channel, committed: committed)
         var partials = PartialReading(command: pool.command)
+        var headStart = HeadStart(pool: pool, alternatives: settings.alternatives)
         var told = start
-        try await withThrowingTaskGroup(of: Step.self) { group in
-            if work.beginsReading() { group.addTask { .read(try await source.next()) } }
-            while let step = try await group.next() {
-                switch step {
-                case .read(let chunk):
-                    for rotation in work.take(chunk) { await sink.rotated(at: rotation) }
-                case .begun(let job, .success(let session)):
-                    work.begun(job, channel: session.channel)
-                    add(session, of: job, to: &group)
-                case .begun(let job, .failure(let error)):
-                    work.begun(job, channel: nil)
-                    try await fail(job, error, in: &work, into: sink)
-                case .finished(let job, .failure(let error)):
-                    try await fail(job, error, in: &work, into: sink)
-                case .finished(let job, .success(let decoded)):
-                    try await commit(work.finished(job, decoded), into: sink)
-                case .partial(let outcome):
-                    if let partial = partials.take(outcome, speaking: work.cutter.speaking?.id) {
-                        await sink.partial(segment: partial.id, range: partial.range, text: partial.text)
+        do {
+            try await withThrowingTaskGroup(of: Step.self) { group in
+                if work.beginsReading() { group.addTask { .read(try await source.next()) } }
+                while let step = try await group.next() {
+                    switch step {
+                    case .read(let chunk):
+                        for rotation in work.take(chunk) { await sink.rotated(at: rotation) }
+                    case .begun(let job, .success(let session)):
+                        work.begun(job, channel: session.channel)
+                        add(session, of: job, to: &group)
+                    case .begun(let job, .failure(let error)):
+                        work.begun(job, channel: nil)
+                        try await fail(job, error, in: &work, into: sink)
+                    case .finished(let job, .failure(let error)):
+                        try await fail(job, error, in: &work, into: sink)
+                    case .finished(let job, .success(let decoded)):
+                        try await commit(work.finished(job, decoded), into: sink)
+                    case .partial(let outcome):
+                        if let partial = partials.take(outcome, speaking: work.cutter.speaking?.id) {
+                            await sink.partial(segment: partial.id, range: partial.range, text: partial.text)
+                        }
+                    case .heard(let outcome): headStart.take(outcome)
+                    }
+                    if work.settledUpTo - told > Self.tellEvery {
+                        told = work.settledUpTo
+                        try await sink.transcribed(upTo: told)
+                    }
+                    if work.beginsReading() { group.addTask { .read(try await source.next()) } }
+                    if !headStart.isBusy, let job = work.nextJob() {
+                        add(job, heard: headStart.release(for: job.cut), to: &group)
+                    }
+                    if settings.hearsEarly, let step = headStart.next(of: work) {
+                        group.addTask { .heard(await step.run()) }
+                    }
+                    if let reading = partials.next(of: work.cutter, channel: work.channel, wanted: sink.wantsPartials) {
+                        group.addTask { .partial(await reading.run()) }
                     }
                 }
-                if work.settledUpTo - told > Self.tellEvery {
-                    told = work.settledUpTo
-                    try await sink.transcribed(upTo: told)
-                }
-                if work.beginsReading() { group.addTask { .read(try await source.next()) } }
-                if let job = work.nextJob() { add(job, to: &group) }
-                if let reading = partials.next(of: work.cutter, channel: work.channel, wanted: sink.wantsPartials) {
-                    group.addTask { .partial(await reading.run()) }
-                }
             }
+        } catch {
+            await headStart.abandon()
+            throw error
         }
         try await sink.transcribed(upTo: work.settledUpTo)
         return work.statistics
     }
 
-    private func add(_ job: Transcription.Job, to group: inout ThrowingTaskGroup<Step, any Error>) {
+    private func add(
+        _ job: Transcription.Job, heard: (hearing: WorkerPool.Hearing, rest: [Int16])?,
+        to group: inout ThrowingTaskGroup<Step, any Error>
+    ) {
         let (pool, alternatives) = (pool, settings.alternatives)
         group.addTask {
             do {
+                if let heard, let session = try? await pool.close(heard.hearing, behind: heard.rest, of: job.cut) {
+                    return .begun(job, .success(session))
+                }
                 return .begun(
                     job,
                     .success(

@@ -87,6 +87,12 @@ struct Transcription {
         return Job(cut: waiting.removeFirst(), channel: channel)
     }
 
+    /// The number of the utterance that is to be begun next, once it is complete; nil while another is to be begun before
+    /// it, so that its channel is not known yet.
+    var nextToBegin: Int? {
+        isBeginning || !waiting.isEmpty ? nil : cutter.speaking.flatMap { $0.id >= nextToCommit ? $0.id : nil }
+    }
+
     /// Says that the utterance was begun, or that this failed; the next may follow.
     mutating func begun(_ job: Job, channel after: ChannelState?) {
         isBeginning = false

@@ -28,6 +28,9 @@ struct UtteranceCutter {
     /// Everything before this lies in utterances that have ended, or is silence.
     var settledUpTo: SamplePosition { segmenter.settledUpTo }
 
+    /// Where the audio ends that belongs to the utterance that is being spoken, however it goes on.
+    var certainUpTo: SamplePosition? { segmenter.certainUpTo.map { min($0, end) } }
+
     mutating func take(_ chunk: AudioChunk) -> [Cut] {
         switch chunk {
         case .samples(let samples):
@@ -65,7 +68,7 @@ struct UtteranceCutter {
         return cuts
     }
 
-    private func samples(of range: SampleRange) -> [Int16] {
+    func samples(of range: SampleRange) -> [Int16] {
         guard let range = range.intersection(SampleRange(keptFrom, end)) else { return [] }
         return Array(kept[Int(range.start - keptFrom)..<Int(range.end - keptFrom)])
     }

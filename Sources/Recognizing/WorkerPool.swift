@@ -22,6 +22,11 @@ package actor WorkerPool {
         fileprivate var reply: WorkerProtocol.Reply
     }
 
+    /// An utterance that a worker hears while it is still being spoken.
+    struct Hearing: Sendable {
+        fileprivate var worker: Lease
+    }
+
     /// Waits before a worker that died is started anew: the restart's backoff.
     private static let backoff: [Duration] = [.milliseconds(100), .milliseconds(400), .milliseconds(1600)]
 
@@ -56,7 +61,9 @@ package actor WorkerPool {
     package func begin(_ samples: [Int16], channel: ChannelState?, alternatives: Int) async throws -> Session {
         try await again { worker in
             let reply = try await Self.blocking {
-                try worker.process.begin(samples, channel: channel, alternatives: alternatives)
+                try worker.process.open(channel: channel, alternatives: alternatives)
+                try worker.process.hear(samples)
+                return try worker.process.close(samples.count)
             }
             return Session(channel: reply.channel, worker: worker, reply: reply)
         }
@@ -89,6 +96,45 @@ package actor WorkerPool {
                 session = try await begin(samples, channel: channel, alternatives: alternatives)
                 attempts += session.attempts
             }
+        }
+    }
+
+    /// Hands an utterance that is still being spoken to a worker that is free at once; nil where none is.
+    func hear(channel: ChannelState?, alternatives: Int) async throws -> Hearing? {
+        guard !hasEnded, waiting.isEmpty, !idle.isEmpty || count < size else { return nil }
+        let worker = try await acquire()
+        try await keeping {
+            try await Self.blocking { try worker.process.open(channel: channel, alternatives: alternatives) }
+        }
+        return Hearing(worker: worker)
+    }
+
+    /// Hands the worker more of the utterance. Where this throws, the worker is gone.
+    func hear(_ samples: [Int16], by hearing: Hearing) async throws {
+        try await keeping { try await Self.blocking { try hearing.worker.process.hear(samples) } }
+    }
+
+    /// Hands the worker the rest of an utterance that is now complete. Where this throws, the worker is gone.
+    func close(_ hearing: Hearing, behind rest: [Int16], of cut: UtteranceCutter.Cut) async throws -> Session {
+        let reply = try await keeping {
+            try await Self.blocking {
+                try hearing.worker.process.hear(rest)
+                return try hearing.worker.process.close(cut.samples.count)
+            }
+        }
+        return Session(channel: reply.channel, worker: hearing.worker, reply: reply)
+    }
+
+    /// Lets go of a worker in the midst of an utterance.
+    func abandon(_ hearing: Hearing) {
+        hearing.worker.kill()
+        discard()
+    }
+
+    private func keeping<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
+        do { return try await body() } catch {
+            discard()
+            throw error
         }
     }
 

@@ -47,13 +47,19 @@ final class WorkerProcess {
 
     var id: Int32 { child.id }
 
-    /// Sends a whole utterance and returns the channel after it as soon as the worker knows it; nil where the utterance
-    /// is too short to tell.
-    func begin(_ samples: [Int16], channel: ChannelState?, alternatives: Int) throws -> WorkerProtocol.Reply {
+    /// Starts an utterance; `hear` and `close` follow.
+    func open(channel: ChannelState?, alternatives: Int) throws {
         try send(.request, JSONEncoder().encode(request(partials: false, alternatives, channel)))
-        try send(samples)
+    }
+
+    /// Sends more of the utterance. Waits while the worker is behind by more than a pipe holds.
+    func hear(_ samples: [Int16]) throws { try send(samples) }
+
+    /// Says that the utterance of so many samples is complete, and returns the channel after it as soon as the worker
+    /// knows it; nil where the utterance is too short to tell.
+    func close(_ samples: Int) throws -> WorkerProtocol.Reply {
         try send(.end, Data())
-        return try next(within: samples.count)
+        return try next(within: samples)
     }
 
     /// What an utterance alone teaches of the channel; nil where the engine does not tell.

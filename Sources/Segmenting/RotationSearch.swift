@@ -41,6 +41,11 @@ struct RotationSearch: Sendable {
         total += level
     }
 
+    /// The utterance will not be cut before it is so many frames old.
+    var earliest: Int {
+        min(swept ? max(from, head + levels.count - lag) : from, latest - Self.lastResort)
+    }
+
     /// Where to cut, in frames before the end of the last one; nil as long as the utterance may go on.
     mutating func cut() -> Int? {
         let age = head + levels.count

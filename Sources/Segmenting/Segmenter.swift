@@ -56,6 +56,15 @@ package struct Segmenter: Sendable {
         return max(floor, position - lookBack)
     }
 
+    /// Where the audio ends that belongs to the open utterance, wherever that will be cut; nil while there is none.
+    package var certainUpTo: SamplePosition? {
+        guard let open else { return nil }
+        let quiet = activity.quietFrames
+        let bySilence = quiet == 0 ? position : min(position, before(frames: quiet) + padding)
+        let byRotation = open.audioStart + Int64(rotation.earliest * SpeechSettings.frameSamples) + halfOverlap
+        return max(open.audioStart, min(bySilence, byRotation))
+    }
+
     /// Everything before this position lies in utterances that have ended, or is silence.
     package var settledUpTo: SamplePosition { open?.speechStart ?? neededFrom }
 

@@ -21,14 +21,17 @@ private final class Deaf: Recognizer {
 
     let engine = EngineDescription(name: "deaf", version: "1", model: "none")
 
-    func recognize(
-        _ samples: UnsafeBufferPointer<Int16>, channel: ChannelState?, alternatives: Int,
-        adapted: (ChannelState) throws(DeviceError) -> Void
-    ) throws(DeviceError) -> Hypothesis {
-        let sum = samples.reduce(0) { $0 &+ Int($1) }
-        try adapted(ChannelState(cepstralMean: [Float(sum)]))
-        return Hypothesis()
-    }
+    private var sum = 0
+
+    func begin(channel: ChannelState?) throws(DeviceError) { sum = 0 }
+
+    func hear(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) { sum = samples.reduce(sum) { $0 &+ Int($1) } }
+
+    func search() throws(DeviceError) -> Bool { false }
+
+    func close() throws(DeviceError) -> ChannelState? { ChannelState(cepstralMean: [Float(sum)]) }
+
+    func finish(alternatives: Int) throws(DeviceError) -> Hypothesis { Hypothesis() }
 
     func beginPartials(channel: ChannelState?) throws(DeviceError) {}
 

@@ -1,4 +1,5 @@
 import Core
+import FileMicrophone
 import Glibc
 import PocketSphinxRecognizer
 import TestKit
@@ -49,7 +50,7 @@ import Testing
     func sounds(sound: Sound) throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
-        for profile in [DecoderProfile.live, .quick] {
+        for profile in DecoderProfile.all {
             let recognizer = try PocketSphinxRecognizer(
                 model: PocketSphinxModel(folder: PocketSphinxModel.debian), profile: profile)
             let hypothesis = try sound.samples(seed: seed).withUnsafeBufferPointer {
@@ -58,6 +59,27 @@ import Testing
             #expect(hypothesis.words.isEmpty, "\(profile.name), seed \(seed): \(hypothesis.words.map(\.text))")
             #expect(hypothesis.alternatives.isEmpty)
         }
+    }
+
+    @Test("What was said in another language gives words that nobody is to believe", arguments: ["de", "fr", "cs"])
+    func otherLanguages(voice: String) throws {
+        let folder = TemporaryFolder()
+        let path = folder.file("other.wav")
+        let text = "Heute morgen gingen wir durch den Wald und fanden am Ufer des Baches drei junge Rehe"
+        try #require(system("espeak-ng -v \(voice) -w '\(path)' '\(text)'") == 0, "espeak-ng is not installed")
+        let reader = try AudioFileReader(path: path)
+        var samples: [Int16] = []
+        var buffer = [Int16](repeating: 0, count: SamplePosition.rate)
+        while case let count = try buffer.withUnsafeMutableBufferPointer({ try reader.read(into: $0) }), count > 0 {
+            samples += buffer[..<count]
+        }
+        #expect(samples.count > 2 * SamplePosition.rate)
+        let recognizer = try PocketSphinxRecognizer(model: PocketSphinxModel(folder: PocketSphinxModel.debian))
+        let words = try samples.withUnsafeBufferPointer {
+            try recognizer.recognize($0, channel: nil, alternatives: 3) { _ throws(DeviceError) in }
+        }.words
+        let mean = words.reduce(0) { $0 + $1.confidence } / Double(max(1, words.count))
+        #expect(mean < 0.35, "\(words.map { ($0.text, $0.confidence) })")
     }
 
     @Test("The confidence of a word grows with its posterior and with that of its neighbours")

@@ -134,4 +134,45 @@ import Testing
         // A state of another model's length is passed over.
         #expect(try read(ChannelState(cepstralMean: [1, 2])).0 == alone.0)
     }
+
+    @Test(
+        "The pieces in which an utterance is heard, and what is searched in between, change nothing",
+        arguments: [DecoderProfile.live, .final])
+    func pieces(profile: DecoderProfile) throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("seed \(seed)")
+        var random = SeededGenerator(seed: seed)
+        let recognizer = try PocketSphinxRecognizer(
+            model: PocketSphinxModel(folder: PocketSphinxModel.debian), profile: profile)
+        let once = try speech()
+        // Longer than the head from which the search may begin.
+        let speech = once + once + once
+        let whole = try read(speech, by: recognizer)
+        try recognizer.begin(channel: nil)
+        var rest = speech[...]
+        var searched = 0
+        while !rest.isEmpty {
+            let piece = rest.prefix(Int.random(in: 1...8_000, using: &random))
+            try piece.withUnsafeBufferPointer { try recognizer.hear($0) }
+            rest = rest.dropFirst(piece.count)
+            while try recognizer.search() { searched += 1 }
+        }
+        let channel = try recognizer.close()
+        #expect(try recognizer.finish(alternatives: 3) == whole, "seed \(seed)")
+        #expect(channel == (try speech.withUnsafeBufferPointer { try recognizer.survey($0, warp: nil) }))
+        // Only a profile with a head start reads before the end.
+        #expect((searched > 0) == (profile.headStart != nil))
+        #expect(!whole.words.isEmpty)
+    }
+
+    @Test("An utterance that was left half-way leaves nothing behind")
+    func leftBehind() throws {
+        let recognizer = try open()
+        let speech = try speech()
+        let before = try read(speech, by: recognizer)
+        try recognizer.begin(channel: nil)
+        try (speech + speech).withUnsafeBufferPointer { try recognizer.hear($0) }
+        while try recognizer.search() {}
+        #expect(try read(speech, by: recognizer) == before)
+    }
 }

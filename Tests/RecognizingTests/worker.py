@@ -2,6 +2,7 @@
 
 Its reading of an utterance is one word that names the number of samples. Modes: plain; refuse: has no model;
 once FILE: dies on its first utterance unless FILE exists, which it makes; late FILE: does so behind its first answer;
+deaf FILE: does so at its first audio; heard FILE: tells FILE, a fifo, at once that it heard of an utterance;
 never: dies on utterances over 2 s; garbage: answers those with no reply; mute: tells nothing of the channel. It dies
 where partial readings are wanted. Asked for the channel alone it tells 7.
 """
@@ -37,6 +38,12 @@ while True:
         if kind == b"e":
             break
         samples += len(payload) // 2
+        if mode == "deaf" and not os.path.exists(sys.argv[2]):
+            open(sys.argv[2], "w").close()
+            os._exit(9)
+        if mode == "heard" and samples == len(payload) // 2:
+            with open(sys.argv[2], "w") as told:
+                told.write(".")
     if mode == "once" and not os.path.exists(sys.argv[2]):
         open(sys.argv[2], "w").close()
         os._exit(9)

@@ -102,4 +102,39 @@ import Testing
         #expect(utterances.allSatisfy { $0.audio.seconds <= 55 })
         #expect(zip(utterances, utterances.dropFirst()).allSatisfy { $0.speech.end == $1.speech.start })
     }
+
+    @Test("What is certain of an utterance while it is spoken is in it, wherever it is cut, and is never taken back")
+    func certain() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = SeededGenerator(seed: seed)
+        print("seed \(seed)")
+        var told = 0
+        for _ in 0..<20 {
+            var segmenter = Segmenter(settings: SpeechSettings())
+            var certain: (utterance: Int, upTo: SamplePosition)?
+            func check(_ effects: [Segmenter.Effect]) {
+                for effect in effects {
+                    guard case .ended(let utterance) = effect, let last = certain else { continue }
+                    #expect(utterance.id == last.utterance && last.upTo <= utterance.audio.end, "seed \(seed)")
+                    certain = nil
+                }
+            }
+            for _ in 0..<60 {
+                let level = [-20.0, -20, -32, -60, -75][Int(random.next() % 5)]
+                for _ in 0..<Int(random.next() % (random.next() % 8 == 0 ? 1_500 : 60)) {
+                    let before = certain
+                    let effects = segmenter.handle(level: level)
+                    check(effects)
+                    for case .began(let id, let start) in effects { certain = (id, start) }
+                    guard let id = certain?.utterance, let upTo = segmenter.certainUpTo else { continue }
+                    if id == before?.utterance { #expect(upTo >= before?.upTo ?? .zero, "seed \(seed)") }
+                    certain = (id, upTo)
+                    told += 1
+                }
+            }
+            check(segmenter.finish(at: segmenter.position))
+            #expect(certain == nil)
+        }
+        #expect(told > 1_000)
+    }
 }

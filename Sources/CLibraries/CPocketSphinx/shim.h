@@ -154,18 +154,28 @@ static inline int fieldscribe_ps_set_mean(ps_decoder_t *decoder, const float *me
 #endif
 }
 
-/// A front end of its own: whole utterances in, cepstra out. 5.x keeps its front end to itself: there it is null, and
-/// whole utterances are normalised by their own mean alone.
+/// A front end of its own: samples in, cepstra out. 5.x keeps its front end to itself: there it is null, and whole
+/// utterances are normalised by their own mean alone.
 typedef struct fieldscribe_fe fieldscribe_fe;
 
 #if FIELDSCRIBE_POCKETSPHINX_5
 static inline fieldscribe_fe *fieldscribe_fe_open(ps_decoder_t *decoder, double warp) {
-    (void)decoder;
-    (void)warp;
+    (void)decoder, (void)warp;
     return NULL;
 }
 
 static inline void fieldscribe_fe_close(fieldscribe_fe *fe) { (void)fe; }
+static inline void fieldscribe_fe_begin(fieldscribe_fe *fe) { (void)fe; }
+static inline int fieldscribe_fe_width(fieldscribe_fe *fe) { return (void)fe, 0; }
+static inline int fieldscribe_fe_hear(
+    fieldscribe_fe *fe, const int16_t **samples, size_t *count, float *cepstra, int most) {
+    return (void)fe, (void)samples, (void)count, (void)cepstra, (void)most, -1;
+}
+static inline int fieldscribe_fe_end(fieldscribe_fe *fe, float *cepstra) { return (void)fe, (void)cepstra, 0; }
+static inline int fieldscribe_ps_search(ps_decoder_t *decoder, float *cepstra, int width, int frames) {
+    return (void)decoder, (void)cepstra, (void)width, (void)frames, -1;
+}
+static inline int fieldscribe_ps_search_end(ps_decoder_t *decoder, float *last) { return (void)decoder, (void)last, 0; }
 #else
 /// With the model's own settings, and the frequencies warped by `warp` (1: not at all). Null where the library refuses.
 static inline fieldscribe_fe *fieldscribe_fe_open(ps_decoder_t *decoder, double warp) {
@@ -183,77 +193,54 @@ static inline fieldscribe_fe *fieldscribe_fe_open(ps_decoder_t *decoder, double 
 
 static inline void fieldscribe_fe_close(fieldscribe_fe *fe) { fe_free((fe_t *)fe); }
 
-/// The cepstra of a whole utterance, `*frames` of them; their mean goes to `mean`. Null without a frame. The rows lie
-/// one after the other from the first, behind the pointers: one free() frees all.
-static inline mfcc_t **fieldscribe_fe_cepstra(
-    fieldscribe_fe *front_end, const int16_t *samples, size_t count, int *frames, double mean[64]) {
-    fe_t *fe = (fe_t *)front_end;
-    int width = fe_get_output_size(fe);
-    const int16 *next = samples;
-    size_t left = count;
-    int32 most = 0;
-    *frames = 0;
-    if (width > 64 || count < 1) return NULL;
-    fe_start_stream(fe);
-    fe_start_utt(fe);
-    fe_process_frames(fe, &next, &left, NULL, &most, NULL);
-    size_t rows = (size_t)(most > 0 ? most : 0) + 2;
-    mfcc_t **cepstra = (mfcc_t **)calloc(1, rows * (sizeof(mfcc_t *) + (size_t)width * sizeof(mfcc_t)));
-    if (!cepstra) return NULL;
-    for (size_t i = 0; i < rows; i++) cepstra[i] = (mfcc_t *)(cepstra + rows) + i * (size_t)width;
-    int32 got = (int32)rows - 1, last = 1;
-    next = samples;
-    left = count;
-    fe_process_frames(fe, &next, &left, cepstra, &got, NULL);
-    fe_end_utt(fe, cepstra[got], &last);
-    *frames = got + (last > 0);
-    int heard = 0;
-    for (int j = 0; j < width; j++) mean[j] = 0;
-    for (int i = 0; i < *frames; i++) {
-        // Frames without energy say nothing of the channel; the library leaves them out as well.
-        if (MFCC2FLOAT(cepstra[i][0]) < 0) continue;
-        heard++;
-        for (int j = 0; j < width; j++) mean[j] += MFCC2FLOAT(cepstra[i][j]);
-    }
-    for (int j = 0; j < width && heard > 0; j++) mean[j] /= heard;
-    if (*frames > 0) return cepstra;
-    free(cepstra);
-    return NULL;
+/// Begins an utterance; what was learnt of the noise before is forgotten.
+static inline void fieldscribe_fe_begin(fieldscribe_fe *fe) {
+    fe_start_stream((fe_t *)fe);
+    fe_start_utt((fe_t *)fe);
 }
-#endif
 
-/// Computes the features of a whole utterance; the search follows with ps_end_utt. `prior`, `width` long, weighs as
-/// much as `weight` frames against the utterance's own mean. That goes to `own`, which holds 64 values, and its length
-/// is returned; 0 where there was no frame, less than 0 where the library refuses. Without a decoder only `own` is told.
-static inline int fieldscribe_ps_process_whole(
-    ps_decoder_t *decoder, fieldscribe_fe *fe, const int16_t *samples, size_t count, const float *prior, int width,
-    float weight, float *own) {
-#if FIELDSCRIBE_POCKETSPHINX_5
-    (void)fe, (void)prior, (void)width, (void)weight;
-    if (!decoder) return 0;
-    int status = ps_process_raw(decoder, samples, count, 1, 1);
-    return status < 0 ? status : fieldscribe_ps_get_mean(decoder, own, 64);
-#else
-    int frames = 0, size = fe_get_output_size((fe_t *)fe);
-    double mean[64];
-    mfcc_t **cepstra = fieldscribe_fe_cepstra(fe, samples, count, &frames, mean);
-    if (!cepstra) return 0;
-    for (int j = 0; j < size; j++) {
-        own[j] = (float)mean[j];
-        if (prior && width == size) mean[j] = (frames * mean[j] + weight * prior[j]) / (frames + weight);
-    }
-    int status = 0;
-    if (decoder) {
-        for (int i = 0; i < frames; i++)
-            for (int j = 0; j < size; j++) cepstra[i][j] = FLOAT2MFCC(MFCC2FLOAT(cepstra[i][j]) - mean[j]);
-        // One streamed utterance switches the library to its own normalisation for good; here all is done already.
-        ps_get_feat(decoder)->cmn = CMN_NONE;
-        status = ps_process_cep(decoder, cepstra, frames, 1, 1);
-    }
-    free(cepstra);
-    return status < 0 ? status : size;
-#endif
+/// Values a frame.
+static inline int fieldscribe_fe_width(fieldscribe_fe *fe) { return fe_get_output_size((fe_t *)fe); }
+
+/// Takes more of the utterance, as much as gives `most` frames, 64 or fewer; moves `samples` and `count` on. The frames
+/// go to `cepstra`, one behind the other, and their number is returned; less than 0 where the library refuses.
+static inline int fieldscribe_fe_hear(
+    fieldscribe_fe *fe, const int16_t **samples, size_t *count, float *cepstra, int most) {
+    mfcc_t *rows[64];
+    int32 frames = most < 64 ? most : 64;
+    for (int i = 0; i < frames; i++) rows[i] = cepstra + (size_t)i * (size_t)fieldscribe_fe_width(fe);
+    return fe_process_frames((fe_t *)fe, samples, count, rows, &frames, NULL) < 0 ? -1 : frames;
 }
+
+/// Ends the utterance; returns the number of frames that it still gives, 0 or 1.
+static inline int fieldscribe_fe_end(fieldscribe_fe *fe, float *cepstra) {
+    int32 frames = 0;
+    return fe_end_utt((fe_t *)fe, cepstra, &frames) < 0 || frames < 1 ? 0 : 1;
+}
+
+/// Searches frames of cepstra that are normalised already; less than 0 where the library refuses.
+static inline int fieldscribe_ps_search(ps_decoder_t *decoder, float *cepstra, int width, int frames) {
+    // One streamed utterance switches the library to its own normalisation for good; here all is done already.
+    ps_get_feat(decoder)->cmn = CMN_NONE;
+    for (int done = 0; done < frames;) {
+        // More at a time than fit into the library's buffer of a dozen frames it loses.
+        mfcc_t *rows[4];
+        int count = 0;
+        for (; count < 4 && done < frames; count++, done++) rows[count] = cepstra + (size_t)done * (size_t)width;
+        int status = ps_process_cep(decoder, rows, count, 0, 0);
+        if (status < 0) return status;
+    }
+    return 0;
+}
+
+/// Behind the last frame the library looks a few further before it has searched that: they repeat it.
+static inline int fieldscribe_ps_search_end(ps_decoder_t *decoder, float *last) {
+    int status = 0;
+    for (int i = feat_window_size(ps_get_feat(decoder)); i > 0 && status >= 0; i--)
+        status = fieldscribe_ps_search(decoder, last, 0, 1);
+    return status;
+}
+#endif
 
 /// Makes the next utterance a streamed one, normalised as it comes.
 static inline void fieldscribe_ps_stream(ps_decoder_t *decoder) {

@@ -6,11 +6,15 @@ package struct DecoderProfile: Hashable, Sendable {
     /// How far the words of this profile can be believed.
     package var calibration: Calibration
 
+    /// Seconds of an utterance from which its mean is taken, so that its search begins while it is still spoken; nil: all.
+    package var headStart: Int?
+
     private var names: [String]
     private var values: [String]
 
-    package init(name: String, options: KeyValuePairs<String, String>, calibration: Calibration) {
+    package init(name: String, options: KeyValuePairs<String, String>, headStart: Int?, calibration: Calibration) {
         self.name = name
+        self.headStart = headStart
         self.calibration = calibration
         names = options.map(\.key)
         values = options.map(\.value)
@@ -23,7 +27,7 @@ package struct DecoderProfile: Hashable, Sendable {
         name: "live",
         options: [
             "fwdflat": "no", "maxhmmpf": "4000", "bestpathlw": "12", "remove_silence": "no", "cmn": "batch",
-        ], calibration: Calibration(weights: [1.282, 0.374, 1.241, -0.502]))
+        ], headStart: 6, calibration: Calibration(weights: [1.282, 0.374, 1.241, -0.502]))
 
     /// One pass with wide beams: the fewest errors of what was measured, for about three times the CPU of `live`.
     package static let final = DecoderProfile(
@@ -31,7 +35,7 @@ package struct DecoderProfile: Hashable, Sendable {
         options: [
             "fwdflat": "no", "bestpathlw": "13", "beam": "1e-60", "pbeam": "1e-60", "wbeam": "1e-40",
             "remove_silence": "no", "cmn": "batch",
-        ], calibration: Calibration(weights: [1.603, 0.338, 1.293, -0.410]))
+        ], headStart: nil, calibration: Calibration(weights: [1.603, 0.338, 1.293, -0.410]))
 
     /// One pass with so few hypotheses that it costs half of `live` for about three more errors in a hundred words: for a
     /// Pi Zero 2 W.
@@ -39,7 +43,7 @@ package struct DecoderProfile: Hashable, Sendable {
         name: "quick",
         options: [
             "fwdflat": "no", "maxhmmpf": "1000", "bestpathlw": "12", "remove_silence": "no", "cmn": "batch",
-        ], calibration: Calibration(weights: [0.949, 0.360, 1.151, -0.571]))
+        ], headStart: 6, calibration: Calibration(weights: [0.949, 0.360, 1.151, -0.571]))
 
     package static let all = [live, final, quick]
 }

@@ -1,40 +1,72 @@
 internal import CPocketSphinx
 import Core
 
-/// Owns a front end: whole utterances in, features and the channel's mean out.
+/// Owns a front end: the samples of one utterance after the other in, cepstra and their mean out.
 final class FrontEnd {
-    /// A channel that is known weighs as much as so many frames of the utterance itself: one second.
-    private static let channelWeight: Float = 100
-    private static let capacity = 64
-
     // Safety: owned by this object alone, closed once in deinit; nil where the library keeps its own to itself.
     private let pointer: OpaquePointer?
+    private static let batch = 64
+
     let warp: Double
+    /// Values a frame; 0 where the library keeps its front end to itself.
+    let width: Int
+    /// The frames of the utterance so far, one behind the other.
+    private(set) var cepstra: [Float] = []
 
     init(decoder: DecoderHandle, warp: Double) {
         pointer = fieldscribe_fe_open(decoder.pointer, warp)
+        width = pointer.map { Int(fieldscribe_fe_width($0)) } ?? 0
         self.warp = warp
     }
 
     deinit { if let pointer { fieldscribe_fe_close(pointer) } }
 
-    /// Hands the features of a whole utterance to the decoder, where there is one, and returns the utterance's own mean;
-    /// nil where it is too short to have one.
-    func process(
-        _ samples: UnsafeBufferPointer<Int16>, channel: ChannelState?, by decoder: DecoderHandle?
-    ) throws(DeviceError) -> [Float]? {
-        var own = [Float](repeating: 0, count: Self.capacity)
-        let prior = channel?.cepstralMean ?? []
-        let decoding = decoder?.pointer
-        // By hand: Swift 6.0's optimizer fails on an array that becomes a pointer or nil.
-        let count = prior.withUnsafeBufferPointer { prior in
-            own.withUnsafeMutableBufferPointer { own in
-                fieldscribe_ps_process_whole(
-                    decoding, pointer, samples.baseAddress, samples.count, prior.isEmpty ? nil : prior.baseAddress,
-                    Int32(prior.count), Self.channelWeight, own.baseAddress)
+    var frames: Int { width > 0 ? cepstra.count / width : 0 }
+
+    func begin() {
+        cepstra.removeAll(keepingCapacity: true)
+        if let pointer { fieldscribe_fe_begin(pointer) }
+    }
+
+    func hear(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) {
+        guard let pointer else { return }
+        var (next, left) = (samples.baseAddress, samples.count)
+        while left > 0 {
+            let before = left
+            let count = grow { fieldscribe_fe_hear(pointer, &next, &left, $0, Int32(Self.batch)) }
+            guard count >= 0 else {
+                throw DeviceError(.failed, "fe_process_frames", "PocketSphinx refuses the audio; it is tried again")
             }
+            // What is less than a frame it keeps for the next time.
+            if count == 0, left == before { return }
         }
-        try decoder?.check(count, "ps_process_cep")
-        return count > 0 ? Array(own.prefix(Int(count))) : nil
+    }
+
+    /// The utterance is complete.
+    func end() {
+        guard let pointer else { return }
+        _ = grow { fieldscribe_fe_end(pointer, $0) }
+    }
+
+    /// The mean of the first so many frames; nil without any.
+    func mean(of most: Int) -> [Float]? {
+        let count = min(most, frames)
+        guard count > 0 else { return nil }
+        var sum = [Double](repeating: 0, count: width)
+        var heard = 0.0
+        // Frames without energy say nothing of the channel; the library leaves them out as well.
+        for first in stride(from: 0, to: count * width, by: width) where cepstra[first] >= 0 {
+            heard += 1
+            for index in 0..<width { sum[index] += Double(cepstra[first + index]) }
+        }
+        return sum.map { heard > 0 ? Float($0 / heard) : 0 }
+    }
+
+    private func grow(by fill: (UnsafeMutablePointer<Float>?) -> Int32) -> Int {
+        let old = cepstra.count
+        cepstra.append(contentsOf: repeatElement(0, count: Self.batch * width))
+        let count = Int(cepstra.withUnsafeMutableBufferPointer { fill($0.baseAddress.map { $0 + old }) })
+        cepstra.removeLast((Self.batch - max(0, count)) * width)
+        return count
     }
 }

@@ -28,9 +28,10 @@ package final class PocketSphinxRecognizer: Recognizer {
     package let engine: EngineDescription
     /// What the last reading's words were judged by, held back ones included.
     package private(set) var evidence: [WordEvidence] = []
-    private let calibration: Calibration
+    private let profile: DecoderProfile
     private let decoder: DecoderHandle
     private var frontEnd: FrontEnd
+    private var utterance: OpenUtterance?
 
     /// Loads the model: 0.3 s and 90 MB for Debian's en-us.
     ///
@@ -38,7 +39,7 @@ package final class PocketSphinxRecognizer: Recognizer {
     ///   library refuses.
     package init(model: PocketSphinxModel, profile: DecoderProfile = .live) throws(DeviceError) {
         try model.check()
-        calibration = profile.calibration
+        self.profile = profile
         decoder = try DecoderHandle(model: model, profile: profile)
         frontEnd = FrontEnd(decoder: decoder, warp: 1)
         engine = EngineDescription(
@@ -50,34 +51,60 @@ package final class PocketSphinxRecognizer: Recognizer {
     /// gives the same text whichever worker hears it, that one is none of a speaker's.
     private func warmUp() throws(DeviceError) {
         let noise = (0..<8_000).map { Int16(truncatingIfNeeded: ($0 &* 7_919) % 601 - 300) }
-        try decoder.start()
-        let result = noise.withUnsafeBufferPointer { noise in
-            Result { () throws(DeviceError) in try frontEnd.process(noise, channel: nil, by: decoder) }
-        }
-        try decoder.check(ps_end_utt(decoder.pointer), "ps_end_utt")
-        _ = try result.get()
+        try begin(channel: nil)
+        try noise.withUnsafeBufferPointer { noise throws(DeviceError) in try hear(noise) }
+        _ = try close()
+        _ = try finish(alternatives: 0)
+        evidence = []
     }
 
-    package func recognize(
-        _ samples: UnsafeBufferPointer<Int16>, channel: ChannelState?, alternatives: Int,
-        adapted: (ChannelState) throws(DeviceError) -> Void
-    ) throws(DeviceError) -> Hypothesis {
+    package func begin(channel: ChannelState?) throws(DeviceError) {
+        // One that failed half-way is left behind.
+        if utterance != nil { ps_end_utt(decoder.pointer) }
+        utterance = nil
         evidence = []
-        // Of pure silence the decoder makes words, and is sure of them.
-        guard samples.contains(where: { $0 != samples[0] }) else { return Hypothesis() }
-        try decoder.start()
         warp(channel?.warp)
+        try decoder.start()
+        frontEnd.begin()
+        utterance = OpenUtterance(channel: channel, headStart: profile.headStart)
+    }
+
+    package func hear(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) {
+        utterance?.count(samples)
+        if frontEnd.width == 0 { utterance?.samples += samples }
+        try frontEnd.hear(samples)
+    }
+
+    package func search() throws(DeviceError) -> Bool {
+        guard var open = utterance else { return false }
+        defer { utterance = open }
+        return try open.search(frontEnd, by: decoder)
+    }
+
+    package func close() throws(DeviceError) -> ChannelState? {
+        frontEnd.end()
+        utterance?.isComplete = true
+        guard let open = utterance, !open.isFlat, let own = frontEnd.mean(of: frontEnd.frames) else { return nil }
+        return state(own, of: open.count, after: open.channel)
+    }
+
+    package func finish(alternatives: Int) throws(DeviceError) -> Hypothesis {
+        guard var open = utterance else { return Hypothesis() }
         do throws(DeviceError) {
-            let own = try frontEnd.process(samples, channel: channel, by: decoder)
-            if let state = state(own, of: samples, after: channel) { try adapted(state) }
+            while try open.search(frontEnd, by: decoder) {}
+            try open.end(frontEnd, by: decoder)
         } catch {
+            utterance = nil
             ps_end_utt(decoder.pointer)
             throw error
         }
+        utterance = nil
         try decoder.check(ps_end_utt(decoder.pointer), "ps_end_utt")
-        let reading = decoder.reading(limit: Int64(samples.count))
+        // Of pure silence the decoder makes words, and is sure of them.
+        guard !open.isFlat else { return Hypothesis() }
+        let reading = decoder.reading(limit: Int64(open.count))
         evidence = reading.spoken.map(\.evidence)
-        let words = reading.words(by: calibration)
+        let words = reading.words(by: profile.calibration)
         return Hypothesis(
             words: words, alternatives: words.isEmpty ? [] : decoder.alternatives(most: alternatives),
             score: decoder.score, voice: voice(of: words, in: samples))
@@ -96,7 +123,10 @@ package final class PocketSphinxRecognizer: Recognizer {
     ) throws(DeviceError) -> ChannelState? {
         guard samples.contains(where: { $0 != samples[0] }) else { return nil }
         self.warp(warp)
-        return try frontEnd.process(samples, channel: nil, by: nil).map { ChannelState(cepstralMean: $0, warp: warp) }
+        frontEnd.begin()
+        try frontEnd.hear(samples)
+        frontEnd.end()
+        return frontEnd.mean(of: frontEnd.frames).map { ChannelState(cepstralMean: $0, warp: warp) }
     }
 
     private func warp(_ warp: Double?) {
@@ -125,14 +155,11 @@ package final class PocketSphinxRecognizer: Recognizer {
     }
 
     /// The channel's state after an utterance with this mean: what was known before fades with each utterance.
-    private func state(
-        _ own: [Float]?, of samples: UnsafeBufferPointer<Int16>, after before: ChannelState?
-    ) -> ChannelState? {
-        guard let own else { return nil }
+    private func state(_ own: [Float], of samples: Int, after before: ChannelState?) -> ChannelState {
         guard let before, before.cepstralMean.count == own.count else {
             return ChannelState(cepstralMean: own, warp: before?.warp)
         }
-        let weight = Float(samples.count / Int(Self.samplesPerFrame))
+        let weight = Float(samples / Int(Self.samplesPerFrame))
         return ChannelState(
             cepstralMean: zip(before.cepstralMean, own).map { old, own in
                 (old * Self.channelWindow + own * weight) / (Self.channelWindow + weight)

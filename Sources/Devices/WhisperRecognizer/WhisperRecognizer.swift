@@ -25,6 +25,7 @@ final class WhisperRecognizer: Recognizer {
     private let model: WhisperModel
     private let program: String
     private let folder: String
+    private var heard: [Int16] = []
 
     init(_ model: WhisperModel, program: String) throws(DeviceError) {
         self.model = model
@@ -39,21 +40,26 @@ final class WhisperRecognizer: Recognizer {
 
     deinit { try? removeFolder(folder) }
 
-    func recognize(
-        _ samples: UnsafeBufferPointer<Int16>, channel: ChannelState?, alternatives: Int,
-        adapted: (ChannelState) throws(DeviceError) -> Void
-    ) throws(DeviceError) -> Hypothesis {
-        if samples.isEmpty { return Hypothesis() }
+    func begin(channel: ChannelState?) { heard.removeAll(keepingCapacity: true) }
+
+    func hear(_ samples: UnsafeBufferPointer<Int16>) { heard += samples }
+
+    func search() -> Bool { false }
+
+    func close() -> ChannelState? { nil }
+
+    func finish(alternatives: Int) throws(DeviceError) -> Hypothesis {
+        if heard.isEmpty { return Hypothesis() }
         let (sound, answer) = ("\(folder)/utterance.wav", "\(folder)/answer")
         defer {
             unlink(sound)
             unlink("\(answer).json")
         }
-        try write(samples, to: sound)
+        try write(heard, to: sound)
         _ = try Self.output(
             of: program,
             ["-m", model.path, "-f", sound, "-l", "auto", "-np", "-ojf", "-of", answer],
-            within: Self.patience.seconds + samples.count * Self.patience.timesAudio / SamplePosition.rate)
+            within: Self.patience.seconds + heard.count * Self.patience.timesAudio / SamplePosition.rate)
         guard let bytes = try? content(ofFile: "\(answer).json"), let reading = WhisperAnswer(bytes) else {
             throw DeviceError(
                 .failed, "whisper-cli",
@@ -98,7 +104,7 @@ final class WhisperRecognizer: Recognizer {
     }
 
     /// Writes a WAV: 16 kHz, mono, 16-bit, with silence behind what is too short.
-    private func write(_ samples: UnsafeBufferPointer<Int16>, to path: String) throws(DeviceError) {
+    private func write(_ samples: [Int16], to path: String) throws(DeviceError) {
         let silence = [Int16](repeating: 0, count: max(0, Self.fewestSamples - samples.count))
         let size = UInt32((samples.count + silence.count) * 2)
         let file = try FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
@@ -107,8 +113,7 @@ final class WhisperRecognizer: Recognizer {
         header += Self.bytes(UInt32(SamplePosition.rate)) + Self.bytes(UInt32(SamplePosition.rate * 2))
         header += Self.bytes(UInt16(2)) + Self.bytes(UInt16(16)) + Array("data".utf8) + Self.bytes(size)
         try Self.write(header, to: file)
-        try file.write(UnsafeRawBufferPointer(samples))
-        try Self.write(silence, to: file)
+        try Self.write(samples + silence, to: file)
     }
 
     private static func write<Element>(_ elements: [Element], to file: borrowing FileDescriptor) throws(DeviceError) {

@@ -1,0 +1,119 @@
+import Core
+import Glibc
+import Platform
+import TestKit
+import Testing
+
+@testable import Recognizing
+
+@Suite("Head start") struct HeadStartTests {
+    init() { signal(SIGPIPE, SIG_IGN) }
+
+    /// Half seconds, as they come from a microphone.
+    private static func pieces(_ sound: [Int16]) -> [AudioChunk] {
+        stride(from: 0, to: sound.count, by: 8_000).map { .samples(Array(sound[$0..<min(sound.count, $0 + 8_000)])) }
+    }
+
+    private static func transcribe(
+        _ source: any AudioSource, with pool: WorkerPool, early: Bool = true
+    ) async throws -> CollectingSink {
+        let sink = CollectingSink()
+        var settings = Transcriber.Settings()
+        settings.hearsEarly = early
+        _ = try await Transcriber(pool: pool, settings: settings).run(source, into: sink)
+        return sink
+    }
+
+    @Test("Whether workers hear utterances early changes nothing in the text", arguments: [1, 2])
+    func same(workers: Int) async throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("seed \(seed)")
+        // Short ones, long ones, and one without a pause that is rotated.
+        let pieces = Self.pieces(TranscriberTests.sound([12, 60, 3, 150, 45, 300, 20], seed: seed))
+        let whole = try await Self.transcribe(
+            ListSource(pieces), with: TranscriberTests.pool("plain", size: workers), early: false)
+        let early = try await Self.transcribe(
+            ListSource(pieces), with: TranscriberTests.pool("plain", size: workers))
+        #expect(early.segments == whole.segments, "seed \(seed)")
+        #expect(whole.segments.count > 7 && early.faults.isEmpty)
+    }
+
+    @Test("A worker hears of an utterance before that has ended", .timeLimit(.minutes(1)))
+    func early() async throws {
+        let folder = TemporaryFolder()
+        let fifo = folder.file("heard")
+        try #require(mkfifo(fifo, 0o600) == 0)
+        let sound = TranscriberTests.sound([60])
+        // The end of the speech comes only once the worker has told.
+        let source = HeldSource(
+            first: Self.pieces(Array(sound.prefix(88_000))), last: .samples(Array(sound.dropFirst(88_000))),
+            fifo: fifo)
+        let sink = try await Self.transcribe(source, with: TranscriberTests.pool("heard", fifo))
+        #expect(sink.segments.map(\.words.count) == [1])
+    }
+
+    @Test("A worker that dies while it hears costs no word", arguments: ["deaf", "once", "late"], [1, 2])
+    func dies(mode: String, workers: Int) async throws {
+        let folder = TemporaryFolder()
+        let sink = try await Self.transcribe(
+            ListSource(Self.pieces(TranscriberTests.sound([60, 5, 50]))),
+            with: TranscriberTests.pool(mode, folder.file("died"), size: workers))
+        #expect(sink.segments.map(\.words.count) == [1, 1, 1])
+        #expect(sink.faults.isEmpty)
+    }
+
+    @Test("An utterance on which every worker dies is marked, and the rest goes on")
+    func diesAlways() async throws {
+        let sink = try await Self.transcribe(
+            ListSource(Self.pieces(TranscriberTests.sound([5, 60, 6]))), with: TranscriberTests.pool("never", size: 1))
+        #expect(sink.segments.map(\.endedBy) == [.silence, .error, .silence])
+        #expect(sink.faults.count == 1)
+    }
+
+    @Test("A source that fails in mid-utterance leaves the workers to others", .timeLimit(.minutes(1)))
+    func sourceFails() async throws {
+        let pool = TranscriberTests.pool("plain", size: 1)
+        let pieces = Self.pieces(Array(TranscriberTests.sound([80]).prefix(88_000)))
+        await #expect(throws: DeviceError.self) {
+            _ = try await Self.transcribe(FailingSource(pieces), with: pool)
+        }
+        let sink = try await Self.transcribe(ListSource(Self.pieces(TranscriberTests.sound([5]))), with: pool)
+        #expect(sink.segments.map(\.words.count) == [1])
+    }
+}
+
+/// Holds its last chunk back until something is written to a fifo.
+private final class HeldSource: AudioSource {
+    private let first: ListSource
+    private let last: ListSource
+    private let fifo: String
+
+    init(first: [AudioChunk], last: AudioChunk, fifo: String) {
+        self.first = ListSource(first)
+        self.last = ListSource([last])
+        self.fifo = fifo
+    }
+
+    func next() async throws -> AudioChunk? {
+        if let chunk = await first.next() { return chunk }
+        guard let chunk = await last.next() else { return nil }
+        let fifo = fifo
+        try await onThread(named: "fifo") {
+            // Opening waits for the writer.
+            _ = try FileDescriptor(opening: fifo, O_RDONLY)
+        }
+        return chunk
+    }
+}
+
+/// Gives its chunks, then fails.
+private final class FailingSource: AudioSource {
+    private let list: ListSource
+
+    init(_ chunks: [AudioChunk]) { list = ListSource(chunks) }
+
+    func next() async throws -> AudioChunk? {
+        if let chunk = await list.next() { return chunk }
+        throw DeviceError(.failed, "read", "the disk is gone")
+    }
+}
