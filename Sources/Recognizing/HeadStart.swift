@@ -61,6 +61,8 @@ struct HeadStart {
         guard !isBusy, let speaking = work.cutter.speaking, speaking.id != given, speaking.id == work.nextToBegin,
             let certain = work.cutter.certainUpTo
         else { return nil }
+        // Where no worker was free, one may be when there is more to hear.
+        if hearing == nil, utterance == speaking.id, certain - heardUpTo < Self.least.further { return nil }
         let from = hearing == nil ? speaking.start : heardUpTo
         guard certain - from >= (hearing == nil ? Self.least.first : Self.least.further) else { return nil }
         utterance = speaking.id

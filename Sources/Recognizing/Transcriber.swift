@@ -55,8 +55,8 @@ package struct Transcriber: Sendable {
         var partials = PartialReading(command: pool.command)
         var headStart = HeadStart(pool: pool, alternatives: settings.alternatives)
         var told = start
-        do {
-            try await withThrowingTaskGroup(of: Step.self) { group in
+        try await withThrowingTaskGroup(of: Step.self) { group in
+            do {
                 if work.beginsReading() { group.addTask { .read(try await source.next()) } }
                 while let step = try await group.next() {
                     switch step {
@@ -93,10 +93,12 @@ package struct Transcriber: Sendable {
                         group.addTask { .partial(await reading.run()) }
                     }
                 }
+            } catch {
+                group.cancelAll()
+                await headStart.abandon()
+                while let left = await group.nextResult() { await letGo(of: left) }
+                throw error
             }
-        } catch {
-            await headStart.abandon()
-            throw error
         }
         try await sink.transcribed(upTo: work.settledUpTo)
         return work.statistics
@@ -132,6 +134,15 @@ package struct Transcriber: Sendable {
                         try await pool.finish(
                             session, job.cut.samples, channel: job.channel, alternatives: alternatives)))
             } catch { return .finished(job, .failure(error)) }
+        }
+    }
+
+    /// The workers of steps whose outcome nobody waits for any more.
+    private func letGo(of step: Result<Step, any Error>) async {
+        switch step {
+        case .success(.heard(.heard(let hearing))): await pool.abandon(hearing)
+        case .success(.begun(_, .success(let session))): await pool.abandon(session)
+        default: break
         }
     }
 

@@ -126,8 +126,13 @@ package actor WorkerPool {
     }
 
     /// Lets go of a worker in the midst of an utterance.
-    func abandon(_ hearing: Hearing) {
-        hearing.worker.kill()
+    func abandon(_ hearing: Hearing) { abandon(hearing.worker) }
+
+    /// Lets go of a worker that reads an utterance for nobody.
+    func abandon(_ session: Session) { abandon(session.worker) }
+
+    private func abandon(_ worker: Lease) {
+        worker.kill()
         discard()
     }
 

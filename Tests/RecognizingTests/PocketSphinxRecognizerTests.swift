@@ -146,7 +146,7 @@ import Testing
             model: PocketSphinxModel(folder: PocketSphinxModel.debian), profile: profile)
         let once = try speech()
         // Longer than the head from which the search may begin.
-        let speech = once + once + once
+        let speech = once + once + once + once
         let whole = try read(speech, by: recognizer)
         try recognizer.begin(channel: nil)
         var rest = speech[...]
