@@ -43,7 +43,7 @@ package struct DecoderProfile: Hashable, Sendable {
         name: "quick",
         options: [
             "fwdflat": "no", "maxhmmpf": "1000", "bestpathlw": "12", "remove_silence": "no", "cmn": "batch",
-        ], headStart: 6, calibration: Calibration(weights: [0.949, 0.360, 1.151, -0.571]))
+        ], headStart: nil, calibration: Calibration(weights: [0.949, 0.360, 1.151, -0.571]))
 
     package static let all = [live, final, quick]
 }
