@@ -85,6 +85,21 @@ import Testing
         #expect(abs(sink.segments[1].range.start - (gap.range.end + 8_000)) <= 4_000)
     }
 
+    @Test("Half an hour without a pause comes to workers in pieces of a minute at most, and none of it is lost")
+    func halfAnHour() async throws {
+        // Between syllables it is quiet for a moment, or it would be taken for a noise.
+        let second = Array(Self.sound([10]).dropFirst(8_000 - 1_600).prefix(SamplePosition.rate))
+        let (sink, _) = try await Self.transcribe(
+            [AudioChunk](repeating: .samples(second), count: 1_800), with: Self.pool("plain"))
+        let segments = sink.segments
+        #expect(zip(segments, segments.dropFirst()).allSatisfy { $0.range.end == $1.range.start })
+        #expect(segments.first?.range.start.samples ?? .max < 8_000)
+        #expect(segments.last?.range.end == SamplePosition(Int64(1_800 * SamplePosition.rate)))
+        // The worker's word tells how many samples it got to hear.
+        let heard = segments.compactMap { Int($0.text.dropFirst().prefix { $0 != "c" }) }
+        #expect(heard.count == segments.count && heard.allSatisfy { (1...60 * SamplePosition.rate).contains($0) })
+    }
+
     @Test("The size of the pieces in which audio comes changes nothing")
     func chunks() async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
