@@ -12,7 +12,8 @@ package struct DecoderProfile: Hashable, Sendable {
     private var names: [String]
     private var values: [String]
 
-    package init(name: String, options: KeyValuePairs<String, String>, headStart: Int?, calibration: Calibration) {
+    package init(name: String, options: KeyValuePairs<String, String>, headStart: Int? = nil, calibration: Calibration)
+    {
         self.name = name
         self.headStart = headStart
         self.calibration = calibration

@@ -18,13 +18,11 @@ struct OpenUtterance {
     private var searched = 0
     private var first: Int16?
 
-    /// Samples so far.
-    private(set) var count = 0
     /// Whether all of them are the same.
     private(set) var isFlat = true
     var isComplete = false
-    /// Kept where the library has no front end for us.
-    var samples: [Int16] = []
+    /// What was heard so far.
+    private(set) var samples: [Int16] = []
 
     /// - Parameter headStart: seconds after which the search begins; nil: when the utterance is complete.
     init(channel: ChannelState?, headStart: Int?) {
@@ -32,8 +30,8 @@ struct OpenUtterance {
         headFrames = headStart.map { $0 * SamplePosition.rate / Int(PocketSphinxRecognizer.samplesPerFrame) } ?? .max
     }
 
-    mutating func count(_ samples: UnsafeBufferPointer<Int16>) {
-        count += samples.count
+    mutating func take(_ samples: UnsafeBufferPointer<Int16>) {
+        self.samples += samples
         guard isFlat, let first = first ?? samples.first else { return }
         self.first = first
         isFlat = samples.allSatisfy { $0 == first }

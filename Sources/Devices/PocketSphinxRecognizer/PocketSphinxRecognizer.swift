@@ -70,8 +70,7 @@ package final class PocketSphinxRecognizer: Recognizer {
     }
 
     package func hear(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) {
-        utterance?.count(samples)
-        if frontEnd.width == 0 { utterance?.samples += samples }
+        utterance?.take(samples)
         try frontEnd.hear(samples)
     }
 
@@ -85,7 +84,7 @@ package final class PocketSphinxRecognizer: Recognizer {
         frontEnd.end()
         utterance?.isComplete = true
         guard let open = utterance, !open.isFlat, let own = frontEnd.mean(of: frontEnd.frames) else { return nil }
-        return state(own, of: open.count, after: open.channel)
+        return state(own, of: open.samples.count, after: open.channel)
     }
 
     package func finish(alternatives: Int) throws(DeviceError) -> Hypothesis {
@@ -102,12 +101,13 @@ package final class PocketSphinxRecognizer: Recognizer {
         try decoder.check(ps_end_utt(decoder.pointer), "ps_end_utt")
         // Of pure silence the decoder makes words, and is sure of them.
         guard !open.isFlat else { return Hypothesis() }
-        let reading = decoder.reading(limit: Int64(open.count))
+        let reading = decoder.reading(limit: Int64(open.samples.count))
         evidence = reading.spoken.map(\.evidence)
         let words = reading.words(by: profile.calibration)
         return Hypothesis(
             words: words, alternatives: words.isEmpty ? [] : decoder.alternatives(most: alternatives),
-            score: decoder.score, voice: voice(of: words, in: samples))
+            score: decoder.score,
+            voice: open.samples.withUnsafeBufferPointer { voice(of: words, in: $0) })
     }
 
     /// How the voice sounded from the first word to the last.
