@@ -17,8 +17,8 @@ struct Reading {
     /// Of speech at least so much is words, and not noise: in the corpus never less than 0.78.
     private static let leastOfSound = 0.6
     /// Of an utterance, but for a little silence around it, at least so much is words: music is read as pauses with a
-    /// word in between.
-    private static let leastOfAll = 0.3
+    /// word in between. In the corpus never less than 0.48.
+    private static let leastOfAll = 0.4
     private static let framesAround = 60
 
     private(set) var spoken: [Spoken] = []
