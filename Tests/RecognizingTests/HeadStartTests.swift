@@ -28,14 +28,18 @@ import Testing
     func same(workers: Int) async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
-        // Short ones, long ones, and one without a pause that is rotated.
-        let pieces = Self.pieces(TranscriberTests.sound([12, 60, 3, 150, 45, 520, 20], seed: seed))
+        // Short ones, long ones, and one of half a minute whose pauses are too short to end it: it is rotated.
+        let breath = Array(TranscriberTests.sound([8], seed: seed).dropFirst(8_000).dropLast(4_800))
+        let pieces = Self.pieces(
+            TranscriberTests.sound([12, 60, 3], seed: seed) + (0..<30).flatMap { _ in breath }
+                + TranscriberTests.sound([45, 100, 20], seed: seed))
         let whole = try await Self.transcribe(
             ListSource(pieces), with: TranscriberTests.pool("plain", size: workers), early: false)
         let early = try await Self.transcribe(
             ListSource(pieces), with: TranscriberTests.pool("plain", size: workers))
         #expect(early.segments == whole.segments, "seed \(seed)")
         #expect(whole.segments.count > 7 && early.faults.isEmpty)
+        #expect(whole.segments.contains { $0.endedBy == .rotation })
     }
 
     @Test("A worker hears of an utterance before that has ended", .timeLimit(.minutes(5)))

@@ -3,8 +3,9 @@
 Its reading of an utterance is one word that names the number of samples. Modes: plain; refuse: has no model;
 once FILE: dies on its first utterance unless FILE exists, which it makes; late FILE: does so behind its first answer;
 deaf FILE: does so at its first audio; heard FILE: tells FILE, a fifo, at once that it heard of an utterance;
-never: dies on utterances over 2 s; garbage: answers those with no reply; mute: tells nothing of the channel. It dies
-where partial readings are wanted. Asked for the channel alone it tells 7.
+meet HERE GO: tells HERE, a fifo, of an utterance, and reads it once GO, another, has a byte for it; never: dies on
+utterances over 2 s; garbage: answers those with no reply; mute: tells nothing of the channel. It dies where partial
+readings are wanted. Asked for the channel alone it tells 7.
 """
 import json, os, struct, sys
 
@@ -55,6 +56,11 @@ while True:
     before = (request.get("channel") or {"cepstralMean": [0]})["cepstralMean"][0]
     if mode != "mute":
         say(channel={"cepstralMean": [before + 1]})
+    if mode == "meet":
+        with open(sys.argv[3], "rb", buffering=0) as go:
+            with open(sys.argv[2], "w") as here:
+                here.write(".")
+            go.read(1)
     if mode == "late" and not os.path.exists(sys.argv[2]):
         open(sys.argv[2], "w").close()
         os._exit(9)
