@@ -112,6 +112,54 @@ import Testing
         #expect(try await rereading.run(pool: Self.pool()) == [])
     }
 
+    @Test("A second reading that a power cut broke off goes on behind what it has, and comes to the same text")
+    func onceMoreBrokenOff() async throws {
+        let archive = try storage.archive()
+        for _ in 1...2 { try await storage.record([.samples(Self.sound)], in: archive) }
+        let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
+        #expect(try await backlog.run(pool: Self.pool()) == [1, 2])
+        // One is read in one go.
+        let rereading = Rereading(configuration: storage.configuration, archive: archive, hub: EventHub())
+        #expect(try await rereading.run(pool: Self.pool()) == [1, 2])
+        let whole = try await timeline(archive, 1).segments
+        // Of the other only the beginning was committed when the power went.
+        for done in [0, 1, 5, whole.count] {
+            let id = try await storage.record([.samples(Self.sound)], in: archive)
+            #expect(try await backlog.run(pool: Self.pool()) == [id])
+            let engine = try await Self.pool().prepare()
+            let pass = try await archive.beginPass(recording: id, engine: engine, profile: SecondPass.profile)
+            for segment in whole.prefix(done) { try await archive.commit(segment, pass: pass, recording: id) }
+            #expect(try await rereading.waiting().map(\.id) == [id])
+            #expect(try await rereading.run(pool: Self.pool()) == [id])
+            #expect(try await timeline(archive, id).segments == whole, "broken off behind \(done)")
+            #expect(try await archive.passes(of: id).map(\.id).filter { $0 == pass }.count == 1)
+            #expect(try await archive.passes(of: id).count == 2)
+        }
+    }
+
+    @Test("A second pass that is damaged is a pass that is not there: the live text stays, and the next one is read")
+    func onceMoreDamaged() async throws {
+        let archive = try storage.archive()
+        for _ in 1...2 { try await storage.record([.samples(Self.sound)], in: archive) }
+        let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
+        #expect(try await backlog.run(pool: Self.pool()) == [1, 2])
+        let live = try await timeline(archive, 1).segments
+        // It says more than the recording holds, and its audio has become unreadable since.
+        let engine = try await Self.pool().prepare()
+        let pass = try await archive.beginPass(recording: 1, engine: engine, profile: SecondPass.profile)
+        try await archive.commit(segment(999, "beyond"), pass: pass, recording: 1)
+        try change(storage.audio(1)) { $0 = [1, 2, 3] }
+        let hub = EventHub()
+        let events = hub.events(withPartials: false)
+        let rereading = Rereading(configuration: storage.configuration, archive: archive, hub: hub)
+        #expect(try await rereading.run(pool: Self.pool()) == [2])
+        hub.finish()
+        var faults: [String] = []
+        for await case .fault(let code, _) in events { faults.append(code) }
+        #expect(faults == ["damaged"])
+        #expect(try await timeline(archive, 1).segments == live)
+    }
+
     @Test("Another engine starts a pass of its own, which is shown once it is complete")
     func otherEngine() async throws {
         let archive = try storage.archive()
