@@ -98,7 +98,12 @@ let package = Package(
         tests("ConfigurationTests", of: ["Core", "Segmenting", "GpioPanel", "Panel", "Appliance", "TestKit"]),
         tests("MicrophoneTests", of: ["Core", "Resampling", "AlsaMicrophone", "FileMicrophone", "CSndfile"]),
         room("TestKit", uses: ["Core"]),
-        tests("ApplianceTests", of: ["Core", "Platform", "Panel", "SQLiteArchive", "Appliance", "TestKit"]),
+        tests(
+            "ApplianceTests",
+            of: [
+                "Core", "Platform", "Panel", "SQLiteArchive", "PocketSphinxRecognizer", "Recognizing", "Appliance",
+                "TestKit",
+            ]),
         .testTarget(
             name: "EndToEndTests", dependencies: ["Core", "Appliance", "TestKit", "fieldscribe"],
             path: "Tests/EndToEndTests", exclude: ["random-whisper-model"]),

@@ -31,7 +31,7 @@ package struct Backlog: Sendable {
     /// - Throws: `CancellationError`; `DeviceError` where the engine cannot be loaded or the archive not be written.
     @discardableResult
     package func run(
-        pool: WorkerPool, profile: String = "live", alternatives: Int = 3, except recording: Int? = nil
+        pool: WorkerPool, alternatives: Int = 3, except recording: Int? = nil
     ) async throws -> [Int] {
         let waiting = try await waiting(except: recording)
         guard !waiting.isEmpty else { return [] }
@@ -50,7 +50,7 @@ package struct Backlog: Sendable {
                 hub.publish(.fault(code: error.code.rawValue, message: error.message))
                 continue
             }
-            try await transcribe(recording, in: folder, with: transcriber, engine: engine, profile: profile)
+            try await transcribe(recording, in: folder, with: transcriber, engine: engine, profile: pool.profile)
             done.append(recording.id)
         }
         return done

@@ -66,20 +66,6 @@ extension Configuration {
         return (getenv("HOME").map { String(cString: $0) } ?? "/tmp") + "/.cache/fieldscribe"
     }
 
-    /// How many decode workers: as configured, else one a core as far as the board's memory goes.
-    package var workerCount: Int {
-        guard recognizer.workers == 0 else { return recognizer.workers }
-        let megabytes = sysconf(Int32(_SC_PHYS_PAGES)) / 1_024 * sysconf(Int32(_SC_PAGESIZE)) / 1_024
-        return DecodePlan(
-            for: DecodePlan.Board(
-                cores: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))),
-                availableMegabytes: megabytes - Self.systemMegabytes)
-        ).workers
-    }
-
-    /// What the rest of a small board's system needs.
-    private static let systemMegabytes = 256
-
     /// How to start a decode worker: this executable again, with its hidden subcommand.
     ///
     /// - Throws: `DeviceError` with `missing` or `denied` where the model is not whole.
@@ -95,8 +81,8 @@ extension Configuration {
             try whisper.check()
             return WorkerCommand(
                 path: Self.ownProgram, arguments: ["decode-worker", "--whisper-model", whisper.path],
-                model: whisper.path)
-        case .command: return try commandOfProgram()
+                model: whisper.path, profile: profile.name)
+        case .command: return try commandOfProgram(profile: profile)
         }
     }
 
@@ -121,7 +107,7 @@ extension Configuration {
                 "decode-worker", "--profile", profile.name, "--model", folder,
                 "--language-model", model.languageModel, "--dictionary", model.dictionary,
                 "--hint", recognizer.hint.rawValue, "--cache", cacheFolder,
-            ] + vocabulary, model: folder)
+            ] + vocabulary, model: folder, profile: profile.name)
     }
 
     /// What puts marks into transcripts on their way out.
@@ -136,7 +122,7 @@ extension Configuration {
     }
 
     /// A program of the person's own, which hears of settings by its environment alone: it loads what it likes.
-    private func commandOfProgram() throws(DeviceError) -> WorkerCommand {
+    private func commandOfProgram(profile: DecoderProfile) throws(DeviceError) -> WorkerCommand {
         let words = recognizer.engine.dropFirst("command:".count).split(separator: " ").map(String.init)
         let program = words.first ?? ""
         guard program.hasPrefix("/"), access(program, X_OK) == 0 else {
@@ -145,6 +131,6 @@ extension Configuration {
                 "\(program): recognizer.engine names a program that is not there or may not be run; name it by its whole "
                     + "path, or set recognizer.engine = pocketsphinx")
         }
-        return WorkerCommand(path: program, arguments: Array(words.dropFirst()), model: program)
+        return WorkerCommand(path: program, arguments: Array(words.dropFirst()), model: program, profile: profile.name)
     }
 }

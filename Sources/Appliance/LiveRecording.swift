@@ -94,11 +94,11 @@ package final class LiveRecording: Sendable {
     ///
     /// - Throws: `DeviceError` where the microphone cannot be opened or the file cannot be made: then nothing was
     ///   recorded, and the archive forgets the number.
-    package func run(pool: WorkerPool?, profile: String, alternatives: Int) async throws -> Outcome {
+    package func run(pool: WorkerPool?, alternatives: Int) async throws -> Outcome {
         hub.publish(.state(.recording))
         async let recorded = record()
         async let gaps: Void = archiveGaps()
-        let transcription = await transcribe(pool, profile: profile, alternatives: alternatives)
+        let transcription = await transcribe(pool, alternatives: alternatives)
         let result = try await recorded
         try await gaps
         return Outcome(id: id, folder: folder, recording: result, transcription: transcription)
@@ -121,15 +121,13 @@ package final class LiveRecording: Sendable {
         for await gap in desk.gaps { try await archive.add(gap, recording: id) }
     }
 
-    private func transcribe(
-        _ pool: WorkerPool?, profile: String, alternatives: Int
-    ) async -> Result<Statistics, any Error>? {
+    private func transcribe(_ pool: WorkerPool?, alternatives: Int) async -> Result<Statistics, any Error>? {
         guard let pool else { return nil }
         do {
             // Workers take seconds to load: one that cannot record at all is told of before.
             guard await desk.reaches(SamplePosition(1)) else { return nil }
             let engine = try await pool.prepare()
-            let pass = try await archive.beginPass(recording: id, engine: engine, profile: profile)
+            let pass = try await archive.beginPass(recording: id, engine: engine, profile: pool.profile)
             var settings = Transcriber.Settings()
             settings.speech = configuration.speech
             settings.alternatives = alternatives
@@ -140,6 +138,7 @@ package final class LiveRecording: Sendable {
                     try await desk.isDurable(upTo: position)
                 })
             try await archive.endPass(pass, recording: id)
+            BoardSpeed(configuration).keep(statistics, profile: pool.profile)
             return .success(statistics)
         } catch is CancellationError {
             // The workers were ended: the rest of the text is written later.

@@ -134,6 +134,15 @@ package final class Recorder: Service {
         for pool in [pool.withLock { $0 }, secondPool.withLock { $0 }] { await pool?.end() }
     }
 
+    /// Ends the decode workers that nobody needs. Where the board was found to be faster or slower than was known, the next
+    /// ones read with another profile.
+    func restWorkers() async {
+        guard let old = pool.withLock({ $0 }) else { return }
+        await old.rest()
+        guard await old.isEmpty, old.profile != configuration.liveProfile.name else { return }
+        pool.withLock { if $0 === old { $0 = nil } }
+    }
+
     /// The decode workers of the second pass, which step back behind everything else.
     ///
     /// - Throws: `DeviceError` with `missing` or `denied` where the model is not whole.
@@ -155,7 +164,7 @@ package final class Recorder: Service {
         try pool.withLock { pool in
             if let pool { return pool }
             let new = WorkerPool(
-                try configuration.workerCommand(profile: .live), size: configuration.workerCount,
+                try configuration.workerCommand(profile: configuration.liveProfile), size: configuration.workerCount,
                 niceness: 5)
             pool = new
             return new

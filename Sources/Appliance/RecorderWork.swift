@@ -1,7 +1,6 @@
 import Core
 import Panel
 import Platform
-import PocketSphinxRecognizer
 import Recognizing
 import Recording
 
@@ -48,7 +47,7 @@ struct RecorderWork {
         case .ended(let id, let result): await ended(id, result, in: &group)
         case .tick(let id): if current?.live.id == id { tick() }
         case .rest(let id):
-            if id == latest, current == nil, transcribing.isEmpty { await (try? recorder.workers())?.rest() }
+            if id == latest, current == nil, transcribing.isEmpty { await recorder.restWorkers() }
         case .isAlive(let reply):
             reply.resume(returning: current.map { PanelDesk.now - $0.grewAt < Self.stallLimit } ?? true)
         }
@@ -108,7 +107,7 @@ struct RecorderWork {
         recorder.panel.tell(.recording(true))
         group.addTask {
             do {
-                let outcome = try await live.run(pool: workers, profile: DecoderProfile.live.name, alternatives: 3)
+                let outcome = try await live.run(pool: workers, alternatives: 3)
                 recorder.post(.ended(live.id, .success(outcome)))
             } catch { recorder.post(.ended(live.id, .failure(error))) }
         }

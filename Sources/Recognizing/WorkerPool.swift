@@ -31,6 +31,8 @@ package actor WorkerPool {
     private static let backoff: [Duration] = [.milliseconds(100), .milliseconds(400), .milliseconds(1600)]
 
     nonisolated let command: WorkerCommand
+    /// Names the settings that its workers read with.
+    package nonisolated var profile: String { command.profile }
     private let size: Int
     private let niceness: Int32
     private var idle: [Lease] = []
@@ -160,6 +162,9 @@ package actor WorkerPool {
 
     /// The process numbers of the workers that wait for work.
     package var idleProcesses: [Int32] { idle.map(\.process.id) }
+
+    /// Whether no worker is there.
+    package var isEmpty: Bool { count == 0 }
 
     /// Ends the workers that wait for work; others are started when they are needed.
     package func rest() {

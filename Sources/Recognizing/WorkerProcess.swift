@@ -10,10 +10,14 @@ package struct WorkerCommand: Hashable, Sendable {
     /// What it loads, for errors: the model's folder.
     package var model: String
 
-    package init(path: String, arguments: [String], model: String) {
+    /// Names the settings that it reads with, as passes are told apart by.
+    package var profile: String
+
+    package init(path: String, arguments: [String], model: String, profile: String = "live") {
         self.path = path
         self.arguments = arguments
         self.model = model
+        self.profile = profile
     }
 }
 

@@ -2,7 +2,6 @@ import Appliance
 import Core
 import Glibc
 import Platform
-import PocketSphinxRecognizer
 import Recognizing
 import Recording
 import SQLiteArchive
@@ -48,7 +47,7 @@ enum RecordCommand: Command {
 
     static func workers(_ configuration: Configuration) throws -> WorkerPool {
         WorkerPool(
-            try configuration.workerCommand(profile: .live), size: configuration.workerCount,
+            try configuration.workerCommand(profile: configuration.liveProfile), size: configuration.workerCount,
             niceness: 5)
     }
 
@@ -78,8 +77,7 @@ enum RecordCommand: Command {
         async let watched: Void = meanwhile(recording)
         let outcome: LiveRecording.Outcome
         do {
-            outcome = try await recording.run(
-                pool: pool, profile: DecoderProfile.live.name, alternatives: 3)
+            outcome = try await recording.run(pool: pool, alternatives: 3)
         } catch {
             hub.finish()
             _ = await (shown, watched)

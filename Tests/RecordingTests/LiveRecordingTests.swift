@@ -39,7 +39,7 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: folder.file("ballast")))
         #expect(recording.diskProgress == nil)
         #expect(recording.position == .zero)
-        async let running = recording.run(pool: nil, profile: "none", alternatives: 1)
+        async let running = recording.run(pool: nil, alternatives: 1)
         try await signalled(reached)
         #expect(recording.microphoneIsAlive)
         let mark = try await recording.mark("here")
@@ -108,7 +108,7 @@ import Testing
         try await signalled(heard)
         let recording = try await LiveRecording(
             configuration: configuration, archive: archive, capture: capture, hub: EventHub())
-        let outcome = try await recording.run(pool: nil, profile: "none", alternatives: 1)
+        let outcome = try await recording.run(pool: nil, alternatives: 1)
         try await captured
         #expect(outcome.recording.length == SamplePosition(5_000))
     }
@@ -125,7 +125,7 @@ import Testing
         let recording = try await LiveRecording(
             configuration: configuration, archive: archive,
             capture: CaptureSession(microphone, configuration: configuration), hub: hub)
-        async let running = recording.run(pool: nil, profile: "none", alternatives: 1)
+        async let running = recording.run(pool: nil, alternatives: 1)
         try await signalled(silent)
         #expect(await recording.reaches(SamplePosition(16_000)))
         do {

@@ -1,0 +1,80 @@
+import Core
+import Glibc
+import Platform
+import PocketSphinxRecognizer
+import Recognizing
+
+/// How fast decode workers were on this board, kept from one recording to the next: the profile is chosen by it.
+///
+/// It can be lost at any time; until the next recording has measured it anew, nothing is claimed.
+package struct BoardSpeed: Sendable {
+    /// Less speech tells too little: a worker's first second of CPU is spent on the model.
+    private static let leastSeconds = 60.0
+    /// `quick` is at most so much faster than `live`. Measured was 1.9: so a board goes back to `live` only where that is
+    /// certain to keep pace.
+    private static let mostQuickOverLive = 2.5
+
+    private let path: String
+    /// Another model is another speed; nil for an engine that knows no profiles.
+    private let model: String?
+
+    package init(_ configuration: Configuration) {
+        path = "\(configuration.cacheFolder)/decoder-speed"
+        model =
+            configuration.engine == .pocketSphinx ? configuration.modelFolder(configuration.recognizer.model) : nil
+    }
+
+    /// Seconds of speech that a worker decodes with `live` in a second of CPU; nil where that was not measured.
+    package var live: Double? {
+        guard let model, let file = fopen(path, "r") else { return nil }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 4_096)
+        let count = fread(&bytes, 1, bytes.count, file)
+        let words = String(decoding: bytes[..<count], as: UTF8.self).split(
+            separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+        guard words.count == 2, words[1] == "\(model)\n", let speed = Double(words[0]), speed.isFinite, speed > 0 else {
+            return nil
+        }
+        return speed
+    }
+
+    /// Takes what a transcription in real time has cost. That it cannot be kept harms nobody.
+    package func keep(_ statistics: Statistics, profile: String) {
+        guard statistics.speechSeconds >= Self.leastSeconds, statistics.cpuSeconds > 0 else { return }
+        let speed = statistics.speechSeconds / statistics.cpuSeconds
+        let live =
+            switch profile {
+            case DecoderProfile.live.name: speed
+            case DecoderProfile.quick.name: speed / Self.mostQuickOverLive
+            default: 0.0
+            }
+        guard let model, live > 0, let slash = path.lastIndex(of: "/") else { return }
+        try? makeFolder(String(path[..<slash]))
+        try? durableReplace(path: path, with: "\(live) \(model)\n")
+    }
+}
+
+extension Configuration {
+    /// How this board transcribes, by its cores, its memory, and what was measured of its speed.
+    package var plan: DecodePlan {
+        let megabytes = sysconf(Int32(_SC_PHYS_PAGES)) / 1_024 * sysconf(Int32(_SC_PAGESIZE)) / 1_024
+        return DecodePlan(
+            for: DecodePlan.Board(
+                cores: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))),
+                availableMegabytes: megabytes - Self.systemMegabytes, liveSpeed: BoardSpeed(self).live))
+    }
+
+    /// The profile that keeps pace with speech on this board.
+    package var liveProfile: DecoderProfile {
+        // Other engines know no profiles.
+        guard engine == .pocketSphinx else { return .live }
+        let name = plan.profile
+        return DecoderProfile.all.first { $0.name == name } ?? .live
+    }
+
+    /// How many decode workers: as configured, else one a core as far as the board's memory goes.
+    package var workerCount: Int { recognizer.workers == 0 ? plan.workers : recognizer.workers }
+
+    /// What the rest of a small board's system needs.
+    private static let systemMegabytes = 256
+}

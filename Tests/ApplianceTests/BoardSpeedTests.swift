@@ -1,0 +1,74 @@
+import Core
+import Glibc
+import PocketSphinxRecognizer
+import Recognizing
+import TestKit
+import Testing
+
+@testable import Appliance
+
+@Suite("The speed of the board") struct BoardSpeedTests {
+    private let folder = TemporaryFolder()
+
+    private func configuration(model: String = "en-us") -> Configuration {
+        var configuration = Configuration()
+        configuration.storage.directory = folder.path
+        configuration.recognizer.model = model
+        return configuration
+    }
+
+    /// A recording with a minute and a half of speech, read at so many times real time.
+    private func keep(_ speed: Double, profile: DecoderProfile, speech: Double = 90, model: String = "en-us") {
+        var statistics = Statistics()
+        statistics.speechSeconds = speech
+        statistics.cpuSeconds = speech / speed
+        BoardSpeed(configuration(model: model)).keep(statistics, profile: profile.name)
+    }
+
+    @Test("before anything was measured it is read with live, as on a fast board")
+    func unknown() {
+        #expect(BoardSpeed(configuration()).live == nil)
+        #expect(configuration().liveProfile == .live && configuration().plan.keepsPace == nil)
+        keep(6, profile: .live)
+        #expect(configuration().liveProfile == .live && configuration().plan.keepsPace == true)
+    }
+
+    @Test("a board too slow for live reads the next recording with quick, until live is sure to keep pace")
+    func slow() throws {
+        keep(1.2, profile: .live)
+        #expect(abs(try #require(BoardSpeed(configuration()).live) - 1.2) < 1e-9)
+        #expect(configuration().liveProfile == .quick)
+        #expect(try configuration().workerCommand(profile: configuration().liveProfile).profile == "quick")
+        // Twice as fast, as quick is: the board is the same.
+        keep(2.4, profile: .quick)
+        #expect(configuration().liveProfile == .quick)
+        keep(5, profile: .quick)
+        #expect(configuration().liveProfile == .live)
+    }
+
+    @Test("a few words, a second pass and another model tell nothing of it")
+    func untold() {
+        keep(1.2, profile: .live, speech: 20)
+        keep(1.2, profile: .final)
+        keep(1.2, profile: .live, model: "turtle")
+        #expect(BoardSpeed(configuration()).live == nil && configuration().liveProfile == .live)
+        #expect(configuration(model: "turtle").liveProfile == .quick)
+    }
+
+    @Test("a program of the person's own knows no profiles")
+    func ownProgram() {
+        keep(1.2, profile: .live)
+        var configuration = configuration()
+        configuration.recognizer.engine = "command:/bin/cat"
+        #expect(configuration.liveProfile == .live)
+    }
+
+    @Test("a file that is damaged tells nothing", arguments: ["", "fast", "nan en-us\n", "-1 en-us\n", "2", "1 2 3"])
+    func damaged(text: String) throws {
+        keep(1.2, profile: .live)
+        let file = try #require(fopen(folder.file("cache/decoder-speed"), "w"))
+        fputs(text, file)
+        fclose(file)
+        #expect(BoardSpeed(configuration()).live == nil)
+    }
+}
