@@ -51,7 +51,7 @@ enum ExportCommand: Command {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
         var export = FolderExport(
-            archive: PunctuatedArchive(archive: archive, punctuator: try configuration.punctuator()), ledger: ledger,
+            archive: PunctuatedArchive(archive: archive, punctuator: punctuator(configuration)), ledger: ledger,
             settings: CopySettings(
                 formats: configuration.export.formats.compactMap { TranscriptFormat(rawValue: $0.rawValue) },
                 audio: AudioForm(rawValue: configuration.export.audio.rawValue) ?? .flac, device: .host,
@@ -67,6 +67,14 @@ enum ExportCommand: Command {
             bar.clear()
             Terminal.say("fieldscribe: \(error.message)")
             throw Ending(status: 130)
+        }
+    }
+
+    /// A copy waits for no model: where the one that tells of sentences is not whole, no full stops are put in.
+    private static func punctuator(_ configuration: Configuration) -> Punctuator {
+        do throws(DeviceError) { return try configuration.punctuator() } catch {
+            Terminal.say("fieldscribe: \(error.message); copied without full stops")
+            return Punctuator(configuration.recognizer.punctuation)
         }
     }
 

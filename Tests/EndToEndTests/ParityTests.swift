@@ -62,6 +62,13 @@ import Testing
         #expect(try Fieldscribe.text("\(copy)/transcript.txt") == shown)
         let lacking = try configuration("[recognizer]\npunctuation = automatic\nmodel = /nowhere")
         #expect(try Fieldscribe.run("show", "1", "--config", lacking, in: folder).status == 3)
+        try FileManager.default.createDirectory(atPath: folder.file("other"), withIntermediateDirectories: false)
+        let without = try Fieldscribe.run("export", "--to", folder.file("other"), "--config", lacking, in: folder)
+        #expect(without.status == 0 && without.errors.count == 1, "\(without.errors)")
+        #expect(without.errors.first?.contains("/nowhere") == true, "\(without.errors)")
+        let other = try #require(without.output.split(separator: "  ").last?.split(separator: "\n").first)
+        let plain = try Fieldscribe.text("\(other)/transcript.txt")
+        #expect(plain.lowercased() == heard && plain.first?.isUppercase == true, "\(plain)")
     }
 
     @Test("the least sure words of a recording are listed worst first, and a search tells what stands around")
