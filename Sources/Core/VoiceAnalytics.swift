@@ -12,11 +12,15 @@ package struct VoiceAnalytics: Hashable, Sendable, Codable {
     /// The share of frames that are voiced, 0 to 1.
     package var voicing: Double
 
-    package init(pitch: Double, jitter: Double, shimmer: Double, voicing: Double) {
+    /// By how much the last 0.2 s that are voiced lie below the middle pitch, in semitones; nil where it is not told.
+    package var finalLowering: Double?
+
+    package init(pitch: Double, jitter: Double, shimmer: Double, voicing: Double, finalLowering: Double? = nil) {
         self.pitch = pitch
         self.jitter = jitter
         self.shimmer = shimmer
         self.voicing = voicing
+        self.finalLowering = finalLowering
     }
 
     /// Of a whole recording: each segment by its length; nil where no segment tells.

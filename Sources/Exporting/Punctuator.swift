@@ -12,28 +12,38 @@ package struct Punctuator: Sendable {
         package var word: Int
         package var pauseSeconds: Double
         package var odds: Double
+        /// By how much the voice fell before it, in semitones; only a segment's end tells.
+        package var lowering: Double?
 
-        package init(word: Int, pauseSeconds: Double, odds: Double) {
+        package init(word: Int, pauseSeconds: Double, odds: Double, lowering: Double? = nil) {
             self.word = word
             self.pauseSeconds = pauseSeconds
             self.odds = odds
+            self.lowering = lowering
         }
 
         /// Above 0 a sentence ends. The weights were found by `benchmark punctuation`.
         package var score: Double {
-            Self.weights[0] + Self.weights[1] * min(pauseSeconds, Self.longestPause)
+            let lowering = lowering ?? Self.middleLowering
+            return Self.weights[0] + Self.weights[1] * min(pauseSeconds, Self.longestPause)
                 + Self.weights[2] * max(-Self.mostOdds, min(Self.mostOdds, odds))
+                + Self.weights[3] * (max(0, min(Self.mostLowering, lowering)) - Self.middleLowering)
         }
 
-        private static let weights = [-1.8, 4.8, 0.5]
+        private static let weights = [-1.8, 4.8, 0.5, 0.25]
         /// In seconds; longer ones tell no more.
         private static let longestPause = 1.0
         private static let mostOdds = 10.0
+        /// In semitones: a fall that speaks neither for an end nor against it, and the deepest that tells more.
+        private static let middleLowering = 3.0
+        private static let mostLowering = 8.0
     }
 
     private struct Place {
         var segment: Int
         var word: Word
+        /// Of the last word of a segment, where it is told.
+        var lowering: Double?
         /// What follows the word, without a space.
         var mark = ""
     }
@@ -86,7 +96,11 @@ package struct Punctuator: Sendable {
 
     private static func places(of timeline: Timeline) -> [Place] {
         timeline.segments.enumerated().flatMap { index, segment in
-            segment.words.map { Place(segment: index, word: $0) }
+            segment.words.enumerated().map { number, word in
+                Place(
+                    segment: index, word: word,
+                    lowering: number == segment.words.count - 1 ? segment.voice?.finalLowering : nil)
+            }
         }
     }
 
@@ -100,7 +114,8 @@ package struct Punctuator: Sendable {
             let before = Array(words[...index].suffix(context).reversed())
             let pause = places[index + 1].word.range.start - places[index].word.range.end
             return Boundary(
-                word: index, pauseSeconds: Double(pause) / Double(SamplePosition.rate), odds: odds(before, after))
+                word: index, pauseSeconds: Double(pause) / Double(SamplePosition.rate), odds: odds(before, after),
+                lowering: places[index].lowering)
         }
     }
 

@@ -98,12 +98,15 @@ struct VoiceJSON: Encodable {
     var jitter: Double
     var shimmer: Double
     var voicing: Double
+    /// In semitones; only of a segment, where it is told.
+    var finalLowering: Double?
 
     init(_ voice: VoiceAnalytics) {
         pitch = rounded(voice.pitch)
         jitter = rounded(voice.jitter)
         shimmer = rounded(voice.shimmer)
         voicing = rounded(voice.voicing)
+        finalLowering = voice.finalLowering.map(rounded)
     }
 }
 

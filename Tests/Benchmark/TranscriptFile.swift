@@ -9,6 +9,15 @@ struct TranscriptFile: Decodable {
         var text: String
         var endedBy: EndReason
         var words: [Word]
+        var voice: Voice?
+    }
+
+    struct Voice: Decodable {
+        var pitch: Double
+        var jitter: Double
+        var shimmer: Double
+        var voicing: Double
+        var finalLowering: Double?
     }
 
     struct Word: Decodable {

@@ -67,6 +67,23 @@ import Testing
         }
     }
 
+    @Test("a voice that falls makes an end likelier, one that stays up less likely; one that is not told of neither")
+    func pitch() throws {
+        func score(_ lowering: Double?) -> Double {
+            Punctuator.Boundary(word: 0, pauseSeconds: 0.5, odds: 0, lowering: lowering).score
+        }
+        let scores = [-9, 0, 1, 3, 5, 8].map { score($0) }
+        #expect(scores == scores.sorted() && score(8) > score(0) && score(-9) == score(0) && score(99) == score(8))
+        #expect(score(0) < score(nil) && score(nil) < score(8))
+
+        var fallen = spoken(["we met him", "he was old"])
+        let never = Punctuator(.automatic) { _, _ in -2 }
+        #expect(never.punctuated(fallen).segments.map(\.text) == ["We met him", "he was old."])
+        fallen.segments[0].voice = VoiceAnalytics(
+            pitch: 100, jitter: 0, shimmer: 0, voicing: 1, finalLowering: 8)
+        #expect(never.punctuated(fallen).segments.map(\.text) == ["We met him.", "He was old."])
+    }
+
     @Test("times, confidences and segments stay; without punctuation all stays", arguments: Punctuation.allCases)
     func unchanged(punctuation: Punctuation) {
         let before = spoken(["go forward ten meters", "and stop there"])

@@ -38,6 +38,8 @@ import Testing
         }
         let higher = try #require(try self.voice(of: faster))
         #expect(abs(higher.pitch / voice.pitch - 1.125) < 0.06, "\(voice) \(higher)")
+        let (falls, fallsFaster) = (try #require(voice.finalLowering), try #require(higher.finalLowering))
+        #expect(abs(falls - fallsFaster) < 1.5, "\(voice) \(higher)")
     }
 
     @Test("where no word is, there is no voice")

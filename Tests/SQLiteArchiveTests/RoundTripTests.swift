@@ -23,7 +23,8 @@ struct RoundTripTests {
         let first = Segment(
             id: 4, range: SampleRange(SamplePosition(2), SamplePosition(1 << 40)), words: words,
             alternatives: [Alternative(text: "quote", confidence: 0.25), Alternative(text: "", confidence: 0)],
-            endedBy: .rotation, voice: VoiceAnalytics(pitch: 118.5, jitter: 0.02, shimmer: 0.125, voicing: 0.5))
+            endedBy: .rotation,
+            voice: VoiceAnalytics(pitch: 118.5, jitter: 0.02, shimmer: 0.125, voicing: 0.5, finalLowering: 3.5))
         let second = Segment(
             id: 7, range: SampleRange(SamplePosition(1 << 40), SamplePosition(1 << 41)), words: [], endedBy: .error)
         let gap = Gap(SampleRange(SamplePosition(9), SamplePosition(10)), cause: .microphone)

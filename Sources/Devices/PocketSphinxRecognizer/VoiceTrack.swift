@@ -1,5 +1,6 @@
 internal import CPocketSphinx
 import Core
+import Glibc
 
 /// The pitch of a voice over time, by sphinxbase's estimator (YIN), a frame every 10 ms.
 struct VoiceTrack {
@@ -19,6 +20,8 @@ struct VoiceTrack {
     /// A change by more is another word, or an octave that was mistaken.
     private static let mostChange = 0.15
     private static let least = 5
+    /// Frames that tell how a voice ends.
+    private static let last = 20
 
     private var frames: [Frame] = []
 
@@ -67,8 +70,10 @@ struct VoiceTrack {
             return (abs(following - period) / period, abs(next.peak - one.peak) / max(one.peak, next.peak))
         }
         func mean(_ values: [Double]) -> Double { values.isEmpty ? 0 : values.reduce(0, +) / Double(values.count) }
+        func middle(_ periods: [Double]) -> Double { periods.sorted()[periods.count / 2] }
         return VoiceAnalytics(
-            pitch: Double(SamplePosition.rate) / voiced.sorted()[voiced.count / 2], jitter: mean(pairs.map(\.0)),
-            shimmer: mean(pairs.map(\.1)), voicing: Double(voiced.count) / Double(frames.count))
+            pitch: Double(SamplePosition.rate) / middle(voiced), jitter: mean(pairs.map(\.0)),
+            shimmer: mean(pairs.map(\.1)), voicing: Double(voiced.count) / Double(frames.count),
+            finalLowering: 12 * log2(middle(voiced.suffix(Self.last)) / middle(voiced)))
     }
 }

@@ -243,6 +243,9 @@ enum Migrations {
         ALTER TABLE segment ADD COLUMN shimmer REAL;
         ALTER TABLE segment ADD COLUMN voicing REAL;        -- the share of frames, 0 to 1
         """,
+        """
+        ALTER TABLE segment ADD COLUMN final_lowering REAL; -- semitones, or NULL
+        """,
     ]
 }
 

@@ -79,17 +79,19 @@ extension SQLiteArchive {
     func segments(ofPass pass: Int) throws -> [Segment] {
         var segments = try connection.rows(
             """
-            SELECT number, start_sample, end_sample, ended_by, voicing IS NOT NULL, pitch, jitter, shimmer, voicing
+            SELECT number, start_sample, end_sample, ended_by, pitch, jitter, shimmer, voicing, final_lowering
             FROM segment WHERE pass = ? ORDER BY number
             """,
             [.integer(pass)]
-        ) {
+        ) { row in
             Segment(
-                id: $0.integer(0), range: $0.range(1, 2), words: [], endedBy: EndReason(rawValue: $0.text(3)) ?? .error,
-                voice: $0.integer(4) == 0
-                    ? nil
-                    : VoiceAnalytics(
-                        pitch: $0.real(5), jitter: $0.real(6), shimmer: $0.real(7), voicing: $0.real(8)))
+                id: row.integer(0), range: row.range(1, 2), words: [],
+                endedBy: EndReason(rawValue: row.text(3)) ?? .error,
+                voice: row.optionalReal(7).map {
+                    VoiceAnalytics(
+                        pitch: row.real(4), jitter: row.real(5), shimmer: row.real(6), voicing: $0,
+                        finalLowering: row.optionalReal(8))
+                })
         }
         let words = try connection.rows(
             """

@@ -31,12 +31,14 @@ extension SQLiteArchive {
         let row = try inserted(
             """
             INSERT INTO segment
-                (pass, number, start_sample, end_sample, text, ended_by, pitch, jitter, shimmer, voicing)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
+                (pass, number, start_sample, end_sample, text, ended_by, pitch, jitter, shimmer, voicing,
+                final_lowering)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
             """,
             .integer(pass), .integer(segment.id), .position(segment.range.start), .position(segment.range.end),
             .text(segment.text), .text(segment.endedBy.rawValue), .optional(segment.voice?.pitch),
-            .optional(segment.voice?.jitter), .optional(segment.voice?.shimmer), .optional(segment.voice?.voicing))
+            .optional(segment.voice?.jitter), .optional(segment.voice?.shimmer), .optional(segment.voice?.voicing),
+            .optional(segment.voice?.finalLowering))
         for (number, word) in segment.words.enumerated() {
             try connection.run(
                 """

@@ -83,6 +83,10 @@ struct Row {
 
     func real(_ column: Int32) -> Double { sqlite3_column_double(statement, column) }
 
+    func optionalReal(_ column: Int32) -> Double? {
+        sqlite3_column_type(statement, column) == SQLITE_NULL ? nil : real(column)
+    }
+
     func text(_ column: Int32) -> String {
         guard let bytes = sqlite3_column_text(statement, column) else { return "" }
         // Safety: the bytes stay where they are until the next step; the string copies them.
