@@ -23,7 +23,9 @@ struct PunctuationBenchmark {
         ])
         let made = try MeasuredProcess(["sox"] + items.flatMap { [$0.path, silence] } + [path])
         guard cut.status == 0, made.status == 0 else { throw DeviceError(.missing, "sox", "sox failed; install sox") }
-        var table = Table("pass", "places", "sentence ends", "found", "wrong", "by pauses alone: found", "wrong")
+        var table = Table(
+            "pass", "places", "sentence ends", "found", "wrong", "without pitch: found", "wrong",
+            "by pauses alone: found", "wrong")
         let sentences = try SentenceModel(path: PocketSphinxModel(folder: PocketSphinxModel.debian).languageModel)
         for profile in ["live", "final"] {
             let read = try workshop.transcribe([path], profile: profile, into: "sentences-\(profile)").transcripts
@@ -31,10 +33,13 @@ struct PunctuationBenchmark {
             let ends = Self.ends(items.map(\.text), in: timeline)
             let boundaries = Punctuator.boundaries(of: timeline) { sentences.odds(before: $0, after: $1) }
             let chosen = boundaries.filter { $0.score > 0 }.map(\.word)
+            let deaf = boundaries.filter {
+                Punctuator.Boundary(word: $0.word, pauseSeconds: $0.pauseSeconds, odds: $0.odds).score > 0
+            }.map(\.word)
             let paused = boundaries.filter { $0.pauseSeconds >= Self.pause }.map(\.word)
             table.add(
                 [profile, "\(boundaries.count)", "\(ends.count)"]
-                    + [chosen, paused].flatMap { words in
+                    + [chosen, deaf, paused].flatMap { words in
                         let found = words.count { ends.contains($0) }
                         return ["\(found)", "\(words.count - found)"]
                     })
