@@ -53,9 +53,12 @@ package struct DecodeWorker: ~Copyable {
         while try readAudio() {
             defer { samples.removeAll(keepingCapacity: true) }
             guard failure == nil else { continue }
+            failure = samples.withUnsafeBufferPointer { samples -> DeviceError? in
+                do throws(DeviceError) { try recognizer.hear(samples) } catch { return error }
+                return nil
+            }
             do throws(DeviceError) {
-                try samples.withUnsafeBufferPointer { samples throws(DeviceError) in try recognizer.hear(samples) }
-                while !isMoreToRead, try recognizer.search() {}
+                while failure == nil, !isMoreToRead, try recognizer.search() {}
             } catch { failure = error }
         }
         if let failure { throw failure }
