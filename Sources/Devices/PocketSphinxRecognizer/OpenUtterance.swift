@@ -16,6 +16,8 @@ struct OpenUtterance {
     private let headFrames: Int
     private var mean: [Float]?
     private var searched = 0
+    /// What the decoder is given next.
+    private var part: [Float] = []
     private var first: Int16?
 
     /// Whether all of them are the same.
@@ -44,7 +46,7 @@ struct OpenUtterance {
         self.mean = mean
         let frames = searched..<min(searched + Self.step, frontEnd.frames)
         searched = frames.upperBound
-        var part = row(frames, of: frontEnd, less: mean)
+        take(frames, of: frontEnd, less: mean)
         try decoder.check(
             fieldscribe_ps_search(decoder.pointer, &part, Int32(frontEnd.width), Int32(frames.count)),
             "ps_process_cep")
@@ -57,8 +59,8 @@ struct OpenUtterance {
         if frontEnd.width == 0 {
             try decoder.check(ps_process_raw(decoder.pointer, samples, samples.count, 0, 1), "ps_process_raw")
         } else if let mean, searched > 0 {
-            var last = row((searched - 1)..<searched, of: frontEnd, less: mean)
-            try decoder.check(fieldscribe_ps_search_end(decoder.pointer, &last), "ps_process_cep")
+            take((searched - 1)..<searched, of: frontEnd, less: mean)
+            try decoder.check(fieldscribe_ps_search_end(decoder.pointer, &part), "ps_process_cep")
         }
     }
 
@@ -70,8 +72,11 @@ struct OpenUtterance {
         return zip(own, prior).map { ($0 * weight + $1 * Self.channelWeight) / (weight + Self.channelWeight) }
     }
 
-    private func row(_ frames: Range<Int>, of frontEnd: FrontEnd, less mean: [Float]) -> [Float] {
-        let values = (frames.lowerBound * mean.count)..<(frames.upperBound * mean.count)
-        return values.map { frontEnd.cepstra[$0] - mean[$0 % mean.count] }
+    /// Makes `part` of these frames.
+    private mutating func take(_ frames: Range<Int>, of frontEnd: FrontEnd, less mean: [Float]) {
+        part.removeAll(keepingCapacity: true)
+        for value in (frames.lowerBound * mean.count)..<(frames.upperBound * mean.count) {
+            part.append(frontEnd.cepstra[value] - mean[value % mean.count])
+        }
     }
 }

@@ -52,7 +52,11 @@ package final class PocketSphinxRecognizer: Recognizer {
     private func warmUp() throws(DeviceError) {
         let noise = (0..<8_000).map { Int16(truncatingIfNeeded: ($0 &* 7_919) % 601 - 300) }
         try begin(channel: nil)
-        try noise.withUnsafeBufferPointer { noise throws(DeviceError) in try hear(noise) }
+        let failure = noise.withUnsafeBufferPointer { noise -> DeviceError? in
+            do throws(DeviceError) { try hear(noise) } catch { return error }
+            return nil
+        }
+        if let failure { throw failure }
         _ = try close()
         _ = try finish(alternatives: 0)
         evidence = []
