@@ -66,7 +66,8 @@ import Testing
         let without = try Fieldscribe.run("export", "--to", folder.file("other"), "--config", lacking, in: folder)
         #expect(without.status == 0 && without.errors.count == 1, "\(without.errors)")
         #expect(without.errors.first?.contains("/nowhere") == true, "\(without.errors)")
-        let other = try #require(without.output.split(separator: "  ").last?.split(separator: "\n").first)
+        let others = without.output.split(separator: "  ").last?.split(separator: "\n")
+        let other = try #require(others?.first)
         let plain = try Fieldscribe.text("\(other)/transcript.txt")
         #expect(plain.lowercased() == heard && plain.first?.isUppercase == true, "\(plain)")
     }
