@@ -105,7 +105,7 @@ let package = Package(
                 "TestKit",
             ]),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["Core", "Appliance", "TestKit", "fieldscribe"],
+            name: "EndToEndTests", dependencies: ["Core", "Platform", "Appliance", "TestKit", "fieldscribe"],
             path: "Tests/EndToEndTests", exclude: ["random-whisper-model"]),
         tests("DeployTests", of: ["Core", "Segmenting", "Appliance", "TestKit", "fieldscribe"]),
         .testTarget(

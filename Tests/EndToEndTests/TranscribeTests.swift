@@ -1,4 +1,6 @@
+import FoundationEssentials
 import Glibc
+import Platform
 import TestKit
 import Testing
 
@@ -35,6 +37,63 @@ import Testing
         #expect(one.output == two.output)
         let single = try Fieldscribe.run("transcribe", Speech.all[4], in: folder)
         #expect(one.output.hasSuffix(single.output) && !single.output.isEmpty)
+    }
+
+    @Test("Many short files keep all workers busy to the end", .timeLimit(.minutes(5)))
+    func manyFiles() async throws {
+        let folder = TemporaryFolder()
+        let (workers, rounds) = (3, 2)
+        let (here, go) = (folder.file("here"), folder.file("go"))
+        try #require(mkfifo(here, 0o600) == 0 && mkfifo(go, 0o600) == 0)
+        let script =
+            #filePath.split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" } + "/RecognizingTests/worker.py"
+        let own = folder.file("own.conf")
+        try "[recognizer]\nengine = command:/usr/bin/python3 \(script) meet \(here) \(go)\n".write(
+            toFile: own, atomically: true, encoding: .utf8)
+        let files = (1...workers * rounds).map { folder.file("\($0).wav") }
+        for file in files {
+            try Fieldscribe.tool(
+                "sox", "-R", "-n", "-r", "16000", "-b", "16", file, "synth", "0.8", "whitenoise", "gain", "-12", "pad",
+                "0.5", "1", in: folder)
+        }
+        async let met: Int = onThread(named: "meeting") {
+            let arrived = try FileDescriptor(opening: here, O_RDWR)
+            let left = try FileDescriptor(opening: go, O_RDWR)
+            var byte: UInt8 = 0
+            var count = 0
+            for round in 1...rounds {
+                // None is let go before as many are there as there are workers.
+                while count < round * workers, Glibc.read(arrived.number, &byte, 1) == 1 { count += 1 }
+                for _ in 0..<workers { _ = Glibc.write(left.number, &byte, 1) }
+            }
+            return count
+        }
+        let ending = try await onThread(named: "transcribe") {
+            try Fieldscribe(["transcribe", "--config", own, "--jobs", "\(workers)"] + files, in: folder).wait()
+        }
+        #expect(ending.status == 0, "\(ending.errors)")
+        #expect(ending.output.split(separator: "\n").count == files.count, "\(ending.output)")
+        #expect(try await met == files.count)
+    }
+
+    @Test("On a terminal a line tells how far it has come, and goes away")
+    func progress() throws {
+        let folder = TemporaryFolder()
+        let command =
+            "\(try Fieldscribe.executable()) transcribe \(try Speech.joined(in: folder)) > \(folder.file("text"))"
+        let shown = try Fieldscribe(
+            program: "script", ["--quiet", "--return", "--command", command, "/dev/null"], in: folder
+        ).wait()
+        #expect(shown.status == 0, "\(shown.output)")
+        let lines = shown.output.split(separator: "\r\u{1B}[K")
+        let shares = lines.compactMap { line in
+            line.split(separator: "] ").last.flatMap { Int($0.prefix { $0.isNumber }) }
+        }
+        #expect(shares.count > 2 && shares == shares.sorted(), "\(shown.output)")
+        #expect(shares.allSatisfy { (0...100).contains($0) } && (shares.last ?? 0) > 50, "\(shown.output)")
+        #expect(lines.contains { $0.contains("x real time") })
+        #expect(shown.output.hasSuffix("\r\u{1B}[K"), "\(shown.output)")
+        #expect(try Fieldscribe.text(folder.file("text")).contains("amiable"))
     }
 
     @Test("With --output each file gets its own, and none is overwritten by another")
