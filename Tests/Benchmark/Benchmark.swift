@@ -13,13 +13,13 @@ import Glibc
           appliance   how soon lamp and microphone answer a press; what it takes while it waits and while it records
           export      the field hour to the folder that --to names, read back, against cp and sync
           hour        the field hour with two workers, against pocketsphinx_continuous; with the seams
-          seams       the same without the peer
+          seams       the same without the peer; and of speech whose pauses were taken out
           memory      what a second worker costs
           accuracy    word errors, CPU, memory and confidence of every profile, against pocketsphinx_continuous;
                       writes accuracy.json, and accuracy.svg into the folder that --pictures names
           speakers    accuracy with each speaker's files as one recording, as a second pass finds them
           latency     from the end of speech to its committed text, in real time
-          robustness  quiet, noisy, clipped sound, other rates
+          robustness  quiet, noisy, clipped, filtered sound, other rates
           vocabulary  a vocabulary's words, said by espeak-ng, and speech without them
           punctuation where a reader's sentences end
           calibrate   the constants of Calibration.swift
@@ -73,7 +73,9 @@ import Glibc
                 try ExportBenchmark(workshop: workshop, target: target ?? workshop.folder)
                     .run(HourBenchmark(workshop: workshop).makeHour().wave)
             case "hour": try HourBenchmark(workshop: workshop).run(withPeer: true)
-            case "seams": try HourBenchmark(workshop: workshop).run(withPeer: false)
+            case "seams":
+                try HourBenchmark(workshop: workshop).run(withPeer: false)
+                try HourBenchmark(workshop: workshop).unpaused(open)
             case "memory": try HourBenchmark(workshop: workshop).memory(open)
             case "robustness": try RobustnessBenchmark(workshop: workshop, corpus: open).run()
             case "vocabulary": try VocabularyBenchmark(workshop: workshop, corpus: open).run()

@@ -27,6 +27,18 @@ struct HourBenchmark {
         print(seams.text)
     }
 
+    /// The open set without its pauses: in speech that goes on and on there are seams enough to count.
+    func unpaused(_ corpus: Corpus) throws {
+        let wave = "\(workshop.folder)/unpaused.wav"
+        let made = try MeasuredProcess(
+            ["sox", "-R", "-D"] + corpus.items.map(\.path) + [wave]
+                + ["silence", "1", "0.1", "-40d", "-1", "0.15", "-40d"])
+        guard made.status == 0 else { throw DeviceError(.missing, "sox", "sox failed; install sox") }
+        let transcripts = try workshop.transcribe([wave], profile: "live", jobs: 2, into: "unpaused").transcripts
+        guard let transcript = transcripts["unpaused"] else { return }
+        print("the open set without its pauses: \(try SeamReport(transcript: transcript, wave: wave).text)")
+    }
+
     /// The hour, and what was said in it when.
     func makeHour() throws -> (wave: String, times: String) {
         let (wave, times) = ("\(workshop.folder)/field1h.wav", "\(workshop.folder)/field1h.tsv")

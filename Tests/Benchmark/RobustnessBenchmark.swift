@@ -14,6 +14,8 @@ struct RobustnessBenchmark {
         ("-45 dB", [], ["vol", "-45dB"]),
         ("DC offset of 0.1", [], ["dcshift", "0.1"]),
         ("clipped 12 dB", [], ["vol", "12dB"]),
+        ("each file brought to -3 dB", [], ["gain", "-n", "-3"]),
+        ("high-pass at 100 Hz", [], ["highpass", "100"]),
         ("8 kHz", ["-r", "8000"], []),
         ("44.1 kHz", ["-r", "44100"], []),
         ("48 kHz", ["-r", "48000"], []),
