@@ -13,8 +13,12 @@ package struct PhraseModel {
     /// Phrases together are at most so much of what is said.
     private static let mostOfAll = 0.25
     private static let least = -9.0
+    /// A word from within a phrase is so much rarer without the one before it.
+    private static let alone = 0.02
 
     private var ones: [[String]: Double] = [:]
+    /// Of `ones`, what does not follow another word of its phrase.
+    private var beginnings: [[String]: Double] = [:]
     private var twos: [[String]: Double] = [:]
     private var threes: [[String]: Double] = [:]
     private let base: Base
@@ -28,6 +32,7 @@ package struct PhraseModel {
             let words = phrase.words
             for index in words.indices {
                 ones[[words[index]], default: 0] += rate
+                if index == 0 { beginnings[[words[index]], default: 0] += rate }
                 if index >= 1 { twos[Array(words[index - 1...index]), default: 0] += rate }
                 if index >= 2 { threes[Array(words[index - 2...index]), default: 0] += rate }
             }
@@ -36,7 +41,10 @@ package struct PhraseModel {
 
     /// The model in ARPA's form, of order three; the same phrases give the same bytes.
     package var arpa: String {
-        var first = ones.mapValues { $0 }.map { ($0.key, log($0.value)) }
+        var first = ones.map { word, all in
+            let begins = beginnings[word] ?? 0
+            return (word, log(begins + (all - begins) * Self.alone))
+        }
         first += [(["<s>"], -99), (["</s>"], -99)]
         var second = twos.map { ($0.key, log($0.value / (said([$0.key[0]]) + (ones[[$0.key[0]]] ?? 0)))) }
         var third = threes.map { entry in

@@ -131,7 +131,8 @@ package struct VocabularyPreparation: Sendable {
         func add(_ bytes: some Sequence<UInt8>) {
             for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
         }
-        add("fieldscribe vocabulary 1\n\(text)\n".utf8)
+        // The number grows when something else is made of the same words.
+        add("fieldscribe vocabulary 2\n\(text)\n".utf8)
         for path in [dictionary, languageModel] {
             var status = stat()
             _ = stat(path, &status)
