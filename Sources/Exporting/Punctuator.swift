@@ -27,17 +27,15 @@ package struct Punctuator: Sendable {
             let lowering = lowering ?? Self.middleLowering
             return Self.weights[0] + Self.weights[1] * min(pauseSeconds, Self.longestPause)
                 + Self.weights[2] * max(-Self.mostOdds, min(Self.mostOdds, odds))
-                + Self.weights[3] * (max(Self.leastLowering, min(Self.mostLowering, lowering)) - Self.middleLowering)
+                + Self.weights[3] * (max(0, min(Self.mostLowering, lowering)) - Self.middleLowering)
         }
 
         private static let weights = [-1.8, 4.8, 0.5, 0.25]
         /// In seconds; longer ones tell no more.
         private static let longestPause = 1.0
         private static let mostOdds = 10.0
-        /// In semitones: a fall that speaks neither for an end nor against it; the rise and the fall behind which more of it
-        /// tells no more.
+        /// In semitones: a fall that speaks neither for an end nor against it, and the deepest that tells more.
         private static let middleLowering = 3.0
-        private static let leastLowering = -4.0
         private static let mostLowering = 8.0
     }
 
