@@ -79,9 +79,7 @@ package final class PocketSphinxRecognizer: Recognizer {
     }
 
     package func search() throws(DeviceError) -> Bool {
-        guard var open = utterance else { return false }
-        defer { utterance = open }
-        return try open.search(frontEnd, by: decoder)
+        try utterance?.search(frontEnd, by: decoder) ?? false
     }
 
     package func close() throws(DeviceError) -> ChannelState? {
@@ -93,15 +91,14 @@ package final class PocketSphinxRecognizer: Recognizer {
 
     package func finish(alternatives: Int) throws(DeviceError) -> Hypothesis {
         guard var open = utterance else { return Hypothesis() }
+        utterance = nil
         do throws(DeviceError) {
             while try open.search(frontEnd, by: decoder) {}
             try open.end(frontEnd, by: decoder)
         } catch {
-            utterance = nil
             ps_end_utt(decoder.pointer)
             throw error
         }
-        utterance = nil
         try decoder.check(ps_end_utt(decoder.pointer), "ps_end_utt")
         // Of pure silence the decoder makes words, and is sure of them.
         guard !open.isFlat else { return Hypothesis() }
