@@ -14,29 +14,28 @@ package struct BoardSpeed: Sendable {
     /// certain to keep pace.
     private static let mostQuickOverLive = 2.5
 
-    private let path: String
+    private let folder: String
     /// Another model is another speed; nil for an engine that knows no profiles.
     private let model: String?
 
     package init(_ configuration: Configuration) {
-        path = "\(configuration.cacheFolder)/decoder-speed"
+        folder = configuration.cacheFolder
         model =
             configuration.engine == .pocketSphinx ? configuration.modelFolder(configuration.recognizer.model) : nil
     }
 
     /// Seconds of speech that a worker decodes with `live` in a second of CPU; nil where that was not measured.
     package var live: Double? {
-        guard let model, let file = fopen(path, "r") else { return nil }
-        defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: 4_096)
-        let count = fread(&bytes, 1, bytes.count, file)
-        let words = String(decoding: bytes[..<count], as: UTF8.self).split(
+        guard let model, let bytes = try? beginning(ofFile: path, count: 4_096) else { return nil }
+        let words = String(decoding: bytes, as: UTF8.self).split(
             separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
         guard words.count == 2, words[1] == "\(model)\n", let speed = Double(words[0]), speed.isFinite, speed > 0 else {
             return nil
         }
         return speed
     }
+
+    private var path: String { "\(folder)/decoder-speed" }
 
     /// Takes what a transcription in real time has cost. That it cannot be kept harms nobody.
     package func keep(_ statistics: Statistics, profile: String) {
@@ -48,8 +47,8 @@ package struct BoardSpeed: Sendable {
             case DecoderProfile.quick.name: speed / Self.mostQuickOverLive
             default: 0.0
             }
-        guard let model, live > 0, let slash = path.lastIndex(of: "/") else { return }
-        try? makeFolder(String(path[..<slash]))
+        guard let model, live > 0 else { return }
+        try? makeFolder(folder)
         try? durableReplace(path: path, with: "\(live) \(model)\n")
     }
 }
