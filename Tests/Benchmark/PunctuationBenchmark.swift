@@ -59,11 +59,7 @@ struct PunctuationBenchmark {
                     id: index + 1, range: range(segment.start, segment.end),
                     words: segment.words.map { Word($0.text, range($0.start, $0.end), confidence: $0.confidence) },
                     endedBy: segment.endedBy,
-                    voice: segment.voice.map {
-                        VoiceAnalytics(
-                            pitch: $0.pitch, jitter: $0.jitter, shimmer: $0.shimmer, voicing: $0.voicing,
-                            finalLowering: $0.finalLowering)
-                    })
+                    voice: segment.voice)
             })
     }
 

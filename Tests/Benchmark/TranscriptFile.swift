@@ -9,15 +9,7 @@ struct TranscriptFile: Decodable {
         var text: String
         var endedBy: EndReason
         var words: [Word]
-        var voice: Voice?
-    }
-
-    struct Voice: Decodable {
-        var pitch: Double
-        var jitter: Double
-        var shimmer: Double
-        var voicing: Double
-        var finalLowering: Double?
+        var voice: VoiceAnalytics?
     }
 
     struct Word: Decodable {
