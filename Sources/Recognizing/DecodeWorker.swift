@@ -108,9 +108,7 @@ package struct DecodeWorker: ~Copyable {
         switch try readFrame() {
         case .audio:
             payload.withUnsafeBytes { bytes in
-                for index in stride(from: 0, to: bytes.count - 1, by: 2) {
-                    samples.append(Int16(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: Int16.self)))
-                }
+                bytes.withMemoryRebound(to: Int16.self) { samples.append(contentsOf: $0) }
             }
             return true
         case .end: return false
