@@ -5,7 +5,7 @@ enum Migrations {
     /// "FSCR": tells our files from those of other programs.
     private static let application = 0x4653_4352
 
-    /// Applies what is missing, each step whole or not at all.
+    /// Applies what is missing, all of it or nothing.
     ///
     /// - Throws: `DeviceError` with `unsupported` where the file is of a later version or another program's.
     static func apply(to connection: Connection, path: String) throws {
@@ -34,17 +34,14 @@ enum Migrations {
                 "\(path): written by a newer fieldscribe (schema \(version), this one knows \(steps.count)); update fieldscribe"
             )
         }
-        for next in version..<steps.count {
-            try connection.transaction {
-                try connection.execute(steps[next])
-                try connection.execute(
-                    "PRAGMA user_version = \(next + 1); PRAGMA application_id = \(application)")
-                if next + 1 >= witnessed {
-                    try connection.run(
-                        "UPDATE house SET version = ?, schema = ?", .integer(next + 1),
-                        .text(try schemaChecksum(of: connection)))
-                }
-            }
+        guard version < steps.count else { return }
+        // In one transaction: every page is written once, however many steps touch it.
+        try connection.transaction {
+            for step in steps[version...] { try connection.execute(step) }
+            try connection.execute("PRAGMA user_version = \(steps.count); PRAGMA application_id = \(application)")
+            try connection.run(
+                "UPDATE house SET version = ?, schema = ?", .integer(steps.count),
+                .text(try schemaChecksum(of: connection)))
         }
     }
 
