@@ -36,8 +36,7 @@ import Testing
     private func played() throws -> [Int16] {
         let raw = folder.file("played.raw")
         #expect(shell("sox \(path) -t raw \(raw)").status == 0)
-        let bytes = try Data(contentsOf: URL(fileURLWithPath: raw))
-        return stride(from: 0, to: bytes.count, by: 2).map { Int16(bytes[$0]) | Int16(bytes[$0 + 1]) << 8 }
+        return try Data(contentsOf: URL(fileURLWithPath: raw)).withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
     }
 
     /// The script of all tests here: four seconds with a gap, and what a recording of it must be.
