@@ -39,14 +39,23 @@ class Machine:
         systemd-update-utmp.service systemd-user-sessions.service systemd-logind.service getty.target
         sys-fs-fuse-connections.mount""".split()
 
-    KERNEL = ("root=/dev/vda rw console=ttyS0 quiet panic=-1 nokaslr mitigations=off audit=0 net.ifnames=0 "
+    KERNEL = ("root=/dev/vda rw quiet panic=-1 nokaslr mitigations=off audit=0 net.ifnames=0 "
               "module_blacklist=kvm,psmouse,pcspkr,iTCO_wdt,lpc_ich random.trust_cpu=on systemd.show_status=0 "
-              "rcupdate.rcu_expedited=1 no_timer_check tsc=reliable 8250.nr_uarts=1 ")
+              "rcupdate.rcu_expedited=1 ")
+    # The emulator with its board, and what its kernel is told besides.
+    BOARDS = {
+        "amd64": (["qemu-system-x86_64", "-M", "q35,sata=off,smbus=off", "-cpu", "max,svm=off,la57=off"],
+                  "console=ttyS0 no_timer_check tsc=reliable 8250.nr_uarts=1 "),
+        # As the Raspberry Pi 4 has it.
+        "arm64": (["qemu-system-aarch64", "-M", "virt,gic-version=3", "-cpu", "cortex-a72"], "console=ttyAMA0 "),
+    }
 
     def __init__(self, image, work, log_writes=False):
         """`log_writes` records every write and flush of the disk in `writes`, for the module crash."""
         self.image, self.work, self.log_writes = os.path.abspath(image), os.path.abspath(work), log_writes
         os.makedirs(self.work, exist_ok=True)
+        with open(os.path.join(image, "architecture")) as file:
+            self.board, self.console = self.BOARDS[file.read().strip()]
         self.disk = self.path("root.img")
         self.process = None
         self._buffer = b""
@@ -103,11 +112,10 @@ class Machine:
         for name in ("qmp", "agent"):
             if os.path.exists(self.path(name)):
                 os.unlink(self.path(name))
-        words = ["qemu-system-x86_64", "-M", "q35,sata=off,smbus=off", "-accel", "tcg,thread=multi,tb-size=512",
-                 "-cpu", "max,svm=off,la57=off", "-smp", "2", "-m", "512", "-nodefaults", "-no-user-config",
-                 "-display", "none", "-no-reboot",
+        words = [*self.board, "-accel", "tcg,thread=multi,tb-size=512", "-smp", "2", "-m", "512", "-nodefaults",
+                 "-no-user-config", "-display", "none", "-no-reboot",
                  "-kernel", self.image + "/vmlinuz", "-initrd", self.image + "/initrd.img",
-                 "-append", self.KERNEL + " ".join("systemd.mask=" + unit for unit in self.MASKED),
+                 "-append", self.KERNEL + self.console + " ".join("systemd.mask=" + unit for unit in self.MASKED),
                  "-chardev", "file,id=console,append=on,path=" + self.path("console.log"),
                  "-serial", "chardev:console",
                  "-qmp", "unix:%s,server=on,wait=off" % self.path("qmp"),
