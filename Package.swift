@@ -97,7 +97,7 @@ let package = Package(
         tests("PanelTests", of: ["Core", "GpioPanel", "Panel", "TestKit"]),
         tests("ConfigurationTests", of: ["Core", "Segmenting", "GpioPanel", "Panel", "Appliance", "TestKit"]),
         tests("MicrophoneTests", of: ["Core", "Resampling", "AlsaMicrophone", "FileMicrophone", "CSndfile"]),
-        room("TestKit", uses: ["Core"]),
+        room("TestKit", uses: ["Core", "Platform"]),
         tests(
             "ApplianceTests",
             of: [

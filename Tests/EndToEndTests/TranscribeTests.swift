@@ -39,16 +39,15 @@ import Testing
         #expect(one.output.hasSuffix(single.output) && !single.output.isEmpty)
     }
 
-    @Test("Many short files keep all workers busy to the end", .timeLimit(.minutes(5)))
+    @Test("Many short files keep all workers busy to the end", .timeLimit(.minutes(15)))
     func manyFiles() async throws {
         let folder = TemporaryFolder()
         let (workers, rounds) = (3, 2)
-        let (here, go) = (folder.file("here"), folder.file("go"))
-        try #require(mkfifo(here, 0o600) == 0 && mkfifo(go, 0o600) == 0)
+        let meeting = try WorkerMeeting()
         let script =
             #filePath.split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" } + "/RecognizingTests/worker.py"
         let own = folder.file("own.conf")
-        try "[recognizer]\nengine = command:/usr/bin/python3 \(script) meet \(here) \(go)\n".write(
+        try "[recognizer]\nengine = command:/usr/bin/python3 \(script) meet \(meeting.here) \(meeting.go)\n".write(
             toFile: own, atomically: true, encoding: .utf8)
         let files = (1...workers * rounds).map { folder.file("\($0).wav") }
         for file in files {
@@ -56,18 +55,7 @@ import Testing
                 "sox", "-R", "-n", "-r", "16000", "-b", "16", file, "synth", "0.8", "whitenoise", "gain", "-12", "pad",
                 "0.5", "1", in: folder)
         }
-        async let met: Int = onThread(named: "meeting") {
-            let arrived = try FileDescriptor(opening: here, O_RDWR)
-            let left = try FileDescriptor(opening: go, O_RDWR)
-            var byte: UInt8 = 0
-            var count = 0
-            for round in 1...rounds {
-                // None is let go before as many are there as there are workers.
-                while count < round * workers, Glibc.read(arrived.number, &byte, 1) == 1 { count += 1 }
-                for _ in 0..<workers { _ = Glibc.write(left.number, &byte, 1) }
-            }
-            return count
-        }
+        async let met = meeting.hold(workers: workers, rounds: rounds)
         let ending = try await onThread(named: "transcribe") {
             try Fieldscribe(["transcribe", "--config", own, "--jobs", "\(workers)"] + files, in: folder).wait()
         }

@@ -42,7 +42,7 @@ import Testing
         #expect(whole.segments.contains { $0.endedBy == .rotation })
     }
 
-    @Test("A worker hears of an utterance before that has ended", .timeLimit(.minutes(5)))
+    @Test("A worker hears of an utterance before that has ended", .timeLimit(.minutes(15)))
     func early() async throws {
         let folder = TemporaryFolder()
         let fifo = folder.file("heard")
@@ -74,7 +74,7 @@ import Testing
         #expect(sink.faults.count == 1)
     }
 
-    @Test("A source that fails in mid-utterance leaves the workers to others", .timeLimit(.minutes(5)))
+    @Test("A source that fails in mid-utterance leaves the workers to others", .timeLimit(.minutes(15)))
     func sourceFails() async throws {
         let pool = TranscriberTests.pool("plain", size: 1)
         let pieces = Self.pieces(Array(TranscriberTests.sound([80]).prefix(88_000)))

@@ -48,24 +48,13 @@ import Testing
         #expect(segments.enumerated().allSatisfy { $1.text.hasSuffix("c\($0)") }, "\(segments.map(\.text))")
     }
 
-    @Test("One recording alone keeps all workers busy at the same time", .timeLimit(.minutes(5)), arguments: [2, 4])
+    @Test("One recording alone keeps all workers busy at the same time", .timeLimit(.minutes(15)), arguments: [2, 4])
     func beside(workers: Int) async throws {
-        let folder = TemporaryFolder()
-        let (here, go) = (folder.file("here"), folder.file("go"))
-        try #require(mkfifo(here, 0o600) == 0 && mkfifo(go, 0o600) == 0)
-        async let met: Int = onThread(named: "meeting") {
-            let arrived = try FileDescriptor(opening: here, O_RDWR)
-            let left = try FileDescriptor(opening: go, O_RDWR)
-            var byte: UInt8 = 0
-            var count = 0
-            // None is let go before all are there.
-            while count < workers, Glibc.read(arrived.number, &byte, 1) == 1 { count += 1 }
-            for _ in 0..<workers { _ = Glibc.write(left.number, &byte, 1) }
-            return count
-        }
+        let meeting = try WorkerMeeting()
+        async let met = meeting.hold(workers: workers)
         let (sink, _) = try await Self.transcribe(
             [.samples(Self.sound([Int](repeating: 5, count: workers)))],
-            with: Self.pool("meet", here, go, size: workers))
+            with: Self.pool("meet", meeting.here, meeting.go, size: workers))
         #expect(try await met == workers)
         #expect(sink.segments.map(\.words.count) == [Int](repeating: 1, count: workers))
     }

@@ -19,6 +19,12 @@ import Testing
         return samples
     }()
 
+    private static func faults(in events: AsyncStream<Event>) async -> [String] {
+        var faults: [String] = []
+        for await case .fault(let code, _) in events { faults.append(code) }
+        return faults
+    }
+
     private static func pool(model: String = "plain") -> WorkerPool {
         let tests = #filePath.split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" }
         return WorkerPool(
@@ -154,9 +160,7 @@ import Testing
         let rereading = Rereading(configuration: storage.configuration, archive: archive, hub: hub)
         #expect(try await rereading.run(pool: Self.pool()) == [2])
         hub.finish()
-        var faults: [String] = []
-        for await case .fault(let code, _) in events { faults.append(code) }
-        #expect(faults == ["damaged"])
+        #expect(await Self.faults(in: events) == ["damaged"])
         #expect(try await timeline(archive, 1).segments == live)
     }
 
@@ -198,8 +202,6 @@ import Testing
         let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: hub)
         #expect(try await backlog.run(pool: Self.pool()) == [2])
         hub.finish()
-        var faults: [String] = []
-        for await case .fault(let code, _) in events { faults.append(code) }
-        #expect(faults == ["damaged"])
+        #expect(await Self.faults(in: events) == ["damaged"])
     }
 }

@@ -1,0 +1,30 @@
+import Core
+import Glibc
+import Platform
+
+/// Where decode workers wait for each other: each writes a byte to `here`, and then reads one from `go`.
+package final class WorkerMeeting: Sendable {
+    private let folder = TemporaryFolder()
+    package var here: String { folder.file("here") }
+    package var go: String { folder.file("go") }
+
+    package init() throws {
+        for path in [here, go] where mkfifo(path, 0o600) != 0 { throw DeviceError.system("mkfifo", on: path) }
+    }
+
+    /// Lets none go before as many are there as there are workers, in each of the rounds; returns how many came.
+    package func hold(workers: Int, rounds: Int = 1) async throws -> Int {
+        let (here, go) = (here, go)
+        return try await onThread(named: "meeting") {
+            let arrived = try FileDescriptor(opening: here, O_RDWR)
+            let left = try FileDescriptor(opening: go, O_RDWR)
+            var byte: UInt8 = 0
+            var count = 0
+            for round in 1...rounds {
+                while count < round * workers, Glibc.read(arrived.number, &byte, 1) == 1 { count += 1 }
+                for _ in 0..<workers { _ = Glibc.write(left.number, &byte, 1) }
+            }
+            return count
+        }
+    }
+}
