@@ -48,7 +48,9 @@ package struct Stitcher: Sendable {
         let start = max(
             committedUpTo, min(utterance.speech.start, committed.first?.range.start ?? utterance.speech.start))
         let words = inOrder(committed, from: start)
-        let end = max(start, utterance.speech.end, words.last?.range.end ?? start)
+        // What lies between its last word and the cut may be the beginning of the next one's first word.
+        let spoken = utterance.endedBy == .rotation && !words.isEmpty ? start : utterance.speech.end
+        let end = max(start, spoken, words.last?.range.end ?? start)
         committedUpTo = end
         nextID += 1
         return Segment(

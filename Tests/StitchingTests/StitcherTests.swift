@@ -86,6 +86,14 @@ struct Rotation {
         #expect(stitcher.handle(Rotation.right, Hypothesis(words: right)).text == "one two")
     }
 
+    @Test("A word that the left side withheld, and the right side reads as two, keeps its time before the cut")
+    func splitAcrossTheCut() {
+        var stitcher = Stitcher()
+        _ = stitcher.handle(Rotation.left, Hypothesis(words: words("we      mine", from: 9)))
+        let right = words("        my kind", from: 9)
+        #expect(stitcher.handle(Rotation.right, Hypothesis(words: right)).words == right)
+    }
+
     @Test("An utterance that could not be read takes nothing from its neighbour")
     func failedNeighbour() {
         var stitcher = Stitcher()
