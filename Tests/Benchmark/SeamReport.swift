@@ -7,44 +7,70 @@ import PocketSphinxRecognizer
 /// The audio around each seam is read once more as one utterance. A word is lost where that reading has one within half
 /// a second of the seam and the transcript has none at the time of its middle; it is doubled where the transcript has
 /// the same word on both sides and that reading has it once.
+///
+/// Two readings of the same sound differ without any seam, too. So the same is asked in the middle of the session before
+/// each seam: what is found there is the judge's own doing.
 struct SeamReport {
     private static let around = 4.0
     private static let near = 0.5
 
-    private(set) var seams = 0
-    private(set) var lost = 0
-    private(set) var doubled = 0
+    private struct Findings {
+        var lost: [String] = []
+        var doubled: [String] = []
+
+        func text(of places: Int) -> String {
+            let share = 100 / Double(max(1, places))
+            let words = (lost + doubled).isEmpty ? "" : " (\((lost + doubled).joined(separator: ", ")))"
+            return "for each 100 \(shown(Double(lost.count) * share, 1)) words lost, "
+                + "\(shown(Double(doubled.count) * share, 1)) doubled\(words)"
+        }
+    }
+
+    private let recognizer: PocketSphinxRecognizer
+    private let samples: [Int16]
+    private var seams = 0
+    private var atSeams = Findings()
+    private var within = Findings()
 
     var text: String {
-        let share = 100 / Double(max(1, seams))
-        return "\(seams) seams; for each 100: \(shown(Double(lost) * share, 1)) words lost, "
-            + "\(shown(Double(doubled) * share, 1)) doubled"
+        "\(seams) seams: \(atSeams.text(of: seams)); in the middle of as many sessions: \(within.text(of: seams))"
     }
 
     init(transcript: TranscriptFile, wave: String) throws {
-        let samples = try Self.samples(wave)
-        let recognizer = try PocketSphinxRecognizer(model: PocketSphinxModel(folder: PocketSphinxModel.debian))
+        samples = try Self.samples(wave)
+        recognizer = try PocketSphinxRecognizer(model: PocketSphinxModel(folder: PocketSphinxModel.debian))
         for (left, right) in zip(transcript.segments, transcript.segments.dropFirst())
         where left.endedBy == .rotation {
             seams += 1
-            let cut = left.end
-            let from = max(0, Int((cut - Self.around) * Double(SamplePosition.rate)))
-            let to = min(samples.count, Int((cut + Self.around) * Double(SamplePosition.rate)))
-            let offset = Double(from) / Double(SamplePosition.rate)
-            let whole = try samples[from..<to].withUnsafeBufferPointer {
-                try recognizer.recognize($0, channel: nil, alternatives: 0) { _ throws(DeviceError) in }
-            }.words
-            let stitched = left.words + right.words
-            lost += whole.count { word in
-                let middle = offset + word.range.middle.seconds
-                return abs(middle - cut) <= Self.near && !stitched.contains { $0.start <= middle && middle < $0.end }
-                    && !Self.isHeard(word.text, near: middle, in: stitched)
-            }
-            if let last = left.words.last?.text, last == right.words.first?.text,
-                !zip(whole, whole.dropFirst()).contains(where: { $0.text == last && $1.text == last })
-            {
-                doubled += 1
-            }
+            try judge(left.end, in: left.words + right.words, &atSeams)
+            // Where no word is cut, as at a seam.
+            let half = left.words.count / 2
+            guard half > 0 else { continue }
+            try judge((left.words[half - 1].end + left.words[half].start) / 2, in: left.words, &within)
+        }
+    }
+
+    /// Compares the transcript's words around a moment with another reading of that sound.
+    private func judge(_ moment: Double, in words: [TranscriptFile.Word], _ findings: inout Findings) throws {
+        let rate = Double(SamplePosition.rate)
+        let from = max(0, Int((moment - Self.around) * rate))
+        let to = min(samples.count, Int((moment + Self.around) * rate))
+        let offset = Double(from) / rate
+        let whole = try samples[from..<to].withUnsafeBufferPointer {
+            try recognizer.recognize($0, channel: nil, alternatives: 0) { _ throws(DeviceError) in }
+        }.words
+        for word in whole {
+            let middle = offset + word.range.middle.seconds
+            guard abs(middle - moment) <= Self.near, !words.contains(where: { $0.start <= middle && middle < $0.end }),
+                !Self.isHeard(word.text, near: middle, in: words)
+            else { continue }
+            findings.lost.append("\(word.text) at \(shown(middle, 2)) s")
+        }
+        if let before = words.last(where: { $0.end <= moment })?.text,
+            before == words.first(where: { $0.start >= moment })?.text,
+            !zip(whole, whole.dropFirst()).contains(where: { $0.text == before && $1.text == before })
+        {
+            findings.doubled.append("\(before) at \(shown(moment, 2)) s")
         }
     }
 
