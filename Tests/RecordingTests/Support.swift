@@ -49,13 +49,6 @@ final class RecordingLog: RecordingSink {
     }
 }
 
-/// Samples that tell their place: 1, 2, 3 ... 30,000, 1, 2 ..., never zero.
-func numbered(from start: Int = 0, _ count: Int) -> [Int16] {
-    var samples = [Int16](repeating: 0, count: count)
-    for index in 0..<count { samples[index] = Int16((start + index) % 30_000 + 1) }
-    return samples
-}
-
 /// All samples of a recording.
 func samples(of path: String) throws -> [Int16] {
     let reader = try RecordingReader(path: path)

@@ -79,8 +79,6 @@ func segment(_ id: Int, _ word: String) -> Segment {
         alternatives: [Alternative(text: "\(word)s", confidence: 0.25)], endedBy: .silence)
 }
 
-func numbered(_ count: Int) -> [Int16] { (0..<count).map { Int16($0 % 30_000 + 1) } }
-
 func bytes(_ path: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(filePath: path))) }
 
 func change(_ path: String, _ body: (inout [UInt8]) throws -> Void) throws {
