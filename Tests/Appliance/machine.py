@@ -30,6 +30,12 @@ def copy_disk(source, target):
     subprocess.run(["cp", "--sparse=always", "--reflink=auto", source, target], check=True)
 
 
+def architecture_of(image):
+    """What the disk in that folder was made for, as Debian calls it."""
+    with open(os.path.join(image, "architecture")) as file:
+        return file.read().strip()
+
+
 class Machine:
     """One machine with a disk of its own, in a folder `work` where its console and sockets lie, too."""
 
@@ -54,8 +60,7 @@ class Machine:
         """`log_writes` records every write and flush of the disk in `writes`, for the module crash."""
         self.image, self.work, self.log_writes = os.path.abspath(image), os.path.abspath(work), log_writes
         os.makedirs(self.work, exist_ok=True)
-        with open(os.path.join(image, "architecture")) as file:
-            self.board, self.console = self.BOARDS[file.read().strip()]
+        self.board, self.console = self.BOARDS[architecture_of(image)]
         self.disk = self.path("root.img")
         self.process = None
         self._buffer = b""

@@ -11,7 +11,7 @@ from appliance import Appliance
 from bench import Bench
 from bounce import bounces
 from hostile import hostile
-from machine import Starved
+from machine import Starved, architecture_of
 from microphone import microphone_absent, microphone_unplugged
 from power_cut import power_cut, power_cut_control
 from power_on import power_on
@@ -73,9 +73,7 @@ def main():
         print("ok    prepared: package installed in the running machine, %.0f s" % seconds, flush=True)
     failed = 0
     everything = [name for name in SCENARIOS if name not in LONG]
-    with open(os.path.join(words.image, "architecture")) as file:
-        short = SHORT[file.read().strip()]
-    for name in words.scenarios or (everything if words.all else short):
+    for name in words.scenarios or (everything if words.all else SHORT[architecture_of(words.image)]):
         start = time.monotonic()
         folder = bench.folder(name)
         try:
