@@ -17,8 +17,12 @@ class TimedOut(Exception):
     """What was waited for did not come."""
 
 
-class Starved(Exception):
-    """The machine did not get the processor in time for what a person does: nothing can be said of the appliance."""
+class Unfit(Exception):
+    """The emulated machine failed of itself: nothing can be said of the appliance."""
+
+
+class Starved(Unfit):
+    """The machine did not get the processor in time for what a person does."""
 
 
 class GuestError(Exception):
@@ -139,6 +143,7 @@ class Machine:
         else:
             words += ["-blockdev", "driver=raw,node-name=disk,cache.no-flush=on,file.driver=file,file.filename=" + self.disk]
         self._buffer = b""
+        self._start_of_console = os.path.getsize(self.path("console.log")) if os.path.exists(self.path("console.log")) else 0
         with open(self.path("qemu.log"), "a") as log:
             # Before whatever else this machine does: sound and button of a starved one are not those of an appliance.
             self.process = subprocess.Popen(["nice", "-n", "-10"] + words + more, stdin=subprocess.DEVNULL, stdout=log,
@@ -245,7 +250,18 @@ class Machine:
             except socket.timeout:
                 raise TimedOut("no answer from the machine after %d s: %s" % (timeout * PATIENCE, what))
             if not data:
-                raise GuestError("the machine is gone; see " + self.path("console.log"))
+                raise self._end()
             self._buffer += data
         line, self._buffer = self._buffer.split(b"\n", 1)
         return line.decode().strip()
+
+    def _end(self):
+        """Why the machine went."""
+        with open(self.path("console.log"), "rb") as console:
+            console.seek(self._start_of_console)
+            said = console.read()
+        # A kernel changes its own code while it runs, and marks the place until all processors know; an emulated one may
+        # meet the mark.
+        if b"Oops: int3" in said:
+            return Unfit("its kernel met a breakpoint of its own, which is the emulator's doing")
+        return GuestError("the machine is gone; see " + self.path("console.log"))

@@ -11,7 +11,7 @@ from appliance import Appliance
 from bench import Bench
 from bounce import bounces
 from hostile import hostile
-from machine import Starved, architecture_of
+from machine import Unfit, architecture_of
 from microphone import microphone_absent, microphone_unplugged
 from power_cut import power_cut, power_cut_control
 from power_on import power_on
@@ -68,7 +68,7 @@ def main():
     bench = Bench(words.image, words.package, words.state, words.work)
     if not os.path.exists(os.path.join(words.state, "root.img")):
         fresh = words.state + ".new"
-        seconds = Appliance.prepare(words.image, words.package, bench.folder("prepare"), fresh)
+        seconds = attempt("prepared", lambda: Appliance.prepare(words.image, words.package, bench.folder("prepare"), fresh))
         os.rename(fresh, words.state)
         print("ok    prepared: package installed in the running machine, %.0f s" % seconds, flush=True)
     failed = 0
@@ -77,7 +77,7 @@ def main():
         start = time.monotonic()
         folder = bench.folder(name)
         try:
-            figures = attempt(SCENARIOS[name], bench, name)
+            figures = attempt(name, lambda: SCENARIOS[name](bench))
             print("ok    %s: %s; %.0f s" % (name, figures, time.monotonic() - start), flush=True)
         except Exception as error:
             failed += 1
@@ -88,12 +88,12 @@ def main():
     sys.exit(1 if failed else 0)
 
 
-def attempt(scenario, bench, name, times=4):
-    """Runs a scenario; once more where the machine did not get the processor, of which there is no hiding."""
+def attempt(name, scenario, times=4):
+    """Runs it; once more where the machine was not fit for it, of which there is no hiding."""
     for left in reversed(range(times)):
         try:
-            return scenario(bench)
-        except Starved as error:
+            return scenario()
+        except Unfit as error:
             if not left:
                 raise
             print("again %s: %s" % (name, error), flush=True)
