@@ -60,7 +60,7 @@ extension Configuration {
         return DecodePlan(
             for: DecodePlan.Board(
                 cores: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))),
-                availableMegabytes: megabytes - Self.systemMegabytes, liveSpeed: BoardSpeed(self).live))
+                memoryMegabytes: megabytes, liveSpeed: BoardSpeed(self).live))
     }
 
     /// The profile that keeps pace with speech on this board.
@@ -73,7 +73,4 @@ extension Configuration {
 
     /// How many decode workers: as configured, else one a core as far as the board's memory goes.
     package var workerCount: Int { recognizer.workers == 0 ? plan.workers : recognizer.workers }
-
-    /// What the rest of a small board's system needs.
-    private static let systemMegabytes = 256
 }

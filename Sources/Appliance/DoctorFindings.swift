@@ -122,13 +122,13 @@ extension DoctorFacts {
             let model = DoctorFinding(.model, .ok, "\(readerName): whole, and loads")
             let sound = decoder.isOnSpeech ? "speech" : "a synthetic sound, so roughly"
             let speed = "\(one(decoder.timesRealTime)) x real time for one worker, on \(sound)"
-            if decoder.timesRealTime * Double(max(1, BoardProfile(board, decoder: decoder).workers)) >= 1 {
+            if plan(decoder).keepsPace == true {
                 return [model, .init(.decoder, .ok, speed)]
             }
             return [
                 model,
                 .init(
-                    .decoder, .notice, "\(speed): slower than speech",
+                    .decoder, .notice, "\(speed): too slow to keep up with speech",
                     remedy: "nothing is lost: the text is written after the recording; a faster board writes it live"),
             ]
         }

@@ -1,4 +1,5 @@
 import Core
+import Recognizing
 
 // The judgement about the machine itself.
 extension DoctorFacts {
@@ -86,15 +87,29 @@ extension DoctorFacts {
         case nil: found.append(.init(.board, .ok, size))
         }
         guard case .success(let decoder) = decoder else { return found }
-        return found + [profileFinding(BoardProfile(board, decoder: decoder))]
+        return found + [profileFinding(plan(decoder))]
     }
 
-    private func profileFinding(_ profile: BoardProfile) -> DoctorFinding {
+    /// What suits the board, by what was measured now.
+    func plan(_ decoder: Decoder) -> DecodePlan {
+        DecodePlan(
+            for: DecodePlan.Board(
+                cores: board.cores, memoryMegabytes: board.memoryMegabytes, liveSpeed: decoder.timesRealTime))
+    }
+
+    private func profileFinding(_ plan: DecodePlan) -> DoctorFinding {
         let recognizer = configuration.recognizer
-        let set = (workers: recognizer.workers == 0 ? board.cores : recognizer.workers, pass: recognizer.secondPass)
-        if set == (profile.workers, profile.secondPass) { return .init(.profile, .ok, profile.words) }
-        return .init(
-            .profile, .notice, profile.words,
-            remedy: "in [recognizer], set \(profile.settings.joined(separator: " and "))")
+        let when = plan.keepsPace == true ? "the text keeps up with speech" : "the text is written after the recording"
+        let words =
+            "suits this board: \(plan.workers) \(plan.workers == 1 ? "worker" : "workers"), "
+            + "\(plan.secondPass ? "a" : "no") second pass; \(when)"
+        var settings: [String] = []
+        // Without a number there are as many as suit the board.
+        if ![0, plan.workers].contains(recognizer.workers) { settings.append("workers = \(plan.workers)") }
+        if recognizer.secondPass != plan.secondPass {
+            settings.append("second-pass = \(plan.secondPass ? "yes" : "no")")
+        }
+        if settings.isEmpty { return .init(.profile, .ok, words) }
+        return .init(.profile, .notice, words, remedy: "in [recognizer], set \(settings.joined(separator: " and "))")
     }
 }

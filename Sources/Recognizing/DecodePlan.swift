@@ -7,15 +7,15 @@ package struct DecodePlan: Hashable, Sendable {
         /// Processors that are on line.
         package var cores: Int
 
-        /// Memory that is free or could be, in megabytes: `MemAvailable`.
-        package var availableMegabytes: Int
+        /// Its memory as a whole, in megabytes.
+        package var memoryMegabytes: Int
 
         /// Seconds of audio that one worker decodes in a second with the profile `live`; nil where not measured.
         package var liveSpeed: Double?
 
-        package init(cores: Int, availableMegabytes: Int, liveSpeed: Double? = nil) {
+        package init(cores: Int, memoryMegabytes: Int, liveSpeed: Double? = nil) {
             self.cores = cores
-            self.availableMegabytes = availableMegabytes
+            self.memoryMegabytes = memoryMegabytes
             self.liveSpeed = liveSpeed
         }
     }
@@ -26,31 +26,31 @@ package struct DecodePlan: Hashable, Sendable {
     /// Names the profile that keeps pace with speech: `live` or `quick`.
     package var profile: String
 
-    /// Names the profile of the second pass; nil where the board has no time or memory for one.
-    package var secondPass: String?
+    /// Whether the board has time and memory for a second pass.
+    package var secondPass: Bool
 
     /// Whether the plan keeps pace with someone who never stops speaking; nil where the speed is not known.
     package var keepsPace: Bool?
 
     /// What the first worker takes, with the model, and each further one, in megabytes.
-    package static let memory = (first: 130, further: 100)
-    /// What the rest of the system is left with.
-    private static let reserve = 64
+    private static let memory = (first: 130, further: 100)
+    /// What the rest of a small board's system needs, recording included.
+    private static let reserve = 320
     /// A worker whose speed is below this falls behind as soon as anything else runs.
     private static let headroom = 1.5
     /// How much faster `quick` is than `live`, and `live` than `final`.
-    package static let ratio = (quick: 1.5, final: 3.0)
+    private static let ratio = (quick: 1.5, final: 3.0)
     /// A second pass that takes longer than four times the audio never comes to an end in daily use.
     private static let slowestSecondPass = 0.25
 
     /// What suits a board.
     package init(for board: Board) {
-        let room = board.availableMegabytes - Self.reserve - Self.memory.first
+        let room = board.memoryMegabytes - Self.reserve - Self.memory.first
         let byMemory = 1 + max(0, room) / Self.memory.further
         workers = max(1, min(board.cores, byMemory, 64))
         guard let speed = board.liveSpeed, speed > 0 else {
             profile = "live"
-            secondPass = room >= 0 ? "final" : nil
+            secondPass = room >= 0
             return
         }
         // Utterances are decoded beside each other, but one that is being spoken by one worker alone.
@@ -58,6 +58,6 @@ package struct DecodePlan: Hashable, Sendable {
         profile = isFast ? "live" : "quick"
         keepsPace = speed * (isFast ? 1 : Self.ratio.quick) * Double(workers) >= Self.headroom
         let second = speed / Self.ratio.final * Double(workers)
-        secondPass = room >= 0 && second >= Self.slowestSecondPass ? "final" : nil
+        secondPass = room >= 0 && second >= Self.slowestSecondPass
     }
 }

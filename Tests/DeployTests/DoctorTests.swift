@@ -17,7 +17,7 @@ import Testing
         board.temperature = 51
         board.isUndervolted = false
         var configuration = Configuration()
-        configuration.recognizer.workers = 3
+        configuration.recognizer.workers = 4
         var facts = DoctorFacts(
             configuration: configuration, sound: .success(sound),
             button: DoctorFacts.Line(name: "gpio:GPIO17", isGpio: true),
@@ -118,8 +118,8 @@ import Testing
         Case("a model that does not load", .failed, .model, "bad", exit: 1) {
             $0.decoder = .failure(DeviceError(.damaged, "ps_init", "bad; install it again"))
         },
-        Case("a slow board", .notice, .decoder, "slower than speech") {
-            $0.decoder = .success(DoctorFacts.Decoder(timesRealTime: 0.3, isOnSpeech: true))
+        Case("a slow board", .notice, .decoder, "too slow to keep up") {
+            $0.decoder = .success(DoctorFacts.Decoder(timesRealTime: 0.1, isOnSpeech: true))
         },
         Case("a measurement without speech", .ok, .decoder, "synthetic") {
             $0.decoder = .success(DoctorFacts.Decoder(timesRealTime: 1.1, isOnSpeech: false))
@@ -149,7 +149,7 @@ import Testing
         Case("a clock that nobody set", .notice, .clock, "not synchronized") { $0.isClockSynchronized = false },
         Case("a weak supply", .failed, .board, "too low", exit: 1) { $0.board.isUndervolted = true },
         Case("a hot board", .notice, .board, "82.5 degrees") { $0.board.temperature = 82.5 },
-        Case("settings for another board", .notice, .profile, "3 workers") { $0.configuration.recognizer.workers = 1 },
+        Case("settings for another board", .notice, .profile, "4 workers") { $0.configuration.recognizer.workers = 1 },
     ]
 
     @Test("a machine that is well has nothing but good words")
@@ -189,22 +189,24 @@ import Testing
     }
 
     @Test(
-        "boards get what suits their memory, cores and speed",
+        "boards are told what suits their memory, cores and speed, as the appliance does it",
         arguments: [
-            ("Zero 2 W", 420, 4, 0.25, 1, false, false), ("3 B", 900, 4, 0.15, 3, false, false),
-            ("3 B+", 900, 4, 0.5, 3, true, true), ("4", 4_000, 4, 1.1, 3, true, true),
-            ("5", 8_000, 4, 2.6, 3, true, true), ("one core", 8_000, 1, 3.0, 1, true, true),
-            ("tiny", 100, 4, 0.1, 1, false, false),
+            ("Zero 2 W", 420, 4, 0.25, "1 worker, no second pass; the text is written after"),
+            ("3 B", 900, 4, 0.15, "4 workers, no second pass; the text is written after"),
+            ("3 B+", 900, 4, 0.5, "4 workers, a second pass; the text keeps up"),
+            ("4", 4_000, 4, 1.1, "4 workers, a second pass; the text keeps up"),
+            ("one core", 8_000, 1, 3.0, "1 worker, a second pass; the text keeps up"),
         ])
-    func profiles(
-        name: String, megabytes: Int, cores: Int, speed: Double, workers: Int, secondPass: Bool, isLive: Bool
-    ) {
-        let profile = BoardProfile(
-            DoctorFacts.Board(name: name, memoryMegabytes: megabytes, cores: cores),
-            decoder: DoctorFacts.Decoder(timesRealTime: speed, isOnSpeech: true))
-        #expect(profile.workers == workers)
-        #expect(profile.secondPass == secondPass)
-        #expect(profile.isLive == isLive)
+    func profiles(name: String, megabytes: Int, cores: Int, speed: Double, words: String) throws {
+        var facts = Self.healthy()
+        facts.configuration.recognizer.workers = 0
+        facts.board = DoctorFacts.Board(name: name, memoryMegabytes: megabytes, cores: cores)
+        facts.decoder = .success(DoctorFacts.Decoder(timesRealTime: speed, isOnSpeech: true))
+        let profile = facts.findings.first { $0.check == .profile }
+        let finding = try #require(profile)
+        #expect(finding.message.contains(words), "\(finding.message)")
+        // By itself it takes as many workers as suit it.
+        #expect(finding.remedy == (words.contains("no second") ? "in [recognizer], set second-pass = no" : nil))
     }
 }
 

@@ -5,34 +5,34 @@ import Testing
     @Test(
         "Workers are as many as cores, and as memory holds",
         arguments: [
-            (cores: 4, megabytes: 3_000, workers: 4), (cores: 4, megabytes: 400, workers: 3),
-            (cores: 4, megabytes: 300, workers: 2), (cores: 4, megabytes: 150, workers: 1),
+            (cores: 4, megabytes: 3_000, workers: 4), (cores: 4, megabytes: 656, workers: 3),
+            (cores: 4, megabytes: 556, workers: 2), (cores: 4, megabytes: 420, workers: 1),
             (cores: 1, megabytes: 8_000, workers: 1), (cores: 0, megabytes: 0, workers: 1),
             (cores: 128, megabytes: 100_000, workers: 64),
         ])
     func workers(cores: Int, megabytes: Int, workers: Int) {
-        #expect(DecodePlan(for: .init(cores: cores, availableMegabytes: megabytes)).workers == workers)
+        #expect(DecodePlan(for: .init(cores: cores, memoryMegabytes: megabytes)).workers == workers)
     }
 
     @Test("A slow board reads with the quick profile, and says whether that keeps pace")
     func speed() {
         func plan(_ speed: Double, cores: Int = 4) -> DecodePlan {
-            DecodePlan(for: .init(cores: cores, availableMegabytes: 4_000, liveSpeed: speed))
+            DecodePlan(for: .init(cores: cores, memoryMegabytes: 4_000, liveSpeed: speed))
         }
-        #expect(plan(6).profile == "live" && plan(6).keepsPace == true && plan(6).secondPass == "final")
+        #expect(plan(6).profile == "live" && plan(6).keepsPace == true && plan(6).secondPass)
         #expect(plan(1.2).profile == "quick" && plan(1.2).keepsPace == true)
-        #expect(plan(0.2, cores: 1).keepsPace == false && plan(0.2, cores: 1).secondPass == nil)
+        #expect(plan(0.2, cores: 1).keepsPace == false && !plan(0.2, cores: 1).secondPass)
     }
 
     @Test("Where the speed was not measured nothing is claimed")
     func unknown() {
-        let plan = DecodePlan(for: .init(cores: 4, availableMegabytes: 4_000))
-        #expect(plan.keepsPace == nil && plan.profile == "live" && plan.secondPass == "final")
+        let plan = DecodePlan(for: .init(cores: 4, memoryMegabytes: 4_000))
+        #expect(plan.keepsPace == nil && plan.profile == "live" && plan.secondPass)
     }
 
     @Test("Without the memory for one more model there is no second pass")
     func memory() {
-        let plan = DecodePlan(for: .init(cores: 4, availableMegabytes: 180, liveSpeed: 5))
-        #expect(plan.secondPass == nil && plan.workers == 1)
+        let plan = DecodePlan(for: .init(cores: 4, memoryMegabytes: 436, liveSpeed: 5))
+        #expect(!plan.secondPass && plan.workers == 1)
     }
 }
