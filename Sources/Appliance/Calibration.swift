@@ -42,7 +42,7 @@ package struct Calibration: Hashable, Sendable {
         // Above the usual margin over the floor, and above what the noise itself reaches now and then.
         let usual = floor + 9
         let loudest = sorted[min(sorted.count - 1, sorted.count * 99 / 100)] + 3
-        threshold = (max(usual, loudest, -65) * 2).rounded() / 2
+        threshold = (max(usual, loudest, VoiceActivity.lowestThreshold) * 2).rounded() / 2
         guard threshold <= -20 else {
             throw refusal(
                 "the room is at \(one(floor)) dBFS, too loud for speech to rise above; lower the capture level or "

@@ -9,7 +9,7 @@ package struct VoiceActivity: Sendable {
     }
 
     /// No speech below this level: under it lies the noise of the converter itself.
-    private static let lowestThreshold = -65.0
+    package static let lowestThreshold = -80.0
 
     private let settings: SpeechSettings
     private let startFrames: Int
