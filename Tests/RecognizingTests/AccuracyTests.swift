@@ -9,10 +9,12 @@ import Testing
 @Suite("Accuracy") struct AccuracyTests {
     private static let folder = "/usr/share/pocketsphinx/test/data/librivox"
 
-    /// Word errors in per cent when they were last recorded. Where one falls for good, lower its number here.
+    /// Word errors in per cent when they were last recorded. Where one falls for good, lower its number here. That of `live`
+    /// was 29.6, two words of 71 fewer, before its search began with the mean of 4 s in place of 6; of the 1,500 words of the
+    /// corpus that cost three.
     @Test(
         "Word errors on people reading a novel stay within two points of what was recorded",
-        arguments: [("live", 29.6), ("final", 29.6), ("quick", 39.5)])
+        arguments: [("live", 32.4), ("final", 29.6), ("quick", 39.5)])
     func librivox(name: String, recorded: Double) throws {
         let profile = try #require(DecoderProfile.all.first { $0.name == name })
         let recognizer = try PocketSphinxRecognizer(

@@ -48,18 +48,11 @@ final class FrontEnd {
         _ = grow { fieldscribe_fe_end(pointer, $0) }
     }
 
-    /// The mean of the first so many frames; nil without any.
-    func mean(of most: Int) -> [Float]? {
-        let count = min(most, frames)
-        guard count > 0 else { return nil }
-        var sum = [Double](repeating: 0, count: width)
-        var heard = 0.0
-        // Frames without energy say nothing of the channel; the library leaves them out as well.
-        for first in stride(from: 0, to: count * width, by: width) where cepstra[first] >= 0 {
-            heard += 1
-            for index in 0..<width { sum[index] += Double(cepstra[first + index]) }
-        }
-        return sum.map { heard > 0 ? Float($0 / heard) : 0 }
+    /// The mean of all frames; nil without any.
+    var mean: [Float]? {
+        var mean = CepstralMean()
+        mean.grow(to: frames, of: self)
+        return mean.frames > 0 ? mean.values : nil
     }
 
     private func grow(by fill: (UnsafeMutablePointer<Float>?) -> Int32) -> Int {

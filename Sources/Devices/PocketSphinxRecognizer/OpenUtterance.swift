@@ -3,18 +3,22 @@ import Core
 
 /// How far the search of one utterance has come.
 ///
-/// It begins once the mean is known by which the utterance is normalised: that of the whole, or of its head where the
-/// profile allows so. Both depend on the audio alone, not on the pieces in which it comes.
+/// Each frame is normalised by the mean of the utterance as a whole; where the profile allows so, the search begins with the
+/// mean of its head, which grows until `settledFrames`. Both depend on the audio alone, not on the pieces in which it comes.
 struct OpenUtterance {
     /// A channel that is known weighs as much as so many frames of the utterance itself: one second.
     private static let channelWeight: Float = 100
-    /// Frames that are searched at a time.
+    /// Frames that are searched at a time, and by the same mean.
     private static let step = 25
+    /// Frames after which a growing mean stays as it is: six seconds.
+    private static let settledFrames = 600
 
     let channel: ChannelState?
-    /// Frames from which the mean is taken.
+    /// Frames from which the first mean is taken.
     private let headFrames: Int
-    private var mean: [Float]?
+    private var own = CepstralMean()
+    /// What is taken away from each frame.
+    private var mean: [Float] = []
     private var searched = 0
     /// What the decoder is given next.
     private var part: [Float] = []
@@ -41,12 +45,13 @@ struct OpenUtterance {
 
     /// Searches a little; false where nothing is left before more is heard.
     mutating func search(_ frontEnd: FrontEnd, by decoder: DecoderHandle) throws(DeviceError) -> Bool {
-        guard !isFlat, isComplete || frontEnd.frames >= headFrames, searched < frontEnd.frames else { return false }
-        guard let mean = mean ?? normalizing(frontEnd) else { return false }
-        self.mean = mean
-        let frames = searched..<min(searched + Self.step, frontEnd.frames)
+        let end = (searched / Self.step + 1) * Self.step
+        let least = isComplete ? searched + 1 : max(end, headFrames)
+        guard !isFlat, frontEnd.frames >= least else { return false }
+        let frames = searched..<min(end, frontEnd.frames)
+        normalize(by: headFrames == .max ? .max : min(max(end, headFrames), Self.settledFrames), of: frontEnd)
         searched = frames.upperBound
-        take(frames, of: frontEnd, less: mean)
+        take(frames, of: frontEnd)
         try decoder.check(
             fieldscribe_ps_search(decoder.pointer, &part, Int32(frontEnd.width), Int32(frames.count)),
             "ps_process_cep")
@@ -58,22 +63,32 @@ struct OpenUtterance {
         guard !isFlat else { return }
         if frontEnd.width == 0 {
             try decoder.check(ps_process_raw(decoder.pointer, samples, samples.count, 0, 1), "ps_process_raw")
-        } else if let mean, searched > 0 {
-            take((searched - 1)..<searched, of: frontEnd, less: mean)
+        } else if searched > 0 {
+            take((searched - 1)..<searched, of: frontEnd)
             try decoder.check(fieldscribe_ps_search_end(decoder.pointer, &part), "ps_process_cep")
         }
     }
 
-    /// What is taken away from each frame.
-    private func normalizing(_ frontEnd: FrontEnd) -> [Float]? {
-        guard let own = frontEnd.mean(of: headFrames) else { return nil }
-        guard let prior = channel?.cepstralMean, prior.count == own.count else { return own }
-        let weight = Float(min(headFrames, frontEnd.frames))
-        return zip(own, prior).map { ($0 * weight + $1 * Self.channelWeight) / (weight + Self.channelWeight) }
+    /// Takes the mean of so many frames, and of the channel as far as that is known.
+    private mutating func normalize(by most: Int, of frontEnd: FrontEnd) {
+        let before = own.frames
+        own.grow(to: most, of: frontEnd)
+        guard own.frames > before else { return }
+        if mean.isEmpty { mean = own.values }
+        let prior = channel?.cepstralMean
+        let weight = Float(own.frames)
+        for index in mean.indices {
+            let value = own.values[index]
+            if let prior, prior.count == mean.count {
+                mean[index] = (value * weight + prior[index] * Self.channelWeight) / (weight + Self.channelWeight)
+            } else {
+                mean[index] = value
+            }
+        }
     }
 
     /// Makes `part` of these frames.
-    private mutating func take(_ frames: Range<Int>, of frontEnd: FrontEnd, less mean: [Float]) {
+    private mutating func take(_ frames: Range<Int>, of frontEnd: FrontEnd) {
         part.removeAll(keepingCapacity: true)
         for value in (frames.lowerBound * mean.count)..<(frames.upperBound * mean.count) {
             part.append(frontEnd.cepstra[value] - mean[value % mean.count])

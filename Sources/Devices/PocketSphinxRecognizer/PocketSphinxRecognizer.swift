@@ -85,7 +85,7 @@ package final class PocketSphinxRecognizer: Recognizer {
     package func close() throws(DeviceError) -> ChannelState? {
         frontEnd.end()
         utterance?.isComplete = true
-        guard let open = utterance, !open.isFlat, let own = frontEnd.mean(of: frontEnd.frames) else { return nil }
+        guard let open = utterance, !open.isFlat, let own = frontEnd.mean else { return nil }
         return state(own, of: open.samples.count, after: open.channel)
     }
 
@@ -127,7 +127,7 @@ package final class PocketSphinxRecognizer: Recognizer {
         frontEnd.begin()
         try frontEnd.hear(samples)
         frontEnd.end()
-        return frontEnd.mean(of: frontEnd.frames).map { ChannelState(cepstralMean: $0, warp: warp) }
+        return frontEnd.mean.map { ChannelState(cepstralMean: $0, warp: warp) }
     }
 
     private func warp(_ warp: Double?) {
