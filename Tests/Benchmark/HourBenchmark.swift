@@ -12,7 +12,8 @@ struct HourBenchmark {
             [wave], profile: "live", jobs: 2, into: "hour", samplingMemory: true)
         guard let transcript = transcripts["field1h"] else { return }
         let rate = WordErrorRate(reference: reference, hypothesis: transcript.text).percent
-        let seams = try SeamReport(transcript: transcript, wave: wave)
+        var seams = try SeamReport()
+        try seams.add(transcript, wave: wave)
         if withPeer {
             let peer = try workshop.peer(wave)
             var table = Table("the field hour", "fieldscribe", "peer", "ratio")
@@ -27,16 +28,24 @@ struct HourBenchmark {
         print(seams.text)
     }
 
-    /// The open set without its pauses: in speech that goes on and on there are seams enough to count.
+    /// The open set without its pauses, in three orders: in speech that goes on and on there are seams enough to count.
     func unpaused(_ corpus: Corpus) throws {
-        let wave = "\(workshop.folder)/unpaused.wav"
-        let made = try MeasuredProcess(
-            ["sox", "-R", "-D"] + corpus.items.map(\.path) + [wave]
-                + ["silence", "1", "0.1", "-40d", "-1", "0.15", "-40d"])
-        guard made.status == 0 else { throw DeviceError(.missing, "sox", "sox failed; install sox") }
-        let transcripts = try workshop.transcribe([wave], profile: "live", jobs: 2, into: "unpaused").transcripts
-        guard let transcript = transcripts["unpaused"] else { return }
-        print("the open set without its pauses: \(try SeamReport(transcript: transcript, wave: wave).text)")
+        var seams = try SeamReport()
+        for step in 1...3 {
+            let name = "unpaused-\(step)"
+            let wave = "\(workshop.folder)/\(name).wav"
+            let items = (0..<step).flatMap { first in
+                stride(from: first, to: corpus.items.count, by: step).map { corpus.items[$0] }
+            }
+            let made = try MeasuredProcess(
+                ["sox", "-R", "-D"] + items.map(\.path) + [wave]
+                    + ["silence", "1", "0.1", "-40d", "-1", "0.15", "-40d"])
+            guard made.status == 0 else { throw DeviceError(.missing, "sox", "sox failed; install sox") }
+            let transcripts = try workshop.transcribe([wave], profile: "live", jobs: 2, into: name).transcripts
+            guard let transcript = transcripts[name] else { return }
+            try seams.add(transcript, wave: wave)
+        }
+        print("the open set without its pauses, in three orders: \(seams.text)")
     }
 
     /// The hour, and what was said in it when.

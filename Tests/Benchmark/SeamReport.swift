@@ -27,7 +27,6 @@ struct SeamReport {
     }
 
     private let recognizer: PocketSphinxRecognizer
-    private let samples: [Int16]
     private var seams = 0
     private var atSeams = Findings()
     private var within = Findings()
@@ -36,22 +35,29 @@ struct SeamReport {
         "\(seams) seams: \(atSeams.text(of: seams)); in the middle of as many sessions: \(within.text(of: seams))"
     }
 
-    init(transcript: TranscriptFile, wave: String) throws {
-        samples = try Self.samples(wave)
+    init() throws {
         recognizer = try PocketSphinxRecognizer(model: PocketSphinxModel(folder: PocketSphinxModel.debian))
+    }
+
+    /// Judges the seams of another transcript.
+    mutating func add(_ transcript: TranscriptFile, wave: String) throws {
+        let samples = try Self.samples(wave)
         for (left, right) in zip(transcript.segments, transcript.segments.dropFirst())
         where left.endedBy == .rotation {
             seams += 1
-            try judge(left.end, in: left.words + right.words, &atSeams)
+            try judge(left.end, of: samples, in: left.words + right.words, &atSeams)
             // Where no word is cut, as at a seam.
             let half = left.words.count / 2
             guard half > 0 else { continue }
-            try judge((left.words[half - 1].end + left.words[half].start) / 2, in: left.words, &within)
+            let middle = (left.words[half - 1].end + left.words[half].start) / 2
+            try judge(middle, of: samples, in: left.words, &within)
         }
     }
 
     /// Compares the transcript's words around a moment with another reading of that sound.
-    private func judge(_ moment: Double, in words: [TranscriptFile.Word], _ findings: inout Findings) throws {
+    private func judge(
+        _ moment: Double, of samples: [Int16], in words: [TranscriptFile.Word], _ findings: inout Findings
+    ) throws {
         let rate = Double(SamplePosition.rate)
         let from = max(0, Int((moment - Self.around) * rate))
         let to = min(samples.count, Int((moment + Self.around) * rate))
