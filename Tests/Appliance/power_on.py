@@ -11,6 +11,8 @@ def power_on(bench):
         machine.boot()
         ready = machine.until_ready()
         expect(not machine.is_lit(), "the lamp is on although nobody pressed")
+        idle = int(machine.shell("sed -n 's/^VmRSS:[^0-9]*\\([0-9]*\\) kB/\\1/p' "
+                                 "/proc/$(systemctl show -P MainPID fieldscribe)/status"))
         machine.room_sounds()
         machine.press()
         number = machine.until_recorded(5)["recording"]
@@ -39,5 +41,5 @@ def power_on(bench):
         same = equal_samples(ROOM, recorded, place, 0)
         expect(same == len(recorded) // 2, "sample %d of %d is not what was heard" % (same, len(recorded) // 2))
         machine.shell("fieldscribe verify")
-        return "ready after %.0f s, press to lamp %.0f ms, %.1f s sample-exact, text '%s', 1 mark" % (
-            ready, answered * 1000, same / RATE, text)
+        return "ready after %.0f s, idle %.1f MB resident, press to lamp %.0f ms, %.1f s sample-exact, text '%s', 1 mark" % (
+            ready, idle * 1.024e-3, answered * 1000, same / RATE, text)
