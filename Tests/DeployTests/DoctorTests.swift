@@ -195,7 +195,9 @@ import Testing
             ("3 B", 900, 4, 0.15, "4 workers, no second pass; the text is written after"),
             ("3 B+", 900, 4, 0.5, "4 workers, a second pass; the text keeps up"),
             ("4", 4_000, 4, 1.1, "4 workers, a second pass; the text keeps up"),
+            ("5", 8_000, 4, 2.6, "4 workers, a second pass; the text keeps up"),
             ("one core", 8_000, 1, 3.0, "1 worker, a second pass; the text keeps up"),
+            ("tiny", 100, 4, 0.1, "1 worker, no second pass; the text is written after"),
         ])
     func profiles(name: String, megabytes: Int, cores: Int, speed: Double, words: String) throws {
         var facts = Self.healthy()
