@@ -87,7 +87,8 @@ let package = Package(
         .executableTarget(
             name: "benchmark",
             dependencies: [
-                "Core", "Platform", "Exporting", "FileMicrophone", "PocketSphinxRecognizer", "TestKit", "fieldscribe",
+                "Core", "Platform", "Exporting", "FileMicrophone", "PocketSphinxRecognizer", "Appliance", "TestKit",
+                "fieldscribe",
             ],
             path: "Tests/Benchmark",
             exclude: ["slow-stick"]),

@@ -29,10 +29,10 @@ systemd-run --quiet --wait --property=SystemCallFilter=@system-service --propert
 """
 
 
-def sandbox(minutes):
+def sandbox(minutes, name="sandbox"):
     """A scenario: so many minutes of use; no denied call, no socket but local ones, no word of it in the log."""
     def scenario(bench):
-        with bench.appliance("sandbox") as machine:
+        with bench.appliance(name) as machine:
             threads = set(machine.shell("cat /proc/$(systemctl show -P MainPID fieldscribe)/task/*/comm").split())
             expect(threads <= set(NAMES), "threads that are not watched: %s" % " ".join(threads - set(NAMES)))
             machine.shell(WATCH)

@@ -2,7 +2,8 @@ import Core
 import FoundationEssentials
 import TestKit
 
-/// Word errors, CPU and memory of every profile on the open set, against the stock program file by file.
+/// Word errors, CPU and memory of every profile on the open set, against the stock program file by file; and where that is
+/// asked for, seams and latency.
 struct AccuracyBenchmark {
     /// What one way of transcribing came to.
     struct Result: Codable {
@@ -10,9 +11,14 @@ struct AccuracyBenchmark {
         /// Per cent by group; the empty name stands for all.
         var wordErrors: [String: Double]
         var cpuSeconds: Double
+        var wallSeconds: Double
         var audioSeconds: Double
         /// Of the program and its workers together.
         var peakMegabytes: Double
+        /// Of the same files without their pauses.
+        var seams: SeamReport.Shares?
+        /// Of one reader's files in a row.
+        var latency: LatencyBenchmark.Latency?
 
         var timesRealTime: Double { cpuSeconds / audioSeconds }
         var overall: Double { wordErrors[""] ?? 0 }
@@ -25,6 +31,8 @@ struct AccuracyBenchmark {
     let corpus: Corpus
     /// What its files are called by.
     var title = "accuracy"
+    /// Whether seams and latency are measured, too.
+    var isComplete = false
 
     /// Measures everything, or only what is named, prints the tables, and writes `accuracy.json` and `accuracy.svg`. What
     /// is not measured now comes from the last run that did.
@@ -43,19 +51,30 @@ struct AccuracyBenchmark {
             corpus.items.map(\.path), profile: profile, into: "\(title)-\(profile)", samplingMemory: true)
         let confidence = ConfidenceReport(corpus: corpus, transcripts: transcripts)
         print("\nConfidence of \(profile):\n\n\(confidence.markdown)")
-        return Result(
+        var result = Result(
             name: profile, wordErrors: percent(transcripts.mapValues(\.text)), cpuSeconds: cost.cpuSeconds,
-            audioSeconds: try audioSeconds(), peakMegabytes: cost.peakTogetherMegabytes)
+            wallSeconds: cost.wallSeconds, audioSeconds: try audioSeconds(),
+            peakMegabytes: cost.peakTogetherMegabytes)
+        guard isComplete else { return result }
+        let seams = try HourBenchmark(workshop: workshop).unpaused(corpus, profile: profile, orders: 1)
+        print("Without the pauses: \(seams.text)")
+        result.seams = seams.shares
+        if LatencyBenchmark.profiles.contains(profile), let reader = try corpus.reader(in: workshop.folder) {
+            result.latency = try LatencyBenchmark(workshop: workshop).measure(reader.path, profile: profile)
+        }
+        return result
     }
 
     private func measurePeer() throws -> Result {
         var texts: [String: String] = [:]
         var result = Result(
-            name: Self.peer, wordErrors: [:], cpuSeconds: 0, audioSeconds: try audioSeconds(), peakMegabytes: 0)
+            name: Self.peer, wordErrors: [:], cpuSeconds: 0, wallSeconds: 0, audioSeconds: try audioSeconds(),
+            peakMegabytes: 0)
         for item in corpus.items {
             let (text, cost) = try workshop.peer(item.path, into: "\(Self.peer).txt")
             texts[item.name] = text
             result.cpuSeconds += cost.cpuSeconds
+            result.wallSeconds += cost.wallSeconds
             result.peakMegabytes = max(result.peakMegabytes, cost.peakMegabytes)
         }
         result.wordErrors = percent(texts)
@@ -86,11 +105,23 @@ struct AccuracyBenchmark {
             row("word errors, \(group), %") { shown($0.wordErrors[group] ?? 0, 1) }
         }
         row("word errors, all, %") { shown($0.overall, 1) }
-        guard let peer = results.last, peer.name == Self.peer else { return table }
-        row("by the peer's") { shown($0.overall / peer.overall, 2) }
+        let peer = results.last { $0.name == Self.peer }
+        if let peer { row("by the peer's") { shown($0.overall / peer.overall, 2) } }
         row("CPU, x real time") { shown($0.timesRealTime, 3) }
-        row("by the peer's") { shown($0.cpuSeconds / peer.cpuSeconds, 2) }
+        if let peer { row("by the peer's") { shown($0.cpuSeconds / peer.cpuSeconds, 2) } }
+        row("wall, x real time") { shown($0.wallSeconds / $0.audioSeconds, 3) }
         row("peak memory, MB") { shown($0.peakMegabytes, 0) }
+        guard results.contains(where: { $0.seams != nil }) else { return table }
+        func row(_ name: String, _ figure: (Result) -> Double?, _ decimals: Int) {
+            row(name) { figure($0).map { shown($0, decimals) } ?? "-" }
+        }
+        row("seams", { $0.seams.map { Double($0.seams) } }, 0)
+        row("words lost for 100 seams", { $0.seams?.lost }, 1)
+        row("the same where there is no seam", { $0.seams?.lostElsewhere }, 1)
+        row("words doubled for 100 seams", { $0.seams?.doubled }, 1)
+        row("end of speech to committed text: median s", { $0.latency?.median }, 2)
+        row("nine of ten, s", { $0.latency?.nineOfTen }, 2)
+        row("longest, s", { $0.latency?.longest }, 2)
         return table
     }
 }

@@ -59,6 +59,9 @@ struct Corpus {
             })
     }
 
+    /// One reader's files in a row; nil where they are not in this set.
+    func reader(in folder: String) throws -> Item? { try joined(in: folder).items.first { $0.group == "lj" } }
+
     /// Errors by group, and of all under the empty name, against the texts by file name.
     func errors(of texts: [String: String]) -> [String: WordErrorRate] {
         items.reduce(into: [:]) { sums, item in

@@ -28,10 +28,10 @@ struct HourBenchmark {
         print(seams.text)
     }
 
-    /// The open set without its pauses, in three orders: in speech that goes on and on there are seams enough to count.
-    func unpaused(_ corpus: Corpus) throws {
+    /// The open set without its pauses, in as many orders: in speech that goes on and on there are seams enough to count.
+    func unpaused(_ corpus: Corpus, profile: String = "live", orders: Int = 3) throws -> SeamReport {
         var seams = try SeamReport()
-        for step in 1...3 {
+        for step in 1...orders {
             let name = "unpaused-\(step)"
             let wave = "\(workshop.folder)/\(name).wav"
             let items = (0..<step).flatMap { first in
@@ -41,11 +41,11 @@ struct HourBenchmark {
                 ["sox", "-R", "-D"] + items.map(\.path) + [wave]
                     + ["silence", "1", "0.1", "-40d", "-1", "0.15", "-40d"])
             guard made.status == 0 else { throw DeviceError(.missing, "sox", "sox failed; install sox") }
-            let transcripts = try workshop.transcribe([wave], profile: "live", jobs: 2, into: name).transcripts
-            guard let transcript = transcripts[name] else { return }
+            let transcripts = try workshop.transcribe([wave], profile: profile, jobs: 2, into: name).transcripts
+            guard let transcript = transcripts[name] else { continue }
             try seams.add(transcript, wave: wave)
         }
-        print("the open set without its pauses, in three orders: \(seams.text)")
+        return seams
     }
 
     /// The hour, and what was said in it when.

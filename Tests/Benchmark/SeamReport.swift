@@ -14,6 +14,16 @@ struct SeamReport {
     private static let around = 4.0
     private static let near = 0.5
 
+    /// For each 100 seams.
+    struct Shares: Codable {
+        var seams: Int
+        var lost: Double
+        var doubled: Double
+        /// The judge's own, where there is no seam.
+        var lostElsewhere: Double
+        var doubledElsewhere: Double
+    }
+
     private struct Findings {
         var lost: [String] = []
         var doubled: [String] = []
@@ -33,6 +43,13 @@ struct SeamReport {
 
     var text: String {
         "\(seams) seams: \(atSeams.text(of: seams)); in the middle of as many sessions: \(within.text(of: seams))"
+    }
+
+    var shares: Shares {
+        let share = 100 / Double(max(1, seams))
+        return Shares(
+            seams: seams, lost: Double(atSeams.lost.count) * share, doubled: Double(atSeams.doubled.count) * share,
+            lostElsewhere: Double(within.lost.count) * share, doubledElsewhere: Double(within.doubled.count) * share)
     }
 
     init() throws {
