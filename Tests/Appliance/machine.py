@@ -49,7 +49,7 @@ class Machine:
         systemd-update-utmp.service systemd-user-sessions.service systemd-logind.service getty.target
         sys-fs-fuse-connections.mount""".split()
 
-    KERNEL = ("root=/dev/vda rw quiet panic=-1 nokaslr mitigations=off audit=0 net.ifnames=0 "
+    KERNEL = ("root=/dev/vda rw quiet panic=-1 nokaslr mitigations=off net.ifnames=0 "
               "module_blacklist=kvm,psmouse,pcspkr,iTCO_wdt,lpc_ich random.trust_cpu=on systemd.show_status=0 "
               "rcupdate.rcu_expedited=1 ")
     # The emulator with its board, and what its kernel is told besides.

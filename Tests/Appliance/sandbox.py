@@ -1,45 +1,78 @@
 """Used behind its sandbox for as long as one likes, while the kernel tells of every call that it refuses."""
 
 import re
+import shlex
 import time
 
 from bench import expect
+from machine import architecture_of
 from stick import insert, make_stick
 
-# What threads of ours are called; `watched` fails where the running service has another.
-NAMES = ("capture", "client", "control", "copy", "decode", "events", "fieldscribe", "link", "listening", "microphone",
-         "panel", "poweroff", "worker-start", "writer")
+# What threads of ours are called, and a decode worker ("exe", for it is started as /proc/self/exe); `look` fails where the
+# running service has another. What copies to a stick is watched by these names alone.
+NAMES = ("capture", "client", "control", "copy", "decode", "events", "exe", "fieldscribe", "link", "listening", "microphone",
+         "panel", "partial", "poweroff", "worker-start", "writer")
 
-# The kernel's own record of calls that were refused by the sandbox (EPERM), and of sockets that are not local ones. One
-# refusal is meant: 305, clock_adjtime, to which a sandbox that protects the clock answers in the place of the kernel.
+# The kernel's own record of calls that were refused by the sandbox: EPERM (-1), and EAFNOSUPPORT (-97) for sockets that are
+# not local ones; and of such sockets where nothing refused them. One refusal is meant: clock_adjtime, to which a sandbox that
+# protects the clock answers in the place of the kernel.
 WATCH = """mkdir -p /sys/kernel/tracing/instances/sandbox
 cd /sys/kernel/tracing/instances/sandbox
-echo 'ret == -1 && id != 305 && (%(ours)s)' >events/raw_syscalls/sys_exit/filter
+echo '(ret == -97 || ret == -1 && id != %(clock_adjtime)d) && (%(ours)s)' >events/raw_syscalls/sys_exit/filter
 echo 1 >events/raw_syscalls/sys_exit/enable
 echo 'family != 1 && (%(ours)s)' >events/syscalls/sys_enter_socket/filter
 echo 1 >events/syscalls/sys_enter_socket/enable
-""" % {"ours": " || ".join('comm == "%s"' % name for name in NAMES)}
-SEEN = "grep -v '^#' /sys/kernel/tracing/instances/sandbox/trace; true"
-
-# Programs by our name that do what ours must not, one without a sandbox and one in it: what is watched for is seen.
-CONTROL = """mkdir -p /opt/control/denied; cp /bin/bash /opt/control/fieldscribe; cp /usr/sbin/chroot /opt/control/denied/fieldscribe
-/opt/control/fieldscribe -c 'exec 3<>/dev/tcp/127.0.0.1/9' || true
-systemd-run --quiet --wait --property=SystemCallFilter=@system-service --property=SystemCallFilter=~@privileged \
-    --property=SystemCallErrorNumber=EPERM /opt/control/denied/fieldscribe / /bin/true || true
 """
+CLOCK_ADJTIME = {"amd64": 305, "arm64": 266}
+SEEN = "grep -v '^#' /sys/kernel/tracing/instances/sandbox/trace; true"
+# What the kernel says of a program that broke a rule of AppArmor or SELinux, or was killed for a call.
+DENIED = "journalctl --sync; journalctl -b -o cat | grep -E 'apparmor=.DENIED|avc: +denied|type=1326|SECCOMP auid'; true"
+
+# Each process of the service as it is now: its threads, its filter, its network; its sockets, and those that are local ones.
+LOOK = """cd /proc
+local='NR > 1 { print "local socket:[" $7 "]" }'
+echo "outside $(readlink 1/ns/net)"
+for process in $(cat "/sys/fs/cgroup$(systemctl show -P ControlGroup fieldscribe)/cgroup.procs"); do
+    sed 's/^/thread /' $process/task/*/comm
+    grep -E '^(Seccomp|NoNewPrivs):' $process/status
+    readlink $process/ns/net | sed 's/^/network /'
+    find $process/fd -lname 'socket:*' -printf 'socket %l\\n'
+    awk "$local" $process/net/unix
+done 2>/dev/null
+awk "$local" 1/net/unix
+"""
+
+# Programs that do what ours must not, by our name where it is watched for: without a sandbox, in one of systemd, and under
+# a rule of AppArmor; and one that says what was said. All of it must be seen.
+CONTROL = """mkdir -p /opt/control/denied
+cp /bin/bash /opt/control/fieldscribe
+cp /usr/sbin/chroot /opt/control/denied/fieldscribe
+cp /bin/cat /opt/control/confined
+/opt/control/fieldscribe -c 'exec 3<>/dev/tcp/127.0.0.1/9'
+sandboxed='systemd-run --quiet --wait --property=SystemCallFilter=@system-service'
+$sandboxed --property=SystemCallFilter=~@privileged --property=SystemCallErrorNumber=EPERM \
+    /opt/control/denied/fieldscribe / /bin/true
+$sandboxed --property=RestrictAddressFamilies=AF_UNIX /opt/control/fieldscribe -c 'exec 3<>/dev/tcp/127.0.0.1/9'
+$sandboxed --property=SystemCallFilter=~@privileged /opt/control/denied/fieldscribe / /bin/true
+echo 'profile control /opt/control/confined { file, audit deny /etc/hostname r, }' | apparmor_parser --skip-cache --replace
+/opt/control/confined /etc/hostname
+systemd-run --quiet --wait --unit=fieldscribe-control --description=control echo %s
+"""
+CONTROLS_SEEN = ("sys_socket", "= -1", "= -97")
+CONTROLS_DENIED = ("apparmor=", "type=1326")
 
 
 def sandbox(minutes, name="sandbox"):
-    """A scenario: so many minutes of use; no denied call, no socket but local ones, no word of it in the log."""
+    """A scenario: so many minutes of use; no call of ours refused, no socket but local ones, no rule broken, nothing of what was
+    said in the log; and every process of the service has its filter, no way to more rights, and a network of its own."""
     def scenario(bench):
         with bench.appliance(name) as machine:
-            threads = set(machine.shell("cat /proc/$(systemctl show -P MainPID fieldscribe)/task/*/comm").split())
-            expect(threads <= set(NAMES), "threads that are not watched: %s" % " ".join(threads - set(NAMES)))
-            machine.shell(WATCH)
+            machine.shell(WATCH % {"clock_adjtime": CLOCK_ADJTIME[architecture_of(bench.image)],
+                                   "ours": " || ".join('comm == "%s"' % name for name in NAMES)})
             make_stick(machine.path("stick.img"), "vfat")
-            began, recordings, sticks, words = time.monotonic(), 0, 0, set()
+            began, recordings, sticks, spoken = time.monotonic(), 0, 0, set()
             while not sticks or time.monotonic() - began < minutes * 60:
-                words |= set(use(machine))
+                spoken |= use(machine)
                 recordings += 1
                 if recordings % 4 == 2:
                     insert(machine, machine.path("stick.img"), timeout=300)
@@ -48,36 +81,69 @@ def sandbox(minutes, name="sandbox"):
             used = (time.monotonic() - began) / 60
             seen = machine.shell(SEEN)
             expect(not seen, "refused by the sandbox, or no local socket:\n" + seen)
-            sockets = machine.shell("cd /proc/$(systemctl show -P MainPID fieldscribe)/net; "
-                                    "cat tcp tcp6 udp udp6 raw raw6 packet 2>/dev/null | grep -c '^ *[0-9a-f]*: '; true").strip()
-            expect(sockets == "0", "%s sockets of the network" % sockets)
-            said = machine.shell("journalctl -b -o cat -u fieldscribe -u 'fieldscribe-export@*'")
-            expect(len(words) >= 3, "only these words were written down: %s" % " ".join(words))
-            spoken = [word for word in words if len(word) > 4 and re.search(r"\b%s\b" % re.escape(word), said)]
-            expect(not spoken, "words of the transcript in the journal: %s" % " ".join(spoken))
-            denied = machine.shell("journalctl -b -k -o cat | grep -iE 'apparmor=.DENIED|avc:|audit: .*(seccomp|denied)'; true")
+            denied = machine.shell(DENIED)
             expect(not denied, denied)
+            phrases = [text for text in spoken if " " in text]
+            expect(phrases, "no phrase was written down, only: %s" % spoken)
+            expect(not (found := told(machine, spoken)), "in the journal: %s" % found)
             restarts = machine.shell("systemctl show -P NRestarts fieldscribe").strip()
             expect(restarts == "0", "the service started anew %s times" % restarts)
             machine.shell("fieldscribe verify")
-            machine.shell(CONTROL, timeout=300)
-            seen = machine.shell(SEEN)
-            for what in ("sys_socket", "= -1"):
-                expect(what in seen, "the control was not seen: %s in\n%s" % (what, seen))
-            return "%.0f minutes, %d recordings, %d times a stick: no call refused, no socket but local ones, none of %d " \
-                "words in the journal; the control was seen" % (used, recordings, sticks, len(words))
+            control(machine, phrases[0])
+            return "%.0f minutes, %d recordings, %d times a stick: no call refused, no rule broken, no socket but local " \
+                "ones, none of %d phrases in the journal; all %d controls were seen" % (
+                    used, recordings, sticks, len(phrases), len(CONTROLS_SEEN + CONTROLS_DENIED) + 1)
     return scenario
 
 
+def control(machine, phrase):
+    """Does what must not be done; fails unless all of it is seen."""
+    machine.shell(CONTROL % shlex.quote(phrase) + "true", timeout=300)
+    for script, controls in ((SEEN, CONTROLS_SEEN), (DENIED, CONTROLS_DENIED)):
+        said = machine.shell(script)
+        for what in controls:
+            expect(what in said, "a control was not seen: %s in\n%s" % (what, said))
+    found = told(machine, {phrase})
+    expect(found == sorted([phrase, *long_words(phrase)]), "of '%s' in the journal only this was found: %s" % (phrase, found))
+
+
 def use(machine):
-    """One recording with a mark, and what a person asks for; returns the words that were written down."""
+    """One recording with a mark, and what a person asks for; returns what was written down, a text each segment."""
     machine.room_sounds()
     machine.press()
     number = machine.until_recorded(5)["recording"]
     machine.press(seconds=1.4)
     machine.until_recorded(8)
+    look(machine)
     machine.press()
     machine.until_written()
+    look(machine)
     machine.shell("fieldscribe list; fieldscribe search forward; fieldscribe show %d; timeout 2 fieldscribe watch --json; "
                   "fieldscribe status" % number, check=False)
-    return machine.text_of(machine.transcript(number)).split()
+    return {segment["text"].lower() for segment in machine.transcript(number)["segments"]}
+
+
+def look(machine):
+    """Fails unless each process of the service, decode workers too, is behind the sandbox and watched."""
+    seen = {}
+    for line in machine.shell(LOOK).splitlines():
+        what, value = line.split(maxsplit=1)
+        seen.setdefault(what, set()).add(value)
+    expect({"fieldscribe", "exe"} <= seen["thread"], "service and worker are not both there: %s" % seen["thread"])
+    expect(seen["thread"] <= set(NAMES), "threads that are not watched: %s" % (seen["thread"] - set(NAMES)))
+    expect(seen["Seccomp:"] == {"2"}, "a process without a filter")
+    expect(seen["NoNewPrivs:"] == {"1"}, "a process that could get more rights")
+    expect(not seen["network"] & seen["outside"], "a process in the network of the machine")
+    expect(seen["socket"] <= seen["local"], "no local sockets: %s" % (seen["socket"] - seen["local"]))
+
+
+def told(machine, spoken):
+    """What is in the journal of what was spoken: phrases of two words or more in all of it, long words in what is ours."""
+    everything, ours = (" ".join(machine.shell("journalctl --sync; journalctl -b -o cat" + of).lower().split())
+                        for of in ("", " -u 'fieldscribe*'"))
+    words = {word for text in spoken for word in long_words(text) if re.search(r"\b%s\b" % re.escape(word), ours)}
+    return sorted(words.union(text for text in spoken if " " in text and text in everything))
+
+
+def long_words(text):
+    return {word for word in text.split() if len(word) > 4}
