@@ -134,7 +134,8 @@ package final class LiveRecording: Sendable {
             settings.hearsEarly = true
             let statistics = try await Transcriber(pool: pool, settings: settings).run(
                 desk.source,
-                into: ArchiveSink(archive: archive, recording: id, pass: pass, hub: hub) { [desk] position in
+                into: ArchiveSink(archive: archive, recording: id, pass: pass, hub: hub) { [desk, session] position in
+                    session.sync(upTo: position)
                     try await desk.isDurable(upTo: position)
                 })
             try await archive.endPass(pass, recording: id)

@@ -38,6 +38,7 @@ final class CaptureLink: Sendable {
     private let outcome = Mutex<Outcome>(.stopped)
     private let news = Mutex<[News]>([])
     private let captured = Atomic<Int64>(0)
+    private let wanted = Atomic<Int64>(0)
 
     init(ringSamples: Int) { ring = SampleRing(capacity: ringSamples) }
 
@@ -88,6 +89,15 @@ final class CaptureLink: Sendable {
             return news
         }
     }
+
+    /// Any thread: asks that everything before a position goes to the disk at once.
+    func wantSync(upTo position: SamplePosition) {
+        wanted.max(position.samples, ordering: .releasing)
+        data.signal()
+    }
+
+    /// Writer: how far somebody waits for the disk.
+    var syncWantedUpTo: SamplePosition { SamplePosition(wanted.load(ordering: .acquiring)) }
 
     /// Writer: says that there is more room.
     func freed() { room.signal() }

@@ -58,6 +58,9 @@ package final class RecordingSession: Sendable {
     /// How far the capture has come; what is on the disk is up to a sync behind it. From any thread.
     package var position: SamplePosition { link.position }
 
+    /// Asks that everything before a position, which is recorded already, goes to the disk at once. From any thread.
+    package func sync(upTo position: SamplePosition) { link.wantSync(upTo: position) }
+
     /// Records until the microphone ends, `stop` is called, the task is cancelled, or the disk fails. Once a session.
     ///
     /// What fails after the file was made does not throw: the result tells of it, and of what was saved.

@@ -129,7 +129,9 @@ final class Writer {
 
     private func syncIfDue() throws(DeviceError) {
         guard end > syncedUpTo else { return }
-        guard MonotonicClock.nanoseconds >= syncDue || link.ring.needsRelease else { return }
+        let wanted = link.syncWantedUpTo
+        let isWanted = wanted > syncedUpTo && wanted <= end
+        guard isWanted || MonotonicClock.nanoseconds >= syncDue || link.ring.needsRelease else { return }
         try file.sync()
         link.ring.release()
         link.freed()

@@ -60,6 +60,31 @@ import Testing
         #expect(lies.entries.withLock { $0 } == [])
     }
 
+    @Test("who waits for the disk need not wait for the next sync")
+    func syncWanted() async throws {
+        let synced = Wakeup()
+        let log = RecordingLog { entry in
+            if entry == .synced(3_000) { synced.signal() }
+        }
+        let asker = Stopper()
+        let session = session(
+            ScriptedMicrophone(
+                isRealTime: true,
+                [
+                    // These are synced at once, the next ones in an hour.
+                    .samples(numbered(1_000)), .samples(numbered(from: 1_000, 2_000)),
+                    .perform {
+                        asker.session.withLock { $0 }?.sync(upTo: SamplePosition(2_500))
+                        synced.wait(timeout: .seconds(300))
+                    },
+                    .samples(numbered(from: 3_000, 1_000)),
+                ]), settings(ringSeconds: 30, syncSeconds: 3_600), sink: log)
+        asker.session.withLock { $0 = session }
+        #expect(try await session.run() == RecordingResult(length: SamplePosition(4_000), reason: .ended))
+        #expect(log.entries.contains(.synced(3_000)))
+        #expect(try samples(of: path) == numbered(4_000))
+    }
+
     @Test("a stop from elsewhere ends the recording with its reason; the first one counts")
     func stops() async throws {
         let progress = RecordingProgress()
