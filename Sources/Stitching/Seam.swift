@@ -3,8 +3,8 @@ import Core
 /// The place where two utterances heard the same audio.
 ///
 /// The left side is committed already. So the seam decides which of the right side's words go on from there, and
-/// which words that the left side withheld must be brought back. It knows six ways to fail, and has a test for each:
-/// a word dropped, a word doubled, a word glued from two, words swapped, a clause missing, the tail missing.
+/// which words that the left side withheld must be brought back. It knows seven ways to fail, and has a test for each:
+/// a word dropped, a word doubled, a word glued from two, words swapped, a clause missing, the tail or the head missing.
 struct Seam: Sendable {
     /// What is known of the utterance on the left.
     struct Side: Sendable {
@@ -22,8 +22,10 @@ struct Seam: Sendable {
 
     /// Two sides may time the middle of the same word so far apart: 200 ms, in samples.
     private static let sameWord: Int64 = 3_200
-    /// A word that ends this close to the end of the audio was cut off: 30 ms, in samples.
+    /// A word that comes this close to the edge of the audio was cut off: 30 ms, in samples.
     private static let cutOff: Int64 = 480
+    /// The same word no farther away is the same one, however it is timed: 500 ms, in samples.
+    private static let nearby: Int64 = 8_000
 
     let overlap: SampleRange
     let left: Side
@@ -36,7 +38,8 @@ struct Seam: Sendable {
             guard word.range.start < overlap.end else { return true }
             let counterpart = counterparts[index]
             return word.range.middle >= cut
-                ? !isCommitted(word, counterpart: counterpart) : isWithheld(word, counterpart: counterpart)
+                ? !isCommitted(word, counterpart: counterpart)
+                : isWithheld(word, counterpart: counterpart) || isMissingHead(word)
         }.map(\.element)
         return (kept + missingTail(kept)).sorted { $0.range.start < $1.range.start }
     }
@@ -81,6 +84,15 @@ struct Seam: Sendable {
                 && !kept.contains { $0.range.intersection(word.range) != nil }
                 && !left.committed.contains { covers($0, word) }
         }
+    }
+
+    /// Whether the left side has no word in the time of this one, which is whole.
+    private func isMissingHead(_ word: Word) -> Bool {
+        word.range.start > overlap.start + Self.cutOff
+            && !(left.committed + left.withheld).contains { other in
+                other.range.intersection(word.range) != nil
+                    || other.text == word.text && abs(other.range.middle - word.range.middle) <= Self.nearby
+            }
     }
 
     /// Whether most of `word` lies within `other`.

@@ -63,6 +63,10 @@ struct Rotation {
             Seam("clause behind the cut", "we", "           all go home now", "we all go home now"),
             // Missing tail: the right side has nothing where the left side withheld a word.
             Seam("right side is empty", "we       so", "", "we so"),
+            // Missing head: the left side has nothing where the right side has a word before the cut.
+            Seam("left side heard nothing", "we", "        so go on", "we so go on"),
+            Seam("fragment at the other edge", "we", "       so go on", "we go on"),
+            Seam("left side heard it a little before", "we so", "        so go on", "we so go on"),
             // Cut off at the edge of the left side's audio: not to be believed.
             Seam("fragment at the edge", "we       son~", "         something", "we something"),
         ])
