@@ -153,14 +153,19 @@ final class WorkerProcess {
         frame.append(kind.rawValue)
         withUnsafeBytes(of: UInt32(payload.count).littleEndian) { frame.append(contentsOf: $0) }
         frame.append(payload)
-        try frame.withUnsafeBytes { try child.write($0) }
+        let samples = payload.count / MemoryLayout<Int16>.size
+        try frame.withUnsafeBytes { try child.write($0, timeoutSeconds: Self.patience(for: samples)) }
+    }
+
+    private static func patience(for samples: Int, seconds: Int = patience.seconds) -> Int {
+        seconds + samples * patience.timesAudio / SamplePosition.rate
     }
 
     /// The next reply; what it says of an utterance of so many samples lies within them.
     private func next(
         within samples: Int, seconds: Int = patience.seconds
     ) throws -> WorkerProtocol.Reply {
-        let patience = seconds + samples * Self.patience.timesAudio / SamplePosition.rate
+        let patience = Self.patience(for: samples, seconds: seconds)
         while true {
             do {
                 if let reply = try replies.next(within: samples) { return reply }

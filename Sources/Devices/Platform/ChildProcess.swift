@@ -36,6 +36,8 @@ package struct ChildProcess: ~Copyable {
         var id = pid_t()
         let status = posix_spawn(&id, path, &actions, nil, strings + [nil], environ)
         guard status == 0 else { throw .system("posix_spawn", status: status, on: path) }
+        // Who no longer reads is noticed; only our end of the pipe.
+        _ = fcntl(input.number, F_SETFL, O_NONBLOCK)
         self.id = id
         name = path
         self.input = input
@@ -50,8 +52,25 @@ package struct ChildProcess: ~Copyable {
 
     /// Writes all bytes to the child's standard input.
     ///
+    /// - Parameter timeoutSeconds: how long the child may take nothing.
     /// - Throws: `DeviceError` with `failed` where the child no longer reads.
-    package borrowing func write(_ bytes: UnsafeRawBufferPointer) throws(DeviceError) { try input.write(bytes) }
+    package borrowing func write(_ bytes: UnsafeRawBufferPointer, timeoutSeconds: Int) throws(DeviceError) {
+        var rest = bytes
+        var room = pollfd(fd: input.number, events: Int16(POLLOUT), revents: 0)
+        while let base = rest.baseAddress, !rest.isEmpty {
+            let count = Glibc.write(input.number, base, rest.count)
+            if count > 0 {
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            } else if count < 0, errno == EAGAIN {
+                guard Glibc.poll(&room, 1, Self.milliseconds(timeoutSeconds)) != 0 else {
+                    throw DeviceError(
+                        .failed, "poll", "\(name): took nothing for \(timeoutSeconds) s; it is started anew")
+                }
+            } else if count == 0 || errno != EINTR {
+                throw .system("write", status: count == 0 ? EPIPE : errno, on: name)
+            }
+        }
+    }
 
     /// Waits for bytes from the child's standard output; 0 where it has ended.
     ///
@@ -61,7 +80,7 @@ package struct ChildProcess: ~Copyable {
     ) throws(DeviceError) -> Int {
         var poll = pollfd(fd: output.number, events: Int16(POLLIN), revents: 0)
         while true {
-            let ready = Glibc.poll(&poll, 1, Int32(min(timeoutSeconds, 1_000_000)) * 1000)
+            let ready = Glibc.poll(&poll, 1, Self.milliseconds(timeoutSeconds))
             if ready == 0 {
                 throw DeviceError(.failed, "poll", "\(name): no answer within \(timeoutSeconds) s; it is started anew")
             }
@@ -70,6 +89,8 @@ package struct ChildProcess: ~Copyable {
             if errno != EINTR { throw .system("read", on: name) }
         }
     }
+
+    private static func milliseconds(_ seconds: Int) -> Int32 { Int32(min(seconds, 1_000_000)) * 1000 }
 
     private static func pipe(for path: String) throws(DeviceError) -> (read: Int32, write: Int32) {
         var ends: [Int32] = [-1, -1]
