@@ -12,7 +12,7 @@ struct BacklogService: Service {
         }
     }
 
-    /// Ends early, between two utterances, when a recording begins: its own text comes first.
+    /// Ends early when a recording begins: its own text comes first, and two sets of workers are too many for a small board.
     private func work() async throws {
         let events = recorder.hub.events(withPartials: false)
         guard recorder.live == nil else { return }
@@ -21,8 +21,10 @@ struct BacklogService: Service {
             group.addTask {
                 for await event in events where event == .state(.recording) { return }
             }
-            try await group.next()
+            let first = await group.nextResult()
             group.cancelAll()
+            await recorder.endRereaders()
+            try first?.get()
         }
     }
 
@@ -36,11 +38,10 @@ struct BacklogService: Service {
         guard configuration.readsTwice else { return }
         let rereading = Rereading(configuration: configuration, archive: recorder.archive, hub: recorder.hub)
         guard try await !rereading.waiting().isEmpty else { return }
-        let pool = try recorder.rereaders()
-        for id in try await rereading.run(pool: pool) {
+        await recorder.restWorkers()
+        for id in try await rereading.run(pool: recorder.rereaders()) {
             Journal.tell(.information, "reread", ["recording": "\(id)"])
         }
-        await pool.rest()
     }
 
     private func transcribe(_ configuration: Configuration) async throws {

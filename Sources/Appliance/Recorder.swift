@@ -157,6 +157,15 @@ package final class Recorder: Service {
         }
     }
 
+    /// Ends the decode workers of the second pass, also in mid-utterance; it goes on behind what it has committed.
+    func endRereaders() async {
+        let old = secondPool.withLock { pool in
+            defer { pool = nil }
+            return pool
+        }
+        await old?.end()
+    }
+
     /// The decode workers, which start when they are needed.
     ///
     /// - Throws: `DeviceError` with `missing` or `denied` where the model is not whole.

@@ -93,6 +93,7 @@ package actor WorkerPool {
             } catch {
                 discard()
                 deaths += 1
+                if hasEnded { throw CancellationError() }
                 guard deaths < Self.backoff.count else { throw error }
                 try await Task.sleep(for: Self.backoff[deaths - 1])
                 session = try await begin(samples, channel: channel, alternatives: alternatives)
@@ -201,6 +202,7 @@ package actor WorkerPool {
             return session
         } catch {
             discard()
+            if hasEnded { throw CancellationError() }
             throw error
         }
     }
