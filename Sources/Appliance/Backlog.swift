@@ -44,14 +44,10 @@ package struct Backlog: Sendable {
         for recording in waiting {
             try Task.checkCancellation()
             let folder = RecordingFolder(storage: configuration.storage.directory, recording: recording.id)
-            do throws(DeviceError) {
-                _ = try RecordingReader(path: folder.audio)
-            } catch {
-                hub.publish(.fault(code: error.code.rawValue, message: error.message))
-                continue
-            }
-            try await transcribe(recording, in: folder, with: transcriber, engine: engine, profile: pool.profile)
-            done.append(recording.id)
+            do {
+                try await transcribe(recording, in: folder, with: transcriber, engine: engine, profile: pool.profile)
+                done.append(recording.id)
+            } catch let unreadable as RecordedAudio.Unreadable { hub.publish(unreadable.fault) }
         }
         return done
     }
@@ -60,25 +56,28 @@ package struct Backlog: Sendable {
         _ recording: RecordingSummary, in folder: RecordingFolder, with transcriber: Transcriber,
         engine: EngineDescription, profile: String
     ) async throws {
+        try RecordedAudio.check(folder.audio)
         let passes = try await archive.passes(of: recording.id)
         let (pass, start, firstID): (Int, SamplePosition, Int)
+        var channel: ChannelState?
         if let last = passes.last, !last.isComplete, last.engine == engine, last.profile == profile {
             // The recording's own position counts silence, too, but may be another pass's.
             let settled = passes.count == 1 ? recording.transcribedUpTo : .zero
-            (pass, start, firstID) = (last.id, max(last.committedUpTo, settled), last.lastSegment + 1)
+            pass = last.id
+            start = min(
+                recording.length, configuration.speech.start(behind: last.committedUpTo, settled: settled))
+            firstID = last.lastSegment + 1
+            channel = last.channel
         } else {
             pass = try await archive.beginPass(recording: recording.id, engine: engine, profile: profile)
             (start, firstID) = (.zero, 1)
         }
-        let source = LiveAudioSource(
-            path: folder.audio, progress: RecordingProgress(upTo: recording.length, hasEnded: true), start: start)
-        for gap in try await archive.transcript(of: recording.id)?.1.gaps ?? [] {
-            let range = SampleRange(max(start, gap.range.start), min(recording.length, gap.range.end))
-            if !range.isEmpty { source.lost(Gap(range, cause: gap.cause)) }
-        }
+        let source = RecordedAudio(
+            of: recording, at: folder.audio, gaps: try await archive.transcript(of: recording.id)?.1.gaps ?? [],
+            from: start)
         _ = try await transcriber.run(
             source, into: ArchiveSink(archive: archive, recording: recording.id, pass: pass, hub: hub), start: start,
-            firstID: firstID)
+            firstID: firstID, before: channel)
         // A recognizer that ends without a last word has still read to the end.
         try await archive.transcribed(upTo: recording.length, recording: recording.id)
         try await archive.endPass(pass, recording: recording.id)

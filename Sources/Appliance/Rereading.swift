@@ -43,14 +43,10 @@ package struct Rereading: Sendable {
         for recording in waiting {
             try Task.checkCancellation()
             let path = RecordingFolder(storage: configuration.storage.directory, recording: recording.id).audio
-            do throws(DeviceError) {
-                _ = try RecordingReader(path: path)
-            } catch {
-                hub.publish(.fault(code: error.code.rawValue, message: error.message))
-                continue
-            }
-            try await read(recording, at: path, pool: pool, engine: engine)
-            done.append(recording.id)
+            do {
+                try await read(recording, at: path, pool: pool, engine: engine)
+                done.append(recording.id)
+            } catch let unreadable as RecordedAudio.Unreadable { hub.publish(unreadable.fault) }
         }
         return done
     }
@@ -58,6 +54,7 @@ package struct Rereading: Sendable {
     private func read(
         _ recording: RecordingSummary, at path: String, pool: WorkerPool, engine: EngineDescription
     ) async throws {
+        try RecordedAudio.check(path)
         let broken = try await archive.passes(of: recording.id).last {
             !$0.isComplete && $0.profile == SecondPass.profile && $0.engine == engine
         }
@@ -72,13 +69,9 @@ package struct Rereading: Sendable {
         var settings = Transcriber.Settings()
         settings.speech = configuration.speech
         _ = try await SecondPass(pool: pool, settings: settings).run(
-            {
-                let source = LiveAudioSource(
-                    path: path, progress: RecordingProgress(upTo: recording.length, hasEnded: true))
-                for gap in gaps { source.lost(gap) }
-                return source
-            }, into: QuietSink(archive: archive, recording: recording.id, pass: pass),
-            committed: broken?.lastSegment ?? 0)
+            { RecordedAudio(of: recording, at: path, gaps: gaps) },
+            into: QuietSink(archive: archive, recording: recording.id, pass: pass),
+            channel: broken?.channel, committed: broken?.lastSegment ?? 0)
         try await archive.endPass(pass, recording: recording.id)
     }
 }
@@ -89,7 +82,7 @@ private struct QuietSink: TranscriptSink {
     let recording: Int
     let pass: Int
 
-    func commit(_ segment: Segment) async throws {
-        try await archive.commit(segment, pass: pass, recording: recording)
+    func commit(_ segment: Segment, channel: ChannelState?) async throws {
+        try await archive.commit(segment, channel: channel, pass: pass, recording: recording)
     }
 }

@@ -19,7 +19,9 @@ package protocol Archive: ArchiveReading {
 
     /// Commits a segment, its words and its alternatives. A segment that was committed never changes, and one that
     /// overlaps or precedes the last of its pass is refused.
-    func commit(_ segment: Segment, pass: Int, recording: Int) async throws
+    ///
+    /// - Parameter channel: the channel's state behind this segment, which takes the place of the pass's; nil leaves that.
+    func commit(_ segment: Segment, channel: ChannelState?, pass: Int, recording: Int) async throws
 
     /// Says that everything before `position` has been transcribed.
     func transcribed(upTo position: SamplePosition, recording: Int) async throws
@@ -29,6 +31,12 @@ package protocol Archive: ArchiveReading {
 
     /// Keeps a mark; telling of the same one again changes nothing.
     func add(_ mark: Mark, recording: Int) async throws
+}
+
+extension Archive {
+    package func commit(_ segment: Segment, pass: Int, recording: Int) async throws {
+        try await commit(segment, channel: nil, pass: pass, recording: recording)
+    }
 }
 
 /// What commands read of the archive, whoever owns it.

@@ -16,9 +16,12 @@ package struct PassSummary: Hashable, Sendable, Codable {
     /// Where its last segment ends; a pass that was interrupted goes on here.
     package var committedUpTo: SamplePosition
 
+    /// The channel's state behind its last segment, where the engine told of one.
+    package var channel: ChannelState?
+
     package init(
         id: Int, recording: Int, engine: EngineDescription, profile: String, isComplete: Bool, lastSegment: Int,
-        committedUpTo: SamplePosition
+        committedUpTo: SamplePosition, channel: ChannelState? = nil
     ) {
         self.id = id
         self.recording = recording
@@ -27,5 +30,6 @@ package struct PassSummary: Hashable, Sendable, Codable {
         self.isComplete = isComplete
         self.lastSegment = lastSegment
         self.committedUpTo = committedUpTo
+        self.channel = channel
     }
 }

@@ -17,7 +17,9 @@ package enum AudioChunk: Hashable, Sendable {
 /// Who takes what a transcription finds.
 package protocol TranscriptSink: Sendable {
     /// Takes a segment: each exactly once, in order, none overlapping another.
-    func commit(_ segment: Segment) async throws
+    ///
+    /// - Parameter channel: the channel's state behind it, for who goes on from there; nil where none is known.
+    func commit(_ segment: Segment, channel: ChannelState?) async throws
 
     /// Says that everything before `position` is transcribed or silent.
     func transcribed(upTo position: SamplePosition) async throws

@@ -74,14 +74,18 @@ struct ChannelSurvey: Sendable {
         return best.warp
     }
 
-    /// Score a frame, over the whole sample; nil where an utterance has none.
+    /// Score a frame, over the whole sample; nil where an utterance has none, or cannot be read: that is told when its turn
+    /// comes.
     private func fit(_ sample: [[Int16]], warp: Double?) async throws -> Double? {
         let channel = warp.map { ChannelState(cepstralMean: [], warp: $0) }
         return try await withThrowingTaskGroup(of: Double?.self) { group in
             for samples in sample {
                 group.addTask { [pool] in
-                    let session = try await pool.begin(samples, channel: channel, alternatives: 0)
-                    return try await pool.finish(session, samples, channel: channel, alternatives: 0).hypothesis.score
+                    do {
+                        let session = try await pool.begin(samples, channel: channel, alternatives: 0)
+                        return try await pool.finish(session, samples, channel: channel, alternatives: 0).hypothesis
+                            .score
+                    } catch let error as DeviceError where error.isOfOneUtterance { return nil }
                 }
             }
             var total = 0.0

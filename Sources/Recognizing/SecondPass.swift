@@ -5,7 +5,7 @@ import Segmenting
 ///
 /// First the channel and the speaker are surveyed over the recording's speech; then every utterance is read starting
 /// from that. The same audio gives the same text, with one worker or many, and when it was broken off in between: the
-/// survey is made anew, and the reading goes on behind the last segment that was committed.
+/// survey is kept or made anew, and the reading goes on behind the last segment that was committed.
 package struct SecondPass: Sendable {
     /// Opens the recording at its beginning.
     package typealias Opening = @Sendable () async throws -> any AudioSource
@@ -29,13 +29,14 @@ package struct SecondPass: Sendable {
     /// task is cancelled; what is committed stays good.
     ///
     /// - Parameters:
-    ///   - audio: called twice or three times.
+    ///   - audio: called up to three times.
+    ///   - channel: the channel of the whole recording, where an earlier run has surveyed it.
     ///   - committed: the number of the last segment that is committed in this pass, 0 for none.
     /// - Throws: what source and sink throw; `DeviceError` with `missing` or `damaged` where the engine cannot be loaded.
     package func run(
-        _ audio: Opening, into sink: any TranscriptSink, committed: Int = 0
+        _ audio: Opening, into sink: any TranscriptSink, channel: ChannelState? = nil, committed: Int = 0
     ) async throws -> Statistics {
-        let channel = try await channel(of: audio)
+        let channel = if let channel { channel as ChannelState? } else { try await self.channel(of: audio) }
         return try await Transcriber(pool: pool, settings: settings).run(
             CancellableSource(source: audio()), into: sink, channel: channel, committed: committed)
     }

@@ -44,14 +44,16 @@ package struct Transcriber: Sendable {
     ///   - start: where the source's first sample lies.
     ///   - firstID: the number of the first segment.
     ///   - channel: the channel of the whole recording, where it is known; else each utterance hands on what it taught.
+    ///   - before: the channel from which the first utterance then starts, where something was transcribed before.
     ///   - committed: the last segment that an earlier run over the same audio has committed; it goes on behind it.
     /// - Throws: what source and sink throw; `DeviceError` with `missing` or `damaged` where the engine cannot be loaded.
     package func run(
         _ source: any AudioSource, into sink: any TranscriptSink, start: SamplePosition = .zero, firstID: Int = 1,
-        channel: ChannelState? = nil, committed: Int = 0
+        channel: ChannelState? = nil, before: ChannelState? = nil, committed: Int = 0
     ) async throws -> Statistics {
         var work = Transcription(
-            settings: settings.speech, start: start, firstID: firstID, channel: channel, committed: committed)
+            settings: settings.speech, start: start, firstID: firstID, channel: channel, before: before,
+            committed: committed)
         var partials = PartialReading(command: pool.command)
         var headStart = HeadStart(pool: pool, alternatives: settings.alternatives)
         var told = start
@@ -149,15 +151,19 @@ package struct Transcriber: Sendable {
     private func fail(
         _ job: Transcription.Job, _ error: any Error, in work: inout Transcription, into sink: any TranscriptSink
     ) async throws {
-        guard let error = error as? DeviceError, ![.missing, .damaged, .denied, .unsupported].contains(error.code)
-        else {
-            throw error
-        }
+        guard let error = error as? DeviceError, error.isOfOneUtterance else { throw error }
         await sink.fault(error)
         try await commit(work.failed(job), into: sink)
     }
 
-    private func commit(_ segments: [Segment], into sink: any TranscriptSink) async throws {
-        for segment in segments { try await sink.commit(segment) }
+    private func commit(
+        _ segments: [(segment: Segment, channel: ChannelState?)], into sink: any TranscriptSink
+    ) async throws {
+        for (segment, channel) in segments { try await sink.commit(segment, channel: channel) }
     }
+}
+
+extension DeviceError {
+    /// Whether the engine failed on what it heard, so that it may read something else; not on its model.
+    var isOfOneUtterance: Bool { ![.missing, .damaged, .denied, .unsupported].contains(code) }
 }

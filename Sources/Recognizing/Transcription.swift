@@ -33,20 +33,24 @@ struct Transcription {
     /// The channel after the last utterance that was begun; where it is fixed, that of the whole recording.
     private(set) var channel: ChannelState?
     private let isChannelFixed: Bool
+    /// The channel behind each utterance that is begun and not committed.
+    private var channels: [Int: ChannelState] = [:]
     /// The last segment that an earlier run has committed. Its utterance is read again for the seam with the next, those
     /// before it are passed over; so the text does not tell where the earlier run was broken off.
     private let committed: Int
 
     /// - Parameters:
     ///   - channel: the channel of the whole recording, where it is known.
+    ///   - before: else the channel behind what was transcribed before `start`.
     ///   - committed: the number of the last segment of this very transcription that is committed already, 0 for none.
     init(
-        settings: SpeechSettings, start: SamplePosition, firstID: Int, channel: ChannelState? = nil, committed: Int = 0
+        settings: SpeechSettings, start: SamplePosition, firstID: Int, channel: ChannelState? = nil,
+        before: ChannelState? = nil, committed: Int = 0
     ) {
         cutter = UtteranceCutter(settings: settings, start: start, firstID: firstID)
         nextToCommit = max(firstID, committed)
         stitcher = Stitcher(firstID: nextToCommit, committedUpTo: start)
-        self.channel = channel
+        self.channel = channel ?? before
         isChannelFixed = channel != nil
         self.committed = committed
     }
@@ -97,10 +101,11 @@ struct Transcription {
     mutating func begun(_ job: Job, channel after: ChannelState?) {
         isBeginning = false
         if !isChannelFixed { channel = after ?? channel }
+        channels[job.id] = channel
     }
 
     /// The segments that can be committed now that this utterance is read.
-    mutating func finished(_ job: Job, _ decoded: WorkerPool.Decoded) -> [Segment] {
+    mutating func finished(_ job: Job, _ decoded: WorkerPool.Decoded) -> [(segment: Segment, channel: ChannelState?)] {
         counts.cpuSeconds += decoded.cpuSeconds
         counts.sessions += decoded.attempts
         let start = job.cut.utterance.audio.start.samples
@@ -113,18 +118,21 @@ struct Transcription {
     }
 
     /// The segments that can be committed now that this utterance cannot be read.
-    mutating func failed(_ job: Job) -> [Segment] {
+    mutating func failed(_ job: Job) -> [(segment: Segment, channel: ChannelState?)] {
         var utterance = job.cut.utterance
         utterance.endedBy = .error
         return commit(utterance, Hypothesis())
     }
 
-    private mutating func commit(_ utterance: Utterance, _ hypothesis: Hypothesis) -> [Segment] {
+    private mutating func commit(
+        _ utterance: Utterance, _ hypothesis: Hypothesis
+    ) -> [(segment: Segment, channel: ChannelState?)] {
         finished[utterance.id] = (utterance, hypothesis)
-        var segments: [Segment] = []
+        var segments: [(segment: Segment, channel: ChannelState?)] = []
         while let (utterance, hypothesis) = finished.removeValue(forKey: nextToCommit) {
             let segment = stitcher.handle(utterance, hypothesis)
-            if segment.id > committed { segments.append(segment) }
+            let channel = channels.removeValue(forKey: utterance.id)
+            if segment.id > committed { segments.append((segment, channel)) }
             uncommitted.removeFirst()
             nextToCommit += 1
         }

@@ -64,6 +64,18 @@ extension SpeechSettings {
     /// Length of a frame: 20 ms, 320 samples.
     package static let frameSamples = 320
 
+    /// Where to read on after a break, so that what follows is cut as it would have been without.
+    ///
+    /// - Parameters:
+    ///   - committed: where the last segment ends.
+    ///   - settled: where the speech may begin that follows; it is heard from a little earlier on.
+    package func start(behind committed: SamplePosition, settled: SamplePosition) -> SamplePosition {
+        let frame = Int64(Self.frameSamples)
+        let earliest = (committed.samples + frame - 1) / frame * frame
+        let padded = (settled.samples - Self.samples(milliseconds: paddingMilliseconds)) / frame * frame
+        return SamplePosition(max(earliest, padded))
+    }
+
     static func frames(milliseconds: Int) -> Int { max(1, milliseconds / 20) }
 
     static func frames(seconds: Int) -> Int { seconds * 50 }

@@ -1,6 +1,7 @@
 import Appliance
 import Core
 import Exporting
+import Glibc
 import Platform
 import Recognizing
 import Synchronization
@@ -84,14 +85,19 @@ struct TranscriptionBatch: Sendable {
 }
 
 extension TranscriptionBatch {
-    /// Standard input comes once only, so its channel cannot be known beforehand.
+    /// What comes once only, as standard input or another pipe, is read without knowing its channel beforehand.
     private func read(_ path: String, _ source: FileAudioSource, into sink: FileSink) async throws -> Statistics {
-        guard isSecondPass, path != "-" else {
+        guard isSecondPass, path != "-", isRegularFile(path) else {
             return try await Transcriber(pool: pool, settings: settings).run(source, into: sink)
         }
         let pass = SecondPass(pool: pool, settings: settings)
         let channel = try await pass.channel { try FileAudioSource(path: path) }
         return try await Transcriber(pool: pool, settings: settings).run(source, into: sink, channel: channel)
+    }
+
+    private func isRegularFile(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 }
 
@@ -108,7 +114,7 @@ private final class FileSink: TranscriptSink {
 
     var segments: [Segment] { collected.withLock { $0 } }
 
-    func commit(_ segment: Segment) async {
+    func commit(_ segment: Segment, channel: ChannelState?) async {
         collected.withLock { $0.append(segment) }
         progress.reached(index, segment.range.end)
     }

@@ -11,10 +11,13 @@ import Testing
     /// Bursts, and one that goes on for so long that it is rotated.
     private let sound = TranscriberTests.sound([12, 5, 300, 8, 30])
 
+    /// Enough that a warp is chosen by it.
+    private static let muchSound = TranscriberTests.sound([12, 30, 30, 30, 30, 30, 30, 30, 8])
+
     private func read(
-        committed: Int = 0, mode: String = "plain", workers: Int = 2
+        _ sound: [Int16]? = nil, committed: Int = 0, mode: String = "plain", workers: Int = 2
     ) async throws -> (sink: CollectingSink, statistics: Statistics) {
-        let (sink, sound) = (CollectingSink(), sound)
+        let (sink, sound) = (CollectingSink(), sound ?? self.sound)
         let statistics = try await SecondPass(pool: TranscriberTests.pool(mode, size: workers)).run(
             { ListSource([.samples(sound)]) }, into: sink, committed: committed)
         return (sink, statistics)
@@ -56,6 +59,22 @@ import Testing
         #expect(sink.segments.contains { $0.endedBy == .error } && sink.segments.contains { $0.words.count == 1 })
     }
 
+    @Test("So it is where a warp is chosen by that utterance, too: none is")
+    func diesInSurvey() async throws {
+        let (sink, _) = try await read(Self.muchSound, mode: "never")
+        #expect(sink.segments.contains { $0.endedBy == .error } && sink.segments.contains { $0.words.count == 1 })
+        #expect(sink.segments.allSatisfy { !$0.text.contains("v") })
+    }
+
+    @Test("The warp with which the recording fits best is that of every utterance; of little speech none is chosen")
+    func warp() async throws {
+        let (sink, _) = try await read(Self.muchSound, mode: "warped")
+        #expect(sink.segments.count > 3)
+        #expect(sink.segments.allSatisfy { $0.text.hasSuffix("v1.08") }, "\(sink.segments.map(\.text))")
+        let (little, _) = try await read(mode: "warped")
+        #expect(little.segments.allSatisfy { $0.words.count == 1 && !$0.text.contains("v") })
+    }
+
     @Test("Cancelled, it ends, and what is committed is the beginning of the whole")
     func cancelled() async throws {
         let chunks = (1...40).map { AudioChunk.samples(TranscriberTests.sound([5], seed: UInt64($0))) }
@@ -88,8 +107,8 @@ private final class HaltingSink: TranscriptSink {
 
     init(signal: AsyncStream<Void>.Continuation) { self.signal = signal }
 
-    func commit(_ segment: Segment) async {
-        await collected.commit(segment)
+    func commit(_ segment: Segment, channel: ChannelState?) async {
+        await collected.commit(segment, channel: channel)
         signal.yield()
         while !Task.isCancelled { await Task.yield() }
     }

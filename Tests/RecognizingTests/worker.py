@@ -5,7 +5,8 @@ once FILE: dies on its first utterance unless FILE exists, which it makes; late 
 deaf FILE: does so at its first audio; heard FILE: tells FILE, a fifo, at once that it heard of an utterance;
 meet HERE GO: tells HERE, a fifo, of an utterance, and reads it once GO, another, has a byte for it; never: dies on
 utterances over 2 s; garbage: answers those with no reply; mute: tells nothing of the channel. It dies where partial
-readings are wanted. Asked for the channel alone it tells 7.
+readings are wanted. Asked for the channel alone it tells 7. warped: it hears best with a warp of 1.08, and its word tells
+the warp.
 """
 import json, os, struct, sys
 
@@ -53,7 +54,7 @@ while True:
             say(channel={"cepstralMean": [7]})
         say(result={"words": [], "alternatives": [], "cpuSeconds": 0.0})
         continue
-    before = (request.get("channel") or {"cepstralMean": [0]})["cepstralMean"][0]
+    before = ((request.get("channel") or {}).get("cepstralMean") or [0])[0]
     if mode != "mute":
         say(channel={"cepstralMean": [before + 1]})
     if mode == "meet":
@@ -71,4 +72,9 @@ while True:
     if mode == "never" and samples > 32000:
         os._exit(9)
     word = {"text": f"w{samples}c{int(before)}", "range": {"start": 0, "end": samples}, "confidence": 0.5}
-    say(result={"words": [word], "alternatives": [], "cpuSeconds": 0.25})
+    result = {"words": [word], "alternatives": [], "cpuSeconds": 0.25}
+    if mode == "warped":
+        warp = (request.get("channel") or {}).get("warp")
+        word["text"] += f"v{warp:g}" if warp else ""
+        result["score"] = samples / 16 * (1 - abs((warp or 1) - 1.08))
+    say(result=result)

@@ -33,6 +33,15 @@ import Testing
             size: 2)
     }
 
+    /// Whether the stand-in heard the same, within a frame, with the same channel: both are what its words tell.
+    private static func areSame(_ one: [Segment], _ other: [Segment]) -> Bool {
+        let heard = [one, other].map { segments in
+            segments.map { $0.text.dropFirst().split(separator: "c").compactMap { Int($0) } }
+        }
+        return one.count == other.count
+            && zip(heard[0], heard[1]).allSatisfy { $0.count == 2 && abs($0[0] - $1[0]) < 320 && $0[1] == $1[1] }
+    }
+
     private func timeline(_ archive: SQLiteArchive, _ id: Int = 1) async throws -> Timeline {
         try #require(try await archive.transcript(of: id)).1
     }
@@ -92,7 +101,31 @@ import Testing
         }
         #expect(runs > 1)
         #expect(try await isWhole(archive, 1))
+        // And to the same text as one that nobody cancelled: each goes on with the channel of the one before.
+        try await storage.record([.samples(Self.sound)], in: archive)
+        let undisturbed = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
+        #expect(try await undisturbed.run(pool: Self.pool()) == [2])
+        #expect(try await Self.areSame(timeline(archive, 1).segments, timeline(archive, 2).segments))
         #expect(try await archive.passes(of: 1).map(\.isComplete) == [true])
+    }
+
+    @Test("Where the power went in mid-speech, the next run hears that utterance from its beginning")
+    func midSpeech() async throws {
+        let archive = try storage.archive()
+        for _ in 1...2 { try await storage.record([.samples(Self.sound)], in: archive) }
+        let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
+        #expect(try await backlog.run(pool: Self.pool(), except: 2) == [1])
+        let whole = try await timeline(archive, 1).segments
+        let engine = try await Self.pool().prepare()
+        let pass = try await archive.beginPass(recording: 2, engine: engine, profile: "live")
+        for segment in whole.prefix(3) {
+            let channel = ChannelState(cepstralMean: [Float(segment.id)])
+            try await archive.commit(segment, channel: channel, pass: pass, recording: 2)
+        }
+        try await archive.transcribed(upTo: whole[3].range.start, recording: 2)
+        #expect(try await backlog.run(pool: Self.pool()) == [2])
+        #expect(try await Self.areSame(timeline(archive, 2).segments, whole))
+        #expect(try await archive.passes(of: 2).map(\.channel) == [ChannelState(cepstralMean: [12])])
     }
 
     @Test("What is written down is read once more, as a pass of its own that is shown; nobody is told of its segments")

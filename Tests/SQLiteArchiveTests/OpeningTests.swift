@@ -60,7 +60,7 @@ struct OpeningTests {
     func foreign() async throws {
         do {
             let archive = try SQLiteArchive(path: folder.archive)
-            try await archive.execute("PRAGMA user_version = 1000")
+            try await archive.execute("PRAGMA user_version = 1000; UPDATE house SET version = 1000")
         }
         let newer = try await refusal(of: folder.archive)
         #expect(newer.code == .unsupported)
@@ -74,6 +74,15 @@ struct OpeningTests {
         let foreign = try await refusal(of: other)
         #expect(foreign.code == .unsupported)
         #expect(foreign.message.contains("another program"))
+    }
+
+    @Test("a version that only the header tells of is damage, however many bits it is away", arguments: [7, 134_250_502])
+    func unwitnessed(version: Int) async throws {
+        do {
+            let archive = try SQLiteArchive(path: folder.archive)
+            try await archive.execute("PRAGMA user_version = \(version)")
+        }
+        #expect(try await refusal(of: folder.archive).code == .damaged)
     }
 
     @Test("an empty file of version 0 becomes an archive; a migration that fails leaves it as it was")

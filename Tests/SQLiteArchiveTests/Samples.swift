@@ -20,7 +20,8 @@ extension SQLiteArchive {
         let recording = try beginRecording(startedAt: 0, clock: .unverified, microphone: "file:talk.wav")
         let pass = try beginPass(recording: recording, engine: engine, profile: "live")
         for (index, text) in texts.enumerated() {
-            try commit(segment(index + 1, at: Int64(index) * 100_000, text), pass: pass, recording: recording)
+            let segment = segment(index + 1, at: Int64(index) * 100_000, text)
+            try commit(segment, channel: nil, pass: pass, recording: recording)
         }
         return (recording, pass)
     }

@@ -51,7 +51,7 @@ import Testing
         try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
-    @Test("the passes that were shown: complete before later, later before earlier, text before none")
+    @Test("the passes that were shown: complete ones, later ones, those with text, those that were read whole")
     func bestPass() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         let (id, first) = try await archive.record("first")
@@ -67,8 +67,21 @@ import Testing
         #expect(try await archive.search("second", limit: 9).count == 1)
         #expect(try await archive.search("first", limit: 9).isEmpty)
         #expect(await failure { try await archive.endPass(second, recording: 99) }?.code == .missing)
+        // One whose workers died takes no text away.
+        let third = try await archive.beginPass(recording: id, engine: engine, profile: "final")
+        var unread = segment(1, at: 0, "")
+        unread.endedBy = .error
+        try await archive.commit(unread, pass: third, recording: id)
+        try await archive.endPass(third, recording: id)
+        #expect(try await archive.shownPass(of: id)?.id == second)
+        #expect(try await archive.search("second", limit: 9).count == 1)
+        let channel = ChannelState(cepstralMean: [41.25, -5.5], warp: 1.08)
+        try await archive.commit(segment(2, at: 20_000, "more"), channel: channel, pass: third, recording: id)
+        try await archive.commit(segment(3, at: 40_000, "and more"), pass: third, recording: id)
         let passes = try await archive.passes(of: id)
-        #expect(passes.map(\.lastSegment) == [1, 1] && passes.map(\.committedUpTo.samples) == [1000, 1000])
+        #expect(passes.map(\.channel) == [nil, nil, channel])
+        #expect(passes.map(\.lastSegment) == [1, 1, 3])
+        #expect(passes.map(\.committedUpTo.samples) == [1000, 1000, 42_000])
     }
 
     @Test("erased text is in none of the archive's files any more, and neighbours keep theirs")

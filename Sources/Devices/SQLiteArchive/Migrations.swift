@@ -56,12 +56,10 @@ enum Migrations {
 
     /// Whether the header is ours with flipped bits, and not a later version's or another program's.
     ///
-    /// A later version says so in both places; one that says so in the header alone is believed, unless it is a single
-    /// bit away.
+    /// A later version says so in both places, which it changes in one transaction.
     private static func isDamaged(version: Int, owner: Int, witness: Int) -> Bool {
         if owner != application, (owner ^ application).nonzeroBitCount <= 2 { return true }
-        return owner == application && witness >= witnessed
-            && (version < witness || (version ^ witness).nonzeroBitCount == 1)
+        return owner == application && witness >= witnessed && version != witness
     }
 
     /// What the file says of its own tables, shortened to a checksum: a bit that flips there makes other errors than
@@ -242,6 +240,9 @@ enum Migrations {
         """,
         """
         ALTER TABLE segment ADD COLUMN final_lowering REAL; -- semitones, or NULL
+        """,
+        """
+        ALTER TABLE pass ADD COLUMN channel TEXT;           -- ChannelState as JSON, or NULL
         """,
     ]
 }

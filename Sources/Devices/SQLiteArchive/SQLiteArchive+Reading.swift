@@ -64,14 +64,16 @@ extension SQLiteArchive {
     private static let passes = """
         SELECT id, recording, engine, version, model, profile, complete,
             (SELECT coalesce(max(number), 0) FROM segment WHERE segment.pass = pass.id),
-            (SELECT coalesce(max(end_sample), 0) FROM segment WHERE segment.pass = pass.id)
+            (SELECT coalesce(max(end_sample), 0) FROM segment WHERE segment.pass = pass.id), channel
         FROM pass WHERE recording = ?
         """
 
-    /// The order in which a recording would be shown with its passes: complete ones first, then those with text.
+    /// The order in which a recording would be shown with its passes: complete ones first, then those with text, then
+    /// those with fewer places that could not be read.
     private static func bestFirst(_ pass: String) -> String {
         """
         \(pass).complete DESC, EXISTS (SELECT 1 FROM segment AS any_segment WHERE any_segment.pass = \(pass).id) DESC,
+            (SELECT count(*) FROM segment AS lost WHERE lost.pass = \(pass).id AND lost.ended_by = 'error'),
             \(pass).id DESC
         """
     }
@@ -146,5 +148,6 @@ private func passSummary(_ row: Row) -> PassSummary {
     PassSummary(
         id: row.integer(0), recording: row.integer(1),
         engine: EngineDescription(name: row.text(2), version: row.text(3), model: row.text(4)), profile: row.text(5),
-        isComplete: row.integer(6) == 1, lastSegment: row.integer(7), committedUpTo: row.position(8))
+        isComplete: row.integer(6) == 1, lastSegment: row.integer(7), committedUpTo: row.position(8),
+        channel: ChannelState(json: row.text(9)))
 }

@@ -1,0 +1,38 @@
+import Core
+import Recognizing
+import Recording
+
+/// A closed recording as the source of a transcription. What its disk refuses is another error than what engine and
+/// archive refuse: it concerns this recording alone.
+struct RecordedAudio: AudioSource {
+    /// The recording cannot be read, at its beginning or further on.
+    struct Unreadable: Error {
+        var error: DeviceError
+
+        var fault: Event { .fault(code: error.code.rawValue, message: error.message) }
+    }
+
+    private let source: any AudioSource
+
+    init(_ source: any AudioSource) { self.source = source }
+
+    /// Looks whether the recording can be opened, before anything is entered for it.
+    static func check(_ path: String) throws {
+        do throws(DeviceError) { _ = try RecordingReader(path: path) } catch { throw Unreadable(error: error) }
+    }
+
+    /// The audio of a recording from a position on.
+    init(of recording: RecordingSummary, at path: String, gaps: [Gap], from start: SamplePosition = .zero) {
+        let source = LiveAudioSource(
+            path: path, progress: RecordingProgress(upTo: recording.length, hasEnded: true), start: start)
+        for gap in gaps {
+            let range = SampleRange(max(start, gap.range.start), min(recording.length, gap.range.end))
+            if !range.isEmpty { source.lost(Gap(range, cause: gap.cause)) }
+        }
+        self.init(source)
+    }
+
+    func next() async throws -> AudioChunk? {
+        do { return try await source.next() } catch let error as DeviceError { throw Unreadable(error: error) }
+    }
+}
