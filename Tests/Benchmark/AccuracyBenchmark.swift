@@ -10,6 +10,8 @@ struct AccuracyBenchmark {
         var name: String
         /// Per cent by group; the empty name stands for all.
         var wordErrors: [String: Double]
+        /// Per cent by file, of what is counted in no total.
+        var apart: [String: Double]
         var cpuSeconds: Double
         var wallSeconds: Double
         var audioSeconds: Double
@@ -52,8 +54,11 @@ struct AccuracyBenchmark {
         let confidence = ConfidenceReport(corpus: corpus, transcripts: transcripts)
         print("\nConfidence of \(profile):\n\n\(confidence.markdown)")
         var result = Result(
-            name: profile, wordErrors: percent(transcripts.mapValues(\.text)), cpuSeconds: cost.cpuSeconds,
-            wallSeconds: cost.wallSeconds, audioSeconds: try audioSeconds(),
+            name: profile, wordErrors: percent(transcripts.mapValues(\.text)),
+            apart: try apart { item in
+                try workshop.transcribe([item.path], profile: profile, into: "\(title)-apart").transcripts[item.name]?
+                    .text ?? ""
+            }, cpuSeconds: cost.cpuSeconds, wallSeconds: cost.wallSeconds, audioSeconds: try audioSeconds(),
             peakMegabytes: cost.peakTogetherMegabytes)
         guard isComplete else { return result }
         let seams = try HourBenchmark(workshop: workshop).unpaused(corpus, profile: profile, orders: 1)
@@ -68,7 +73,8 @@ struct AccuracyBenchmark {
     private func measurePeer() throws -> Result {
         var texts: [String: String] = [:]
         var result = Result(
-            name: Self.peer, wordErrors: [:], cpuSeconds: 0, wallSeconds: 0, audioSeconds: try audioSeconds(),
+            name: Self.peer, wordErrors: [:], apart: try apart { try workshop.peer($0.path).text }, cpuSeconds: 0,
+            wallSeconds: 0, audioSeconds: try audioSeconds(),
             peakMegabytes: 0)
         for item in corpus.items {
             let (text, cost) = try workshop.peer(item.path, into: "\(Self.peer).txt")
@@ -79,6 +85,12 @@ struct AccuracyBenchmark {
         }
         result.wordErrors = percent(texts)
         return result
+    }
+
+    private func apart(_ text: (Corpus.Item) throws -> String) rethrows -> [String: Double] {
+        try corpus.apart.reduce(into: [:]) { rates, item in
+            rates[item.name] = WordErrorRate(reference: item.text, hypothesis: try text(item)).percent
+        }
     }
 
     private func audioSeconds() throws -> Double {
@@ -105,6 +117,9 @@ struct AccuracyBenchmark {
             row("word errors, \(group), %") { shown($0.wordErrors[group] ?? 0, 1) }
         }
         row("word errors, all, %") { shown($0.overall, 1) }
+        for name in corpus.apart.map(\.name) {
+            row("word errors, \(name), apart, %") { $0.apart[name].map { shown($0, 1) } ?? "-" }
+        }
         let peer = results.last { $0.name == Self.peer }
         if let peer { row("by the peer's") { shown($0.overall / peer.overall, 2) } }
         row("CPU, x real time") { shown($0.timesRealTime, 3) }

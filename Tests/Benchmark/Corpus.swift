@@ -17,10 +17,12 @@ struct Corpus {
     /// Where the corpus lies beside the repository; it is no part of it.
     static let folder = "../shared/corpus"
 
-    /// A room's resonance at the end, which nobody can transcribe: counted in no total.
+    /// Ends in a room's resonance, which nobody can transcribe.
     private static let apart = "lucier"
 
     var items: [Item]
+    /// What is told of by itself and counted in no total.
+    var apart: [Item] = []
 
     var groups: [String] { Set(items.map(\.group)).sorted() }
 
@@ -28,12 +30,12 @@ struct Corpus {
     static func open() throws -> Corpus? {
         let list = "\(folder)/open/transcripts.tsv"
         guard access(list, R_OK) == 0 else { return nil }
+        let all = try lines(list).compactMap { line -> Item? in
+            let fields = line.split(separator: "\t", maxSplits: 1).map(String.init)
+            return fields.count == 2 ? Item(path: "\(folder)/open/\(fields[0])", text: fields[1]) : nil
+        }
         return Corpus(
-            items: try lines(list).compactMap { line in
-                let fields = line.split(separator: "\t", maxSplits: 1).map(String.init)
-                guard fields.count == 2, !fields[0].contains(apart) else { return nil }
-                return Item(path: "\(folder)/open/\(fields[0])", text: fields[1])
-            })
+            items: all.filter { !$0.name.contains(apart) }, apart: all.filter { $0.name.contains(apart) })
     }
 
     /// Every `step`th file: a smaller set of the same kind.
