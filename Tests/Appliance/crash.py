@@ -35,6 +35,10 @@ class Writes:
                 self.entries.append((at * SECTOR, data, flags, place))
                 place += SECTOR + len(data)
 
+    def before(self, place):
+        """How many entries lie before a place in the record."""
+        return sum(entry[3] < place for entry in self.entries)
+
     def flushed(self, at):
         """The index behind the last flush among the first `at` entries: what is before it is on the disk."""
         return next((index + 1 for index in range(at - 1, -1, -1) if self.entries[index][2] & FLUSH), 0)
@@ -57,15 +61,23 @@ class Writes:
 
 
 def mend(disk):
-    """Does what mounting does, and checks the file system; returns whether it holds."""
-    return subprocess.run(["/sbin/e2fsck", "-f", "-y", disk], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+    """Replays the journal of the file system, and does what a start does without asking; returns whether it is then whole."""
+    return subprocess.run(["/sbin/e2fsck", "-f", "-p", disk], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL).returncode in (0, 1)
 
 
+def debugfs(disk, commands):
+    subprocess.run(["/sbin/debugfs", "-f", "/dev/stdin", disk], input=commands.encode(), stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
+
+
 def take(disk, folder, paths):
-    """Copies files out of an image of ext4; returns where they are now."""
+    """Copies files out of an image of ext4; returns where those that are there are now."""
     targets = ["%s/%s" % (folder, path.rsplit("/", 1)[1]) for path in paths]
-    commands = "".join("dump %s %s\n" % pair for pair in zip(paths, targets))
-    subprocess.run(["/sbin/debugfs", "-f", "/dev/stdin", disk], input=commands.encode(), check=True,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    debugfs(disk, "".join("dump %s %s\n" % pair for pair in zip(paths, targets)))
     return targets
+
+
+def rescue(disk, folder):
+    """Copies the journal out of the disk of a machine that does not answer: for `journalctl --directory`."""
+    debugfs(disk, "rdump /var/log/journal %s\n" % folder)
