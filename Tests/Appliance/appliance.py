@@ -5,8 +5,9 @@ import os
 import subprocess
 import time
 
+from crash import rescue
 from lamp import LampHistory
-from machine import GuestError, Machine, Starved, TimedOut
+from machine import PATIENCE, GuestError, Machine, Starved, TimedOut, Unfit
 from sound import room, write_wave
 
 STORAGE = "/var/lib/fieldscribe"
@@ -23,7 +24,7 @@ workers = 1
 """
 
 # A machine that is emulated may stand still for longer than the watchdog waits.
-PATIENCE = """mkdir -p /etc/systemd/system/fieldscribe.service.d
+PATIENT = """mkdir -p /etc/systemd/system/fieldscribe.service.d
 printf '[Service]\\nWatchdogSec=60\\n' >/etc/systemd/system/fieldscribe.service.d/emulated.conf"""
 IMPATIENCE = """rm -r /etc/systemd/system/fieldscribe.service.d
 systemctl daemon-reload && systemctl restart fieldscribe"""
@@ -45,6 +46,14 @@ END
 # A press that lasts longer is held, which means something else.
 HELD = 1.0
 
+# What a failure leaves, and how it is had.
+EVIDENCE = {
+    "lamp.log": "cat /run/test/trace",
+    "journal.log": "journalctl --no-pager -o short-monotonic",
+    "units.log": "systemctl --no-pager --failed; systemctl status --no-pager -n 0 'fieldscribe*'; lsblk; mount; "
+                 "timeout 5 fieldscribe status",
+}
+
 
 def write_into(disk, path, source):
     """Puts a file into an image of ext4 that no machine runs from."""
@@ -56,8 +65,7 @@ class Appliance(Machine):
 
     @classmethod
     def prepare(cls, image, package, work, state):
-        """Boots a machine once, installs the package in it as it runs, and keeps its state; returns seconds."""
-        began = time.monotonic()
+        """Boots a machine once, installs the package in it as it runs, and keeps its state."""
         with cls(image, work) as machine:
             sound, settings = machine.path("room.wav"), machine.path("fieldscribe.conf")
             write_wave(sound, ROOM)
@@ -69,7 +77,7 @@ class Appliance(Machine):
                 write_into(machine.disk, path, source)
             machine.boot()
             machine.shell("install -D -m 644 /root/fieldscribe.conf /etc/fieldscribe/fieldscribe.conf")
-            machine.shell(PATIENCE)
+            machine.shell(PATIENT)
             machine.shell("DEBIAN_FRONTEND=noninteractive dpkg --force-confold --install /root/fieldscribe.deb",
                           timeout=400)
             machine.until_ready()
@@ -78,7 +86,6 @@ class Appliance(Machine):
             machine.shell("cat /usr/share/pocketsphinx/model/en-us/*/* /usr/bin/fieldscribe >/dev/null 2>&1; true")
             machine.shell("fieldscribe status; aplay --version; sync")
             machine.save(state)
-        return time.monotonic() - began
 
     # The panel
 
@@ -99,10 +106,12 @@ class Appliance(Machine):
         return self.lamp().last(word)
 
     def lamp(self):
-        return LampHistory(self.shell("cat /run/test/trace"))
+        return LampHistory(self.shell(EVIDENCE["lamp.log"]))
 
-    def is_lit(self):
-        return self.shell("cat /run/test/lamp/value").strip() == "1"
+    def is_steady(self):
+        """Whether the lamp has been on for two seconds."""
+        now = self.note("asked")
+        return self.lamp().lit_for(now) > 2
 
     def wait_lamp(self, shows, timeout, what):
         """Waits until the lamp's history holds what is asked of it; returns that."""
@@ -140,6 +149,10 @@ class Appliance(Machine):
     def transcript(self, recording):
         return json.loads(self.shell("fieldscribe show %d --format json" % recording))
 
+    def row(self, recording):
+        """What is told of a recording in the list of all."""
+        return next(it for it in json.loads(self.shell("fieldscribe list --json")) if it["id"] == recording)
+
     @staticmethod
     def text_of(transcript):
         return " ".join(segment["text"] for segment in transcript["segments"])
@@ -167,14 +180,26 @@ class Appliance(Machine):
         """Waits until nothing is left to be written down."""
         self.until_status(lambda it: it["state"] == "idle" and it["backlogSeconds"] == 0, timeout, "all written down")
 
-    def leave_evidence(self):
+    # What is left behind
+
+    def __exit__(self, *error):
+        try:
+            if error[0] and self.process:
+                self.leave_evidence()
+        finally:
+            super().__exit__(*error)
+        if error[0] and os.path.exists(self.disk):
+            # Even of a machine that did not answer.
+            rescue(self.disk, self.work)
+            os.unlink(self.disk)
+
+    def leave_evidence(self, names=tuple(EVIDENCE)):
         """Writes what tells of a failure beside the console's log."""
-        for name, script in (("journal.log", "journalctl --no-pager -o short-monotonic"), ("lamp.log", None),
-                             ("units.log", "systemctl --no-pager --failed; systemctl status --no-pager -n 0 "
-                              "'fieldscribe*'; lsblk; mount; fieldscribe status")):
+        end = time.monotonic() + 30
+        for name in names:
             try:
-                said = str(self.lamp()) if script is None else self.shell(script, timeout=60, check=False)
-            except (GuestError, TimedOut, OSError) as error:
+                said = self.shell(EVIDENCE[name], timeout=max(0.1, end - time.monotonic()) / PATIENCE, check=False)
+            except (GuestError, TimedOut, Unfit, OSError) as error:
                 said = "not to be had: %s\n" % error
             with open(self.path(name), "w") as file:
-                file.write(said)
+                file.write(str(LampHistory(said)) if name == "lamp.log" else said)

@@ -29,6 +29,10 @@ class LampHistory:
         """When the test noted something for the last time."""
         return max(time for time, name in self.notes if name == note)
 
+    def all(self, note):
+        """Each time that the test noted something."""
+        return [time for time, name in self.notes if name == note]
+
     def phases(self, since=0.0):
         """(begin, length, lit) of each level that began after `since` and has ended."""
         return [(time, end - time, lit) for (time, lit), (end, _) in zip(self.changes, self.changes[1:])
@@ -37,6 +41,15 @@ class LampHistory:
     def lit_after(self, since):
         """When the lamp first went on after a moment; None where it did not."""
         return next((time for time, lit in self.changes if lit and time >= since), None)
+
+    def lit_for(self, moment):
+        """For how long the lamp had been on at a moment; 0 where it was off."""
+        before = [(time, lit) for time, lit in self.changes if time <= moment]
+        return moment - before[-1][0] if before and before[-1][1] else 0.0
+
+    def changes_in(self, since, until):
+        """How often the lamp changed between two moments."""
+        return sum(since <= time < until for time, _ in self.changes)
 
     def double_blinks(self, since=0.0):
         """Moments of two short blinks with a pause after them: exporting."""

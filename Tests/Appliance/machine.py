@@ -49,7 +49,7 @@ class Machine:
         systemd-update-utmp.service systemd-user-sessions.service systemd-logind.service getty.target
         sys-fs-fuse-connections.mount""".split()
 
-    KERNEL = ("root=/dev/vda rw quiet panic=-1 nokaslr mitigations=off net.ifnames=0 "
+    KERNEL = ("root=/dev/vda rw loglevel=5 panic=-1 nokaslr mitigations=off net.ifnames=0 "
               "module_blacklist=kvm,psmouse,pcspkr,iTCO_wdt,lpc_ich random.trust_cpu=on systemd.show_status=0 "
               "rcupdate.rcu_expedited=1 ")
     # The emulator with its board, and what its kernel is told besides.
@@ -67,7 +67,7 @@ class Machine:
         self.board, self.console = self.BOARDS[architecture_of(image)]
         self.disk = self.path("root.img")
         self.process = None
-        self._buffer = b""
+        self._buffer, self._asked = b"", 0
 
     def path(self, name):
         return os.path.join(self.work, name)
@@ -81,10 +81,10 @@ class Machine:
 
     # Power
 
-    def boot(self, timeout=400):
-        """Power on; returns the seconds until the machine answers."""
+    def boot(self, *more, timeout=120):
+        """Power on, the emulator with words of its own; returns the seconds until the machine answers."""
         began = time.monotonic()
-        self._start([])
+        self._start(list(more))
         while not self._line(timeout - (time.monotonic() - began)).startswith("READY"):
             pass
         return time.monotonic() - began
@@ -146,9 +146,12 @@ class Machine:
         self._start_of_console = os.path.getsize(self.path("console.log")) if os.path.exists(self.path("console.log")) else 0
         with open(self.path("qemu.log"), "a") as log:
             # Before whatever else this machine does: sound and button of a starved one are not those of an appliance.
-            self.process = subprocess.Popen(["nice", "-n", "-10"] + words + more, stdin=subprocess.DEVNULL, stdout=log,
-                                            stderr=log)
-        self._qmp = self._connect("qmp").makefile("rw")
+            # And never after us, whatever ends us.
+            self.process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "nice", "-n", "-10"] + words + more,
+                                            stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        channel = self._connect("qmp")
+        channel.settimeout(60 * PATIENCE)
+        self._qmp = channel.makefile("rw")
         json.loads(self._qmp.readline())
         self.command("qmp_capabilities")
         self._agent = self._connect("agent")
@@ -157,10 +160,13 @@ class Machine:
 
     def shell(self, script, timeout=180, check=True):
         """Runs a script of sh in the machine; returns what it says."""
-        self._agent.sendall(base64.b64encode(script.encode()) + b"\n")
-        while not (line := self._line(timeout, script)).startswith("OUT "):
+        # Each has its number: the answer to one that came too late is not taken for that to the next.
+        self._asked += 1
+        self._agent.sendall(b"%d %s\n" % (self._asked, base64.b64encode(script.encode())))
+        answer = "OUT %d " % self._asked
+        while not (line := self._line(timeout, script)).startswith(answer):
             pass
-        said = base64.b64decode(line[4:])
+        said = base64.b64decode(line[len(answer):])
         body, status = re.fullmatch(rb"(.*)status=(\d+)\n", said, re.S).groups()
         text = body.decode(errors="replace")
         if check and status != b"0":

@@ -3,6 +3,8 @@
 
 import argparse
 import os
+import shutil
+import signal
 import sys
 import time
 import traceback
@@ -13,27 +15,26 @@ from bounce import bounces
 from hostile import hostile
 from machine import Unfit, architecture_of
 from microphone import microphone_absent, microphone_unplugged
-from power_cut import power_cut, power_cut_control
+from power_cut import power_cut
 from power_on import power_on
 from robust import clock, disk_full, line_taken, service_hangs, service_killed, worker_killed
 from sandbox import sandbox
-from stick import other_stick, stick_full, stick_pulled, stick_read_only, stick_vfat
+from stick import stick, stick_full, stick_pulled, stick_read_only
 from upgrade import upgrade
 
 SCENARIOS = {
     "power-on": power_on,
-    "stick-vfat": stick_vfat,
-    "stick-exfat": other_stick("exfat", partitioned=True),
-    "stick-ntfs": other_stick("ntfs", partitioned=True),
-    "stick-ext4-whole": other_stick("ext4", partitioned=False),
-    "stick-vfat-whole": other_stick("vfat", partitioned=False),
+    "stick-vfat": stick("vfat"),
+    "stick-exfat": stick("exfat"),
+    "stick-ntfs": stick("ntfs"),
+    "stick-ext4-whole": stick("ext4", partitioned=False),
+    "stick-vfat-whole": stick("vfat", partitioned=False),
     "stick-read-only": stick_read_only,
     "stick-pulled": stick_pulled,
     "stick-full": stick_full,
     "sticks-hostile": hostile,
     "power-cut": power_cut(states=12, boots=1),
     "power-cuts": power_cut(states=300, boots=3, seconds=30, seed=2, name="power-cuts"),
-    "power-cut-control": power_cut_control,
     "microphone-unplugged": microphone_unplugged,
     "microphone-absent": microphone_absent,
     "clock": clock,
@@ -50,8 +51,12 @@ SCENARIOS = {
 # What takes as long as it says is asked for by name.
 LONG = ["sandbox-hour"]
 # What each change is tested with.
-SHORT = {"amd64": ["power-on", "stick-vfat", "power-cut", "microphone-unplugged"],
+SHORT = {"amd64": ["power-on", "stick-vfat", "power-cut", "microphone-unplugged", "microphone-absent"],
          "arm64": ["power-on", "stick-vfat", "power-cut"]}
+
+
+class Late(Exception):
+    """The time that was given for all is over."""
 
 
 def main():
@@ -59,44 +64,67 @@ def main():
     for name in ("image", "package", "state", "work"):
         parser.add_argument("--" + name, required=True)
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--within", type=int, metavar="SECONDS", help="what is not done by then has failed")
     parser.add_argument("scenarios", nargs="*", metavar="NAME", help="of: " + " ".join(SCENARIOS))
     words = parser.parse_args()
     if unknown := [name for name in words.scenarios if name not in SCENARIOS]:
         parser.error("no such scenario: " + " ".join(unknown))
+    # Even where it is ended, what tells of it is kept, and no machine is left behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    if words.within is not None:
+        signal.signal(signal.SIGALRM, late)
+        signal.alarm(max(1, words.within))
 
     began = time.monotonic()
     bench = Bench(words.image, words.package, words.state, words.work)
-    if not os.path.exists(os.path.join(words.state, "root.img")):
-        fresh = words.state + ".new"
-        seconds = attempt("prepared", lambda: Appliance.prepare(words.image, words.package, bench.folder("prepare"), fresh))
-        os.rename(fresh, words.state)
-        print("ok    prepared: package installed in the running machine, %.0f s" % seconds, flush=True)
-    failed = 0
+    if not os.path.exists(os.path.join(words.state, "root.img")) and not attempt(bench, "prepare", prepare):
+        sys.exit(1)
     everything = [name for name in SCENARIOS if name not in LONG]
-    for name in words.scenarios or (everything if words.all else SHORT[architecture_of(words.image)]):
-        start = time.monotonic()
-        folder = bench.folder(name)
-        try:
-            figures = attempt(name, lambda: SCENARIOS[name](bench))
-            print("ok    %s: %s; %.0f s" % (name, figures, time.monotonic() - start), flush=True)
-        except Exception as error:
+    names = words.scenarios or (everything if words.all else SHORT[architecture_of(words.image)])
+    failed = 0
+    for name in names:
+        if words.within is not None and time.monotonic() - began > words.within:
             failed += 1
-            print("FAIL  %s: %s; %.0f s; see %s" % (name, error, time.monotonic() - start, folder), flush=True)
-            with open(os.path.join(folder, "error.log"), "w") as file:
-                traceback.print_exc(file=file)
+            print("FAIL  %s: not tried, for the time for all is over" % name, flush=True)
+        elif not attempt(bench, name, SCENARIOS[name]):
+            failed += 1
     print("%.0f s in all" % (time.monotonic() - began))
     sys.exit(1 if failed else 0)
 
 
-def attempt(name, scenario, times=4):
-    """Runs it; once more where the machine was not fit for it, of which there is no hiding."""
-    for left in reversed(range(times)):
+def late(*_):
+    raise Late("the time for all is over")
+
+
+def prepare(bench):
+    """The state from which scenarios go on."""
+    fresh = bench.state + ".new"
+    Appliance.prepare(bench.image, bench.package, bench.folder("prepare"), fresh)
+    os.rename(fresh, bench.state)
+    return "package installed in the running machine"
+
+
+def attempt(bench, name, scenario, times=2):
+    """Runs it; once more where the machine was not fit for it, of which there is no hiding. Prints what came of it, and keeps
+    what tells of a failure; returns whether it held."""
+    start = time.monotonic()
+    for number in range(1, times + 1):
+        folder = bench.folder(name)
         try:
-            return scenario()
-        except Unfit as error:
-            if not left:
-                raise
-            print("again %s: %s" % (name, error), flush=True)
+            figures = scenario(bench)
+            shutil.rmtree(folder)
+            print("ok    %s: %s; %.0f s" % (name, figures, time.monotonic() - start), flush=True)
+            return True
+        except Exception as error:
+            with open(os.path.join(folder, "error.log"), "w") as file:
+                traceback.print_exc(file=file)
+            if isinstance(error, Unfit) and number < times:
+                kept = bench.folder("%s.attempt-%d" % (name, number))
+                os.rename(folder, kept)
+                print("again %s: %s; see %s" % (name, error, kept), flush=True)
+                continue
+            print("FAIL  %s: %s; %.0f s; see %s" % (name, error, time.monotonic() - start, folder), flush=True)
+            return False
 
 
 if __name__ == "__main__":

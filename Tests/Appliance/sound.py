@@ -1,6 +1,5 @@
 """The sound that the machine's microphone hears, and where a recording of it lies in it."""
 
-import os
 import random
 import struct
 import wave
