@@ -2,8 +2,10 @@
 
 import os
 import shlex
+import shutil
 import subprocess
 
+import exfat
 from bench import expect
 
 MIB = 1 << 20
@@ -13,6 +15,10 @@ FORMATS = {
     "ext4": ["mke2fs", "-q", "-F", "-t", "ext4", "-L", "STICK"],
     "ntfs": ["mkntfs", "--fast", "--force", "--quiet", "-L", "STICK"],
 }
+# Of each recording, what lies on the stick.
+FILES = ["audio.flac", "index.html", "labels.txt", "SHA256SUMS"] + [
+    "transcript." + end for end in ("txt", "json", "srt", "vtt", "csv", "TextGrid", "eaf")]
+CHECKS = {"vfat": ["fsck.vfat", "-n"], "exfat": ["fsck.exfat", "-n"], "ext4": ["e2fsck", "-f", "-n"], "ntfs": ["ntfsfix", "-n"]}
 PARTITION_TYPES = {"vfat": "c", "exfat": "7", "ntfs": "7", "ext4": "83"}
 
 
@@ -57,21 +63,25 @@ def insert(machine, path, timeout=150, **options):
     return done[0] - began
 
 
+def next_stick(machine, recordings):
+    """Plugs a good stick in, which must get all recordings; returns seconds until it may be pulled out."""
+    path = machine.path("good.img")
+    make_stick(path, "vfat")
+    seconds = insert(machine, path)
+    machine.stick_out()
+    found = check_folders(read_stick(path, "vfat", True, machine.path("good")))
+    expect(len(found) == recordings, "%d recordings on the good stick in place of %d" % (len(found), recordings))
+    return seconds
+
+
 def acknowledge(machine):
     """Takes note of a fault as a person does: by a press, which begins a recording with it."""
     machine.room_sounds()
     machine.press()
-    machine.until_recorded(1)
-    expect(machine.is_lit(), "the fault is still shown")
+    machine.until_recorded(3)
+    expect(machine.is_steady(), "the fault is still shown")
     machine.press()
     machine.until_written()
-
-
-def read_vfat(path, folder):
-    """The folder Fieldscribe of a partitioned stick of vfat, read by mtools on this machine."""
-    os.makedirs(folder)
-    run("mcopy", "-s", "-m", "-i", "%s@@1M" % path, "::Fieldscribe", folder)
-    return os.path.join(folder, "Fieldscribe")
 
 
 def check_folders(root, done=True):
@@ -82,8 +92,9 @@ def check_folders(root, done=True):
     for folder, _, names in os.walk(root):
         if "audio.flac" not in names or not done and os.path.basename(folder).startswith("partial"):
             continue
-        for name in ("index.html", "transcript.txt", "transcript.json", "SHA256SUMS"):
-            expect(name in names, "%s lacks %s" % (folder, name))
+        expect(sorted(names) == sorted(FILES), "%s holds %s" % (folder, " ".join(sorted(names))))
+        listed = [line.split("  ", 1)[1] for line in text(os.path.join(folder, "SHA256SUMS")).splitlines()]
+        expect(sorted(listed) == sorted(set(FILES) - {"SHA256SUMS"}), "SHA256SUMS lists %s" % " ".join(sorted(listed)))
         sums = subprocess.run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], cwd=folder,
                               capture_output=True, text=True)
         expect(sums.returncode == 0, "%s: %s" % (folder, sums.stderr + sums.stdout))
@@ -98,88 +109,86 @@ def text(path):
         return file.read()
 
 
-def stick_vfat(bench):
-    """A partitioned stick of vfat; read on this machine; a second time, only what is new is copied."""
-    with bench.appliance("stick-vfat") as machine:
-        path = machine.path("stick.img")
-        make_stick(path, "vfat")
-        machine.record(8)
-        first = insert(machine, path)
-        machine.stick_out()
-        root = read_vfat(path, machine.path("first"))
-        before = check_folders(root)
-        expect(len(before) == 1, "%d recordings on the stick in place of 1" % len(before))
-        expect("1 recording was copied" in text(root + "/RESULT.txt"), text(root + "/RESULT.txt"))
-        spoken = text(os.path.join(root, list(before)[0], "transcript.txt")).split()
-        expect("forward" in spoken, "the transcript on the stick says '%s'" % " ".join(spoken))
-
-        machine.record(2)
-        second = insert(machine, path)
-        machine.stick_out()
-        root = read_vfat(path, machine.path("second"))
-        after = check_folders(root)
-        expect(len(after) == 2, "%d recordings on the stick in place of 2" % len(after))
-        told = text(root + "/RESULT.txt")
-        expect("1 recording was copied" in told and "1 recording was here before" in told, told)
-        for folder, files in before.items():
-            expect(after.get(folder) == files, "%s was written again" % folder)
-        run("fsck.vfat", "-n", carve(path))
-        expect(not machine.lamp().fast_blinks(), "the lamp showed a fault")
-        return "done after %.0f s and %.0f s, 2 folders whole, the second time 1 copied" % (first, second)
-
-
-def carve(path):
-    """The partition of a stick, as a file."""
-    part = path + ".carved"
-    with open(path, "rb") as source, open(part, "wb") as target:
-        source.seek(MIB)
-        target.write(source.read())
-    return part
-
-
-def other_stick(kind, partitioned):
-    """A scenario: a stick of another kind; checked in the machine, past its cache, by sha256sum."""
+def stick(kind, partitioned=True):
+    """A scenario: a stick of some kind, read on this machine; a second time, only what is new is copied."""
     def scenario(bench):
-        name = "stick-%s%s" % (kind, "" if partitioned else "-whole")
-        with bench.appliance(name) as machine:
+        with bench.appliance("stick-%s%s" % (kind, "" if partitioned else "-whole")) as machine:
             path = machine.path("stick.img")
             make_stick(path, kind, partitioned)
-            machine.record(3)
-            seconds = insert(machine, path)
-            # Without the unit, which would copy again.
+            machine.record(8)
+            first = insert(machine, path)
             machine.stick_out()
-            machine.shell("systemctl mask --runtime fieldscribe-export@sda.service fieldscribe-export@sda1.service "
-                          "fieldscribe-export@sdb.service fieldscribe-export@sdb1.service")
-            machine.stick_in(path)
-            device = machine.until("blkid --label STICK || blkid -t LABEL=STICK -o device").strip()
-            said = machine.shell(
-                "mkdir -p /mnt/stick; mount -o ro -t %s %s /mnt/stick && cd /mnt/stick/Fieldscribe && "
-                "test -s index.html && cat RESULT.txt && cd */0* && test -s index.html && "
-                "sha256sum --check --strict SHA256SUMS" % ("ntfs3,ntfs" if kind == "ntfs" else kind, device))
-            expect("1 recording was copied" in said and "audio.flac: OK" in said, said)
+            root = read_stick(path, kind, partitioned, machine.path("first"))
+            before = check_folders(root)
+            expect(len(before) == 1, "%d recordings on the stick in place of 1" % len(before))
+            expect("1 recording was copied" in text(root + "/RESULT.txt"), text(root + "/RESULT.txt"))
+            spoken = text(os.path.join(root, list(before)[0], "transcript.txt")).split()
+            expect("forward" in spoken, "the transcript on the stick says '%s'" % " ".join(spoken))
+
+            machine.record(2)
+            second = insert(machine, path)
+            machine.stick_out()
+            root = read_stick(path, kind, partitioned, machine.path("second"))
+            after = check_folders(root)
+            expect(len(after) == 2, "%d recordings on the stick in place of 2" % len(after))
+            told = text(root + "/RESULT.txt")
+            expect("1 recording was copied" in told and "1 recording was here before" in told, told)
+            for folder, files in before.items():
+                expect(after.get(folder) == files, "%s was written again" % folder)
+            run(*CHECKS[kind], machine.path("second.volume"))
             expect(not machine.lamp().fast_blinks(), "the lamp showed a fault")
-            return "done after %.0f s, sums hold" % seconds
+            return "done after %.0f s and %.0f s, 2 folders whole, the second time 1 copied" % (first, second)
     return scenario
+
+
+def read_stick(path, kind, partitioned, target):
+    """Copies the folder Fieldscribe of a stick to this machine; returns where it is. TARGET.volume is its file system."""
+    volume = target + ".volume"
+    os.makedirs(target)
+    with open(path, "rb") as source, open(volume, "wb") as part:
+        source.seek(MIB if partitioned else 0)
+        shutil.copyfileobj(source, part)
+    if kind == "vfat":
+        run("mcopy", "-s", "-m", "-i", volume, "::Fieldscribe", target)
+    elif kind == "ext4":
+        run("debugfs", "-R", "rdump /Fieldscribe %s" % target, volume)
+    elif kind == "exfat":
+        exfat.read(volume, "Fieldscribe", target)
+    else:
+        read_ntfs(volume, "/Fieldscribe", target)
+    return os.path.join(target, "Fieldscribe")
+
+
+def read_ntfs(volume, folder, target):
+    """Copies a folder of a volume of ntfs, by the tools of ntfs-3g; folders have a slash at the end of their names there.
+    Of times they say nothing."""
+    os.makedirs(target + folder)
+    for line in run("ntfsls", "--quiet", "--force", "--classify", "--path", folder, volume).decode().splitlines():
+        name = folder + "/" + line.rstrip("/")
+        if line in ("./", "../"):
+            continue
+        if line.endswith("/"):
+            read_ntfs(volume, name, target)
+        else:
+            with open(target + name, "wb") as file:
+                file.write(run("ntfscat", "--quiet", "--force", volume, name))
+            os.utime(target + name, (0, 0))
 
 
 def stick_read_only(bench):
     """A write-protected stick: a fault in words, and the next stick gets everything."""
     with bench.appliance("stick-read-only") as machine:
-        for name in ("bad", "good"):
-            make_stick(machine.path(name + ".img"), "vfat")
+        make_stick(machine.path("bad.img"), "vfat")
         machine.record(3)
         began = machine.note("protected")
         machine.stick_in(machine.path("bad.img"), name="bad", read_only=True)
         machine.wait_lamp(lambda lamp: lamp.fast_blinks(began), 120, "fast blinks: a fault")
-        expect(not machine.lamp().done(began), "the lamp said that it is safe to unplug")
         machine.stick_out("bad")
+        expect(not machine.lamp().done(began), "the lamp said that it is safe to unplug")
         reason = machine.journal("fieldscribe-export@*")
         expect("cannot be mounted" in reason or "read-only" in reason, reason)
         acknowledge(machine)
-        seconds = insert(machine, machine.path("good.img"))
-        machine.stick_out()
-        found = check_folders(read_vfat(machine.path("good.img"), machine.path("good")))
-        expect(len(found) == 2, "%d recordings on the good stick in place of 2" % len(found))
+        seconds = next_stick(machine, 2)
         return "fault told, the next stick done after %.0f s" % seconds
 
 
@@ -217,13 +226,13 @@ def stick_pulled(bench):
             machine.stick_out()
             machine.wait_lamp(lambda lamp: lamp.fast_blinks(began), 150, "fast blinks: a fault, pulled " + when)
             expect(not machine.lamp().done(began), "pulled %s: the lamp said that it is safe to unplug" % when)
-            root = read_vfat(path, machine.path("pulled-%d" % number))
+            root = read_stick(path, "vfat", True, machine.path("pulled-%d" % number))
             left.append(len(check_folders(root, done=False)))
             acknowledge(machine)
         expect(left == [0, 2], "there were %d and %d whole recordings on the stick in place of 0 and 2" % tuple(left))
         seconds = insert(machine, path)
         machine.stick_out()
-        found = check_folders(read_vfat(path, machine.path("read")))
+        found = check_folders(read_stick(path, "vfat", True, machine.path("read")))
         expect(len(found) == 3, "%d whole recordings on the stick in place of 3" % len(found))
         machine.shell("fieldscribe verify")
         return "pulled %s: a fault each time, %d and %d recordings on it, whole; then done after %.0f s, 3 whole" % (
@@ -242,12 +251,18 @@ def stick_full(bench):
         began = machine.note("stick")
         machine.stick_in(path)
         machine.wait_lamp(lambda lamp: lamp.fast_blinks(began), 120, "fast blinks: a fault")
-        expect(not machine.lamp().done(began), "the lamp said that it is safe to unplug")
-        machine.until("! systemctl is-active --quiet fieldscribe-export@sda1")
+        machine.until("systemctl show -P ActiveState fieldscribe-export@sda1 | grep -E 'inactive|failed'")
         machine.stick_out()
+        expect(not machine.lamp().done(began), "the lamp said that it is safe to unplug")
+        root = read_stick(path, "vfat", True, machine.path("full"))
+        expect(check_folders(root, done=False) == {}, "a recording on a stick without room")
+        told = text(root + "/RESULT.txt")
+        expect("NOT EVERYTHING WAS COPIED" in told and "make room" in told, told)
         run("mcopy", "-i", "%s@@1M" % path, "::filler.bin", machine.path("filler.back"))
         with open(machine.path("filler"), "rb") as before, open(machine.path("filler.back"), "rb") as after:
             same = before.read() == after.read()
         expect(same, "a file that was there before is not the same")
         machine.shell("fieldscribe verify")
-        return "fault told, what was on it is untouched"
+        acknowledge(machine)
+        seconds = next_stick(machine, 2)
+        return "fault told, by RESULT.txt too, nothing on it but what was there; the next stick done after %.0f s" % seconds

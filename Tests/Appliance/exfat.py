@@ -1,0 +1,60 @@
+"""Reads exFAT, as Microsoft's specification has it, without the kernel of this machine."""
+
+import os
+import struct
+import time
+
+FILE = 0x85  # and after it one entry of its stream, and some of its name
+IS_FOLDER, IS_IN_A_ROW = 0x10, 2
+
+
+class Volume:
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            self.data = file.read()
+        fat, _, heap, _, self.root = struct.unpack_from("<IIIII", self.data, 80)
+        sector = 1 << self.data[108]
+        self.fat, self.heap, self.cluster = fat * sector, heap * sector, sector << self.data[109]
+
+    def chain(self, first, length=None):
+        """What lies in clusters: in a row where the length is known to suffice, else as the table links them."""
+        if length is not None:
+            place = self.heap + (first - 2) * self.cluster
+            return self.data[place:place + length]
+        found = b""
+        while 2 <= first < 0xFFFFFFF7:
+            found += self.chain(first, self.cluster)
+            first, = struct.unpack_from("<I", self.data, self.fat + 4 * first)
+        return found
+
+    def entries(self, folder):
+        """(name, is a folder, time, content) of each file in the content of a folder."""
+        for at in range(0, len(folder), 32):
+            if folder[at] != FILE:
+                continue
+            count, is_folder, modified = folder[at + 1], folder[at + 4] & IS_FOLDER, folder[at + 12:at + 16]
+            flags, letters, first, length = struct.unpack_from("<xBxB16xIQ", folder, at + 32)
+            name = b"".join(folder[at + 32 * number + 2:at + 32 * number + 32] for number in range(2, count + 1))
+            content = self.chain(first, length if flags & IS_IN_A_ROW else None)[:length] if length else b""
+            yield name[:2 * letters].decode("utf-16-le"), is_folder, struct.unpack("<I", modified)[0], content
+
+
+def read(path, name, target):
+    """Copies a folder at the top of a volume to a folder of this machine."""
+    volume = Volume(path)
+    top = [entry for entry in volume.entries(volume.chain(volume.root)) if entry[0] == name]
+    copy(volume, top, target)
+
+
+def copy(volume, entries, target):
+    for name, is_folder, modified, content in entries:
+        path = os.path.join(target, name)
+        if is_folder:
+            os.makedirs(path)
+            copy(volume, volume.entries(content), path)
+        else:
+            with open(path, "wb") as file:
+                file.write(content)
+            moment = (1980 + (modified >> 25), modified >> 21 & 15, modified >> 16 & 31, modified >> 11 & 31,
+                      modified >> 5 & 63, (modified & 31) * 2, 0, 0, 0)
+            os.utime(path, (time.mktime(moment),) * 2)
