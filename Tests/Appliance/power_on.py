@@ -1,8 +1,9 @@
 """Power on, press, speak, press: what was said is written down."""
 
-from appliance import ROOM
-from bench import expect
-from sound import RATE, equal_samples, place_in, samples_of
+from bench import expect, same_as_heard
+
+# Seconds from a press to the lamp: 0.1 on a board; this machine is emulated.
+ANSWERED = 0.3
 
 
 def power_on(bench):
@@ -10,7 +11,7 @@ def power_on(bench):
     with bench.appliance("power-on", cold=True) as machine:
         machine.boot()
         ready = machine.until_ready()
-        expect(not machine.is_lit(), "the lamp is on although nobody pressed")
+        expect(machine.lamp().changes == [], "the lamp was on although nobody pressed")
         idle = int(machine.shell("sed -n 's/^VmRSS:[^0-9]*\\([0-9]*\\) kB/\\1/p' "
                                  "/proc/$(systemctl show -P MainPID fieldscribe)/status"))
         machine.room_sounds()
@@ -19,13 +20,17 @@ def power_on(bench):
         machine.press(seconds=1.4)
         status = machine.until_recorded(9)
         expect(status["microphone"]["health"] == "alive", "the microphone is %s" % status["microphone"]["health"])
-        expect(machine.is_lit(), "the lamp is off while recording")
         machine.press()
         machine.until_written()
         lamp = machine.wait_lamp(lambda it: it if not it.changes[-1][1] else None, 10, "off when all is written down")
         expect(not lamp.fast_blinks(), "the lamp showed a fault")
-        answered = lamp.lit_after(lamp.first("press")) - lamp.first("press")
-        pulses = [length for begin, length, lit in lamp.phases(lamp.last("press")) if lit and 0.8 < length < 1.2]
+        (began, marked, ended), (_, let_go, _) = lamp.all("press"), lamp.all("release")
+        answered = lamp.lit_after(began) - began
+        expect(answered < ANSWERED, "the lamp told of a press only after %.0f ms" % (answered * 1000))
+        # It told of the press, and then of sound that is on the disk.
+        expect(lamp.lit_for(marked) > 3, "the lamp was not steady between press and mark")
+        expect(lamp.changes_in(let_go + 1, ended) == 0 and lamp.lit_for(ended) > 1, "the lamp was not steady after the mark")
+        pulses = [length for begin, length, lit in lamp.phases(ended) if lit and 0.8 < length < 1.2]
         expect(pulses, "the lamp did not pulse while text was being written")
 
         transcript = machine.transcript(number)
@@ -34,12 +39,10 @@ def power_on(bench):
         expect(len(heard) >= 3, "of 'go forward ten meters' it wrote '%s'" % text)
         expect(len(transcript["marks"]) == 1, "%d marks in place of one" % len(transcript["marks"]))
         expect(transcript["gaps"] == [], "gaps: %s" % transcript["gaps"])
+        expect(transcript["engine"]["name"] == "pocketsphinx", "engine: %s" % transcript["engine"])
 
-        recorded = samples_of(machine.audio(number))
-        place = place_in(ROOM, recorded)
-        expect(place is not None, "the recording does not begin with what was heard")
-        same = equal_samples(ROOM, recorded, place, 0)
-        expect(same == len(recorded) // 2, "sample %d of %d is not what was heard" % (same, len(recorded) // 2))
+        sound = same_as_heard(machine.audio(number), "the recording")
+        expect(abs(sound - (ended - began)) < 1.5, "%.1f s recorded between presses %.1f s apart" % (sound, ended - began))
         machine.shell("fieldscribe verify")
         return "ready after %.0f s, idle %.1f MB resident, press to lamp %.0f ms, %.1f s sample-exact, text '%s', 1 mark" % (
-            ready, idle * 1.024e-3, answered * 1000, same / RATE, text)
+            ready, idle * 1.024e-3, answered * 1000, sound, text)
