@@ -37,7 +37,7 @@ def bounces(bench):
         machine.shell(SETUP)
         # For where a pause of the machine made a press: without a sound it would be a fault.
         machine.room_sounds()
-        rate = storm(machine, 2000)[1]
+        rate, made = storm(machine, 2000)[1], recordings(machine)
         levels, seconds, pauses, longest = 0, 0.0, 0, 0.0
         while seconds < 3:
             count, a_second, pressed = storm(machine, 2 * int(min(rate, 60000) / 8))
@@ -49,12 +49,12 @@ def bounces(bench):
                 if machine.status()["state"] == "recording":
                     machine.press()
                     machine.until_written()
+                made = recordings(machine)
                 continue
-            expect(machine.status()["state"] == "idle", "a storm was taken for a press; the longest level lasted "
-                   "%.1f ms" % (pressed * 1000))
+            expect(machine.status()["state"] == "idle" and recordings(machine) == made,
+                   "a storm was taken for a press; the longest level lasted %.1f ms" % (pressed * 1000))
             levels, seconds, longest = levels + count, seconds + count / a_second, max(longest, pressed)
 
-        before = len(json.loads(machine.shell("fieldscribe list --json")))
         machine.room_sounds()
         for number in range(1, 13):
             was = machine.status()["state"] == "recording"
@@ -63,10 +63,14 @@ def bounces(bench):
             if not was:
                 machine.until_recorded(1)
         machine.until_written()
-        listed = json.loads(machine.shell("fieldscribe list --json"))
-        expect(len(listed) == before + 6, "12 presses made %d recordings in place of 6" % (len(listed) - before))
+        made = recordings(machine) - made
+        expect(made == 6, "12 presses made %d recordings in place of 6" % made)
         return "%d levels in storms of %.1f s, %.0f a second, none longer than %.1f ms: no press; 12 presses that bounced " \
             "60 times each, each heard once" % (levels, seconds, levels / seconds, longest * 1000)
+
+
+def recordings(machine):
+    return len(json.loads(machine.shell("fieldscribe list --json")))
 
 
 def storm(machine, count):
