@@ -3,10 +3,8 @@
 import os
 import subprocess
 
-from appliance import STORAGE, ROOM
-from bench import expect
-from robust import one
-from sound import RATE, equal_samples, place_in, samples_of
+from appliance import STORAGE
+from bench import expect, same_as_heard
 
 
 def newer(package, folder):
@@ -54,14 +52,10 @@ def upgrade(bench):
         # What was captured until the old one was asked to end is in the file.
         journal = machine.shell("journalctl -b -o short-monotonic -u fieldscribe | grep -m 1 'Stopping' | tr -d '[]'")
         asked = float(journal.split()[0]) - machine.lamp().lit_after(machine.lamp().last("press"))
-        row = one(machine, number)
+        row = machine.row(number)
         expect(row["stopReason"] == "shutdown", "the recording ended by '%s'" % row["stopReason"])
         expect(row["duration"] > asked - 1, "%.1f s are left of %.1f s" % (row["duration"], asked))
-        recorded = samples_of(machine.audio(number))
-        place = place_in(ROOM, recorded)
-        expect(place is not None, "the recording does not begin with what was heard")
-        same = equal_samples(ROOM, recorded, place, 0)
-        expect(same == len(recorded) // 2, "sample %d of %d is not what was heard" % (same, len(recorded) // 2))
+        sound = same_as_heard(machine.audio(number), "the recording")
         expect("forward" in machine.text_of(machine.transcript(number)).split(), "what was said is not written down")
         expect(machine.shell(sums) == before, "the configuration or an earlier recording was changed")
         expect(not machine.lamp().fast_blinks(), "the lamp showed a fault")
@@ -69,4 +63,4 @@ def upgrade(bench):
         again = machine.record(2)
         expect(again > number, "no new recording")
         return "closed by '%s' with %.1f s sample-exact, written down; ready %.1f s after apt began, and recorded" % (
-            row["stopReason"], same / RATE, ready)
+            row["stopReason"], sound, ready)
