@@ -148,6 +148,9 @@ def read_stick(path, kind, partitioned, target):
     with open(path, "rb") as source, open(volume, "wb") as part:
         source.seek(MIB if partitioned else 0)
         shutil.copyfileobj(source, part)
+        if partitioned:
+            # What lies behind the partition.
+            part.truncate(part.tell() - MIB)
     if kind == "vfat":
         run("mcopy", "-s", "-m", "-i", volume, "::Fieldscribe", target)
     elif kind == "ext4":
