@@ -36,7 +36,8 @@ package struct SecondPass: Sendable {
     package func run(
         _ audio: Opening, into sink: any TranscriptSink, channel: ChannelState? = nil, committed: Int = 0
     ) async throws -> Statistics {
-        let channel = if let channel { channel as ChannelState? } else { try await self.channel(of: audio) }
+        var channel = channel
+        if channel == nil { channel = try await self.channel(of: audio) }
         return try await Transcriber(pool: pool, settings: settings).run(
             CancellableSource(source: audio()), into: sink, channel: channel, committed: committed)
     }

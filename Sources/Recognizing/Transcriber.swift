@@ -156,9 +156,7 @@ package struct Transcriber: Sendable {
         try await commit(work.failed(job), into: sink)
     }
 
-    private func commit(
-        _ segments: [(segment: Segment, channel: ChannelState?)], into sink: any TranscriptSink
-    ) async throws {
+    private func commit(_ segments: [Transcription.Committed], into sink: any TranscriptSink) async throws {
         for (segment, channel) in segments { try await sink.commit(segment, channel: channel) }
     }
 }

@@ -15,6 +15,9 @@ struct Transcription {
         var id: Int { cut.utterance.id }
     }
 
+    /// A segment, and the channel's state behind it.
+    typealias Committed = (segment: Segment, channel: ChannelState?)
+
     /// No more utterances wait for a worker; the rest stays in the recording.
     private static let mostWaiting = 2
 
@@ -105,7 +108,7 @@ struct Transcription {
     }
 
     /// The segments that can be committed now that this utterance is read.
-    mutating func finished(_ job: Job, _ decoded: WorkerPool.Decoded) -> [(segment: Segment, channel: ChannelState?)] {
+    mutating func finished(_ job: Job, _ decoded: WorkerPool.Decoded) -> [Committed] {
         counts.cpuSeconds += decoded.cpuSeconds
         counts.sessions += decoded.attempts
         let start = job.cut.utterance.audio.start.samples
@@ -118,17 +121,15 @@ struct Transcription {
     }
 
     /// The segments that can be committed now that this utterance cannot be read.
-    mutating func failed(_ job: Job) -> [(segment: Segment, channel: ChannelState?)] {
+    mutating func failed(_ job: Job) -> [Committed] {
         var utterance = job.cut.utterance
         utterance.endedBy = .error
         return commit(utterance, Hypothesis())
     }
 
-    private mutating func commit(
-        _ utterance: Utterance, _ hypothesis: Hypothesis
-    ) -> [(segment: Segment, channel: ChannelState?)] {
+    private mutating func commit(_ utterance: Utterance, _ hypothesis: Hypothesis) -> [Committed] {
         finished[utterance.id] = (utterance, hypothesis)
-        var segments: [(segment: Segment, channel: ChannelState?)] = []
+        var segments: [Committed] = []
         while let (utterance, hypothesis) = finished.removeValue(forKey: nextToCommit) {
             let segment = stitcher.handle(utterance, hypothesis)
             let channel = channels.removeValue(forKey: utterance.id)

@@ -28,11 +28,16 @@ struct SeamReport {
         var lost: [String] = []
         var doubled: [String] = []
 
-        func text(of places: Int) -> String {
+        /// Words lost and doubled for each 100 places.
+        func shares(of places: Int) -> (lost: Double, doubled: Double) {
             let share = 100 / Double(max(1, places))
+            return (Double(lost.count) * share, Double(doubled.count) * share)
+        }
+
+        func text(of places: Int) -> String {
+            let shares = shares(of: places)
             let words = (lost + doubled).isEmpty ? "" : " (\((lost + doubled).joined(separator: ", ")))"
-            return "for each 100 \(shown(Double(lost.count) * share, 1)) words lost, "
-                + "\(shown(Double(doubled.count) * share, 1)) doubled\(words)"
+            return "for each 100 \(shown(shares.lost, 1)) words lost, \(shown(shares.doubled, 1)) doubled\(words)"
         }
     }
 
@@ -46,10 +51,10 @@ struct SeamReport {
     }
 
     var shares: Shares {
-        let share = 100 / Double(max(1, seams))
+        let (at, elsewhere) = (atSeams.shares(of: seams), within.shares(of: seams))
         return Shares(
-            seams: seams, lost: Double(atSeams.lost.count) * share, doubled: Double(atSeams.doubled.count) * share,
-            lostElsewhere: Double(within.lost.count) * share, doubledElsewhere: Double(within.doubled.count) * share)
+            seams: seams, lost: at.lost, doubled: at.doubled, lostElsewhere: elsewhere.lost,
+            doubledElsewhere: elsewhere.doubled)
     }
 
     init() throws {
