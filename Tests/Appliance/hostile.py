@@ -5,8 +5,8 @@ import os
 import shutil
 
 from bench import Failed, expect
-from stick import check_folders, next_stick
-from zoo import ALWAYS, LETTER, NEVER, ZOO, read_letter, read_volume
+from stick import check_folders, next_stick, read_folder
+from zoo import ALWAYS, LETTER, NEVER, ZOO, read_letter, volume
 
 PROCESS = "systemctl show -P MainPID fieldscribe"
 DONE, FAILED = "safe to unplug", "not everything was copied"
@@ -86,7 +86,7 @@ def show(machine, one, path):
     for number, (kind, at) in enumerate(one.volumes):
         expect(read_letter(path, kind, at) == LETTER, "%s: somebody's own is not as it was" % one.name)
         if what == DONE:
-            found = check_folders(read_volume(path, kind, at, path + ".read%d" % number))
+            found = check_folders(read_folder(volume(path, at), kind, path + ".read%d" % number))
             expect(len(found) == 1, "%s: %d recordings in place of 1" % (one.name, len(found)))
     return what
 

@@ -63,15 +63,22 @@ def insert(machine, path, timeout=150, **options):
     return done[0] - began
 
 
+def fill(machine, path, recordings, name, kind="vfat", partitioned=True):
+    """Plugs a stick in, which must then hold so many whole recordings. Returns (seconds until it may be pulled out, where its
+    folder NAME is on this machine, what `check_folders` says of that)."""
+    seconds = insert(machine, path)
+    machine.stick_out()
+    root = read_stick(path, kind, partitioned, machine.path(name))
+    found = check_folders(root)
+    expect(len(found) == recordings, "%d whole recordings on the stick in place of %d" % (len(found), recordings))
+    return seconds, root, found
+
+
 def next_stick(machine, recordings):
     """Plugs a good stick in, which must get all recordings; returns seconds until it may be pulled out."""
     path = machine.path("good.img")
     make_stick(path, "vfat")
-    seconds = insert(machine, path)
-    machine.stick_out()
-    found = check_folders(read_stick(path, "vfat", True, machine.path("good")))
-    expect(len(found) == recordings, "%d recordings on the good stick in place of %d" % (len(found), recordings))
-    return seconds
+    return fill(machine, path, recordings, "good")[0]
 
 
 def acknowledge(machine):
@@ -116,21 +123,13 @@ def stick(kind, partitioned=True):
             path = machine.path("stick.img")
             make_stick(path, kind, partitioned)
             machine.record(8)
-            first = insert(machine, path)
-            machine.stick_out()
-            root = read_stick(path, kind, partitioned, machine.path("first"))
-            before = check_folders(root)
-            expect(len(before) == 1, "%d recordings on the stick in place of 1" % len(before))
+            first, root, before = fill(machine, path, 1, "first", kind, partitioned)
             expect("1 recording was copied" in text(root + "/RESULT.txt"), text(root + "/RESULT.txt"))
             spoken = text(os.path.join(root, list(before)[0], "transcript.txt")).split()
             expect("forward" in spoken, "the transcript on the stick says '%s'" % " ".join(spoken))
 
             machine.record(2)
-            second = insert(machine, path)
-            machine.stick_out()
-            root = read_stick(path, kind, partitioned, machine.path("second"))
-            after = check_folders(root)
-            expect(len(after) == 2, "%d recordings on the stick in place of 2" % len(after))
+            second, root, after = fill(machine, path, 2, "second", kind, partitioned)
             told = text(root + "/RESULT.txt")
             expect("1 recording was copied" in told and "1 recording was here before" in told, told)
             for folder, files in before.items():
@@ -144,13 +143,18 @@ def stick(kind, partitioned=True):
 def read_stick(path, kind, partitioned, target):
     """Copies the folder Fieldscribe of a stick to this machine; returns where it is. TARGET.volume is its file system."""
     volume = target + ".volume"
-    os.makedirs(target)
     with open(path, "rb") as source, open(volume, "wb") as part:
         source.seek(MIB if partitioned else 0)
         shutil.copyfileobj(source, part)
         if partitioned:
             # What lies behind the partition.
             part.truncate(part.tell() - MIB)
+    return read_folder(volume, kind, target)
+
+
+def read_folder(volume, kind, target):
+    """Copies the folder Fieldscribe of a file system to this machine; returns where it is."""
+    os.makedirs(target)
     if kind == "vfat":
         run("mcopy", "-s", "-m", "-i", volume, "::Fieldscribe", target)
     elif kind == "ext4":
@@ -233,10 +237,7 @@ def stick_pulled(bench):
             left.append(len(check_folders(root, done=False)))
             acknowledge(machine)
         expect(left == [0, 2], "there were %d and %d whole recordings on the stick in place of 0 and 2" % tuple(left))
-        seconds = insert(machine, path)
-        machine.stick_out()
-        found = check_folders(read_stick(path, "vfat", True, machine.path("read")))
-        expect(len(found) == 3, "%d whole recordings on the stick in place of 3" % len(found))
+        seconds = fill(machine, path, 3, "read")[0]
         machine.shell("fieldscribe verify")
         return "pulled %s: a fault each time, %d and %d recordings on it, whole; then done after %.0f s, 3 whole" % (
             " and ".join(when for when, _ in PULLED), *left, seconds)

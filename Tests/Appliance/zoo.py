@@ -399,16 +399,6 @@ def read_letter(path, kind, at):
     return run("debugfs", "-R", "cat /Private/letter.txt", volume(path, at)).split(b"\n", 1)[1]
 
 
-def read_volume(path, kind, at, target):
-    """Copies the folder Fieldscribe of a volume to this machine; returns where it is."""
-    os.makedirs(target)
-    if kind == "vfat":
-        run("mcopy", "-s", "-m", "-i", "%s@@%d" % (path, at), "::Fieldscribe", target)
-    else:
-        run("debugfs", "-R", "rdump /Fieldscribe %s" % target, volume(path, at))
-    return target + "/Fieldscribe"
-
-
 def volume(path, at):
     """A file that holds the volume from there on."""
     if not at:
