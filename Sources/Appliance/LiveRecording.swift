@@ -24,6 +24,9 @@ package final class LiveRecording: Sendable {
     private let session: RecordingSession
     private let desk: LiveDesk
 
+    /// From one attempt to tell a full disk's archive how the recording ended to the next.
+    private static let patience = Duration.seconds(2)
+
     /// The recording's number.
     package let id: Int
 
@@ -113,8 +116,23 @@ package final class LiveRecording: Sendable {
         }
         desk.end(at: result.length)
         if let error = result.error { hub.publish(.fault(code: error.code.rawValue, message: error.message)) }
-        try await archive.endRecording(id, length: result.length, reason: result.reason)
+        try await enterEnd(of: result)
         return result
+    }
+
+    /// Says in the archive how the recording ended. Where others have filled the disk to its last block, reserve and all, it
+    /// waits for room.
+    private func enterEnd(of result: RecordingResult) async throws {
+        var isTold = false
+        while true {
+            do {
+                return try await archive.endRecording(id, length: result.length, reason: result.reason)
+            } catch let error as DeviceError where error.code == .full {
+                if !isTold { hub.publish(.fault(code: error.code.rawValue, message: error.message)) }
+                isTold = true
+                try await Task.sleep(for: Self.patience)
+            }
+        }
     }
 
     private func archiveGaps() async throws {

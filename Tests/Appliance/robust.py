@@ -47,6 +47,30 @@ def disk_full(bench):
         return "ended by '%s', fault %s, %.1f s sample-exact; then it recorded again" % (row["stopReason"], fault["code"], sound)
 
 
+def disk_brimful(bench):
+    """Others fill the disk to its last block while recording, reserve, ballast and all: what was heard until then stays, and
+    once there is room again the archive is told of it, without a new start."""
+    with bench.appliance("disk-brimful") as machine:
+        machine.room_sounds()
+        machine.press()
+        number = machine.until_recorded(3)["recording"]
+        machine.shell("cat /dev/zero > /root/filler; sync; ! cat /dev/zero > /root/more")
+        machine.wait_lamp(lambda lamp: lamp.fast_blinks(), 90, "fast blinks: a fault")
+        # It closes into its ballast: that goes to others as well.
+        machine.shell("for _ in 1 2 3 4 5; do cat /dev/zero >> /root/more; sleep 1; done; true", timeout=120)
+        fault = machine.until_status(lambda it: it.get("recording") is None, 60, "closed")["lastFault"]
+        expect(fault["code"] == "full", "the fault is %s" % fault)
+        machine.shell("rm /root/filler /root/more; sync")
+        machine.until_status(lambda it: it["backlogSeconds"] == 0 and machine.row(number)["duration"] > 0, 240, "entered")
+        machine.shell("fieldscribe verify")
+        row = machine.row(number)
+        sound = same_as_heard(machine.audio(number), "the recording")
+        expect(row["stopReason"] == "disk" and sound >= 2, "%.1f s, ended by '%s'" % (sound, row["stopReason"]))
+        expect(abs(sound - row["duration"]) < 0.001, "%.3f s are told of %.3f s" % (row["duration"], sound))
+        acknowledge(machine)
+        return "%.1f s sample-exact, entered once there was room; then it recorded again" % sound
+
+
 def worker_killed(bench):
     """The decode worker is killed in mid-sentence: the recording goes on, and the text comes all the same."""
     with bench.appliance("worker-killed") as machine:

@@ -17,7 +17,7 @@ from machine import Unfit, architecture_of
 from microphone import microphone_absent, microphone_unplugged
 from power_cut import power_cut
 from power_on import power_on
-from robust import clock, disk_full, line_taken, service_hangs, service_killed, worker_killed
+from robust import clock, disk_brimful, disk_full, line_taken, service_hangs, service_killed, worker_killed
 from sandbox import sandbox
 from stick import stick, stick_full, stick_pulled, stick_read_only
 from upgrade import upgrade
@@ -39,6 +39,7 @@ SCENARIOS = {
     "microphone-absent": microphone_absent,
     "clock": clock,
     "disk-full": disk_full,
+    "disk-brimful": disk_brimful,
     "worker-killed": worker_killed,
     "service-killed": service_killed,
     "service-hangs": service_hangs,

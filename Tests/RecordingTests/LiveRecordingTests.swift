@@ -84,6 +84,27 @@ import Testing
         #expect(try await archive.recordings() == [])
     }
 
+    @Test("a disk that has no room for how the recording ended is waited for, and told of once")
+    func endsOnFullDisk() async throws {
+        let archive = try SQLiteArchive(path: configuration.archivePath)
+        let hub = EventHub()
+        let events = hub.events(withPartials: false)
+        let full = FullArchive(whole: archive, refusals: 2)
+        let recording = try await LiveRecording(
+            configuration: configuration, archive: full,
+            capture: CaptureSession(ScriptedMicrophone([.samples(numbered(3_000))]), configuration: configuration),
+            hub: hub)
+        let outcome = try await recording.run(pool: nil, alternatives: 1)
+        hub.finish()
+        #expect(outcome.recording.length == SamplePosition(3_000))
+        let (summary, _) = try #require(try await archive.transcript(of: recording.id))
+        #expect(summary.length == SamplePosition(3_000) && summary.stopReason == .ended)
+        var told: [String] = []
+        for await event in events { if case .fault(let code, _) = event { told.append(code) } }
+        #expect(told == ["full"])
+        #expect(await full.refusals == 0)
+    }
+
     @Test("a recording with a pre-roll began as much earlier")
     func preroll() async throws {
         let archive = try SQLiteArchive(path: configuration.archivePath)
@@ -210,5 +231,49 @@ private struct Heard: MicrophoneProvider {
         while !hub.hasListeners { await Task.yield() }
         hub.finish()
         #expect(await ended.value == nil)
+    }
+}
+
+/// A real archive on a disk that others have filled: it refuses so many times to say how a recording ended.
+private actor FullArchive: Archive {
+    private let whole: SQLiteArchive
+    private(set) var refusals: Int
+
+    init(whole: SQLiteArchive, refusals: Int) {
+        self.whole = whole
+        self.refusals = refusals
+    }
+
+    func endRecording(_ id: Int, length: SamplePosition, reason: StopReason) async throws {
+        if refusals > 0 {
+            refusals -= 1
+            throw DeviceError(.full, "sqlite3_step", "archive: no space is left; make room on that disk")
+        }
+        try await whole.endRecording(id, length: length, reason: reason)
+    }
+
+    func beginRecording(startedAt: Double, clock: RecordingSummary.Clock, microphone: String) async throws -> Int {
+        try await whole.beginRecording(startedAt: startedAt, clock: clock, microphone: microphone)
+    }
+    func discard(recording id: Int) async throws { try await whole.discard(recording: id) }
+    func beginPass(recording: Int, engine: EngineDescription, profile: String) async throws -> Int {
+        try await whole.beginPass(recording: recording, engine: engine, profile: profile)
+    }
+    func endPass(_ pass: Int, recording: Int) async throws { try await whole.endPass(pass, recording: recording) }
+    func commit(_ segment: Segment, channel: ChannelState?, pass: Int, recording: Int) async throws {
+        try await whole.commit(segment, channel: channel, pass: pass, recording: recording)
+    }
+    func transcribed(upTo position: SamplePosition, recording: Int) async throws {
+        try await whole.transcribed(upTo: position, recording: recording)
+    }
+    func add(_ gap: Gap, recording: Int) async throws { try await whole.add(gap, recording: recording) }
+    func add(_ mark: Mark, recording: Int) async throws { try await whole.add(mark, recording: recording) }
+    func recordings() async throws -> [RecordingSummary] { try await whole.recordings() }
+    func transcript(of recording: Int) async throws -> (RecordingSummary, Timeline)? {
+        try await whole.transcript(of: recording)
+    }
+    func shownPass(of recording: Int) async throws -> PassSummary? { try await whole.shownPass(of: recording) }
+    func search(_ words: String, limit: Int) async throws -> [SearchHit] {
+        try await whole.search(words, limit: limit)
     }
 }
