@@ -10,17 +10,23 @@ package struct Backlog: Sendable {
     private let configuration: Configuration
     private let archive: any ArchiveUpkeep
     private let hub: EventHub
+    private let unreadable: UnreadableRecordings
 
-    package init(configuration: Configuration, archive: any ArchiveUpkeep, hub: EventHub) {
+    /// - Parameter unreadable: what not to try again; it grows.
+    package init(
+        configuration: Configuration, archive: any ArchiveUpkeep, hub: EventHub,
+        unreadable: UnreadableRecordings = UnreadableRecordings()
+    ) {
         self.configuration = configuration
         self.archive = archive
         self.hub = hub
+        self.unreadable = unreadable
     }
 
     /// The recordings that are behind, oldest first.
     package func waiting(except recording: Int? = nil) async throws -> [RecordingSummary] {
         try await archive.unfinished().filter {
-            $0.transcribedUpTo < $0.length && !$0.isMissing && $0.id != recording
+            $0.transcribedUpTo < $0.length && !$0.isMissing && $0.id != recording && !unreadable.contains($0.id)
         }
     }
 
@@ -47,7 +53,10 @@ package struct Backlog: Sendable {
             do {
                 try await transcribe(recording, in: folder, with: transcriber, engine: engine, profile: pool.profile)
                 done.append(recording.id)
-            } catch let unreadable as RecordedAudio.Unreadable { hub.publish(unreadable.fault) }
+            } catch let error as RecordedAudio.Unreadable {
+                unreadable.insert(recording.id)
+                hub.publish(error.fault)
+            }
         }
         return done
     }

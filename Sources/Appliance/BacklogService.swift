@@ -5,6 +5,9 @@ import Core
 struct BacklogService: Service {
     let name = "backlog"
     let recorder: Recorder
+    private let unreadable = UnreadableRecordings()
+
+    init(recorder: Recorder) { self.recorder = recorder }
 
     func run() async throws {
         for await _ in recorder.rests {
@@ -36,7 +39,8 @@ struct BacklogService: Service {
         for id in erased { Journal.tell(.notice, "erased", ["recording": "\(id)", "reason": "keep-days"]) }
         try await transcribe(configuration)
         guard configuration.readsTwice else { return }
-        let rereading = Rereading(configuration: configuration, archive: recorder.archive, hub: recorder.hub)
+        let rereading = Rereading(
+            configuration: configuration, archive: recorder.archive, hub: recorder.hub, unreadable: unreadable)
         guard try await !rereading.waiting().isEmpty else { return }
         await recorder.restWorkers()
         for id in try await rereading.run(pool: recorder.rereaders()) {
@@ -45,7 +49,8 @@ struct BacklogService: Service {
     }
 
     private func transcribe(_ configuration: Configuration) async throws {
-        let backlog = Backlog(configuration: configuration, archive: recorder.archive, hub: recorder.hub)
+        let backlog = Backlog(
+            configuration: configuration, archive: recorder.archive, hub: recorder.hub, unreadable: unreadable)
         guard try await !backlog.waiting().isEmpty else { return }
         recorder.panel.tell(.transcribing(true))
         defer { recorder.panel.tell(.transcribing(false)) }

@@ -1,6 +1,7 @@
 import Core
 import Recognizing
 import Recording
+import Synchronization
 
 /// A closed recording as the source of a transcription. What its disk refuses is another error than what engine and
 /// archive refuse: it concerns this recording alone.
@@ -35,4 +36,15 @@ struct RecordedAudio: AudioSource {
     func next() async throws -> AudioChunk? {
         do { return try await source.next() } catch let error as DeviceError { throw Unreadable(error: error) }
     }
+}
+
+/// Recordings whose audio could not be read: each is told of once, and left alone until the appliance is started anew.
+package final class UnreadableRecordings: Sendable {
+    private let ids = Mutex<Set<Int>>([])
+
+    package init() {}
+
+    func contains(_ recording: Int) -> Bool { ids.withLock { $0.contains(recording) } }
+
+    func insert(_ recording: Int) { ids.withLock { _ = $0.insert(recording) } }
 }

@@ -9,18 +9,26 @@ package struct Rereading: Sendable {
     private let configuration: Configuration
     private let archive: any ArchiveUpkeep
     private let hub: EventHub
+    private let unreadable: UnreadableRecordings
 
-    package init(configuration: Configuration, archive: any ArchiveUpkeep, hub: EventHub) {
+    /// - Parameter unreadable: what not to try again; it grows.
+    package init(
+        configuration: Configuration, archive: any ArchiveUpkeep, hub: EventHub,
+        unreadable: UnreadableRecordings = UnreadableRecordings()
+    ) {
         self.configuration = configuration
         self.archive = archive
         self.hub = hub
+        self.unreadable = unreadable
     }
 
     /// The recordings that were read to their end, but not by the second pass; oldest first.
     package func waiting() async throws -> [RecordingSummary] {
         var waiting: [RecordingSummary] = []
         for recording in try await archive.recordings()
-        where recording.length > .zero && recording.transcribedUpTo >= recording.length && !recording.isMissing {
+        where recording.length > .zero && recording.transcribedUpTo >= recording.length && !recording.isMissing
+            && !unreadable.contains(recording.id)
+        {
             let isRead = try await archive.passes(of: recording.id).contains {
                 $0.isComplete && $0.profile == SecondPass.profile
             }
@@ -46,7 +54,10 @@ package struct Rereading: Sendable {
             do {
                 try await read(recording, at: path, pool: pool, engine: engine)
                 done.append(recording.id)
-            } catch let unreadable as RecordedAudio.Unreadable { hub.publish(unreadable.fault) }
+            } catch let error as RecordedAudio.Unreadable {
+                unreadable.insert(recording.id)
+                hub.publish(error.fault)
+            }
         }
         return done
     }

@@ -192,6 +192,9 @@ import Testing
         let events = hub.events(withPartials: false)
         let rereading = Rereading(configuration: storage.configuration, archive: archive, hub: hub)
         #expect(try await rereading.run(pool: Self.pool()) == [2])
+        // It is told of once, and not after each later recording.
+        #expect(try await rereading.waiting().isEmpty)
+        #expect(try await rereading.run(pool: Self.pool()) == [])
         hub.finish()
         #expect(await Self.faults(in: events) == ["damaged"])
         #expect(try await timeline(archive, 1).segments == live)
