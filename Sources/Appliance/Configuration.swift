@@ -45,6 +45,11 @@ extension Configuration {
         /// What the words are likely to be.
         package enum Hint: String, Sendable, CaseIterable { case dictation, search, confirmation }
 
+        package enum SecondPass: String, Sendable, CaseIterable {
+            case automatic = "auto"
+            case yes, no
+        }
+
         /// `pocketsphinx`, `whisper`, `auto` for the best of them that is installed, or `command:PROGRAM`, with arguments
         /// behind blanks, for one that speaks the protocol of decode workers. The default is `pocketsphinx`.
         package var engine = "pocketsphinx"
@@ -71,8 +76,9 @@ extension Configuration {
         /// What is written between the words when a transcript is shown or copied. The default is none.
         package var punctuation = Punctuation.none
 
-        /// Whether a recording that has ended is read once more, slower and better. The default is yes.
-        package var secondPass = true
+        /// Whether a recording that has ended is read once more, slower and better. The default is `automatic`: where the
+        /// board has time and memory for it.
+        package var secondPass = SecondPass.automatic
 
         /// Decode workers, 0 to 64. The default is 0: one a core, as far as memory goes.
         package var workers = 0

@@ -40,7 +40,16 @@ extension ConfigurationKey {
         .optionalPath("recognizer.vocabulary", \.recognizer.vocabulary),
         .choice("recognizer.hint", \.recognizer.hint),
         .choice("recognizer.punctuation", \.recognizer.punctuation),
-        .flag("recognizer.second-pass", \.recognizer.secondPass),
+        .parsed(
+            "recognizer.second-pass", \.recognizer.secondPass, allowed: "auto, yes or no", fault: "a choice",
+            show: \.rawValue,
+            parse: {
+                switch $0 {
+                case "yes", "true", "on", "1": .yes
+                case "no", "false", "off", "0": .no
+                default: Configuration.Recognizer.SecondPass(rawValue: $0)
+                }
+            }),
         .whole("recognizer.workers", \.recognizer.workers, 0...64),
 
         .address("panel.button", \.panel.button),

@@ -106,9 +106,7 @@ extension DoctorFacts {
         var settings: [String] = []
         // Without a number there are as many as suit the board.
         if ![0, plan.workers].contains(recognizer.workers) { settings.append("workers = \(plan.workers)") }
-        if recognizer.secondPass != plan.secondPass {
-            settings.append("second-pass = \(plan.secondPass ? "yes" : "no")")
-        }
+        if recognizer.secondPass == .yes, !plan.secondPass { settings.append("second-pass = auto") }
         if settings.isEmpty { return .init(.profile, .ok, words) }
         return .init(.profile, .notice, words, remedy: "in [recognizer], set \(settings.joined(separator: " and "))")
     }

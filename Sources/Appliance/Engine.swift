@@ -25,7 +25,14 @@ extension Configuration {
     }
 
     /// Whether a second pass is wanted, and the engine would read otherwise than in the first.
-    package var readsTwice: Bool { recognizer.secondPass && engine == .pocketSphinx }
+    package var readsTwice: Bool {
+        guard engine == .pocketSphinx else { return false }
+        return switch recognizer.secondPass {
+        case .automatic: plan.secondPass
+        case .yes: true
+        case .no: false
+        }
+    }
 
     /// The model that the configuration names.
     package var model: PocketSphinxModel {

@@ -48,7 +48,7 @@ import Testing
         Row(key: "recognizer.vocabulary", good: ["", "/etc/words"], bad: ["words"]),
         Row(key: "recognizer.hint", good: ["dictation", "search", "confirmation"], bad: ["Search", "yesno"]),
         Row(key: "recognizer.punctuation", good: ["none", "automatic", "spoken", "both"], bad: ["yes", "Both"]),
-        Row(key: "recognizer.second-pass", good: ["yes", "no"], bad: ["Yes", "maybe", "2"]),
+        Row(key: "recognizer.second-pass", good: ["auto", "yes", "no"], bad: ["Yes", "maybe", "2"]),
         Row(key: "recognizer.workers", good: ["0", "4", "64"], bad: ["-1", "65", "all"]),
         Row(
             key: "panel.button", good: ["gpio:GPIO17", "gpio:gpiochip0/17", "sim:", "none"],

@@ -207,8 +207,11 @@ import Testing
         let profile = facts.findings.first { $0.check == .profile }
         let finding = try #require(profile)
         #expect(finding.message.contains(words), "\(finding.message)")
-        // By itself it takes as many workers as suit it.
-        #expect(finding.remedy == (words.contains("no second") ? "in [recognizer], set second-pass = no" : nil))
+        // By itself it does what suits it.
+        #expect(finding.remedy == nil)
+        facts.configuration.recognizer.secondPass = .yes
+        let remedy = facts.findings.first { $0.check == .profile }?.remedy
+        #expect(remedy == (words.contains("no second") ? "in [recognizer], set second-pass = auto" : nil))
     }
 }
 
