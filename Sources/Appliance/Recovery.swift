@@ -152,6 +152,7 @@ package struct Recovery: Sendable {
     private static func words(_ change: RecordingRepair.Change) -> String {
         switch change {
         case .halfSample: "half a sample at its end was dropped"
+        case .unwrittenTail: "zeros at its end, which were never heard, were dropped"
         case .header: "the header now tells what there is"
         case .newHeader: "the header was damaged; it is kept beside the file, and was written anew"
         }

@@ -4,13 +4,15 @@ import Platform
 
 /// Puts a recording's file right after a power cut: its length is the truth, and its header is made to tell it.
 ///
-/// Takes nothing away but half a sample. May be killed at any moment and run again; run on a sound file it changes
+/// Takes nothing away but half a sample and zeros that were never heard. May be killed at any moment and run again; run on a sound file it changes
 /// nothing.
 package struct RecordingRepair: Hashable, Sendable {
     /// What was done to the file.
     package enum Change: String, Sendable, Hashable, CaseIterable {
         /// Half a sample at its end was dropped.
         case halfSample
+        /// The zeros with which the file system had filled its last block were dropped.
+        case unwrittenTail
         /// The header told another length, or another reason.
         case header
         /// The header could not be read; it was kept beside the file and written anew.
@@ -45,10 +47,16 @@ package struct RecordingRepair: Hashable, Sendable {
             return RecordingRepair(
                 length: SamplePosition(bytes / 2), reason: layout.stopReason ?? .ended, lost: 0, changes: [])
         }
-        let dataBytes = max(0, size - Int64(WaveHeader.size)) & ~1
+        var dataBytes = max(0, size - Int64(WaveHeader.size)) & ~1
         if size > Int64(WaveHeader.size), size % 2 == 1 {
             try file.truncate(to: Int64(WaveHeader.size) + dataBytes)
             changes.append(.halfSample)
+        }
+        let unwritten = try unwrittenTail(of: file, size: size, layout: layout)
+        if unwritten > 0 {
+            dataBytes -= unwritten
+            try file.truncate(to: Int64(WaveHeader.size) + dataBytes)
+            changes.append(.unwrittenTail)
         }
         let reason = reason(of: layout, dataBytes: dataBytes, told: told)
         // A header that was written just before the cut may be ahead of the audio; one of a closed file may not.
@@ -65,6 +73,24 @@ package struct RecordingRepair: Hashable, Sendable {
         if !changes.isEmpty { try file.sync() }
         return RecordingRepair(length: SamplePosition(dataBytes / 2), reason: reason, lost: lost, changes: changes)
     }
+
+    /// Bytes of zeros at the end that no sync had put there: ext4 may keep a file's new length, as far as the block that it
+    /// has already, before the sound itself. Zeros that a sync had confirmed are sound.
+    private static func unwrittenTail(
+        of file: borrowing FileDescriptor, size: Int64, layout: WaveLayout?
+    ) throws(DeviceError) -> Int64 {
+        let headerBytes = Int64(WaveHeader.size)
+        guard let layout, layout.stopReason == .cutShort, size % block == 0, size > headerBytes,
+            headerBytes + Int64(layout.claimedBytes) != size
+        else { return 0 }
+        let start = max(headerBytes, size - block)
+        let tail = try file.bytes(at: start, count: Int(size - start))
+        let zeros = tail.reversed().prefix { $0 == 0 }.count
+        // Half of the last sample may be zero as well.
+        return Int64(zeros) & ~1
+    }
+
+    private static let block: Int64 = 4_096
 
     /// What the header says; nil where it is one of ours and damaged.
     private static func layout(of file: borrowing FileDescriptor) throws(DeviceError) -> WaveLayout? {

@@ -14,6 +14,7 @@ from machine import Starved
 from sound import RATE, samples_of
 
 MOST_LOST = 2.0
+BLOCK = 4096
 # Seconds of the machine, which is emulated, from its kernel's start until it may be pressed.
 READY_WITHIN = 120
 SOUND_CARD = "/proc/asound/Loopback/pcm1c/sub0/status"
@@ -99,7 +100,7 @@ class Recorded:
         moment = self.cut if at == self.end else self.clock.when(self.writes.entries[at][3])
         return min(max(0.0, self.captured[1] / RATE + (moment - self.captured[0])), self.length)
 
-    def judge(self, disk, at):
+    def judge(self, disk, at, texts_too=True):
         """Checks a disk that a cut after so many writes left; returns the seconds of sound that are lost."""
         expect(mend(disk), "the file system does not hold")
         names = [STORAGE + "/archive.sqlite", STORAGE + "/archive.sqlite-wal", self.audio]
@@ -117,9 +118,9 @@ class Recorded:
         database.close()
         expect(whole == "ok", "the archive: " + whole)
         expect(rows == 1 or rows == 0 and at < self.known, "the archive does not know of the recording")
-        for shown, after in self.shown:
+        for shown, after in self.shown if texts_too else []:
             expect(at < after or set(shown) <= set(texts), "of %s only %s is left" % (shown, texts))
-        return max(0.0, self.fed(at) - same_as_heard(read(audio), "%s, as it lies on the disk" % self.audio))
+        return max(0.0, self.fed(at) - same_as_heard(written(read(audio)), "%s, as it lies on the disk" % self.audio))
 
 
 def read(path):
@@ -128,6 +129,15 @@ def read(path):
         return b""
     with open(path, "rb") as file:
         return file.read()
+
+
+def written(audio):
+    """A recording's file without the zeros in its last block: ext4 may keep a new length, as far as the block that the file has
+    already, before the sound itself. A start drops them."""
+    if len(audio) % BLOCK:
+        return audio
+    tail = audio[-BLOCK:].rstrip(b"\0")
+    return audio[:-BLOCK] + tail + b"\0" * (len(tail) % 2)
 
 
 def cuts(recorded, states, seed):
@@ -157,10 +167,11 @@ def replay(recorded, states, seed):
 
 
 def control(recorded):
-    """Negative control: of a disk that ignored every flush after two seconds, the same judgement tells that too much is lost."""
+    """Negative control: of a disk that ignored every flush after two seconds, the same judgement tells that too much sound is
+    lost. Text may be, too, if some had been shown by then."""
     disk = os.path.join(recorded.folder, "crash.img")
     recorded.writes.rebuild(recorded.base, disk, recorded.stops, flushed=recorded.known)
-    lost = recorded.judge(disk, recorded.stops)
+    lost = recorded.judge(disk, recorded.stops, texts_too=False)
     expect(lost > MOST_LOST, "without flushes no more than %.2f s are lost: the judgement sees nothing" % lost)
     return lost
 

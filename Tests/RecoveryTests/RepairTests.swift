@@ -75,6 +75,27 @@ import Testing
         #expect(try samples(of: path) == numbered(3999))
     }
 
+    @Test("Zeros with which the file system filled the last block are no sound; those that a sync confirmed are")
+    func unwrittenTail() throws {
+        let path = folder.file("audio.wav")
+        let whole = 3 * 4_096
+        for (claimed, kept) in [(9_000, 5_000), (1_000, 5_000), ((whole - 512) / 2, (whole - 512) / 2)] {
+            var bytes = make(.cutShort) + [UInt8](repeating: 0, count: whole - 512 - 10_000)
+            withUnsafeBytes(of: UInt32(claimed * 2).littleEndian) { bytes.replaceSubrange(508..<512, with: $0) }
+            try Data(bytes).write(to: URL(filePath: path))
+            let repair = try RecordingRepair.run(path: path)
+            #expect(repair.length.samples == kept)
+            #expect(repair.changes.contains(.unwrittenTail) == (kept == 5_000))
+            #expect(try samples(of: path).prefix(5_000) == numbered(5_000)[...])
+            #expect(try RecordingRepair.run(path: path).changes == [])
+        }
+        // Never more than a block.
+        var silent = Array(make(.cutShort).prefix(512)) + [UInt8](repeating: 0, count: whole - 512)
+        silent[508] = 1
+        try Data(silent).write(to: URL(filePath: path))
+        #expect(try RecordingRepair.run(path: path).length.samples == (2 * 4_096 - 512) / 2)
+    }
+
     @Test("A file that never got a whole header becomes an empty recording", arguments: [0, 1, 11, 511, 512])
     func shorterThanAHeader(length: Int) throws {
         let path = folder.file("audio.wav")
