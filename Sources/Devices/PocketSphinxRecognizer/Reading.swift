@@ -9,11 +9,12 @@ struct Reading {
         var evidence: WordEvidence
     }
 
-    /// No word is longer than 1.6 s, and none of over 0.6 s has more than 0.2 s a letter. What seems to be is a hum or
-    /// a tone.
+    /// No word is longer than 1.6 s, and none of over 0.6 s has more than 0.2 s a letter, unless it can be believed: people
+    /// draw out a "no". What else seems to be one is a hum or a tone.
     private static let longestWord = 160
     private static let longWord = 60
     private static let framesPerLetter = 20
+    private static let believed = 0.5
     /// Of speech at least so much is words, and not noise: in the corpus never less than 0.78.
     private static let leastOfSound = 0.6
     /// Of an utterance, but for a little silence around it, at least so much is words: music is read as pauses with a
@@ -50,7 +51,8 @@ struct Reading {
             Double(wordFrames) >= Self.leastOfSound * Double(wordFrames + noiseFrames)
             && Double(wordFrames) >= Self.leastOfAll * Double(frames - Self.framesAround)
         let words = zip(spoken, calibration.confidences(of: evidence)).compactMap { spoken, confidence in
-            Self.isDrawnOut(spoken) ? nil : Word(spoken.text, spoken.range, confidence: confidence)
+            Self.isDrawnOut(spoken) && confidence < Self.believed
+                ? nil : Word(spoken.text, spoken.range, confidence: confidence)
         }
         guard isSpeech, words.contains(where: { $0.confidence >= Calibration.floor }) else { return [] }
         return words
