@@ -20,7 +20,7 @@ import Glibc
           recognition accuracy, with the seams and the latency of every profile
           speakers    accuracy with each speaker's files as one recording, as a second pass finds them
           latency     from the end of speech to its committed text, in real time
-          robustness  quiet, noisy, clipped, filtered sound, other rates
+          robustness  quiet, noisy, clipped, filtered sound, other rates; music
           vocabulary  a vocabulary's words, said by espeak-ng, and speech without them
           punctuation where a reader's sentences end
           calibrate   the constants of Calibration.swift

@@ -1,4 +1,5 @@
 import Core
+import FoundationEssentials
 import Glibc
 import TestKit
 
@@ -44,6 +45,7 @@ struct RobustnessBenchmark {
             }
         }
         print(table.markdown)
+        try music()
     }
 
     private func measure(
@@ -62,6 +64,48 @@ struct RobustnessBenchmark {
         let transcripts = try workshop.transcribe(paths, profile: "live", into: "robust-\(index)").transcripts
         let errors = corpus.errors(of: transcripts.mapValues(\.text))[""] ?? WordErrorRate()
         table.add([name, shown(errors.percent, 1)])
+    }
+
+    /// What is written down of melodies in which nobody sings.
+    private func music() throws {
+        let folder = "\(workshop.folder)/music"
+        _ = try MeasuredProcess(["mkdir", "-p", folder])
+        let paths = try (1...Self.melodies).map { number in
+            let (raw, path) = ("\(folder)/\(number).raw", "\(folder)/\(number).wav")
+            let samples = Self.melody(seed: UInt64(number))
+            try samples.withUnsafeBytes { try Data($0).write(to: URL(filePath: raw)) }
+            let made = try MeasuredProcess(
+                ["sox", "-t", "raw", "-r", "16000", "-e", "signed", "-b", "16", "-c", "1", raw, path])
+            guard made.status == 0 else { throw DeviceError(.missing, "sox", "sox failed; install sox") }
+            return path
+        }
+        for profile in ["live", "final", "quick"] {
+            let transcripts = try workshop.transcribe(paths, profile: profile, into: "music-\(profile)").transcripts
+            let words = transcripts.values.map { $0.segments.flatMap(\.words) }
+            let all = words.flatMap { $0 }
+            print(
+                "\nof \(Self.melodies) random melodies \(profile) gave words to \(words.count { !$0.isEmpty }): "
+                    + "\(all.count) together, \(all.count { $0.confidence > 0.5 }) of them above one half")
+        }
+    }
+
+    private static let melodies = 20
+
+    /// Plucked strings, 8 s at 16 kHz: two to five notes a second, of two octaves.
+    private static func melody(seed: UInt64) -> [Int16] {
+        var random = SeededGenerator(seed: seed)
+        let rate = Double(SamplePosition.rate)
+        var samples: [Int16] = []
+        while samples.count < 8 * SamplePosition.rate {
+            let frequency = 220 * exp2(Double(Int.random(in: 0...24, using: &random)) / 12)
+            let seconds = Double.random(in: 0.2...0.5, using: &random)
+            samples += (0..<Int(seconds * rate)).map { index in
+                let time = Double(index) / rate
+                let sound = (1...6).reduce(0.0) { $0 + sin(2 * .pi * frequency * Double($1) * time) / Double($1) }
+                return Int16(max(-1, min(1, sound * exp(-3 * time) * 0.3)) * 32_767)
+            }
+        }
+        return samples
     }
 
     private func powerOfTen(_ exponent: Double) -> Double { exp(exponent * log(10)) }
