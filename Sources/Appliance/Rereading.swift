@@ -69,20 +69,31 @@ package struct Rereading: Sendable {
         let broken = try await archive.passes(of: recording.id).last {
             !$0.isComplete && $0.profile == SecondPass.profile && $0.engine == engine
         }
-        let pass: Int
         if let broken {
-            pass = broken.id
-        } else {
-            pass = try await archive.beginPass(
-                recording: recording.id, engine: engine, profile: SecondPass.profile)
+            do {
+                return try await read(recording, at: path, pool: pool, pass: broken.id, behind: broken)
+            } catch is Transcriber.Diverged {
+                // Settings or vocabulary have changed since: what it has stays, and is shown to nobody.
+            }
         }
+        let pass = try await archive.beginPass(
+            recording: recording.id, engine: engine, profile: SecondPass.profile)
+        try await read(recording, at: path, pool: pool, pass: pass)
+    }
+
+    private func read(
+        _ recording: RecordingSummary, at path: String, pool: WorkerPool, pass: Int, behind broken: PassSummary? = nil
+    ) async throws {
         let gaps = try await archive.transcript(of: recording.id)?.1.gaps ?? []
         var settings = Transcriber.Settings()
         settings.speech = configuration.speech
         _ = try await SecondPass(pool: pool, settings: settings).run(
             { RecordedAudio(of: recording, at: path, gaps: gaps) },
             into: QuietSink(archive: archive, recording: recording.id, pass: pass),
-            channel: broken?.channel, committed: broken?.lastSegment ?? 0)
+            channel: broken?.channel,
+            committed: broken.flatMap {
+                $0.lastSegment > 0 ? Transcriber.Continuation(segment: $0.lastSegment, end: $0.committedUpTo) : nil
+            })
         try await archive.endPass(pass, recording: recording.id)
     }
 }

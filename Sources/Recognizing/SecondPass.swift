@@ -31,10 +31,12 @@ package struct SecondPass: Sendable {
     /// - Parameters:
     ///   - audio: called up to three times.
     ///   - channel: the channel of the whole recording, where an earlier run has surveyed it.
-    ///   - committed: the number of the last segment that is committed in this pass, 0 for none.
-    /// - Throws: what source and sink throw; `DeviceError` with `missing` or `damaged` where the engine cannot be loaded.
+    ///   - committed: the last segment that is committed in this pass.
+    /// - Throws: what source and sink throw; `DeviceError` with `missing` or `damaged` where the engine cannot be loaded;
+    ///   `Transcriber.Diverged` where the pass was begun with other settings.
     package func run(
-        _ audio: Opening, into sink: any TranscriptSink, channel: ChannelState? = nil, committed: Int = 0
+        _ audio: Opening, into sink: any TranscriptSink, channel: ChannelState? = nil,
+        committed: Transcriber.Continuation? = nil
     ) async throws -> Statistics {
         var channel = channel
         if channel == nil { channel = try await self.channel(of: audio) }

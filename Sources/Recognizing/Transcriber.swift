@@ -18,6 +18,21 @@ package struct Transcriber: Sendable {
         package init() {}
     }
 
+    /// The last segment that an earlier run over the same audio has committed.
+    package struct Continuation: Hashable, Sendable {
+        package var segment: Int
+        /// Where it ends.
+        package var end: SamplePosition
+
+        package init(segment: Int, end: SamplePosition) {
+            self.segment = segment
+            self.end = end
+        }
+    }
+
+    /// The audio is cut or read otherwise than by the earlier run: its segments cannot be continued.
+    package struct Diverged: Error {}
+
     private enum Step: Sendable {
         case read(AudioChunk?)
         case begun(Transcription.Job, Result<WorkerPool.Session, any Error>)
@@ -45,11 +60,12 @@ package struct Transcriber: Sendable {
     ///   - firstID: the number of the first segment.
     ///   - channel: the channel of the whole recording, where it is known; else each utterance hands on what it taught.
     ///   - before: the channel from which the first utterance then starts, where something was transcribed before.
-    ///   - committed: the last segment that an earlier run over the same audio has committed; it goes on behind it.
-    /// - Throws: what source and sink throw; `DeviceError` with `missing` or `damaged` where the engine cannot be loaded.
+    ///   - committed: what an earlier run has committed; it goes on behind that.
+    /// - Throws: what source and sink throw; `DeviceError` with `missing` or `damaged` where the engine cannot be loaded;
+    ///   `Diverged` where `committed` is not what this run comes to, before anything else is committed.
     package func run(
         _ source: any AudioSource, into sink: any TranscriptSink, start: SamplePosition = .zero, firstID: Int = 1,
-        channel: ChannelState? = nil, before: ChannelState? = nil, committed: Int = 0
+        channel: ChannelState? = nil, before: ChannelState? = nil, committed: Continuation? = nil
     ) async throws -> Statistics {
         var work = Transcription(
             settings: settings.speech, start: start, firstID: firstID, channel: channel, before: before,
@@ -80,6 +96,7 @@ package struct Transcriber: Sendable {
                         }
                     case .heard(let outcome): headStart.take(outcome)
                     }
+                    if work.isContinued == false { throw Diverged() }
                     if work.settledUpTo - told > Self.tellEvery {
                         told = work.settledUpTo
                         try await sink.transcribed(upTo: told)
@@ -102,6 +119,7 @@ package struct Transcriber: Sendable {
                 throw error
             }
         }
+        guard committed == nil || work.isContinued == true else { throw Diverged() }
         try await sink.transcribed(upTo: work.settledUpTo)
         return work.statistics
     }

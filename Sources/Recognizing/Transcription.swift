@@ -40,18 +40,20 @@ struct Transcription {
     private var channels: [Int: ChannelState] = [:]
     /// The last segment that an earlier run has committed. Its utterance is read again for the seam with the next, those
     /// before it are passed over; so the text does not tell where the earlier run was broken off.
-    private let committed: Int
+    private let committed: Transcriber.Continuation?
+    /// Whether that segment came out as it is committed; nil before its utterance is read again.
+    private(set) var isContinued: Bool?
 
     /// - Parameters:
     ///   - channel: the channel of the whole recording, where it is known.
     ///   - before: else the channel behind what was transcribed before `start`.
-    ///   - committed: the number of the last segment of this very transcription that is committed already, 0 for none.
+    ///   - committed: the last segment of this very transcription that is committed already.
     init(
         settings: SpeechSettings, start: SamplePosition, firstID: Int, channel: ChannelState? = nil,
-        before: ChannelState? = nil, committed: Int = 0
+        before: ChannelState? = nil, committed: Transcriber.Continuation? = nil
     ) {
         cutter = UtteranceCutter(settings: settings, start: start, firstID: firstID)
-        nextToCommit = max(firstID, committed)
+        nextToCommit = max(firstID, committed?.segment ?? 0)
         stitcher = Stitcher(firstID: nextToCommit, committedUpTo: start)
         self.channel = channel ?? before
         isChannelFixed = channel != nil
@@ -133,7 +135,11 @@ struct Transcription {
         while let (utterance, hypothesis) = finished.removeValue(forKey: nextToCommit) {
             let segment = stitcher.handle(utterance, hypothesis)
             let channel = channels.removeValue(forKey: utterance.id)
-            if segment.id > committed { segments.append((segment, channel)) }
+            if let committed, segment.id == committed.segment {
+                isContinued = segment.range.end == committed.end
+            } else if isContinued != false {
+                segments.append((segment, channel))
+            }
             uncommitted.removeFirst()
             nextToCommit += 1
         }

@@ -15,11 +15,12 @@ import Testing
     private static let muchSound = TranscriberTests.sound([12, 30, 30, 30, 30, 30, 30, 30, 8])
 
     private func read(
-        _ sound: [Int16]? = nil, committed: Int = 0, mode: String = "plain", workers: Int = 2
+        _ sound: [Int16]? = nil, committed: Segment? = nil, mode: String = "plain", workers: Int = 2
     ) async throws -> (sink: CollectingSink, statistics: Statistics) {
         let (sink, sound) = (CollectingSink(), sound ?? self.sound)
         let statistics = try await SecondPass(pool: TranscriberTests.pool(mode, size: workers)).run(
-            { ListSource([.samples(sound)]) }, into: sink, committed: committed)
+            { ListSource([.samples(sound)]) }, into: sink,
+            committed: committed.map { Transcriber.Continuation(segment: $0.id, end: $0.range.end) })
         return (sink, statistics)
     }
 
@@ -40,7 +41,7 @@ import Testing
     func resumed() async throws {
         let whole = try await read().sink.segments
         for done in 1...whole.count {
-            let (sink, statistics) = try await read(committed: done)
+            let (sink, statistics) = try await read(committed: whole[done - 1])
             #expect(sink.segments == Array(whole.dropFirst(done)), "broken off behind segment \(done)")
             // One utterance more than is committed: that before the seam.
             #expect(statistics.sessions == whole.count - done + 1)

@@ -176,6 +176,28 @@ import Testing
         }
     }
 
+    @Test("A second reading that was begun with other settings is begun anew, and what it had is not mixed in")
+    func onceMoreWithOtherSettings() async throws {
+        let archive = try storage.archive()
+        for _ in 1...2 { try await storage.record([.samples(Self.sound)], in: archive) }
+        let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
+        #expect(try await backlog.run(pool: Self.pool()) == [1, 2])
+        let live = try await timeline(archive, 1).segments
+        let engine = try await Self.pool().prepare()
+        let pass = try await archive.beginPass(recording: 1, engine: engine, profile: SecondPass.profile)
+        for segment in live.prefix(4) { try await archive.commit(segment, pass: pass, recording: 1) }
+        var other = storage.configuration
+        // Bursts with half a second between them are one utterance now.
+        other.speech.hangoverMilliseconds = 600
+        let rereading = Rereading(configuration: other, archive: archive, hub: EventHub())
+        #expect(try await rereading.run(pool: Self.pool()) == [1, 2])
+        #expect(try await timeline(archive, 1).segments == timeline(archive, 2).segments)
+        let passes = try await archive.passes(of: 1)
+        #expect(passes.map(\.profile) == ["live", SecondPass.profile, SecondPass.profile])
+        #expect(passes.map(\.isComplete) == [true, false, true] && passes[1].lastSegment == 4)
+        #expect(try await rereading.waiting().isEmpty)
+    }
+
     @Test("A second pass that is damaged is a pass that is not there: the live text stays, and the next one is read")
     func onceMoreDamaged() async throws {
         let archive = try storage.archive()
