@@ -40,7 +40,7 @@ struct Corpus {
 
     /// Every `step`th file: a smaller set of the same kind.
     func every(_ step: Int) -> Corpus {
-        Corpus(items: items.enumerated().filter { $0.offset % step == 0 }.map(\.element))
+        Corpus(items: items.enumerated().filter { $0.offset % step == 0 }.map(\.element), apart: apart)
     }
 
     /// Each group's speakers as one recording: their files in a row with a second of silence between each two.
