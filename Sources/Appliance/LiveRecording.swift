@@ -95,11 +95,15 @@ package final class LiveRecording: Sendable {
 
     /// Records until `stop`, and transcribes meanwhile with the pool's workers; without a pool it only records.
     ///
+    /// - Parameter waitsForRoom: whether a disk that has no room for how the recording ended is waited for, until the task is
+    ///   cancelled; else that is thrown, and the next start makes up for it.
     /// - Throws: `DeviceError` where the microphone cannot be opened or the file cannot be made: then nothing was
     ///   recorded, and the archive forgets the number.
-    package func run(pool: WorkerPool?, alternatives: Int) async throws -> Outcome {
+    package func run(
+        pool: WorkerPool?, alternatives: Int, waitsForRoom: Bool = false
+    ) async throws -> Outcome {
         hub.publish(.state(.recording))
-        async let recorded = record()
+        async let recorded = record(waitsForRoom: waitsForRoom)
         async let gaps: Void = archiveGaps()
         let transcription = await transcribe(pool, alternatives: alternatives)
         let result = try await recorded
@@ -107,7 +111,7 @@ package final class LiveRecording: Sendable {
         return Outcome(id: id, folder: folder, recording: result, transcription: transcription)
     }
 
-    private func record() async throws -> RecordingResult {
+    private func record(waitsForRoom: Bool) async throws -> RecordingResult {
         let result: RecordingResult
         do { result = try await session.run() } catch {
             desk.end(at: .zero)
@@ -116,18 +120,17 @@ package final class LiveRecording: Sendable {
         }
         desk.end(at: result.length)
         if let error = result.error { hub.publish(.fault(code: error.code.rawValue, message: error.message)) }
-        try await enterEnd(of: result)
+        try await enterEnd(of: result, waitsForRoom: waitsForRoom)
         return result
     }
 
-    /// Says in the archive how the recording ended. Where others have filled the disk to its last block, reserve and all, it
-    /// waits for room.
-    private func enterEnd(of result: RecordingResult) async throws {
+    /// Says in the archive how the recording ended. Others may have filled the disk to its last block, reserve and all.
+    private func enterEnd(of result: RecordingResult, waitsForRoom: Bool) async throws {
         var isTold = false
         while true {
             do {
                 return try await archive.endRecording(id, length: result.length, reason: result.reason)
-            } catch let error as DeviceError where error.code == .full {
+            } catch let error as DeviceError where error.code == .full && waitsForRoom {
                 if !isTold { hub.publish(.fault(code: error.code.rawValue, message: error.message)) }
                 isTold = true
                 try await Task.sleep(for: Self.patience)

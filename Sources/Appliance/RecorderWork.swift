@@ -107,7 +107,7 @@ struct RecorderWork {
         recorder.panel.tell(.recording(true))
         group.addTask {
             do {
-                let outcome = try await live.run(pool: workers, alternatives: 3)
+                let outcome = try await live.run(pool: workers, alternatives: 3, waitsForRoom: true)
                 recorder.post(.ended(live.id, .success(outcome)))
             } catch { recorder.post(.ended(live.id, .failure(error))) }
         }

@@ -94,7 +94,7 @@ import Testing
             configuration: configuration, archive: full,
             capture: CaptureSession(ScriptedMicrophone([.samples(numbered(3_000))]), configuration: configuration),
             hub: hub)
-        let outcome = try await recording.run(pool: nil, alternatives: 1)
+        let outcome = try await recording.run(pool: nil, alternatives: 1, waitsForRoom: true)
         hub.finish()
         #expect(outcome.recording.length == SamplePosition(3_000))
         let (summary, _) = try #require(try await archive.transcript(of: recording.id))
@@ -103,6 +103,22 @@ import Testing
         for await event in events { if case .fault(let code, _) = event { told.append(code) } }
         #expect(told == ["full"])
         #expect(await full.refusals == 0)
+    }
+
+    @Test("who does not wait for room is told that there is none, and the sound is whole")
+    func failsOnFullDisk() async throws {
+        let archive = try SQLiteArchive(path: configuration.archivePath)
+        let recording = try await LiveRecording(
+            configuration: configuration, archive: FullArchive(whole: archive, refusals: 1),
+            capture: CaptureSession(ScriptedMicrophone([.samples(numbered(3_000))]), configuration: configuration),
+            hub: EventHub())
+        do {
+            _ = try await recording.run(pool: nil, alternatives: 1)
+            Issue.record("a full disk was not told of")
+        } catch let error as DeviceError {
+            #expect(error.code == .full)
+        }
+        #expect(try RecordingRepair.run(path: recording.folder.audio).length == SamplePosition(3_000))
     }
 
     @Test("a recording with a pre-roll began as much earlier")
