@@ -4,8 +4,8 @@ import Platform
 
 /// Puts a recording's file right after a power cut: its length is the truth, and its header is made to tell it.
 ///
-/// Takes nothing away but half a sample and zeros that were never heard. May be killed at any moment and run again; run on a sound file it changes
-/// nothing.
+/// Takes nothing away but half a sample and zeros that were never heard. May be killed at any moment and run again; run on
+/// a sound file it changes nothing.
 package struct RecordingRepair: Hashable, Sendable {
     /// What was done to the file.
     package enum Change: String, Sendable, Hashable, CaseIterable {
