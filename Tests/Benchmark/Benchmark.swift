@@ -7,7 +7,7 @@ import Glibc
 @main struct Benchmark {
     private static let usage = """
         usage: benchmark [capture|appliance|export|hour|seams|memory|recognition|accuracy|speakers|latency|robustness
-                         |vocabulary|punctuation|calibrate]
+                         |music|vocabulary|punctuation|calibrate]
                          [--every N] [--only NAMES] [--pictures FOLDER] [--program FILE] [--to FOLDER]
           capture     an hour to the card, against arecord
           appliance   how soon lamp and microphone answer a press; what it takes while it waits and while it records
@@ -20,7 +20,8 @@ import Glibc
           recognition accuracy, with the seams and the latency of every profile
           speakers    accuracy with each speaker's files as one recording, as a second pass finds them
           latency     from the end of speech to its committed text, in real time
-          robustness  quiet, noisy, clipped, filtered sound, other rates; music
+          robustness  quiet, noisy, clipped, filtered sound, other rates
+          music       what is written down of melodies
           vocabulary  a vocabulary's words, said by espeak-ng, and speech without them
           punctuation where a reader's sentences end
           calibrate   the constants of Calibration.swift
@@ -46,7 +47,7 @@ import Glibc
             guard
                 [
                     "capture", "appliance", "export", "hour", "seams", "memory", "recognition", "accuracy", "speakers",
-                    "latency", "robustness", "vocabulary", "punctuation", "calibrate",
+                    "latency", "robustness", "music", "vocabulary", "punctuation", "calibrate",
                 ]
                 .contains(word)
             else {
@@ -80,6 +81,7 @@ import Glibc
                 print("the open set without its pauses, in three orders: \(unpaused.text)")
             case "memory": try HourBenchmark(workshop: workshop).memory(open)
             case "robustness": try RobustnessBenchmark(workshop: workshop, corpus: open).run()
+            case "music": try RobustnessBenchmark(workshop: workshop, corpus: open).music()
             case "vocabulary": try VocabularyBenchmark(workshop: workshop, corpus: open).run()
             case "punctuation": try PunctuationBenchmark(workshop: workshop, corpus: open).run()
             case "calibrate": try CalibrationBenchmark(corpus: open).run()

@@ -45,7 +45,6 @@ struct RobustnessBenchmark {
             }
         }
         print(table.markdown)
-        try music()
     }
 
     private func measure(
@@ -67,7 +66,7 @@ struct RobustnessBenchmark {
     }
 
     /// What is written down of melodies in which nobody sings.
-    private func music() throws {
+    func music() throws {
         let folder = "\(workshop.folder)/music"
         _ = try MeasuredProcess(["mkdir", "-p", folder])
         let paths = try (1...Self.melodies).map { number in
@@ -84,7 +83,7 @@ struct RobustnessBenchmark {
             let words = transcripts.values.map { $0.segments.flatMap(\.words) }
             let all = words.flatMap { $0 }
             print(
-                "\nof \(Self.melodies) random melodies \(profile) gave words to \(words.count { !$0.isEmpty }): "
+                "of \(Self.melodies) random melodies \(profile) gave words to \(words.count { !$0.isEmpty }): "
                     + "\(all.count) together, \(all.count { $0.confidence > 0.5 }) of them above one half")
         }
     }
