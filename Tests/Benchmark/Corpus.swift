@@ -46,17 +46,13 @@ struct Corpus {
     /// Each group's speakers as one recording: their files in a row with a second of silence between each two.
     func joined(in folder: String) throws -> Corpus {
         let pause = "\(folder)/pause.wav"
-        let isMade = try MeasuredProcess([
-            "sox", "-n", "-r", "16000", "-c", "1", "-b", "16", pause, "trim", "0", "1",
-        ])
-        guard isMade.status == 0 else { throw DeviceError(.missing, "sox", "sox failed; install sox") }
+        try sox(["-n", "-r", "16000", "-c", "1", "-b", "16", pause, "trim", "0", "1"])
         let speakers = Dictionary(grouping: items) { item in String(item.name.prefix { $0 != "-" }) }
         return Corpus(
             items: try speakers.sorted { $0.key < $1.key }.compactMap { speaker, items in
                 guard items.count > 1 else { return nil }
                 let path = "\(folder)/\(speaker).wav"
-                let made = try MeasuredProcess(["sox"] + items.flatMap { [$0.path, pause] } + [path])
-                guard made.status == 0 else { throw DeviceError(.missing, "sox", "sox failed; install sox") }
+                try sox(items.flatMap { [$0.path, pause] } + [path])
                 return Item(path: path, text: items.map(\.text).joined(separator: " "))
             })
     }

@@ -37,10 +37,8 @@ struct HourBenchmark {
             let items = (0..<step).flatMap { first in
                 stride(from: first, to: corpus.items.count, by: step).map { corpus.items[$0] }
             }
-            let made = try MeasuredProcess(
-                ["sox", "-R", "-D"] + items.map(\.path) + [wave]
-                    + ["silence", "1", "0.1", "-40d", "-1", "0.15", "-40d"])
-            guard made.status == 0 else { throw DeviceError(.missing, "sox", "sox failed; install sox") }
+            try sox(
+                ["-R", "-D"] + items.map(\.path) + [wave] + ["silence", "1", "0.1", "-40d", "-1", "0.15", "-40d"])
             let transcripts = try workshop.transcribe([wave], profile: profile, jobs: 2, into: name).transcripts
             guard let transcript = transcripts[name] else { continue }
             try seams.add(transcript, wave: wave)

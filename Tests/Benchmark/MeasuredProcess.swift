@@ -87,3 +87,13 @@ extension [MeasuredProcess] {
     /// The middle one of a figure; the upper of two.
     func median(_ figure: (MeasuredProcess) -> Double) -> Double { map(figure).sorted()[count / 2] }
 }
+
+/// Makes a sound file with sox.
+///
+/// - Parameter source: the file that it is made of, for the message.
+/// - Throws: `DeviceError` with `missing` where sox fails.
+func sox(_ words: [String], of source: String? = nil) throws {
+    guard try MeasuredProcess(["sox"] + words).status == 0 else {
+        throw DeviceError(.missing, "sox", "sox failed\(source.map { " on \($0)" } ?? ""); install sox")
+    }
+}

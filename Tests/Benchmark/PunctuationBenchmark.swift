@@ -18,11 +18,8 @@ struct PunctuationBenchmark {
     func run() throws {
         let items = corpus.items.filter { $0.name.hasPrefix(Self.group) }.sorted { $0.name < $1.name }
         let (path, silence) = ("\(workshop.folder)/reader.wav", "\(workshop.folder)/silence.wav")
-        let cut = try MeasuredProcess([
-            "sox", "-n", "-r", "16000", "-c", "1", "-b", "16", silence, "trim", "0", "\(Self.pause)",
-        ])
-        let made = try MeasuredProcess(["sox"] + items.flatMap { [$0.path, silence] } + [path])
-        guard cut.status == 0, made.status == 0 else { throw DeviceError(.missing, "sox", "sox failed; install sox") }
+        try sox(["-n", "-r", "16000", "-c", "1", "-b", "16", silence, "trim", "0", "\(Self.pause)"])
+        try sox(items.flatMap { [$0.path, silence] } + [path])
         var table = Table(
             "pass", "places", "sentence ends", "found", "wrong", "without pitch: found", "wrong",
             "by pauses alone: found", "wrong")

@@ -1,6 +1,7 @@
 import Core
 import FoundationEssentials
 import Glibc
+import Platform
 import TestKit
 
 /// Word errors when the sound is not as it should be: quiet, noisy, clipped, with an offset, of other rates.
@@ -26,7 +27,7 @@ struct RobustnessBenchmark {
         var table = Table("sound", "word errors, %")
         for (index, condition) in Self.conditions.enumerated() {
             try measure(condition.name, index, into: &table) { item, path in
-                ["sox", "-R", "-D", item.path] + condition.input + [path] + condition.effects
+                ["-R", "-D", item.path] + condition.input + [path] + condition.effects
             }
         }
         for (index, ratio) in [20.0, 10.0].enumerated() {
@@ -36,12 +37,11 @@ struct RobustnessBenchmark {
                 // White noise of sox has a third of the power of a full square; its volume is an amplitude.
                 let wanted = (power * 3).squareRoot() / 32_768 / powerOfTen(ratio / 20)
                 let noise = "\(path).noise.wav"
-                let made = try MeasuredProcess([
-                    "sox", "-R", "-D", "-n", "-r", "16000", "-b", "16", "-c", "1", noise, "synth",
-                    "\(samples.count)s", "whitenoise", "vol", "\(wanted)",
+                try sox([
+                    "-R", "-D", "-n", "-r", "16000", "-b", "16", "-c", "1", noise, "synth", "\(samples.count)s",
+                    "whitenoise", "vol", "\(wanted)",
                 ])
-                guard made.status == 0 else { throw DeviceError(.missing, "sox", "sox failed; install sox") }
-                return ["sox", "-D", "-m", "-v", "1", item.path, "-v", "1", noise, path]
+                return ["-D", "-m", "-v", "1", item.path, "-v", "1", noise, path]
             }
         }
         print(table.markdown)
@@ -51,13 +51,11 @@ struct RobustnessBenchmark {
         _ name: String, _ index: Int, into table: inout Table, by command: (Corpus.Item, String) throws -> [String]
     ) throws {
         let folder = "\(workshop.folder)/sound-\(index)"
-        _ = try MeasuredProcess(["mkdir", "-p", folder])
+        try makeFolder(folder)
         var paths: [String] = []
         for item in corpus.items {
             let path = "\(folder)/\(item.name).wav"
-            guard try MeasuredProcess(command(item, path)).status == 0 else {
-                throw DeviceError(.missing, "sox", "sox failed on \(item.path); install sox")
-            }
+            try sox(command(item, path), of: item.path)
             paths.append(path)
         }
         let transcripts = try workshop.transcribe(paths, profile: "live", into: "robust-\(index)").transcripts
@@ -68,14 +66,12 @@ struct RobustnessBenchmark {
     /// What is written down of melodies in which nobody sings.
     func music() throws {
         let folder = "\(workshop.folder)/music"
-        _ = try MeasuredProcess(["mkdir", "-p", folder])
+        try makeFolder(folder)
         let paths = try (1...Self.melodies).map { number in
             let (raw, path) = ("\(folder)/\(number).raw", "\(folder)/\(number).wav")
             let samples = Self.melody(seed: UInt64(number))
             try samples.withUnsafeBytes { try Data($0).write(to: URL(filePath: raw)) }
-            let made = try MeasuredProcess(
-                ["sox", "-t", "raw", "-r", "16000", "-e", "signed", "-b", "16", "-c", "1", raw, path])
-            guard made.status == 0 else { throw DeviceError(.missing, "sox", "sox failed; install sox") }
+            try sox(["-t", "raw", "-r", "16000", "-e", "signed", "-b", "16", "-c", "1", raw, path])
             return path
         }
         for profile in ["live", "final", "quick"] {
