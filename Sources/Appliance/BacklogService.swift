@@ -7,8 +7,6 @@ struct BacklogService: Service {
     let recorder: Recorder
     private let unreadable = UnreadableRecordings()
 
-    init(recorder: Recorder) { self.recorder = recorder }
-
     func run() async throws {
         for await _ in recorder.rests {
             do { try await work() } catch is CancellationError { if Task.isCancelled { return } }

@@ -45,7 +45,8 @@ extension Configuration {
         /// What the words are likely to be.
         package enum Hint: String, Sendable, CaseIterable { case dictation, search, confirmation }
 
-        package enum SecondPass: String, Sendable, CaseIterable {
+        /// Whether to read twice; `automatic` leaves it to what the board can do.
+        package enum SecondPass: String, Sendable {
             case automatic = "auto"
             case yes, no
         }

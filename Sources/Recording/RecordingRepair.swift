@@ -47,17 +47,11 @@ package struct RecordingRepair: Hashable, Sendable {
             return RecordingRepair(
                 length: SamplePosition(bytes / 2), reason: layout.stopReason ?? .ended, lost: 0, changes: [])
         }
-        var dataBytes = max(0, size - Int64(WaveHeader.size)) & ~1
-        if size > Int64(WaveHeader.size), size % 2 == 1 {
-            try file.truncate(to: Int64(WaveHeader.size) + dataBytes)
-            changes.append(.halfSample)
-        }
         let unwritten = try unwrittenTail(of: file, size: size, layout: layout)
-        if unwritten > 0 {
-            dataBytes -= unwritten
-            try file.truncate(to: Int64(WaveHeader.size) + dataBytes)
-            changes.append(.unwrittenTail)
-        }
+        let dataBytes = max(0, size - Int64(WaveHeader.size) - unwritten) & ~1
+        if unwritten > 0 { changes.append(.unwrittenTail) }
+        if size > Int64(WaveHeader.size), size % 2 == 1 { changes.append(.halfSample) }
+        if !changes.isEmpty { try file.truncate(to: Int64(WaveHeader.size) + dataBytes) }
         let reason = reason(of: layout, dataBytes: dataBytes, told: told)
         // A header that was written just before the cut may be ahead of the audio; one of a closed file may not.
         let isClosed = layout?.stopReason.map { $0 != .cutShort } ?? false
