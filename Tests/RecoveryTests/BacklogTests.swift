@@ -54,6 +54,15 @@ import Testing
             && segments.allSatisfy { $0.endedBy != .error && !$0.words.isEmpty }
     }
 
+    /// Two recordings that were read once.
+    private func writtenDown() async throws -> SQLiteArchive {
+        let archive = try storage.archive()
+        for _ in 1...2 { try await storage.record([.samples(Self.sound)], in: archive) }
+        let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
+        #expect(try await backlog.run(pool: Self.pool()) == [1, 2])
+        return archive
+    }
+
     @Test("Recordings that are behind are written down, oldest first, and each segment is told of once")
     func all() async throws {
         let archive = try storage.archive()
@@ -178,10 +187,7 @@ import Testing
 
     @Test("A second reading that was begun with other settings is begun anew, and what it had is not mixed in")
     func onceMoreWithOtherSettings() async throws {
-        let archive = try storage.archive()
-        for _ in 1...2 { try await storage.record([.samples(Self.sound)], in: archive) }
-        let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
-        #expect(try await backlog.run(pool: Self.pool()) == [1, 2])
+        let archive = try await writtenDown()
         let live = try await timeline(archive, 1).segments
         let engine = try await Self.pool().prepare()
         let pass = try await archive.beginPass(recording: 1, engine: engine, profile: SecondPass.profile)
@@ -200,10 +206,7 @@ import Testing
 
     @Test("A second pass that is damaged is a pass that is not there: the live text stays, and the next one is read")
     func onceMoreDamaged() async throws {
-        let archive = try storage.archive()
-        for _ in 1...2 { try await storage.record([.samples(Self.sound)], in: archive) }
-        let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
-        #expect(try await backlog.run(pool: Self.pool()) == [1, 2])
+        let archive = try await writtenDown()
         let live = try await timeline(archive, 1).segments
         // It says more than the recording holds, and its audio has become unreadable since.
         let engine = try await Self.pool().prepare()
