@@ -27,6 +27,14 @@ def clock(bench):
         return "%s became %s, %.1f s off" % (before["start"], after["start"], off)
 
 
+def ended_by_disk(machine, number):
+    """What the archive says of a recording that a full disk ended, and its seconds of sound: all of it is what was heard."""
+    row, sound = machine.row(number), same_as_heard(machine.audio(number), "the recording")
+    expect(row["stopReason"] == "disk", "ended by '%s'" % row["stopReason"])
+    expect(abs(sound - row["duration"]) < 0.001 and sound >= 2, "%.3f s of %.3f s are left" % (sound, row["duration"]))
+    return row, sound
+
+
 def disk_full(bench):
     """The disk fills while recording: it ends before the reserve is gone, whole, with a fault; and records again."""
     with bench.appliance("disk-full") as machine:
@@ -38,10 +46,9 @@ def disk_full(bench):
                       "dd if=/dev/zero of=/root/more bs=1M count=4 status=none; sync")
         machine.wait_lamp(lambda lamp: lamp.fast_blinks(), 90, "fast blinks: a fault")
         machine.until_status(lambda it: it.get("recording") is None, 60, "closed")
-        fault, row = machine.status()["lastFault"], machine.row(number)
-        expect(row["stopReason"] == "disk" and fault["code"] == "full", "ended by '%s', fault %s" % (row["stopReason"], fault))
-        sound = same_as_heard(machine.audio(number), "the recording")
-        expect(abs(sound - row["duration"]) < 0.001 and sound >= 2, "%.1f s of %.1f s are left" % (sound, row["duration"]))
+        fault = machine.status()["lastFault"]
+        expect(fault["code"] == "full", "the fault is %s" % fault)
+        row, sound = ended_by_disk(machine, number)
         machine.shell("rm /root/filler /root/more; sync; fieldscribe verify")
         acknowledge(machine)
         return "ended by '%s', fault %s, %.1f s sample-exact; then it recorded again" % (row["stopReason"], fault["code"], sound)
@@ -63,13 +70,11 @@ def disk_brimful(bench):
         fault = machine.until_status(lambda it: it.get("recording") is None, 60, "closed")["lastFault"]
         expect(fault["code"] == "full", "the fault is %s" % fault)
         before = machine.row(number)
+        expect(before["stopReason"] == "cut short", "there was room to say that it ended by '%s'" % before["stopReason"])
         machine.shell("rm /root/filler /root/more; sync")
         machine.until_status(lambda it: it["backlogSeconds"] == 0 and machine.row(number)["duration"] > 0, 240, "entered")
         machine.shell("fieldscribe verify")
-        row = machine.row(number)
-        sound = same_as_heard(machine.audio(number), "the recording")
-        expect(row["stopReason"] == "disk" and sound >= 2, "%.1f s, ended by '%s'" % (sound, row["stopReason"]))
-        expect(abs(sound - row["duration"]) < 0.001, "%.3f s are told of %.3f s" % (row["duration"], sound))
+        row, sound = ended_by_disk(machine, number)
         acknowledge(machine)
         return "%.1f s sample-exact, '%s' while there was no room, then '%s'; then it recorded again" % (
             sound, before["stopReason"], row["stopReason"])
