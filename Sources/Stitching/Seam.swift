@@ -24,6 +24,8 @@ struct Seam: Sendable {
     private static let sameWord: Int64 = 3_200
     /// A word that comes this close to the edge of the audio was cut off: 30 ms, in samples.
     private static let cutOff: Int64 = 480
+    /// A word that goes on so long behind the left side's audio has something that it did not hear: 250 ms, in samples.
+    private static let unheard: Int64 = 4_000
     /// The same word no farther away is the same one, however it is timed: 500 ms, in samples.
     private static let nearby: Int64 = 8_000
 
@@ -63,9 +65,11 @@ struct Seam: Sendable {
         return found
     }
 
-    /// Whether the left side has committed this word, under this name or, for most of its length, under another.
+    /// Whether the left side has committed this word, under this name or, for most of its length, under another; but
+    /// what goes on far behind the left side's audio is more than what the left side could hear.
     private func isCommitted(_ word: Word, counterpart: Int?) -> Bool {
         if let counterpart { return counterpart < left.committed.count }
+        guard word.range.end - left.audio.end <= Self.unheard else { return false }
         return left.committed.last.map { covers($0, word) } ?? false
     }
 

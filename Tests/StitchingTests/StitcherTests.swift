@@ -61,6 +61,8 @@ struct Rotation {
             Seam("glued tail", "we  something", "         ing to", "we something to"),
             // Missing clause: what the right side heard behind the overlap is never touched.
             Seam("clause behind the cut", "we", "           all go home now", "we all go home now"),
+            // Missing clause: it begins with a word that the left side has under another name, and goes on behind its audio.
+            Seam("glued to the clause", "    detective", "        activity  hall", "detective activity hall"),
             // Missing tail: the right side has nothing where the left side withheld a word.
             Seam("right side is empty", "we       so", "", "we so"),
             // Missing head: the left side has nothing where the right side has a word before the cut.
