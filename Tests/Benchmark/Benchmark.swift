@@ -13,7 +13,7 @@ import Glibc
           appliance   how soon lamp and microphone answer a press; what it takes while it waits and while it records
           export      the field hour to the folder that --to names, read back, against cp and sync
           hour        the field hour with two workers, against pocketsphinx_continuous; with the seams
-          seams       the same without the peer; and of speech whose pauses were taken out
+          seams       the same without the peer; and of speech whose pauses were taken out, of every profile
           memory      what a second worker costs
           accuracy    word errors, CPU, memory and confidence of every profile, against pocketsphinx_continuous;
                       writes accuracy.json, and accuracy.svg into the folder that --pictures names
@@ -27,7 +27,8 @@ import Glibc
           calibrate   the constants of Calibration.swift
           --every N   only each Nth file of the open set
           --only live,final,quick,pocketsphinx_continuous
-                      accuracy and recognition measure these, and take the others from its last run
+                      accuracy and recognition measure these, and take the others from its last run; seams measures
+                      these alone
           --program FILE
                       measures that executable, such as a package's, in the place of the one built here
           --to FOLDER
@@ -77,8 +78,10 @@ import Glibc
             case "hour": try HourBenchmark(workshop: workshop).run(withPeer: true)
             case "seams":
                 try HourBenchmark(workshop: workshop).run(withPeer: false)
-                let unpaused = try HourBenchmark(workshop: workshop).unpaused(open)
-                print("the open set without its pauses, in three orders: \(unpaused.text)")
+                for profile in AccuracyBenchmark.profiles where only?.contains(profile) ?? true {
+                    let unpaused = try HourBenchmark(workshop: workshop).unpaused(open, profile: profile, orders: 3)
+                    print("the open set without its pauses, in three orders, \(profile): \(unpaused.text)")
+                }
             case "memory": try HourBenchmark(workshop: workshop).memory(open)
             case "robustness": try RobustnessBenchmark(workshop: workshop, corpus: open).run()
             case "music": try RobustnessBenchmark(workshop: workshop, corpus: open).music()

@@ -12,7 +12,7 @@ struct HourBenchmark {
             [wave], profile: "live", jobs: 2, into: "hour", samplingMemory: true)
         guard let transcript = transcripts["field1h"] else { return }
         let rate = WordErrorRate(reference: reference, hypothesis: transcript.text).percent
-        var seams = try SeamReport()
+        var seams = try SeamReport(profile: "live")
         try seams.add(transcript, wave: wave)
         if withPeer {
             let peer = try workshop.peer(wave)
@@ -29,8 +29,8 @@ struct HourBenchmark {
     }
 
     /// The open set without its pauses, in as many orders: in speech that goes on and on there are seams enough to count.
-    func unpaused(_ corpus: Corpus, profile: String = "live", orders: Int = 3) throws -> SeamReport {
-        var seams = try SeamReport()
+    func unpaused(_ corpus: Corpus, profile: String, orders: Int) throws -> SeamReport {
+        var seams = try SeamReport(profile: profile)
         for step in 1...orders {
             let name = "unpaused-\(step)"
             let wave = "\(workshop.folder)/\(name).wav"

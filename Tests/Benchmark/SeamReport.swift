@@ -4,9 +4,9 @@ import PocketSphinxRecognizer
 
 /// Words lost and doubled where one session went over into the next.
 ///
-/// The audio around each seam is read once more as one utterance. A word is lost where that reading has one within half
-/// a second of the seam and the transcript has none at the time of its middle; it is doubled where the transcript has
-/// the same word on both sides and that reading has it once.
+/// The audio around each seam is read once more as one utterance, by the same profile. A word is lost where that reading
+/// has one within half a second of the seam and the transcript has none in most of its time; it is doubled where the
+/// transcript has the same word on both sides and that reading has it once.
 ///
 /// Two readings of the same sound differ without any seam, too. So the same is asked in the middle of the session before
 /// each seam: what is found there is the judge's own doing.
@@ -57,8 +57,13 @@ struct SeamReport {
             doubledElsewhere: elsewhere.doubled)
     }
 
-    init() throws {
-        recognizer = try PocketSphinxRecognizer(model: PocketSphinxModel(folder: PocketSphinxModel.debian))
+    /// - Parameter profile: the name of the profile that wrote the transcripts to be judged.
+    init(profile: String) throws {
+        guard let profile = DecoderProfile.all.first(where: { $0.name == profile }) else {
+            throw DeviceError(.failed, "benchmark", "\(profile): no such profile")
+        }
+        recognizer = try PocketSphinxRecognizer(
+            model: PocketSphinxModel(folder: PocketSphinxModel.debian), profile: profile)
     }
 
     /// Judges the seams of another transcript.
@@ -88,8 +93,10 @@ struct SeamReport {
             try recognizer.recognize($0, channel: nil, alternatives: 0) { _ throws(DeviceError) in }
         }.words
         for word in whole {
-            let middle = offset + word.range.middle.seconds
-            guard abs(middle - moment) <= Self.near, !words.contains(where: { $0.start <= middle && middle < $0.end }),
+            let (start, end) = (offset + word.range.start.seconds, offset + word.range.end.seconds)
+            let middle = (start + end) / 2
+            let told = words.reduce(0) { $0 + max(0, min($1.end, end) - max($1.start, start)) }
+            guard abs(middle - moment) <= Self.near, told * 2 < end - start,
                 !Self.isHeard(word.text, near: middle, in: words)
             else { continue }
             findings.lost.append("\(word.text) at \(shown(middle, 2)) s")
