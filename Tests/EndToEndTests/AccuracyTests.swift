@@ -1,0 +1,42 @@
+import FoundationEssentials
+import TestKit
+import Testing
+
+/// What the program writes down of Debian's own test recordings is not to become worse: the package
+/// pocketsphinx-testdata.
+@Suite("Accuracy", .serialized) struct AccuracyTests {
+    /// Word errors in per cent when they were last recorded: of the files alone, and of all in one recording. Where one
+    /// falls for good, lower its number here.
+    @Test(
+        "Word errors on people reading a novel stay within two points of what was recorded",
+        arguments: [("live", 32.4, 29.6), ("final", 29.6, 26.8), ("quick", 43.7, 39.5)])
+    func librivox(pass: String, alone: Double, together: Double) throws {
+        let folder = TemporaryFolder()
+        let references = try Self.references()
+        let joined = references.map(\.text).joined(separator: " ")
+        let single = try references.reduce(WordErrorRate()) { sum, file in
+            sum + WordErrorRate(reference: file.text, hypothesis: try Self.text(of: file.path, by: pass, in: folder))
+        }
+        let row = WordErrorRate(
+            reference: joined, hypothesis: try Self.text(of: Speech.joined(in: folder), by: pass, in: folder))
+        for (rate, recorded, name) in [(single, alone, "alone"), (row, together, "together")] {
+            print("\(pass), \(name): \(rate.errors) of \(rate.words) words, \(rate.percent) %")
+            #expect(rate.words > 60)
+            #expect(rate.percent <= recorded + 2, "\(pass), \(name): \(rate.percent) %, recorded \(recorded) %")
+        }
+    }
+
+    private static func text(of path: String, by pass: String, in folder: TemporaryFolder) throws -> String {
+        try Transcript(Fieldscribe.run("transcribe", "--pass", pass, "--format", "json", path, in: folder).output).text
+    }
+
+    /// Lines such as `he might even ... (sense_and_sensibility_01_austen_64kb-0930)`.
+    private static func references() throws -> [(path: String, text: String)] {
+        let transcription = try String(contentsOfFile: "\(Speech.folder)/transcription", encoding: .utf8)
+        return transcription.split(separator: "\n").compactMap { line in
+            guard let open = line.lastIndex(of: "("), line.hasSuffix(")") else { return nil }
+            let text = line[..<open].split(separator: " ").filter { !$0.hasPrefix("<") }.joined(separator: " ")
+            return ("\(Speech.folder)/\(line[line.index(after: open)...].dropLast()).wav", text)
+        }
+    }
+}
