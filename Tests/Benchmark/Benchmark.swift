@@ -27,8 +27,8 @@ import Glibc
           calibrate   the constants of Calibration.swift
           --every N   only each Nth file of the open set
           --only live,final,quick,pocketsphinx_continuous
-                      accuracy and recognition measure these, and take the others from its last run; seams measures
-                      these alone
+                      accuracy and recognition measure these, and take the others from its last run; seams and
+                      calibrate measure these alone
           --program FILE
                       measures that executable, such as a package's, in the place of the one built here
           --to FOLDER
@@ -87,7 +87,7 @@ import Glibc
             case "music": try RobustnessBenchmark(workshop: workshop, corpus: open).music()
             case "vocabulary": try VocabularyBenchmark(workshop: workshop, corpus: open).run()
             case "punctuation": try PunctuationBenchmark(workshop: workshop, corpus: open).run()
-            case "calibrate": try CalibrationBenchmark(corpus: open).run()
+            case "calibrate": try CalibrationBenchmark(corpus: open).run(only: only)
             case "latency":
                 if let reader = try open.reader(in: workshop.folder) {
                     try LatencyBenchmark(workshop: workshop).run(reader.path)

@@ -19,10 +19,11 @@ struct CalibrationBenchmark {
 
     let corpus: Corpus
 
-    func run() throws {
+    /// Fits every profile, or only those that are named.
+    func run(only names: [String]?) throws {
         var table = Table(
             "profile", "weights", "words", "log loss on unseen speakers", "by the share of right words alone")
-        for profile in DecoderProfile.all {
+        for profile in DecoderProfile.all where names?.contains(profile.name) ?? true {
             let samples = try samples(profile)
             let weights = Self.fit(samples)
             var loss = 0.0
