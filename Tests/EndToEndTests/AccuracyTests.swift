@@ -13,12 +13,12 @@ import Testing
     func librivox(pass: String, alone: Double, together: Double) throws {
         let folder = TemporaryFolder()
         let references = try Self.references()
-        let joined = references.map(\.text).joined(separator: " ")
-        let single = try references.reduce(WordErrorRate()) { sum, file in
-            sum + WordErrorRate(reference: file.text, hypothesis: try Self.text(of: file.path, by: pass, in: folder))
+        let texts = try Self.transcribe(references.map(\.path) + [Speech.joined(in: folder)], by: pass, in: folder)
+        let single = zip(references, texts).reduce(WordErrorRate()) { sum, file in
+            sum + WordErrorRate(reference: file.0.text, hypothesis: file.1)
         }
         let row = WordErrorRate(
-            reference: joined, hypothesis: try Self.text(of: Speech.joined(in: folder), by: pass, in: folder))
+            reference: references.map(\.text).joined(separator: " "), hypothesis: texts.last ?? "")
         for (rate, recorded, name) in [(single, alone, "alone"), (row, together, "together")] {
             print("\(pass), \(name): \(rate.errors) of \(rate.words) words, \(rate.percent) %")
             #expect(rate.words > 60)
@@ -26,8 +26,16 @@ import Testing
         }
     }
 
-    private static func text(of path: String, by pass: String, in folder: TemporaryFolder) throws -> String {
-        try Transcript(Fieldscribe.run("transcribe", "--pass", pass, "--format", "json", path, in: folder).output).text
+    private static func transcribe(_ paths: [String], by pass: String, in folder: TemporaryFolder) throws -> [String] {
+        let output = folder.file(pass)
+        let ending = try Fieldscribe(
+            ["transcribe", "--pass", pass, "--format", "json", "--output", output] + paths, in: folder
+        ).wait()
+        try #require(ending.status == 0, "\(ending.errors)")
+        return try paths.map { path in
+            let name = path.split(separator: "/").last?.dropLast(".wav".count) ?? ""
+            return try Transcript(String(contentsOfFile: "\(output)/\(name).json", encoding: .utf8)).text
+        }
     }
 
     /// Lines such as `he might even ... (sense_and_sensibility_01_austen_64kb-0930)`.
