@@ -1,5 +1,6 @@
 import Core
 import FoundationEssentials
+import PocketSphinxRecognizer
 import TestKit
 
 /// Word errors, CPU and memory of every profile on the open set, against the stock program file by file; and where that is
@@ -26,7 +27,6 @@ struct AccuracyBenchmark {
         var overall: Double { wordErrors[""] ?? 0 }
     }
 
-    static let profiles = ["live", "final", "quick"]
     static let peer = "pocketsphinx_continuous"
 
     let workshop: Workshop
@@ -39,24 +39,24 @@ struct AccuracyBenchmark {
     /// Measures everything, or only what is named, prints the tables, and writes `accuracy.json` and `accuracy.svg`. What
     /// is not measured now comes from the last run that did.
     func run(only names: [String]?, pictures: String?) throws {
-        for name in Self.profiles + [Self.peer] where names?.contains(name) ?? true {
-            try keep(name == Self.peer ? measurePeer() : measure(name))
-        }
-        let results = (Self.profiles + [Self.peer]).compactMap(kept)
+        for profile in DecoderProfile.all(among: names) { try keep(measure(profile)) }
+        if names?.contains(Self.peer) ?? true { try keep(measurePeer()) }
+        let results = (DecoderProfile.all.map(\.name) + [Self.peer]).compactMap(kept)
         print("\n\(table(results).markdown)")
         try workshop.write(json(results), to: "\(title).json")
         try workshop.write(Plot(results: results).svg, to: "\(title).svg", in: pictures)
     }
 
-    private func measure(_ profile: String) throws -> Result {
+    private func measure(_ profile: DecoderProfile) throws -> Result {
+        let name = profile.name
         let (transcripts, cost) = try workshop.transcribe(
-            corpus.items.map(\.path), profile: profile, into: "\(title)-\(profile)", samplingMemory: true)
+            corpus.items.map(\.path), profile: name, into: "\(title)-\(name)", samplingMemory: true)
         let confidence = ConfidenceReport(corpus: corpus, transcripts: transcripts)
-        print("\nConfidence of \(profile):\n\n\(confidence.markdown)")
+        print("\nConfidence of \(name):\n\n\(confidence.markdown)")
         var result = Result(
-            name: profile, wordErrors: percent(transcripts.mapValues(\.text)),
+            name: name, wordErrors: percent(transcripts.mapValues(\.text)),
             apart: try apart { item in
-                try workshop.transcribe([item.path], profile: profile, into: "\(title)-apart").transcripts[item.name]?
+                try workshop.transcribe([item.path], profile: name, into: "\(title)-apart").transcripts[item.name]?
                     .text ?? ""
             }, cpuSeconds: cost.cpuSeconds, wallSeconds: cost.wallSeconds, audioSeconds: try audioSeconds(),
             peakMegabytes: cost.peakTogetherMegabytes)
@@ -64,8 +64,8 @@ struct AccuracyBenchmark {
         let seams = try HourBenchmark(workshop: workshop).unpaused(corpus, profile: profile, orders: 1)
         print("Without the pauses: \(seams.text)")
         result.seams = seams.shares
-        if LatencyBenchmark.profiles.contains(profile), let reader = try corpus.reader(in: workshop.folder) {
-            result.latency = try LatencyBenchmark(workshop: workshop).measure(reader.path, profile: profile)
+        if LatencyBenchmark.profiles.contains(name), let reader = try corpus.reader(in: workshop.folder) {
+            result.latency = try LatencyBenchmark(workshop: workshop).measure(reader.path, profile: name)
         }
         return result
     }
@@ -138,5 +138,12 @@ struct AccuracyBenchmark {
         row("nine of ten, s", { $0.latency?.nineOfTen }, 2)
         row("longest, s", { $0.latency?.longest }, 2)
         return table
+    }
+}
+
+extension DecoderProfile {
+    /// Those that are named; all where none is.
+    static func all(among names: [String]?) -> [DecoderProfile] {
+        all.filter { names?.contains($0.name) ?? true }
     }
 }

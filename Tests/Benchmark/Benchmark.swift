@@ -1,5 +1,6 @@
 import Core
 import Glibc
+import PocketSphinxRecognizer
 
 /// Measures what README tells: `swift run -c release benchmark [WHAT]`. Prints Markdown.
 ///
@@ -78,9 +79,9 @@ import Glibc
             case "hour": try HourBenchmark(workshop: workshop).run(withPeer: true)
             case "seams":
                 try HourBenchmark(workshop: workshop).run(withPeer: false)
-                for profile in AccuracyBenchmark.profiles where only?.contains(profile) ?? true {
+                for profile in DecoderProfile.all(among: only) {
                     let unpaused = try HourBenchmark(workshop: workshop).unpaused(open, profile: profile, orders: 3)
-                    print("the open set without its pauses, in three orders, \(profile): \(unpaused.text)")
+                    print("the open set without its pauses, in three orders, \(profile.name): \(unpaused.text)")
                 }
             case "memory": try HourBenchmark(workshop: workshop).memory(open)
             case "robustness": try RobustnessBenchmark(workshop: workshop, corpus: open).run()

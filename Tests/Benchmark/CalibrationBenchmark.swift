@@ -23,7 +23,7 @@ struct CalibrationBenchmark {
     func run(only names: [String]?) throws {
         var table = Table(
             "profile", "weights", "words", "log loss on unseen speakers", "by the share of right words alone")
-        for profile in DecoderProfile.all where names?.contains(profile.name) ?? true {
+        for profile in DecoderProfile.all(among: names) {
             let samples = try samples(profile)
             let weights = Self.fit(samples)
             var loss = 0.0

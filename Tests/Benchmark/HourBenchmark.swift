@@ -1,4 +1,5 @@
 import Core
+import PocketSphinxRecognizer
 import TestKit
 
 /// An hour of field recording, made from the open set: two workers against the stock program, and the seams.
@@ -12,7 +13,7 @@ struct HourBenchmark {
             [wave], profile: "live", jobs: 2, into: "hour", samplingMemory: true)
         guard let transcript = transcripts["field1h"] else { return }
         let rate = WordErrorRate(reference: reference, hypothesis: transcript.text).percent
-        var seams = try SeamReport(profile: "live")
+        var seams = try SeamReport(profile: .live)
         try seams.add(transcript, wave: wave)
         if withPeer {
             let peer = try workshop.peer(wave)
@@ -29,7 +30,7 @@ struct HourBenchmark {
     }
 
     /// The open set without its pauses, in as many orders: in speech that goes on and on there are seams enough to count.
-    func unpaused(_ corpus: Corpus, profile: String, orders: Int) throws -> SeamReport {
+    func unpaused(_ corpus: Corpus, profile: DecoderProfile, orders: Int) throws -> SeamReport {
         var seams = try SeamReport(profile: profile)
         for step in 1...orders {
             let name = "unpaused-\(step)"
@@ -39,7 +40,7 @@ struct HourBenchmark {
             }
             try sox(
                 ["-R", "-D"] + items.map(\.path) + [wave] + ["silence", "1", "0.1", "-40d", "-1", "0.15", "-40d"])
-            let transcripts = try workshop.transcribe([wave], profile: profile, jobs: 2, into: name).transcripts
+            let transcripts = try workshop.transcribe([wave], profile: profile.name, jobs: 2, into: name).transcripts
             guard let transcript = transcripts[name] else { continue }
             try seams.add(transcript, wave: wave)
         }

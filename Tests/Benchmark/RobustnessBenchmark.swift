@@ -2,6 +2,7 @@ import Core
 import FoundationEssentials
 import Glibc
 import Platform
+import PocketSphinxRecognizer
 import TestKit
 
 /// Word errors when the sound is not as it should be: quiet, noisy, clipped, with an offset, of other rates.
@@ -74,7 +75,7 @@ struct RobustnessBenchmark {
             try sox(["-t", "raw", "-r", "16000", "-e", "signed", "-b", "16", "-c", "1", raw, path])
             return path
         }
-        for profile in ["live", "final", "quick"] {
+        for profile in DecoderProfile.all.map(\.name) {
             let transcripts = try workshop.transcribe(paths, profile: profile, into: "music-\(profile)").transcripts
             let words = transcripts.values.map { $0.segments.flatMap(\.words) }
             let all = words.flatMap { $0 }

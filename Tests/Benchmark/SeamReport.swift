@@ -57,11 +57,8 @@ struct SeamReport {
             doubledElsewhere: elsewhere.doubled)
     }
 
-    /// - Parameter profile: the name of the profile that wrote the transcripts to be judged.
-    init(profile: String) throws {
-        guard let profile = DecoderProfile.all.first(where: { $0.name == profile }) else {
-            throw DeviceError(.failed, "benchmark", "\(profile): no such profile")
-        }
+    /// - Parameter profile: the one that wrote the transcripts to be judged.
+    init(profile: DecoderProfile) throws {
         recognizer = try PocketSphinxRecognizer(
             model: PocketSphinxModel(folder: PocketSphinxModel.debian), profile: profile)
     }
