@@ -61,6 +61,8 @@ struct HeadStart {
         guard !isBusy, let speaking = work.cutter.speaking, speaking.id != given, speaking.id == work.nextToBegin,
             let certain = work.cutter.certainUpTo
         else { return nil }
+        // What is read across a seam holds up all that is said since.
+        if hearing == nil, work.isBridging { return nil }
         // Where no worker was free, one may be when there is more to hear.
         if hearing == nil, utterance == speaking.id, certain - heardUpTo < Self.least.further { return nil }
         let from = hearing == nil ? speaking.start : heardUpTo

@@ -5,7 +5,7 @@ import Stitching
 /// One transcription: audio in, committed segments out.
 ///
 /// A loop over steps that run beside each other: reading, beginning one utterance, finishing as many as there are
-/// workers, and one partial reading. All state lives in `Transcription`; the steps only wait.
+/// workers, reading across one seam, and one partial reading. All state lives in `Transcription`; the steps only wait.
 package struct Transcriber: Sendable {
     package struct Settings: Sendable {
         package var speech = SpeechSettings()
@@ -37,6 +37,7 @@ package struct Transcriber: Sendable {
         case read(AudioChunk?)
         case begun(Transcription.Job, Result<WorkerPool.Session, any Error>)
         case finished(Transcription.Job, Result<WorkerPool.Decoded, any Error>)
+        case bridged(Transcription.Bridge, Result<WorkerPool.Decoded, any Error>)
         case partial(PartialReading.Outcome)
         case heard(HeadStart.Outcome)
     }
@@ -90,6 +91,11 @@ package struct Transcriber: Sendable {
                         try await fail(job, error, in: &work, into: sink)
                     case .finished(let job, .success(let decoded)):
                         try await commit(work.finished(job, decoded), into: sink)
+                    case .bridged(let bridge, .success(let decoded)):
+                        try await commit(work.bridged(bridge, decoded), into: sink)
+                    case .bridged(let bridge, .failure(let error)):
+                        guard (error as? DeviceError)?.isOfOneUtterance == true else { throw error }
+                        try await commit(work.bridged(bridge, nil), into: sink)
                     case .partial(let outcome):
                         if let partial = partials.take(outcome, speaking: work.cutter.speaking?.id) {
                             await sink.partial(segment: partial.id, range: partial.range, text: partial.text)
@@ -102,6 +108,7 @@ package struct Transcriber: Sendable {
                         try await sink.transcribed(upTo: told)
                     }
                     if work.beginsReading() { group.addTask { .read(try await source.next()) } }
+                    if let bridge = work.nextBridge() { add(bridge, to: &group) }
                     if !headStart.isBusy, let job = work.nextJob() {
                         add(job, heard: headStart.release(for: job.cut), to: &group)
                     }
@@ -154,6 +161,19 @@ package struct Transcriber: Sendable {
                         try await pool.finish(
                             session, job.cut.samples, channel: job.channel, alternatives: alternatives)))
             } catch { return .finished(job, .failure(error)) }
+        }
+    }
+
+    private func add(_ bridge: Transcription.Bridge, to group: inout ThrowingTaskGroup<Step, any Error>) {
+        let pool = pool
+        group.addTask {
+            do {
+                let session = try await pool.begin(bridge.samples, channel: bridge.channel, alternatives: 0)
+                return .bridged(
+                    bridge,
+                    .success(
+                        try await pool.finish(session, bridge.samples, channel: bridge.channel, alternatives: 0)))
+            } catch { return .bridged(bridge, .failure(error)) }
         }
     }
 

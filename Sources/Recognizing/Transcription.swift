@@ -15,16 +15,41 @@ struct Transcription {
         var id: Int { cut.utterance.id }
     }
 
+    /// A stretch around a seam that is to be read across, because neither of its sides has a word in the midst of it.
+    struct Bridge: Sendable {
+        /// The utterance behind the seam.
+        var id: Int
+        var start: SamplePosition
+        var samples: [Int16]
+        var channel: ChannelState?
+    }
+
+    /// A reading of an utterance that is not committed yet.
+    private struct Heard {
+        var job: Job
+        var utterance: Utterance
+        var hypothesis: Hypothesis
+        /// What a reading across the seam before it has; nil before there was one.
+        var third: [Word]?
+    }
+
     /// A segment, and the channel's state behind it.
     typealias Committed = (segment: Segment, channel: ChannelState?)
 
     /// No more utterances wait for a worker; the rest stays in the recording.
     private static let mostWaiting = 2
+    /// What is read before and behind a hole at a seam: two seconds, in samples.
+    private static let bridgehead = Int64(2 * SamplePosition.rate)
 
     private(set) var cutter: UtteranceCutter
     private var stitcher: Stitcher
     private var waiting: [UtteranceCutter.Cut] = []
-    private var finished: [Int: (Utterance, Hypothesis)] = [:]
+    private var finished: [Int: Heard] = [:]
+    /// The utterance that was committed last.
+    private var lastCommitted: UtteranceCutter.Cut?
+    private var wantedBridge: Bridge?
+    /// Whether a seam is to be read across, or is being read, before anything else can be committed.
+    private(set) var isBridging = false
     /// Where the speech of each utterance begins that is not committed yet.
     private var uncommitted: [SamplePosition] = []
     private var nextToCommit: Int
@@ -113,28 +138,54 @@ struct Transcription {
     mutating func finished(_ job: Job, _ decoded: WorkerPool.Decoded) -> [Committed] {
         counts.cpuSeconds += decoded.cpuSeconds
         counts.sessions += decoded.attempts
-        let start = job.cut.utterance.audio.start.samples
         var hypothesis = decoded.hypothesis
-        for index in hypothesis.words.indices {
-            let range = hypothesis.words[index].range
-            hypothesis.words[index].range = SampleRange(range.start + start, range.end + start)
-        }
-        return commit(job.cut.utterance, hypothesis)
+        hypothesis.words = Self.words(of: decoded, from: job.cut.utterance.audio.start)
+        finished[job.id] = Heard(job: job, utterance: job.cut.utterance, hypothesis: hypothesis)
+        return commit()
     }
 
     /// The segments that can be committed now that this utterance cannot be read.
     mutating func failed(_ job: Job) -> [Committed] {
         var utterance = job.cut.utterance
         utterance.endedBy = .error
-        return commit(utterance, Hypothesis())
+        finished[job.id] = Heard(job: job, utterance: utterance, hypothesis: Hypothesis())
+        return commit()
     }
 
-    private mutating func commit(_ utterance: Utterance, _ hypothesis: Hypothesis) -> [Committed] {
-        finished[utterance.id] = (utterance, hypothesis)
+    /// The seam to read across now; `bridged` must follow.
+    mutating func nextBridge() -> Bridge? {
+        defer { wantedBridge = nil }
+        return wantedBridge
+    }
+
+    /// The segments that can be committed now that a seam is read across; nil where that failed, and the seam stays as its
+    /// two sides have it.
+    mutating func bridged(_ bridge: Bridge, _ decoded: WorkerPool.Decoded?) -> [Committed] {
+        isBridging = false
+        counts.cpuSeconds += decoded?.cpuSeconds ?? 0
+        finished[bridge.id]?.third = decoded.map { Self.words(of: $0, from: bridge.start) } ?? []
+        return commit()
+    }
+
+    /// What was decoded, by the time of the recording.
+    private static func words(of decoded: WorkerPool.Decoded, from start: SamplePosition) -> [Word] {
+        decoded.hypothesis.words.map { word in
+            var word = word
+            word.range = SampleRange(word.range.start + start.samples, word.range.end + start.samples)
+            return word
+        }
+    }
+
+    private mutating func commit() -> [Committed] {
         var segments: [Committed] = []
-        while let (utterance, hypothesis) = finished.removeValue(forKey: nextToCommit) {
-            let segment = stitcher.handle(utterance, hypothesis)
-            let channel = channels.removeValue(forKey: utterance.id)
+        while !isBridging, let heard = finished[nextToCommit] {
+            wantedBridge = bridge(to: heard)
+            isBridging = wantedBridge != nil
+            guard !isBridging else { break }
+            finished[nextToCommit] = nil
+            lastCommitted = heard.job.cut
+            let segment = stitcher.handle(heard.utterance, heard.hypothesis, third: heard.third ?? [])
+            let channel = channels.removeValue(forKey: nextToCommit)
             if let committed, segment.id == committed.segment {
                 isContinued = segment.range.end == committed.end
             } else if isContinued != false {
@@ -144,5 +195,19 @@ struct Transcription {
             nextToCommit += 1
         }
         return segments
+    }
+
+    /// What is to be read across the seam before an utterance; nil where it has no hole, or was read across already.
+    private func bridge(to heard: Heard) -> Bridge? {
+        guard heard.third == nil, let before = lastCommitted,
+            let hole = stitcher.hole(before: heard.utterance, heard.hypothesis)
+        else { return nil }
+        let (left, right) = (before.utterance.audio, heard.utterance.audio)
+        let start = max(left.start, hole.start - Self.bridgehead)
+        let end = min(right.end, hole.end + Self.bridgehead)
+        let head = before.samples.dropFirst(Int(start - left.start)).prefix(Int(max(0, right.start - start)))
+        let tail = heard.job.cut.samples.dropFirst(Int(max(0, start - right.start)))
+            .prefix(Int(end - max(start, right.start)))
+        return Bridge(id: heard.job.id, start: start, samples: Array(head + tail), channel: heard.job.channel)
     }
 }

@@ -28,12 +28,45 @@ struct Seam: Sendable {
     private static let unheard: Int64 = 4_000
     /// The same word no farther away is the same one, however it is timed: 500 ms, in samples.
     private static let nearby: Int64 = 8_000
+    /// Words that are nearer to each other leave no room for another between them: 80 ms, in samples.
+    private static let shortestHole: Int64 = 1_280
 
     let overlap: SampleRange
     let left: Side
 
-    /// The words of the right side, and of the left where the right heard nothing, that follow what was committed.
-    func joining(_ right: [Word]) -> [Word] {
+    /// The words of the right side, of the left where the right heard nothing, and of a third reading where both heard
+    /// nothing, that follow what was committed.
+    func joining(_ right: [Word], third: [Word]) -> [Word] {
+        let joined = joining(right)
+        guard let hole = hole(before: joined) else { return joined }
+        let neighbours = [left.committed.last, joined.first].compactMap(\.self)
+        let found = third.filter { word in
+            covers(hole, word)
+                && !neighbours.contains {
+                    $0.text == word.text && abs($0.range.middle - word.range.middle) <= Self.nearby
+                }
+        }
+        return found + joined
+    }
+
+    /// Where, at the cut, neither side has a word; nil where the words join closely, and where there are none at all.
+    func hole(in right: [Word]) -> SampleRange? { hole(before: joining(right)) }
+
+    private func hole(before joined: [Word]) -> SampleRange? {
+        guard isWithinSpeech, !(left.committed.isEmpty && joined.isEmpty) else { return nil }
+        let around = SampleRange(overlap.start - Self.nearby, overlap.end + Self.nearby)
+        let from = left.committed.last.map(\.range.end) ?? around.start
+        let to = joined.first.map(\.range.start) ?? around.end
+        guard from < to, let hole = SampleRange(from, to).intersection(around), hole.count >= Self.shortestHole else {
+            return nil
+        }
+        return hole
+    }
+
+    /// Whether the cut is one of a rotation: where an utterance ended by itself, what is shared is silence.
+    private var isWithinSpeech: Bool { left.cut < left.audio.end }
+
+    private func joining(_ right: [Word]) -> [Word] {
         let cut = min(left.cut, overlap.end)
         let counterparts = counterparts(of: right)
         let kept = right.enumerated().filter { index, word in
@@ -70,13 +103,13 @@ struct Seam: Sendable {
     private func isCommitted(_ word: Word, counterpart: Int?) -> Bool {
         if let counterpart { return counterpart < left.committed.count }
         guard word.range.end - left.audio.end <= Self.unheard else { return false }
-        return left.committed.last.map { covers($0, word) } ?? false
+        return left.committed.last.map { covers($0.range, word) } ?? false
     }
 
     /// Whether the left side has given this word to the right, so that otherwise nobody would have it.
     private func isWithheld(_ word: Word, counterpart: Int?) -> Bool {
         if let counterpart { return counterpart >= left.committed.count }
-        return left.withheld.contains { covers($0, word) } && !left.committed.contains { covers($0, word) }
+        return left.withheld.contains { covers($0.range, word) } && !left.committed.contains { covers($0.range, word) }
     }
 
     /// Words that the left side withheld and in whose time the right side has none, unless the end of the left side's
@@ -86,7 +119,7 @@ struct Seam: Sendable {
             word.range.end + Self.cutOff < left.audio.end
                 && !kept.contains { $0.text == word.text && abs($0.range.middle - word.range.middle) <= Self.sameWord }
                 && !kept.contains { $0.range.intersection(word.range) != nil }
-                && !left.committed.contains { covers($0, word) }
+                && !left.committed.contains { covers($0.range, word) }
         }
     }
 
@@ -100,8 +133,8 @@ struct Seam: Sendable {
     }
 
     /// Whether most of `word` lies within `other`.
-    private func covers(_ other: Word, _ word: Word) -> Bool {
-        guard let common = other.range.intersection(word.range) else { return false }
+    private func covers(_ other: SampleRange, _ word: Word) -> Bool {
+        guard let common = other.intersection(word.range) else { return false }
         return common.count * 2 > word.range.count
     }
 }

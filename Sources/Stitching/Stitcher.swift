@@ -23,13 +23,22 @@ package struct Stitcher: Sendable {
         self.committedUpTo = committedUpTo
     }
 
+    /// Where, at the seam before the next utterance, neither of the two has a word: a reading across it may have.
+    package func hole(before utterance: Utterance, _ hypothesis: Hypothesis) -> SampleRange? {
+        seam(before: utterance)?.hole(in: Self.inTime(hypothesis.words))
+    }
+
     /// The segment of the next utterance.
-    package mutating func handle(_ utterance: Utterance, _ hypothesis: Hypothesis) -> Segment {
+    ///
+    /// - Parameter third: words of a reading across the seam before it, where that has a hole.
+    package mutating func handle(
+        _ utterance: Utterance, _ hypothesis: Hypothesis, third: [Word] = []
+    ) -> Segment {
         let cut = utterance.endedBy == .rotation ? utterance.speech.end : utterance.audio.end
-        var words = hypothesis.words.sorted { $0.range.start < $1.range.start }
-        if let previous, let overlap = previous.audio.intersection(utterance.audio) {
+        var words = Self.inTime(hypothesis.words)
+        if let seam = seam(before: utterance) {
             seams += 1
-            words = Seam(overlap: overlap, left: previous).joining(words)
+            words = seam.joining(words, third: third)
         }
         let committed = words.filter { $0.range.middle < cut }
         // Of an utterance that could not be read nothing is known; the next one keeps all that it heard.
@@ -41,6 +50,13 @@ package struct Stitcher: Sendable {
                 withheld: Array(words.filter { $0.range.middle >= cut }.prefix(Seam.reach)))
         return segment(of: utterance, committed, hypothesis)
     }
+
+    private func seam(before utterance: Utterance) -> Seam? {
+        guard let previous, let overlap = previous.audio.intersection(utterance.audio) else { return nil }
+        return Seam(overlap: overlap, left: previous)
+    }
+
+    private static func inTime(_ words: [Word]) -> [Word] { words.sorted { $0.range.start < $1.range.start } }
 
     private mutating func segment(
         of utterance: Utterance, _ committed: [Word], _ hypothesis: Hypothesis

@@ -24,8 +24,8 @@ import Testing
         return sink
     }
 
-    @Test("Whether workers hear utterances early changes nothing in the text", arguments: [1, 2])
-    func same(workers: Int) async throws {
+    @Test("Whether workers hear utterances early changes nothing in the text", arguments: ["plain", "holed"], [1, 2])
+    func same(mode: String, workers: Int) async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
         // Short ones, long ones, and one of half a minute whose pauses are too short to end it: it is rotated.
@@ -34,12 +34,14 @@ import Testing
             TranscriberTests.sound([12, 60, 3], seed: seed) + (0..<30).flatMap { _ in breath }
                 + TranscriberTests.sound([45, 100, 20], seed: seed))
         let whole = try await Self.transcribe(
-            ListSource(pieces), with: TranscriberTests.pool("plain", size: workers), early: false)
+            ListSource(pieces), with: TranscriberTests.pool(mode, size: workers), early: false)
         let early = try await Self.transcribe(
-            ListSource(pieces), with: TranscriberTests.pool("plain", size: workers))
+            ListSource(pieces), with: TranscriberTests.pool(mode, size: workers))
         #expect(early.segments == whole.segments, "seed \(seed)")
         #expect(whole.segments.count > 7 && early.faults.isEmpty)
         #expect(whole.segments.contains { $0.endedBy == .rotation })
+        // Where its seam was read across, a segment has a word more.
+        #expect(whole.segments.contains { $0.words.count == 2 } == (mode == "holed"))
     }
 
     @Test("A worker hears of an utterance before that has ended", .timeLimit(.minutes(15)))

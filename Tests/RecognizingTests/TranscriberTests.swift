@@ -100,10 +100,8 @@ import Testing
 
     @Test("Half an hour without a pause comes to workers in pieces of a minute at most, and none of it is lost")
     func halfAnHour() async throws {
-        // Between syllables it is quiet for a moment, or it would be taken for a noise.
-        let second = Array(Self.sound([10]).dropFirst(8_000 - 1_600).prefix(SamplePosition.rate))
         let (sink, _) = try await Self.transcribe(
-            [AudioChunk](repeating: .samples(second), count: 1_800), with: Self.pool("plain"))
+            [AudioChunk](repeating: .samples(Self.second), count: 1_800), with: Self.pool("plain"))
         let segments = sink.segments
         #expect(zip(segments, segments.dropFirst()).allSatisfy { $0.range.end == $1.range.start })
         #expect(segments.first?.range.start.samples ?? .max < 8_000)
@@ -111,6 +109,32 @@ import Testing
         // The worker's word tells how many samples it got to hear.
         let heard = segments.compactMap { Int($0.text.dropFirst().prefix { $0 != "c" }) }
         #expect(heard.count == segments.count && heard.allSatisfy { (1...60 * SamplePosition.rate).contains($0) })
+    }
+
+    /// A second of noise that is quiet for a moment, so that it is not taken for the room, but ends no utterance.
+    private static let second = Array(sound([10]).dropFirst(8_000 - 1_600).prefix(SamplePosition.rate))
+
+    @Test("A seam in whose midst neither side has a word is read across, once", arguments: [1, 2])
+    func bridge(workers: Int) async throws {
+        let (sink, statistics) = try await Self.transcribe(
+            [AudioChunk](repeating: .samples(Self.second), count: 38), with: Self.pool("holed", size: workers))
+        #expect(statistics.seams == 4)
+        try #require(sink.segments.map(\.words.count) == [1, 2, 2, 2, 2])
+        for (left, right) in zip(sink.segments, sink.segments.dropFirst()) {
+            // The hole, as far as half a second beyond the overlap, and two seconds before and behind it.
+            #expect(right.words[0].text.hasPrefix("w88000c"), "\(right.text)")
+            let hole = SampleRange(left.words[left.words.count - 1].range.end, right.words[1].range.start)
+            #expect(right.words[0].range.middle == hole.middle)
+        }
+        #expect(statistics.cpuSeconds == 0.25 * 9)
+    }
+
+    @Test("A seam that no worker can read across stays as its two sides have it")
+    func unreadBridge() async throws {
+        let (sink, _) = try await Self.transcribe(
+            [AudioChunk](repeating: .samples(Self.second), count: 14), with: Self.pool("torn"))
+        #expect(sink.segments.map(\.words.count) == [1, 1])
+        #expect(sink.segments.allSatisfy { $0.endedBy != .error } && sink.faults.isEmpty)
     }
 
     @Test("The size of the pieces in which audio comes changes nothing")

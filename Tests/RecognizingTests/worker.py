@@ -6,7 +6,8 @@ deaf FILE: does so at its first audio; heard FILE: tells FILE, a fifo, at once t
 meet HERE GO: tells HERE, a fifo, of an utterance, and reads it once GO, another, has a byte for it; never: dies on
 utterances over 2 s; garbage: answers those with no reply; mute: tells nothing of the channel. It dies where partial
 readings are wanted. Asked for the channel alone it tells 7. warped: it hears best with a warp of 1.08, and its word tells
-the warp.
+the warp. holed: its word leaves out the first and the last second of an utterance over 6 s; torn: so does this, and dies
+on shorter ones.
 """
 import json, os, struct, sys
 
@@ -72,6 +73,12 @@ while True:
     if mode == "never" and samples > 32000:
         os._exit(9)
     word = {"text": f"w{samples}c{int(before)}", "range": {"start": 0, "end": samples}, "confidence": 0.5}
+    if mode in ["holed", "torn"] and samples > 96000:
+        word["range"] = {"start": 16000, "end": samples - 16000}
+    elif mode == "holed":
+        word["range"] = {"start": samples // 2 - 1600, "end": samples // 2 + 1600}
+    elif mode == "torn":
+        os._exit(9)
     result = {"words": [word], "alternatives": [], "cpuSeconds": 0.25}
     if mode == "warped":
         warp = (request.get("channel") or {}).get("warp")

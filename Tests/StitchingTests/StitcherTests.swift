@@ -32,12 +32,12 @@ struct Rotation {
         id: 2, audio: SampleRange(SamplePosition(seconds: 9.75), SamplePosition(seconds: 20)),
         speech: SampleRange(cut, SamplePosition(seconds: 19.75)), endedBy: .silence)
 
-    /// What is committed of two readings; the drawings begin at 9 s.
-    static func stitch(_ one: String, _ two: String) -> [String] {
+    /// What is committed of two readings, and of one across the seam; the drawings begin at 9 s.
+    static func stitch(_ one: String, _ two: String, third: String = "") -> [String] {
         var stitcher = Stitcher()
         let segments = [
             stitcher.handle(left, Hypothesis(words: words(one, from: 9))),
-            stitcher.handle(right, Hypothesis(words: words(two, from: 9))),
+            stitcher.handle(right, Hypothesis(words: words(two, from: 9)), third: words(third, from: 9)),
         ]
         return segments.flatMap { $0.words.map(\.text) }
     }
@@ -77,11 +77,66 @@ struct Rotation {
     }
 
     struct Seam: Sendable {
-        var name, left, right, expected: String
+        var name, left, right, expected, third: String
 
-        init(_ name: String, _ left: String, _ right: String, _ expected: String) {
-            (self.name, self.left, self.right, self.expected) = (name, left, right, expected)
+        init(_ name: String, _ left: String, _ right: String, _ expected: String, third: String = "") {
+            (self.name, self.left, self.right, self.expected, self.third) = (name, left, right, expected, third)
         }
+    }
+
+    @Test(
+        "Where neither side has a word at the cut, there is a hole",
+        arguments: [
+            Hole("from word to word", "now go", "           we", 6...11),
+            Hole("not farther than half a second beyond the overlap", "we", "                    go", 2.5...17.5),
+            Hole("the left side has no word", "", "           we", 2.5...11),
+            Hole("the right side has no word", "now we go", "", 9...17.5),
+            Hole("the sides join", "now we  go", "          on", nil),
+            Hole("nobody said anything", "", "", nil),
+        ])
+    func hole(of hole: Hole) {
+        var stitcher = Stitcher()
+        _ = stitcher.handle(Rotation.left, Hypothesis(words: words(hole.left, from: 9)))
+        let found = stitcher.hole(before: Rotation.right, Hypothesis(words: words(hole.right, from: 9)))
+        let expected = hole.tenths.map {
+            SampleRange(
+                SamplePosition(seconds: 9 + $0.lowerBound / 10), SamplePosition(seconds: 9 + $0.upperBound / 10))
+        }
+        #expect(found == expected, "\(hole.name)")
+    }
+
+    struct Hole: Sendable {
+        var name, left, right: String
+        /// In tenths of a second behind 9 s.
+        var tenths: ClosedRange<Double>?
+
+        init(_ name: String, _ left: String, _ right: String, _ tenths: ClosedRange<Double>?) {
+            (self.name, self.left, self.right, self.tenths) = (name, left, right, tenths)
+        }
+    }
+
+    @Test("Silence between two utterances is no hole")
+    func silenceIsNoHole() {
+        var stitcher = Stitcher()
+        var left = Rotation.left
+        left.endedBy = .silence
+        _ = stitcher.handle(left, Hypothesis(words: words("now", from: 9)))
+        #expect(stitcher.hole(before: Rotation.right, Hypothesis(words: words("             go", from: 9))) == nil)
+    }
+
+    @Test(
+        "A reading across the seam gives the words that lie in the hole, and no other",
+        arguments: [
+            Seam("one word", "now go", "           we", "now go so we", third: "how go  so we"),
+            Seam("two words", "now", "           we", "now who can we", third: "now who can we"),
+            Seam("most of it beside the hole", "now go", "        we", "now go we", third: "   going  we"),
+            Seam("the word before it, timed later", "now go", "            we", "now go we", third: "       go   we"),
+            Seam("the word behind it, timed earlier", "now go", "           we", "now go we", third: "       we"),
+            Seam("no hole", "now we  go", "          on", "now we go on", third: "now    so on"),
+        ])
+    func acrossTheSeam(seam: Seam) {
+        let stitched = Rotation.stitch(seam.left, seam.right, third: seam.third)
+        #expect(stitched.joined(separator: " ") == seam.expected, "\(seam.name)")
     }
 
     @Test("Swapped words come out in the order of time")
