@@ -1,9 +1,10 @@
 import Core
 import FileMicrophone
 import Glibc
-import PocketSphinxRecognizer
 import TestKit
 import Testing
+
+@testable import PocketSphinxRecognizer
 
 /// Debian's en-us model, and people reading from a novel.
 @Suite("PocketSphinxRecognizer") struct PocketSphinxRecognizerTests {
@@ -162,9 +163,27 @@ import Testing
         #expect(try recognizer.finish(alternatives: 3) == whole, "seed \(seed)")
         let surveyed = try speech.withUnsafeBufferPointer { try recognizer.survey($0, warp: nil) }
         #expect(channel == surveyed)
-        // Only a profile with a head start reads before the end.
-        #expect((searched > 0) == (profile.headStart != nil))
-        #expect(!whole.words.isEmpty)
+        #expect(searched > 0 && !whole.words.isEmpty)
+    }
+
+    @Test(
+        "Only a profile with a head start searches before the end, and none before its head is heard",
+        arguments: [DecoderProfile.live, .final], [2, 10])
+    func headStart(profile: DecoderProfile, seconds: Int) throws {
+        let decoder = try DecoderHandle(
+            model: PocketSphinxModel(folder: PocketSphinxModel.debian), profile: profile)
+        let once = try speech()
+        let speech = (once + once + once + once).prefix(seconds * SamplePosition.rate)
+        let frontEnd = FrontEnd(decoder: decoder, warp: 1)
+        var utterance = OpenUtterance(channel: nil, headStart: profile.headStart)
+        try decoder.start()
+        frontEnd.begin()
+        try speech.withUnsafeBufferPointer {
+            utterance.take($0)
+            try frontEnd.hear($0)
+        }
+        let searches = try utterance.search(frontEnd, by: decoder)
+        #expect(searches == (profile.headStart != nil && seconds == 10))
     }
 
     @Test("An utterance that was left half-way leaves nothing behind")

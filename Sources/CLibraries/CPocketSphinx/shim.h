@@ -325,25 +325,40 @@ static inline double fieldscribe_lm_probability(fieldscribe_lm opened, const cha
     return logmath_exp(opened.math, ngram_prob(model, words, known));
 }
 
-/// The period, in samples, and how little a frame resembles itself a period later (32768: not at all), for each frame of
-/// `window` samples every `hop`; returns their number, at most `capacity`. 5.x keeps its estimator to itself: 0.
-static inline int fieldscribe_voice_track(
-    const int16_t *samples, size_t count, int window, int hop, uint16_t *periods, uint16_t *differences, int capacity) {
+/// The library's estimator of pitch.
+struct yin_s;
+
+/// For one utterance: its own start forgets only a part of the one before. Null where there is none: 5.x keeps its own to
+/// itself. Frees itself with fieldscribe_voice_close.
+static inline struct yin_s *fieldscribe_voice_open(int window) {
 #if FIELDSCRIBE_POCKETSPHINX_5
-    (void)samples, (void)count, (void)window, (void)hop, (void)periods, (void)differences, (void)capacity;
+    (void)window;
+    return NULL;
+#else
+    yin_t *voice = yin_init(window, 0.1f, 0.2f, 2);
+    if (voice) yin_start(voice);
+    return voice;
+#endif
+}
+
+static inline void fieldscribe_voice_close(struct yin_s *voice) {
+#if FIELDSCRIBE_POCKETSPHINX_5
+    (void)voice;
+#else
+    yin_free(voice);
+#endif
+}
+
+/// Takes a window of samples, or null behind the last one. Gives the period in samples, and how little the window
+/// resembles itself a period later (32768: not at all), of one that came before; returns 0 where it has none to give yet.
+static inline int fieldscribe_voice_hear(
+    struct yin_s *voice, const int16_t *window, uint16_t *period, uint16_t *difference) {
+#if FIELDSCRIBE_POCKETSPHINX_5
+    (void)voice, (void)window, (void)period, (void)difference;
     return 0;
 #else
-    yin_t *yin = yin_init(window, 0.1f, 0.2f, 2);
-    if (!yin) return 0;
-    int got = 0;
-    yin_start(yin);
-    for (size_t at = 0; at + (size_t)window <= count; at += (size_t)hop) {
-        yin_write(yin, samples + at);
-        if (got < capacity && yin_read(yin, periods + got, differences + got)) got++;
-    }
-    yin_end(yin);
-    while (got < capacity && yin_read(yin, periods + got, differences + got)) got++;
-    yin_free(yin);
-    return got;
+    if (window) yin_write(voice, window);
+    else yin_end(voice);
+    return yin_read(voice, period, difference);
 #endif
 }

@@ -31,6 +31,7 @@ package final class PocketSphinxRecognizer: Recognizer {
     private let profile: DecoderProfile
     private let decoder: DecoderHandle
     private var frontEnd: FrontEnd
+    private var voice = VoiceTrack()
     private var utterance: OpenUtterance?
 
     /// Loads the model: 0.3 s and 90 MB for Debian's en-us.
@@ -70,6 +71,7 @@ package final class PocketSphinxRecognizer: Recognizer {
         warp(channel?.warp)
         try decoder.start()
         frontEnd.begin()
+        voice = VoiceTrack()
         utterance = OpenUtterance(channel: channel, headStart: profile.headStart)
     }
 
@@ -79,7 +81,8 @@ package final class PocketSphinxRecognizer: Recognizer {
     }
 
     package func search() throws(DeviceError) -> Bool {
-        try utterance?.search(frontEnd, by: decoder) ?? false
+        if try utterance?.search(frontEnd, by: decoder) == true { return true }
+        return utterance.map { voice.follow($0.samples) } ?? false
     }
 
     package func close() throws(DeviceError) -> ChannelState? {
@@ -107,16 +110,13 @@ package final class PocketSphinxRecognizer: Recognizer {
         let words = reading.words(by: profile.calibration)
         return Hypothesis(
             words: words, alternatives: words.isEmpty ? [] : decoder.alternatives(most: alternatives),
-            score: decoder.score,
-            voice: open.samples.withUnsafeBufferPointer { voice(of: words, in: $0) })
+            score: decoder.score, voice: voice(of: words, in: open.samples))
     }
 
     /// How the voice sounded from the first word to the last.
-    private func voice(of words: [Word], in samples: UnsafeBufferPointer<Int16>) -> VoiceAnalytics? {
+    private func voice(of words: [Word], in samples: [Int16]) -> VoiceAnalytics? {
         guard let first = words.first, let last = words.last else { return nil }
-        let start = max(0, min(samples.count, Int(first.range.start.samples)))
-        let end = max(start, min(samples.count, Int(last.range.end.samples)))
-        return VoiceTrack(UnsafeBufferPointer(rebasing: samples[start..<end])).analytics
+        return voice.analytics(of: SampleRange(first.range.start, last.range.end), in: samples)
     }
 
     package func survey(

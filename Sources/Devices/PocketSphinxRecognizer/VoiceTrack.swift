@@ -2,8 +2,10 @@ internal import CPocketSphinx
 import Core
 import Glibc
 
-/// The pitch of a voice over time, by sphinxbase's estimator (YIN), a frame every 10 ms.
-struct VoiceTrack {
+/// The pitch of the voice of one utterance, by sphinxbase's estimator (YIN), a frame every 10 ms.
+///
+/// It is taken while the utterance is spoken: at its end it would hold up the text.
+final class VoiceTrack {
     private struct Frame {
         /// In samples; nil where it is not voiced.
         var period: Double?
@@ -23,23 +25,63 @@ struct VoiceTrack {
     /// Frames that tell how a voice ends.
     private static let last = 20
 
-    private var frames: [Frame] = []
+    /// Windows that are taken at a time.
+    private static let step = 25
 
-    /// - Parameter samples: of the words alone.
-    init(_ samples: UnsafeBufferPointer<Int16>) {
-        let count = (samples.count - Self.window) / Self.hop + 1
-        guard samples.count >= Self.window, let first = samples.baseAddress else { return }
-        var periods = [UInt16](repeating: 0, count: count)
-        var differences = [UInt16](repeating: 0, count: count)
-        let got = fieldscribe_voice_track(
-            first, samples.count, Int32(Self.window), Int32(Self.hop), &periods, &differences, Int32(count))
-        for index in 0..<Int(max(0, got)) {
-            let start = index * Self.hop
-            let window = UnsafeBufferPointer(rebasing: samples[start..<start + Self.window])
-            let peak = window.reduce(0.0) { max($0, abs(Double($1))) }
-            let isVoiced = Double(differences[index]) < Self.mostDifference * 32_768 && peak > 0
-            frames.append(Frame(period: isVoiced ? Self.refined(Int(periods[index]), in: window) : nil, peak: peak))
+    // Safety: owned by this object alone, closed once in deinit; nil where the library keeps its own to itself.
+    private let pointer = fieldscribe_voice_open(Int32(window))
+    /// Windows that the estimator was given.
+    private var given = 0
+    private var periods: [UInt16] = []
+    private var differences: [UInt16] = []
+
+    deinit { if let pointer { fieldscribe_voice_close(pointer) } }
+
+    /// Takes a little more of what was heard; false where nothing is left.
+    ///
+    /// - Parameter samples: of the utterance, from its start.
+    func follow(_ samples: [Int16]) -> Bool {
+        guard let pointer else { return false }
+        let before = given
+        samples.withUnsafeBufferPointer { samples in
+            while given < before + Self.step, given * Self.hop + Self.window <= samples.count {
+                take(samples.baseAddress.map { $0 + given * Self.hop }, by: pointer)
+                given += 1
+            }
         }
+        return given > before
+    }
+
+    /// How the voice sounded within `range`; nil where next to nothing is voiced. The utterance is complete then.
+    func analytics(of range: SampleRange, in samples: [Int16]) -> VoiceAnalytics? {
+        guard let pointer else { return nil }
+        while follow(samples) {}
+        while take(nil, by: pointer) {}
+        let first = (max(0, Int(range.start.samples)) + Self.hop - 1) / Self.hop
+        let end = min(samples.count, Int(range.end.samples))
+        return samples.withUnsafeBufferPointer { samples in
+            var frames: [Frame] = []
+            for index in first..<max(first, periods.count) where index * Self.hop + Self.window <= end {
+                let start = index * Self.hop
+                frames.append(frame(index, UnsafeBufferPointer(rebasing: samples[start..<start + Self.window])))
+            }
+            return Self.analytics(of: frames)
+        }
+    }
+
+    /// Whether the estimator told of another window.
+    @discardableResult private func take(_ window: UnsafePointer<Int16>?, by pointer: OpaquePointer) -> Bool {
+        var (period, difference): (UInt16, UInt16) = (0, 0)
+        guard fieldscribe_voice_hear(pointer, window, &period, &difference) != 0 else { return false }
+        periods.append(period)
+        differences.append(difference)
+        return true
+    }
+
+    private func frame(_ index: Int, _ window: UnsafeBufferPointer<Int16>) -> Frame {
+        let peak = window.reduce(0.0) { max($0, abs(Double($1))) }
+        let isVoiced = Double(differences[index]) < Self.mostDifference * 32_768 && peak > 0
+        return Frame(period: isVoiced ? Self.refined(Int(periods[index]), in: window) : nil, peak: peak)
     }
 
     /// The estimator knows whole samples, coarser than a voice wavers: the minimum of the difference lies between them.
@@ -59,13 +101,12 @@ struct VoiceTrack {
         return periods.contains(exact) ? exact : nil
     }
 
-    /// Nil where next to nothing is voiced.
-    var analytics: VoiceAnalytics? {
+    private static func analytics(of frames: [Frame]) -> VoiceAnalytics? {
         let voiced = frames.compactMap(\.period)
-        guard voiced.count >= Self.least else { return nil }
+        guard voiced.count >= least else { return nil }
         let pairs = zip(frames, frames.dropFirst()).compactMap { one, next -> (Double, Double)? in
             guard let period = one.period, let following = next.period,
-                abs(following - period) <= Self.mostChange * period
+                abs(following - period) <= mostChange * period
             else { return nil }
             return (abs(following - period) / period, abs(next.peak - one.peak) / max(one.peak, next.peak))
         }
@@ -74,6 +115,6 @@ struct VoiceTrack {
         return VoiceAnalytics(
             pitch: Double(SamplePosition.rate) / middle(voiced), jitter: mean(pairs.map(\.0)),
             shimmer: mean(pairs.map(\.1)), voicing: Double(voiced.count) / Double(frames.count),
-            finalLowering: 12 * log2(middle(voiced.suffix(Self.last)) / middle(voiced)))
+            finalLowering: 12 * log2(middle(voiced.suffix(last)) / middle(voiced)))
     }
 }
