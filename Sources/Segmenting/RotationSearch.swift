@@ -43,7 +43,10 @@ struct RotationSearch: Sendable {
 
     /// The utterance will not be cut before it is so many frames old.
     var earliest: Int {
-        min(swept ? max(from, head + levels.count - lag) : from, latest - Self.lastResort)
+        let newest = levels.count - lag
+        // Before the sweep: at the quietest place so far, or at a quieter one that is still to come.
+        let place = swept ? newest : quietest(from: from - head, through: newest)?.frame ?? 0
+        return min(max(from, head + place), latest - Self.lastResort)
     }
 
     /// Where to cut, in frames before the end of the last one; nil as long as the utterance may go on.

@@ -103,6 +103,24 @@ import Testing
         #expect(zip(utterances, utterances.dropFirst()).allSatisfy { $0.speech.end == $1.speech.start })
     }
 
+    @Test("As far as the quietest place so far, an utterance is certain before it is decided where it is cut")
+    func certainToTheQuietest() throws {
+        // Every tenth frame is a stop between two sounds, or the speech would be taken for the room.
+        let syllable = { (level: Double) in [-75] + [Double](repeating: level, count: 9) }
+        var segmenter = Segmenter(settings: SpeechSettings())
+        let loud = [Double](repeating: -75, count: 50) + (0..<45).flatMap { _ in syllable(-20) }
+        #expect(loud.reduce(0) { $0 + segmenter.handle(level: $1).count } == 1)
+        // Speech began at 1 s, the audio a quarter of a second before; 8 s later it may be cut, anywhere.
+        let start = segmenter.neededFrom
+        let before = try #require(segmenter.certainUpTo)
+        #expect(abs(before - start - (128_000 + 4_000)) <= 1_600)
+        // From 10 to 10.2 s it is quieter.
+        let quieter = syllable(-32) + (0..<4).flatMap { _ in syllable(-20) }
+        #expect(quieter.reduce(0) { $0 + segmenter.handle(level: $1).count } == 0)
+        let after = try #require(segmenter.certainUpTo)
+        #expect(abs(after.samples - (161_600 + 4_000)) <= 1_600)
+    }
+
     @Test("What is certain of an utterance while it is spoken is in it, wherever it is cut, and is never taken back")
     func certain() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
@@ -123,7 +141,7 @@ import Testing
                 let level = [-20.0, -20, -32, -60, -75][Int(random.next() % 5)]
                 for _ in 0..<Int(random.next() % (random.next() % 8 == 0 ? 1_500 : 60)) {
                     let before = certain
-                    let effects = segmenter.handle(level: level)
+                    let effects = segmenter.handle(level: level + Double(random.next() % 400) / 100)
                     check(effects)
                     for case .began(let id, let start) in effects { certain = (id, start) }
                     guard let id = certain?.utterance, let upTo = segmenter.certainUpTo else { continue }
