@@ -45,7 +45,8 @@ package struct Statistics: Hashable, Sendable, Codable {
     package var cpuSeconds = 0.0
     package var wallSeconds = 0.0
 
-    /// Recognizer sessions: one an utterance, and one more for each that had to be decoded again.
+    /// Recognizer sessions: one an utterance, one more for each that had to be decoded again, and one for each seam that
+    /// was read across.
     package var sessions = 0
 
     /// Places where two overlapping sessions were stitched.

@@ -136,8 +136,7 @@ struct Transcription {
 
     /// The segments that can be committed now that this utterance is read.
     mutating func finished(_ job: Job, _ decoded: WorkerPool.Decoded) -> [Committed] {
-        counts.cpuSeconds += decoded.cpuSeconds
-        counts.sessions += decoded.attempts
+        count(decoded)
         var hypothesis = decoded.hypothesis
         hypothesis.words = Self.words(of: decoded, from: job.cut.utterance.audio.start)
         finished[job.id] = Heard(job: job, utterance: job.cut.utterance, hypothesis: hypothesis)
@@ -162,9 +161,14 @@ struct Transcription {
     /// two sides have it.
     mutating func bridged(_ bridge: Bridge, _ decoded: WorkerPool.Decoded?) -> [Committed] {
         isBridging = false
-        counts.cpuSeconds += decoded?.cpuSeconds ?? 0
+        if let decoded { count(decoded) }
         finished[bridge.id]?.third = decoded.map { Self.words(of: $0, from: bridge.start) } ?? []
         return commit()
+    }
+
+    private mutating func count(_ decoded: WorkerPool.Decoded) {
+        counts.cpuSeconds += decoded.cpuSeconds
+        counts.sessions += decoded.attempts
     }
 
     /// What was decoded, by the time of the recording.

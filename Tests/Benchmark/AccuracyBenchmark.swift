@@ -140,10 +140,3 @@ struct AccuracyBenchmark {
         return table
     }
 }
-
-extension DecoderProfile {
-    /// Those that are named; all where none is.
-    static func all(among names: [String]?) -> [DecoderProfile] {
-        all.filter { names?.contains($0.name) ?? true }
-    }
-}

@@ -114,3 +114,10 @@ import PocketSphinxRecognizer
         return words[index + 1]
     }
 }
+
+extension DecoderProfile {
+    /// Those that are named; all where none is.
+    static func all(among names: [String]?) -> [DecoderProfile] {
+        all.filter { names?.contains($0.name) ?? true }
+    }
+}
