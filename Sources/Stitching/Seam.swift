@@ -30,6 +30,10 @@ struct Seam: Sendable {
     private static let nearby: Int64 = 8_000
     /// Words that are nearer to each other leave no room for another between them: 80 ms, in samples.
     private static let shortestHole: Int64 = 1_280
+    /// Two readings that end a word so near to each other agree on where the next begins: 50 ms, in samples.
+    private static let sameEnd: Int64 = 800
+    /// So far behind a hole a third reading is as sure as within it: 1.5 s, in samples.
+    private static let agreement: Int64 = 24_000
 
     let overlap: SampleRange
     let left: Side
@@ -41,12 +45,40 @@ struct Seam: Sendable {
         guard let hole = hole(before: joined) else { return joined }
         let neighbours = [left.committed.last, joined.first].compactMap(\.self)
         let found = third.filter { word in
-            covers(hole, word)
-                && !neighbours.contains {
-                    $0.text == word.text && abs($0.range.middle - word.range.middle) <= Self.nearby
-                }
+            covers(hole, word) && !neighbours.contains { isSame($0, word, within: Self.nearby) }
         }
-        return found + joined
+        return found.isEmpty ? replacingHead(of: joined, by: third, from: hole) : found + joined
+    }
+
+    /// The words with which the right side begins, replaced by those of a third reading, of which the first is partly in
+    /// the hole, as far as to where the two agree again; as they are where they do not.
+    private func replacingHead(of joined: [Word], by third: [Word], from hole: SampleRange) -> [Word] {
+        let third = third.filter {
+            $0.range.middle >= hole.start && $0.range.end <= hole.end + Self.agreement
+        }
+        guard let first = third.first, first.range.start < hole.end, let next = joined.first,
+            !isSame(first, next, within: Self.nearby)
+        else { return joined }
+        for index in third.indices {
+            // What the left side has committed would come twice.
+            if let last = left.committed.last, isSame(last, third[index], within: Self.nearby) { break }
+            if let place = joined.indices.first(where: { goOnAlike(third[index...], joined[$0...]) }) {
+                return Array(third[...index] + joined[(place + 1)...])
+            }
+        }
+        return joined
+    }
+
+    /// Whether the first words of two readings end together, or are followed by the same one.
+    private func goOnAlike(_ one: ArraySlice<Word>, _ other: ArraySlice<Word>) -> Bool {
+        guard let first = one.first, let second = other.first else { return false }
+        if abs(first.range.end - second.range.end) <= Self.sameEnd { return true }
+        guard let next = one.dropFirst().first, let following = other.dropFirst().first else { return false }
+        return isSame(next, following, within: Self.sameWord)
+    }
+
+    private func isSame(_ one: Word, _ other: Word, within distance: Int64) -> Bool {
+        one.text == other.text && abs(one.range.middle - other.range.middle) <= distance
     }
 
     /// Where, at the cut, neither side has a word; nil where the words join closely, and where there are none at all.
@@ -117,7 +149,7 @@ struct Seam: Sendable {
     private func missingTail(_ kept: [Word]) -> [Word] {
         left.withheld.filter { word in
             word.range.end + Self.cutOff < left.audio.end
-                && !kept.contains { $0.text == word.text && abs($0.range.middle - word.range.middle) <= Self.sameWord }
+                && !kept.contains { isSame($0, word, within: Self.sameWord) }
                 && !kept.contains { $0.range.intersection(word.range) != nil }
                 && !left.committed.contains { covers($0.range, word) }
         }
@@ -127,8 +159,7 @@ struct Seam: Sendable {
     private func isMissingHead(_ word: Word) -> Bool {
         word.range.start > overlap.start + Self.cutOff
             && !(left.committed + left.withheld).contains { other in
-                other.range.intersection(word.range) != nil
-                    || other.text == word.text && abs(other.range.middle - word.range.middle) <= Self.nearby
+                other.range.intersection(word.range) != nil || isSame(other, word, within: Self.nearby)
             }
     }
 

@@ -132,6 +132,19 @@ struct Rotation {
             Seam("most of it beside the hole", "now go", "        we", "now go we", third: "   going  we"),
             Seam("the word before it, timed later", "now go", "            we", "now go we", third: "       go   we"),
             Seam("the word behind it, timed earlier", "now go", "           we", "now go we", third: "       we"),
+            Seam(
+                "one that reaches into the next", "now go", "           we can", "now go to can",
+                third: "          to  can"),
+            Seam(
+                "two, in the place of one that ends with them", "now go", "           michel  was",
+                "now go to show was",
+                third: "          to show  wide"),
+            Seam(
+                "one that reaches into the next, and never agrees with it", "now go", "           we   can",
+                "now go we can", third: "          to  candies is"),
+            Seam(
+                "the word before it, timed into the next", "now   go", "            we can", "now go we can",
+                third: "           go can"),
             Seam("no hole", "now we  go", "          on", "now we go on", third: "now    so on"),
         ])
     func acrossTheSeam(seam: Seam) {
