@@ -137,8 +137,7 @@ struct Rotation {
                 third: "          to  can"),
             Seam(
                 "two, in the place of one that ends with them", "now go", "           michel  was",
-                "now go to show was",
-                third: "          to show  wide"),
+                "now go to show was", third: "          to show  wide"),
             Seam(
                 "one that reaches into the next, and never agrees with it", "now go", "           we   can",
                 "now go we can", third: "          to  candies is"),
