@@ -62,9 +62,12 @@ import Testing
 
     @Test("who waits for the disk need not wait for the next sync")
     func syncWanted() async throws {
-        let synced = Wakeup()
+        let first = Wakeup()
+        let wanted = Wakeup()
         let log = RecordingLog { entry in
-            if entry == .synced(3_000) { synced.signal() }
+            guard case .synced(let position) = entry else { return }
+            if position <= 1_000 { first.signal() }
+            if position >= 2_500 { wanted.signal() }
         }
         let asker = Stopper()
         let session = session(
@@ -72,16 +75,19 @@ import Testing
                 isRealTime: true,
                 [
                     // These are synced at once, the next ones in an hour.
-                    .samples(numbered(1_000)), .samples(numbered(from: 1_000, 2_000)),
+                    .samples(numbered(1_000)), .perform { first.wait(timeout: .seconds(300)) },
+                    .samples(numbered(from: 1_000, 2_000)),
                     .perform {
                         asker.session.withLock { $0 }?.sync(upTo: SamplePosition(2_500))
-                        synced.wait(timeout: .seconds(300))
+                        wanted.wait(timeout: .seconds(300))
                     },
                     .samples(numbered(from: 3_000, 1_000)),
                 ]), settings(ringSeconds: 30, syncSeconds: 3_600), sink: log)
         asker.session.withLock { $0 = session }
         #expect(try await session.run() == RecordingResult(length: SamplePosition(4_000), reason: .ended))
-        #expect(log.entries.contains(.synced(3_000)))
+        // The microphone's thread may ask while the writer is in the midst of what it has read, so any of these may do.
+        let early = log.entries.contains { if case .synced(2_500..<4_000) = $0 { true } else { false } }
+        #expect(early)
         #expect(try samples(of: path) == numbered(4_000))
     }
 
