@@ -106,7 +106,10 @@ let package = Package(
                 "TestKit",
             ]),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["Core", "Platform", "Appliance", "TestKit", "fieldscribe"],
+            name: "EndToEndTests",
+            dependencies: [
+                "Core", "Platform", "Recognizing", "PocketSphinxRecognizer", "Appliance", "TestKit", "fieldscribe",
+            ],
             path: "Tests/EndToEndTests", exclude: ["random-whisper-model"]),
         tests("DeployTests", of: ["Core", "Segmenting", "Appliance", "TestKit", "fieldscribe"]),
         .testTarget(

@@ -60,7 +60,7 @@ extension Configuration {
         return DecodePlan(
             for: DecodePlan.Board(
                 cores: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))),
-                memoryMegabytes: megabytes, liveSpeed: BoardSpeed(self).live))
+                memoryMegabytes: megabytes, liveSpeed: BoardSpeed(self).live, sharesModel: engine == .pocketSphinx))
     }
 
     /// The profile that keeps pace with speech on this board.

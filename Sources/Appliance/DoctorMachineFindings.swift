@@ -94,7 +94,8 @@ extension DoctorFacts {
     func plan(_ decoder: Decoder) -> DecodePlan {
         DecodePlan(
             for: DecodePlan.Board(
-                cores: board.cores, memoryMegabytes: board.memoryMegabytes, liveSpeed: decoder.timesRealTime))
+                cores: board.cores, memoryMegabytes: board.memoryMegabytes, liveSpeed: decoder.timesRealTime,
+                sharesModel: configuration.engine == .pocketSphinx))
     }
 
     private func profileFinding(_ plan: DecodePlan) -> DoctorFinding {

@@ -114,7 +114,7 @@ extension Configuration {
                 "decode-worker", "--profile", profile.name, "--model", folder,
                 "--language-model", model.languageModel, "--dictionary", model.dictionary,
                 "--hint", recognizer.hint.rawValue, "--cache", cacheFolder,
-            ] + vocabulary, model: folder, profile: profile.name)
+            ] + vocabulary, model: folder, profile: profile.name, makesCopies: true)
     }
 
     /// What puts marks into transcripts on their way out.

@@ -13,10 +13,14 @@ package struct DecodePlan: Hashable, Sendable {
         /// Seconds of audio that one worker decodes in a second with the profile `live`; nil where not measured.
         package var liveSpeed: Double?
 
-        package init(cores: Int, memoryMegabytes: Int, liveSpeed: Double? = nil) {
+        /// Whether its workers share the model, as `WorkerCommand.makesCopies`.
+        package var sharesModel: Bool
+
+        package init(cores: Int, memoryMegabytes: Int, liveSpeed: Double? = nil, sharesModel: Bool = true) {
             self.cores = cores
             self.memoryMegabytes = memoryMegabytes
             self.liveSpeed = liveSpeed
+            self.sharesModel = sharesModel
         }
     }
 
@@ -32,8 +36,8 @@ package struct DecodePlan: Hashable, Sendable {
     /// Whether the plan keeps pace with someone who never stops speaking; nil where the speed is not known.
     package var keepsPace: Bool?
 
-    /// What the first worker takes, with the model, and each further one, in megabytes.
-    private static let memory = (first: 130, further: 100)
+    /// What the first worker takes, with the model, and each further one, without it or with its own, in megabytes.
+    private static let memory = (first: 130, sharing: 40, alone: 100)
     /// What the rest of a small board's system needs, recording included.
     private static let reserve = 320
     /// A worker whose speed is below this falls behind as soon as anything else runs.
@@ -46,7 +50,7 @@ package struct DecodePlan: Hashable, Sendable {
     /// What suits a board.
     package init(for board: Board) {
         let room = board.memoryMegabytes - Self.reserve - Self.memory.first
-        let byMemory = 1 + max(0, room) / Self.memory.further
+        let byMemory = 1 + max(0, room) / (board.sharesModel ? Self.memory.sharing : Self.memory.alone)
         workers = max(1, min(board.cores, byMemory, 64))
         guard let speed = board.liveSpeed, speed > 0 else {
             profile = "live"

@@ -20,9 +20,11 @@ package struct DecodeWorker: ~Copyable {
 
     /// Loads the engine, says that it is ready, and serves until the input ends.
     ///
+    /// - Parameter copies: how many of this process to make, which serve as well, each on pipes of its own. In each of them
+    ///   this returns, too, and no thread but the calling one is there.
     /// - Throws: `DeviceError`, after having told the parent, where the engine cannot be loaded; also where parent and
     ///   worker no longer understand each other.
-    package mutating func serve(_ provider: any RecognizerProvider) throws {
+    package mutating func serve(_ provider: any RecognizerProvider, copies: Int = 0) throws {
         let recognizer: any Recognizer
         do {
             recognizer = try provider.open()
@@ -30,7 +32,7 @@ package struct DecodeWorker: ~Copyable {
             try reply(.init(error: .init(code: error.code.rawValue, message: error.message)))
             throw error
         }
-        try reply(.init(ready: recognizer.engine))
+        if let copies = ProcessCopies.make(copies) { try reply(.init(ready: recognizer.engine, copies: copies)) }
         while let kind = try readFrame() {
             guard kind == .request else { throw unexpected(kind) }
             let request = try payload.withUnsafeBytes {

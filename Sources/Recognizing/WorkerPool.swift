@@ -161,9 +161,6 @@ package actor WorkerPool {
         }
     }
 
-    /// The process numbers of the workers that wait for work.
-    package var idleProcesses: [Int32] { idle.map(\.process.id) }
-
     /// Whether no worker is there.
     package var isEmpty: Bool { count == 0 }
 
@@ -208,26 +205,30 @@ package actor WorkerPool {
     }
 
     private func acquire() async throws -> Lease {
-        if hasEnded { throw CancellationError() }
-        if let worker = idle.popLast() { return worker }
-        if count < size { return try await start() }
-        if let worker = await withCheckedContinuation({ waiting.append($0) }) { return worker }
-        if hasEnded { throw CancellationError() }
-        return try await start()
+        while true {
+            if hasEnded { throw CancellationError() }
+            if let worker = idle.popLast() { return worker }
+            if count < size { return try await start() }
+            if let worker = await withCheckedContinuation({ waiting.append($0) }) { return worker }
+        }
     }
 
+    /// Starts a worker, and with it all that are missing where they share what they load.
     private func start() async throws -> Lease {
-        count += 1
+        let missing = command.makesCopies ? size - count : 1
+        count += missing
         let command = command
         do {
             for pause in Self.backoff {
                 do {
-                    let worker = try await onThread(named: "worker-start", niceness: niceness) {
-                        Lease(try WorkerProcess(command))
+                    let workers = try await onThread(named: "worker-start", niceness: niceness) {
+                        try WorkerProcess.start(command, count: missing).map { Lease($0) }
                     }
-                    started = started.filter { $0.lease != nil } + [WeakLease(lease: worker)]
+                    started = started.filter { $0.lease != nil } + workers.map { WeakLease(lease: $0) }
                     if hasEnded { throw CancellationError() }
-                    return worker
+                    discard(missing - workers.count)
+                    for worker in workers.dropFirst() { release(worker) }
+                    return workers[0]
                 } catch let error as DeviceError where error.code == .disconnected {
                     try await Task.sleep(for: pause)
                 }
@@ -237,7 +238,7 @@ package actor WorkerPool {
                 "\(command.model): the decoder ends while it loads this model; reinstall the package "
                     + "pocketsphinx-en-us, or name another with recognizer.model")
         } catch {
-            discard()
+            discard(missing)
             throw error
         }
     }
@@ -246,10 +247,10 @@ package actor WorkerPool {
         if waiting.isEmpty { idle.append(worker) } else { waiting.removeFirst().resume(returning: worker) }
     }
 
-    /// Forgets a worker that is of no more use, and lets the next in line start another.
-    private func discard() {
-        count -= 1
-        if !waiting.isEmpty { waiting.removeFirst().resume(returning: nil) }
+    /// Forgets workers that are of no more use, and lets the next in line start others.
+    private func discard(_ gone: Int = 1) {
+        count -= gone
+        for _ in 0..<min(gone, waiting.count) { waiting.removeFirst().resume(returning: nil) }
     }
 
     private static func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value

@@ -7,17 +7,23 @@ package struct WorkerCommand: Hashable, Sendable {
     package var path: String
     package var arguments: [String]
 
+    /// Whether it knows `--copies N`, and then makes so many copies of itself.
+    package var makesCopies: Bool
+
     /// What it loads, for errors: the model's folder.
     package var model: String
 
     /// Names the settings that it reads with, as passes are told apart by.
     package var profile: String
 
-    package init(path: String, arguments: [String], model: String, profile: String = "live") {
+    package init(
+        path: String, arguments: [String], model: String, profile: String = "live", makesCopies: Bool = false
+    ) {
         self.path = path
         self.arguments = arguments
         self.model = model
         self.profile = profile
+        self.makesCopies = makesCopies
     }
 }
 
@@ -35,6 +41,8 @@ final class WorkerProcess {
     private static let samplesPerFrame = 30 * SamplePosition.rate
 
     private(set) var engine: EngineDescription
+    /// The processes of its copies.
+    private var copies: [Int32] = []
     private let child: ChildProcess
     private var replies = WorkerReplies()
     private var chunk = [UInt8](repeating: 0, count: 65_536)
@@ -47,6 +55,30 @@ final class WorkerProcess {
         child = try ChildProcess(command.path, arguments: command.arguments)
         engine = EngineDescription(name: "", version: "", model: "")
         engine = try ready(within: seconds)
+    }
+
+    /// Starts workers that share what they load, where the program can do that; else one.
+    ///
+    /// - Parameter count: how many, 1 or more; fewer are started where the system allows no more.
+    /// - Throws: as `init`.
+    static func start(_ command: WorkerCommand, count: Int) throws -> [WorkerProcess] {
+        guard command.makesCopies, count > 1 else { return [try WorkerProcess(command)] }
+        let pipes = try (1..<min(count, 1 + ProcessCopies.most)).map { _ in try ChildPipes(to: command.path) }
+        let first = try WorkerProcess(command, copies: pipes)
+        return [first]
+            + zip(first.copies, pipes).compactMap { id, pipes in try? WorkerProcess(copy: id, pipes, of: first) }
+    }
+
+    private init(_ command: WorkerCommand, copies: [ChildPipes]) throws {
+        child = try ChildProcess(
+            command.path, arguments: command.arguments + ["--copies", "\(copies.count)"], copies: copies)
+        engine = EngineDescription(name: "", version: "", model: "")
+        engine = try ready(within: Self.loadingPatience)
+    }
+
+    private init(copy id: Int32, _ pipes: ChildPipes, of first: WorkerProcess) throws {
+        child = try ChildProcess(adopting: id, pipes)
+        engine = first.engine
     }
 
     var id: Int32 { child.id }
@@ -128,6 +160,7 @@ final class WorkerProcess {
                 .unsupported, "decode-worker",
                 "\(child.name): does not speak the protocol of decode workers; set recognizer.engine to pocketsphinx")
         }
+        copies = reply?.copies ?? []
         return engine
     }
 

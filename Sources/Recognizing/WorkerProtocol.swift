@@ -4,6 +4,8 @@ import Core
 ///
 /// To the worker go frames: one byte of kind, four bytes of length (little-endian), and as many bytes of payload.
 /// From the worker come JSON objects, one a line. Positions count samples from the utterance's first.
+///
+/// Fieldscribe's own worker, started with `--copies N`, copies itself once its model is loaded; see `ProcessCopies`.
 package enum WorkerProtocol {
     /// The kind of a frame.
     package enum Frame: UInt8, Sendable {
@@ -28,10 +30,12 @@ package enum WorkerProtocol {
         package var survey: Bool?
     }
 
-    /// A line from the worker: exactly one of the fields is set.
+    /// A line from the worker: exactly one of the fields is set, but for `copies`.
     package struct Reply: Codable, Sendable {
         /// The model is loaded.
         package var ready: EngineDescription?
+        /// Beside `ready`: the processes of the copies that the worker was asked for, which serve as it does.
+        package var copies: [Int32]?
         /// The channel after this utterance; comes before the search.
         package var channel: ChannelState?
         package var result: Result?

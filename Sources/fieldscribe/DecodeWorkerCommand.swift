@@ -12,12 +12,12 @@ enum DecodeWorkerCommand: Command {
     static let name = "decode-worker"
     static let summary = "Read utterances from standard input, write what was said to standard output."
     static let usage =
-        "--whisper-model FILE | --model FOLDER [--language-model FILE] [--dictionary FILE] [--vocabulary FILE] [--cache DIR] [--hint H] [--profile NAME]"
+        "--whisper-model FILE | --model FOLDER [--language-model FILE] [--dictionary FILE] [--vocabulary FILE] [--cache DIR] [--hint H] [--profile NAME] [--copies N]"
     static let details = "Started by the other commands. Its protocol: Sources/Recognizing/WorkerProtocol.swift."
     static let options = (
         values: [
             "--whisper-model", "--model", "--language-model", "--dictionary", "--vocabulary", "--cache", "--hint",
-            "--profile",
+            "--profile", "--copies",
         ],
         flags: [String]()
     )
@@ -44,17 +44,17 @@ enum DecodeWorkerCommand: Command {
         try serve(
             PreparedProvider(
                 model: model, profile: profile, hint: hint, vocabulary: arguments["--vocabulary"],
-                cache: arguments["--cache"] ?? "."))
+                cache: arguments["--cache"] ?? "."),
+            copies: arguments.number("--copies", in: 0...ProcessCopies.most, default: 0))
     }
 
-    private static func serve(_ provider: any RecognizerProvider) throws {
+    private static func serve(_ provider: any RecognizerProvider, copies: Int = 0) throws {
         var worker = DecodeWorker(
             input: FileDescriptor(adopting: STDIN_FILENO, named: "standard input"),
             output: FileDescriptor(adopting: STDOUT_FILENO, named: "standard output"))
-        do { try worker.serve(provider) } catch let error as DeviceError {
-            // The parent was told, or is gone.
-            throw Ending(status: error.exitStatus)
-        }
+        // The parent was told of an error, or is gone. A copy has no other thread that could end it, so each ends here.
+        do { try worker.serve(provider, copies: copies) } catch let error as DeviceError { _exit(error.exitStatus) }
+        _exit(0)
     }
 }
 

@@ -10,7 +10,7 @@ struct MeasuredProcess {
     var cpuSeconds: Double
     /// Peak memory of the largest process, in megabytes.
     var peakMegabytes: Double
-    /// The most that the program and its children held together, shared pages once, in megabytes; 0 if not asked for.
+    /// The most that the program and all below it held together, shared pages once, in megabytes; 0 if not asked for.
     var peakTogetherMegabytes = 0.0
 
     /// Runs a program; its output goes to a file, its errors are thrown away.
@@ -48,15 +48,21 @@ struct MeasuredProcess {
         peakMegabytes = Double(usage.ru_maxrss) / 1024
     }
 
-    /// What a process and its children hold, each shared page divided among those who share it.
+    /// What a process and all below it hold, each shared page divided among those who share it.
     private static func together(_ id: pid_t) -> Double {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return names.reduce(0) { sum, name in
-            guard let process = pid_t(name), process == id || parent(of: process) == id else { return sum }
+            guard let process = pid_t(name), isBelow(process, id) else { return sum }
             let lines = text("/proc/\(process)/smaps_rollup").split(separator: "\n")
             let share = lines.first { $0.hasPrefix("Pss:") }?.split(separator: " ").dropFirst().first
             return sum + (share.flatMap { Double($0) } ?? 0) / 1024
         }
+    }
+
+    private static func isBelow(_ process: pid_t, _ id: pid_t) -> Bool {
+        var next: pid_t? = process
+        while let current = next, current != id { next = parent(of: current) }
+        return next != nil
     }
 
     private static func parent(of process: pid_t) -> pid_t? {

@@ -73,15 +73,14 @@ struct Fieldscribe {
     var outputSoFar: String { get throws { try Self.text(outputPath) } }
 
     /// The process numbers of its children.
-    var children: [pid_t] {
-        get throws {
-            try Self.text("/proc/\(id)/task/\(id)/children").split(separator: " ").compactMap { pid_t(String($0)) }
-                + FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { pid_t($0) }.filter { child in
-                    guard let status = try? Self.text("/proc/\(child)/stat"),
-                        let parent = status.split(separator: ")").last?.split(separator: " ").dropFirst().first
-                    else { return false }
-                    return String(parent) == String(id)
-                }
+    var children: [pid_t] { get throws { try Self.children(of: id) } }
+
+    static func children(of id: pid_t) throws -> [pid_t] {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { pid_t($0) }.filter { child in
+            guard let status = try? text("/proc/\(child)/stat"),
+                let parent = status.split(separator: ")").last?.split(separator: " ").dropFirst().first
+            else { return false }
+            return String(parent) == String(id)
         }
     }
 

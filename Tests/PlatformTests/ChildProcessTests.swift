@@ -29,6 +29,14 @@ import Testing
         #expect(write(to: child, timeoutSeconds: 300) == nil)
     }
 
+    @Test("who is no child of ours is not taken for a copy")
+    func stranger() {
+        #expect { _ = try ChildProcess(adopting: getpid(), ChildPipes(to: "/bin/true")) } throws: { error in
+            let error = error as? DeviceError
+            return error?.status == ECHILD && error?.message.contains("/bin/true") == true
+        }
+    }
+
     @Test("one that has ended is an error")
     func ended() throws {
         let child = try ChildProcess("/bin/true", arguments: [])

@@ -5,13 +5,18 @@ import Testing
     @Test(
         "Workers are as many as cores, and as memory holds",
         arguments: [
-            (cores: 4, megabytes: 3_000, workers: 4), (cores: 4, megabytes: 656, workers: 3),
-            (cores: 4, megabytes: 556, workers: 2), (cores: 4, megabytes: 420, workers: 1),
-            (cores: 1, megabytes: 8_000, workers: 1), (cores: 0, megabytes: 0, workers: 1),
-            (cores: 128, megabytes: 100_000, workers: 64),
+            (cores: 4, megabytes: 3_000, sharesModel: true, workers: 4),
+            (cores: 4, megabytes: 540, sharesModel: true, workers: 3),
+            (cores: 4, megabytes: 656, sharesModel: false, workers: 3),
+            (cores: 4, megabytes: 556, sharesModel: false, workers: 2),
+            (cores: 4, megabytes: 420, sharesModel: true, workers: 1),
+            (cores: 1, megabytes: 8_000, sharesModel: true, workers: 1),
+            (cores: 0, megabytes: 0, sharesModel: true, workers: 1),
+            (cores: 128, megabytes: 100_000, sharesModel: true, workers: 64),
         ])
-    func workers(cores: Int, megabytes: Int, workers: Int) {
-        #expect(DecodePlan(for: .init(cores: cores, memoryMegabytes: megabytes)).workers == workers)
+    func workers(cores: Int, megabytes: Int, sharesModel: Bool, workers: Int) {
+        let board = DecodePlan.Board(cores: cores, memoryMegabytes: megabytes, sharesModel: sharesModel)
+        #expect(DecodePlan(for: board).workers == workers)
     }
 
     @Test("A slow board reads with the quick profile, and says whether that keeps pace")

@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <sys/timex.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -38,6 +39,37 @@ int pipe2(int ends[2], int flags);
 
 /// Makes a pipe that no child inherits by accident; returns 0 or an errno.
 static inline int fieldscribe_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC) == 0 ? 0 : errno; }
+
+/// Has orphans of this process's children become children of its own.
+static inline void fieldscribe_take_orphans(void) { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
+
+/// Copies the calling process for whoever takes its parent's orphans; 0 in the copy, else its number, or -1 for none.
+static inline pid_t fieldscribe_fork_away(void) {
+    int ends[2];
+    pid_t copy = -1;
+    if (pipe2(ends, O_CLOEXEC) != 0) return -1;
+    pid_t between = fork();
+    if (between == 0) {
+        copy = fork();
+        if (copy == 0) {
+            close(ends[0]);
+            close(ends[1]);
+            return 0;
+        }
+        _exit(write(ends[1], &copy, sizeof copy) == sizeof copy ? 0 : 1);
+    }
+    close(ends[1]);
+    if (between > 0) {
+        ssize_t count;
+        do count = read(ends[0], &copy, sizeof copy);
+        while (count < 0 && errno == EINTR);
+        if (count != sizeof copy) copy = -1;
+        // Then the copy is an orphan.
+        while (waitpid(between, NULL, 0) < 0 && errno == EINTR) {}
+    }
+    close(ends[0]);
+    return copy;
+}
 
 /// Whether the kernel believes its wall clock: 1 or 0. The service's sandbox, which protects the clock, does not let it ask
 /// the kernel; then systemd-timesyncd's word is taken, a file that is there once it has set the clock in this boot.

@@ -1,0 +1,93 @@
+internal import CLinux
+import Core
+import Glibc
+
+/// A pipe to a child's standard input and one from its standard output. One thread at a time.
+package final class ChildPipes {
+    /// The program, for errors.
+    let name: String
+
+    // Each end a descriptor of its own: Swift 6.0's optimizer fails on a struct of two that is taken apart.
+    private let input: FileDescriptor
+    private let output: FileDescriptor
+    /// The child's ends, until it has them.
+    private var childInput: FileDescriptor?
+    private var childOutput: FileDescriptor?
+
+    package init(to program: String) throws(DeviceError) {
+        let (downRead, downWrite) = try Self.pipe(to: program)
+        childInput = FileDescriptor(adopting: downRead, named: program)
+        input = FileDescriptor(adopting: downWrite, named: program)
+        let (upRead, upWrite) = try Self.pipe(to: program)
+        output = FileDescriptor(adopting: upRead, named: program)
+        childOutput = FileDescriptor(adopting: upWrite, named: program)
+        name = program
+        // Who no longer reads is noticed; only our end of the pipe.
+        _ = fcntl(input.number, F_SETFL, O_NONBLOCK)
+    }
+
+    /// Has a child that is about to be started find its ends at these numbers.
+    func pass(_ actions: inout posix_spawn_file_actions_t, input: Int32, output: Int32) {
+        guard let from = childInput?.number, let to = childOutput?.number else { return }
+        posix_spawn_file_actions_adddup2(&actions, from, input)
+        posix_spawn_file_actions_adddup2(&actions, to, output)
+    }
+
+    /// Lets go of the child's ends once it has them: what it writes then ends when it ends.
+    func close() {
+        childInput = nil
+        childOutput = nil
+    }
+
+    /// Writes all bytes to the child's standard input.
+    func write(_ bytes: UnsafeRawBufferPointer, timeoutSeconds: Int) throws(DeviceError) {
+        var rest = bytes
+        var room = pollfd(fd: input.number, events: Int16(POLLOUT), revents: 0)
+        while let base = rest.baseAddress, !rest.isEmpty {
+            let count = Glibc.write(input.number, base, rest.count)
+            if count > 0 {
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            } else if count < 0, errno == EAGAIN {
+                guard Glibc.poll(&room, 1, Self.milliseconds(timeoutSeconds)) != 0 else {
+                    throw DeviceError(
+                        .failed, "poll", "\(name): took nothing for \(timeoutSeconds) s; it is started anew")
+                }
+            } else if count == 0 || errno != EINTR {
+                throw .system("write", status: count == 0 ? EPIPE : errno, on: name)
+            }
+        }
+    }
+
+    /// Waits for bytes from the child's standard output; 0 where it has ended.
+    func read(into buffer: UnsafeMutableRawBufferPointer, timeoutSeconds: Int) throws(DeviceError) -> Int {
+        var poll = pollfd(fd: output.number, events: Int16(POLLIN), revents: 0)
+        while true {
+            let ready = Glibc.poll(&poll, 1, Self.milliseconds(timeoutSeconds))
+            if ready == 0 {
+                throw DeviceError(.failed, "poll", "\(name): no answer within \(timeoutSeconds) s; it is started anew")
+            }
+            let count = ready > 0 ? Glibc.read(output.number, buffer.baseAddress, buffer.count) : -1
+            if count >= 0 { return count }
+            if errno != EINTR { throw .system("read", on: name) }
+        }
+    }
+
+    private static func milliseconds(_ seconds: Int) -> Int32 { Int32(min(seconds, 1_000_000)) * 1000 }
+
+    /// Both ends lie above every number that a child finds its own at, so that none is overwritten before it is passed.
+    private static func pipe(to program: String) throws(DeviceError) -> (read: Int32, write: Int32) {
+        var ends: [Int32] = [-1, -1]
+        let status = fieldscribe_pipe(&ends)
+        guard status == 0 else { throw .system("pipe2", status: status, on: program) }
+        let moved = ends.map { end in
+            defer { Glibc.close(end) }
+            return fcntl(end, F_DUPFD_CLOEXEC, ProcessCopies.lowestFree)
+        }
+        guard let read = moved.first, let write = moved.last, read >= 0, write >= 0 else {
+            let status = errno
+            for end in moved where end >= 0 { Glibc.close(end) }
+            throw .system("fcntl", status: status, on: program)
+        }
+        return (read, write)
+    }
+}

@@ -1,0 +1,98 @@
+import Core
+import FoundationEssentials
+import Glibc
+import PocketSphinxRecognizer
+import Testing
+
+@testable import Recognizing
+
+/// The real worker and the real model, which several workers share.
+@Suite("Workers that share what they load", .serialized) struct WorkerCopiesTests {
+    init() { signal(SIGPIPE, SIG_IGN) }
+
+    private static func command() throws -> WorkerCommand {
+        WorkerCommand(
+            path: try Fieldscribe.executable(), arguments: ["decode-worker"], model: PocketSphinxModel.debian,
+            makesCopies: true)
+    }
+
+    private static func speech() throws -> [Int16] {
+        let wave = try Data(contentsOf: URL(filePath: Speech.path("0870")))
+        return [UInt8](wave.dropFirst(44)).withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
+    }
+
+    private static func read(_ samples: [Int16], by worker: WorkerProcess) throws -> [Word] {
+        try worker.open(channel: nil, alternatives: 0)
+        try worker.hear(samples)
+        let reply = try worker.close(samples.count)
+        return try worker.finish(samples.count, after: reply).words
+    }
+
+    /// What a process shares with no other, in kilobytes.
+    private static func own(_ worker: WorkerProcess) throws -> Int {
+        let lines = try Fieldscribe.text("/proc/\(worker.id)/smaps_rollup").split(separator: "\n")
+        let line = try #require(lines.first { $0.hasPrefix("Private_Dirty:") })
+        return try #require(line.split(separator: " ").dropFirst().first.flatMap { Int($0) })
+    }
+
+    @Test("They read as one that is alone does, and hold little of their own")
+    func alike() throws {
+        let samples = try Self.speech()
+        let lone = try WorkerProcess(Self.command())
+        let words = try Self.read(samples, by: lone)
+        let loneOwn = try Self.own(lone)
+        #expect(words.count > 10)
+        let workers = try WorkerProcess.start(Self.command(), count: 3)
+        #expect(Set(workers.map(\.id)).count == 3)
+        #expect(workers.map(\.engine) == [lone.engine, lone.engine, lone.engine])
+        let waiting = try Self.own(workers[2])
+        #expect(waiting * 20 < loneOwn, "\(waiting) of \(loneOwn) kB, before it has read anything")
+        for worker in workers.reversed() {
+            let again = try Self.read(samples, by: worker)
+            #expect(again == words)
+            let own = try Self.own(worker)
+            #expect(own * 2 < loneOwn, "\(own) of \(loneOwn) kB")
+        }
+    }
+
+    @Test("One that dies takes none with it, and none stays behind")
+    func death() throws {
+        let samples = try Self.speech()
+        var workers = try WorkerProcess.start(Self.command(), count: 3)
+        let ids = workers.map(\.id)
+        // The one that loaded the model, and of which the others are copies.
+        kill(ids[0], SIGKILL)
+        #expect { _ = try Self.read(samples, by: workers[0]) } throws: { error in
+            let error = error as? DeviceError
+            return error?.code == .disconnected || error?.operation == "write"
+        }
+        let one = try Self.read(samples, by: workers[1])
+        let other = try Self.read(samples, by: workers[2])
+        #expect(one == other && one.count > 10)
+        workers = []
+        #expect(ids.map { kill($0, 0) } == [-1, -1, -1])
+    }
+
+    @Test("A pool of them replaces one that dies")
+    func pool() async throws {
+        let samples = try Self.speech()
+        let pool = WorkerPool(try Self.command(), size: 3)
+        _ = try await pool.prepare()
+        let workers = try Fieldscribe.children(of: getpid()).filter { id in
+            (try? Fieldscribe.text("/proc/\(id)/cmdline"))?.contains("decode-worker\0--copies\02\0") == true
+        }
+        #expect(workers.count == 3)
+        kill(try #require(workers.first), SIGKILL)
+        // Each is busy with one when the next is begun.
+        var sessions: [WorkerPool.Session] = []
+        for _ in 0..<3 { sessions.append(try await pool.begin(samples, channel: nil, alternatives: 0)) }
+        var decoded: [WorkerPool.Decoded] = []
+        for session in sessions {
+            decoded.append(try await pool.finish(session, samples, channel: nil, alternatives: 0))
+        }
+        #expect(decoded.map(\.attempts).sorted() == [1, 1, 2])
+        #expect(decoded[0].hypothesis.words.count > 10)
+        #expect(Set(decoded.map(\.hypothesis.words)).count == 1)
+        await pool.end()
+    }
+}
