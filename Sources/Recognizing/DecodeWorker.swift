@@ -20,8 +20,8 @@ package struct DecodeWorker: ~Copyable {
 
     /// Loads the engine, says that it is ready, and serves until the input ends.
     ///
-    /// - Parameter copies: how many of this process to make, which serve as well, each on pipes of its own. In each of them
-    ///   this returns, too, and no thread but the calling one is there.
+    /// - Parameter copies: how many of this process to make once the engine is loaded, which serve as well, each on pipes of
+    ///   its own. In each of them this returns, too, and no thread but the calling one is there.
     /// - Throws: `DeviceError`, after having told the parent, where the engine cannot be loaded; also where parent and
     ///   worker no longer understand each other.
     package mutating func serve(_ provider: any RecognizerProvider, copies: Int = 0) throws {
@@ -32,7 +32,9 @@ package struct DecodeWorker: ~Copyable {
             try reply(.init(error: .init(code: error.code.rawValue, message: error.message)))
             throw error
         }
-        if let copies = ProcessCopies.make(copies) { try reply(.init(ready: recognizer.engine, copies: copies)) }
+        if let made = ProcessCopies.make(copies) {
+            try reply(.init(ready: recognizer.engine, copies: made.isEmpty ? nil : made))
+        }
         while let kind = try readFrame() {
             guard kind == .request else { throw unexpected(kind) }
             let request = try payload.withUnsafeBytes {

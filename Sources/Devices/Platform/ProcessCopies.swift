@@ -30,7 +30,7 @@ package enum ProcessCopies {
             if id == 0 {
                 dup2(input(copy), STDIN_FILENO)
                 dup2(output(copy), STDOUT_FILENO)
-                // Also those of the copies before and behind: their ends are told by nobody else's holding them.
+                // Also those of the others: that one has ended is seen once nobody holds its output any more.
                 closeAll(count)
                 return nil
             }
