@@ -10,9 +10,9 @@ import Recognizing
 package struct BoardSpeed: Sendable {
     /// Less speech tells too little: a worker's first second of CPU is spent on the model.
     private static let leastSeconds = 60.0
-    /// `quick` is at most so much faster than `live`. Measured was 1.6: so a board goes back to `live` only where that is
+    /// `quick` is at most so much faster than `live`. Measured was 1.3: so a board goes back to `live` only where that is
     /// certain to keep pace.
-    private static let mostQuickOverLive = 2.5
+    private static let mostQuickOverLive = 2.0
 
     private let folder: String
     /// Another model is another speed; nil for an engine that knows no profiles.

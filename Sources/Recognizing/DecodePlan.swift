@@ -43,7 +43,7 @@ package struct DecodePlan: Hashable, Sendable {
     /// A worker whose speed is below this falls behind as soon as anything else runs.
     private static let headroom = 1.5
     /// How much faster `quick` is than `live`, and `live` than `final`.
-    private static let ratio = (quick: 1.5, final: 3.0)
+    private static let ratio = (quick: 1.3, final: 4.0)
     /// A second pass that takes longer than four times the audio never comes to an end in daily use.
     private static let slowestSecondPass = 0.25
 

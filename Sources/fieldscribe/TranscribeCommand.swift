@@ -17,8 +17,8 @@ enum TranscribeCommand: Command {
           --format F         \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); default text
           --output DIR       write DIR/talk.txt for talk.wav, and so on, instead of standard output
           --jobs N           decode workers; default one a core, as far as memory goes
-          --pass P           live; final reads twice as carefully, for about three times the CPU; quick, for the
-                             smallest boards, takes less; default live
+          --pass P           live; final reads twice as carefully, for four to five times the CPU; quick, for
+                             the smallest boards, takes less; default live
           --alternatives N   other readings a segment; default 3
           --model NAME       a model that fieldscribe models lists, or its folder; default recognizer.model
           --vocabulary FILE  words and phrases to prefer, or a grammar; default recognizer.vocabulary

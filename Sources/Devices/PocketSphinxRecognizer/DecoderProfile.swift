@@ -27,10 +27,10 @@ package struct DecoderProfile: Hashable, Sendable {
     package static let live = DecoderProfile(
         name: "live",
         options: [
-            "fwdflat": "no", "maxhmmpf": "4000", "bestpathlw": "12", "remove_silence": "no", "cmn": "batch",
-        ], headStart: 4, calibration: Calibration(weights: [1.282, 0.374, 1.241, -0.502]))
+            "fwdflat": "no", "maxhmmpf": "2500", "bestpathlw": "12", "remove_silence": "no", "cmn": "batch",
+        ], headStart: 4, calibration: Calibration(weights: [1.038, 0.343, 1.447, -0.492]))
 
-    /// One pass with wide beams: the fewest errors of what was measured, for about three times the CPU of `live`.
+    /// One pass with wide beams: the fewest errors of what was measured, for four to five times the CPU of `live`.
     package static let final = DecoderProfile(
         name: "final",
         options: [
@@ -38,7 +38,7 @@ package struct DecoderProfile: Hashable, Sendable {
             "remove_silence": "no", "cmn": "batch",
         ], headStart: nil, calibration: Calibration(weights: [1.603, 0.338, 1.293, -0.410]))
 
-    /// One pass with so few hypotheses that it costs three fifths of `live` for about three more errors in a hundred words:
+    /// One pass with so few hypotheses that it costs three quarters of `live` for about two more errors in a hundred words:
     /// for a Pi Zero 2 W.
     package static let quick = DecoderProfile(
         name: "quick",
