@@ -94,12 +94,12 @@ extension [MeasuredProcess] {
     func median(_ figure: (MeasuredProcess) -> Double) -> Double { map(figure).sorted()[count / 2] }
 }
 
-/// Makes a sound file with sox.
+/// Makes a sound file with sox; the same one every time, its dither and its noise included.
 ///
 /// - Parameter source: the file that it is made of, for the message.
 /// - Throws: `DeviceError` with `missing` where sox fails.
 func sox(_ words: [String], of source: String? = nil) throws {
-    guard try MeasuredProcess(["sox"] + words).status == 0 else {
+    guard try MeasuredProcess(["sox", "-R"] + words).status == 0 else {
         throw DeviceError(.missing, "sox", "sox failed\(source.map { " on \($0)" } ?? ""); install sox")
     }
 }

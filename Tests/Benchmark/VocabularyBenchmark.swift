@@ -75,10 +75,10 @@ struct VocabularyBenchmark {
     private func speak(_ text: String, as name: String) throws -> String {
         let (voice, path) = ("\(workshop.folder)/voice.wav", "\(workshop.folder)/\(name).wav")
         let made = try MeasuredProcess(["espeak-ng", "-v", "en-us", "-s", "150", "-w", voice, text])
-        let resampled = try MeasuredProcess(["sox", voice, "-r", "16000", path])
-        guard made.status == 0, resampled.status == 0 else {
-            throw DeviceError(.missing, "espeak-ng", "espeak-ng or sox failed; install both")
+        guard made.status == 0 else {
+            throw DeviceError(.missing, "espeak-ng", "espeak-ng failed; install espeak-ng")
         }
+        try sox([voice, "-r", "16000", path], of: voice)
         return path
     }
 
