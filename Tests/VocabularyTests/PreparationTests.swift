@@ -74,8 +74,10 @@ import Vocabulary
         }
     }
 
-    private func read(_ samples: [Int16], with model: PocketSphinxModel) throws -> String {
-        let recognizer = try PocketSphinxRecognizer(model: model)
+    private func read(
+        _ samples: [Int16], with model: PocketSphinxModel, by profile: DecoderProfile = .live
+    ) throws -> String {
+        let recognizer = try PocketSphinxRecognizer(model: model, profile: profile)
         return try samples.withUnsafeBufferPointer {
             try recognizer.recognize($0, channel: nil, alternatives: 0) { _ throws(DeviceError) in }
         }.words.map(\.text).joined(separator: " ")
@@ -90,6 +92,17 @@ import Vocabulary
         #expect(try !read(speech, with: model).contains("dashwood"))
         let (prepared, _) = try model.prepare(file("mr john Dashwood\n"), keptIn: folder.file("cache"))
         #expect(try read(speech, with: prepared).lowercased().contains("dashwood"))
+    }
+
+    @Test("phrases are listened for by the profile's settings for them, which nothing else is touched by")
+    func phraseOptions() throws {
+        let speech = try samples(Self.austen)
+        let narrow = DecoderProfile(
+            name: "narrow", options: ["fwdflat": "no", "maxhmmpf": "2500", "remove_silence": "no", "cmn": "batch"],
+            phraseOptions: ["maxhmmpf": "30"], calibration: DecoderProfile.live.calibration)
+        #expect(try read(speech, with: model, by: narrow).contains("leisure to consider"))
+        let (prepared, _) = try model.prepare(file("mr john Dashwood\n"), keptIn: folder.file("cache"))
+        #expect(try !read(speech, with: prepared, by: narrow).contains("leisure to consider"))
     }
 
     @Test("words that nobody says are not heard")

@@ -8,9 +8,10 @@ final class DecoderHandle {
     let pointer: OpaquePointer
 
     init(model: PocketSphinxModel, profile: DecoderProfile) throws(DeviceError) {
+        let hearsPhrases = if case .phrases = model.addition { true } else { false }
         let options =
             ["hmm", model.acousticModel, "lm", model.languageModel, "dict", model.dictionary]
-            + profile.options.flatMap { [$0.name, $0.value] }
+            + (hearsPhrases ? profile.optionsWithPhrases : profile.options).flatMap { [$0.name, $0.value] }
         let strings = options.map { strdup($0) }
         defer { strings.forEach { free($0) } }
         guard let pointer = fieldscribe_ps_open(strings.map { UnsafePointer($0) }, Int32(strings.count)) else {

@@ -3,18 +3,28 @@ package struct DecoderProfile: Hashable, Sendable {
     package var name: String
     package var options: [(name: String, value: String)] { zip(names, values).map { ($0, $1) } }
 
+    /// The settings where phrases of a vocabulary are listened for.
+    package var optionsWithPhrases: [(name: String, value: String)] {
+        options.map { ($0.name, phraseOptions[$0.name] ?? $0.value) }
+    }
+
     /// How far the words of this profile can be believed.
     package var calibration: Calibration
 
     /// Seconds of an utterance from whose mean its search begins while it is still spoken; nil: when it has ended.
     package var headStart: Int?
 
+    /// Values that take the place of those in `options` where phrases of a vocabulary are listened for.
+    private var phraseOptions: [String: String]
     private var names: [String]
     private var values: [String]
 
-    package init(name: String, options: KeyValuePairs<String, String>, headStart: Int? = nil, calibration: Calibration)
-    {
+    package init(
+        name: String, options: KeyValuePairs<String, String>, phraseOptions: [String: String] = [:],
+        headStart: Int? = nil, calibration: Calibration
+    ) {
         self.name = name
+        self.phraseOptions = phraseOptions
         self.headStart = headStart
         self.calibration = calibration
         names = options.map(\.key)
@@ -24,11 +34,13 @@ package struct DecoderProfile: Hashable, Sendable {
     /// One pass and a rescored lattice, of few hypotheses a frame: a third of the stock decoder's CPU at fewer errors.
     ///
     /// Silence is never removed, so that frames count time; the search begins with the cepstral mean of the first 4 s.
+    /// A vocabulary's words begin unlikely, so that they need twice the hypotheses.
     package static let live = DecoderProfile(
         name: "live",
         options: [
             "fwdflat": "no", "maxhmmpf": "2500", "bestpathlw": "12", "remove_silence": "no", "cmn": "batch",
-        ], headStart: 4, calibration: Calibration(weights: [1.038, 0.343, 1.447, -0.492]))
+        ], phraseOptions: ["maxhmmpf": "5000"], headStart: 4,
+        calibration: Calibration(weights: [1.038, 0.343, 1.447, -0.492]))
 
     /// One pass with wide beams: the fewest errors of what was measured, for four to five times the CPU of `live`.
     package static let final = DecoderProfile(
