@@ -10,19 +10,23 @@ import Testing
 @Suite("The speed of the board") struct BoardSpeedTests {
     private let folder = TemporaryFolder()
 
-    private func configuration(model: String = "en-us") -> Configuration {
+    private func configuration(model: String = "en-us", vocabulary: String? = nil) -> Configuration {
         var configuration = Configuration()
+        configuration.recognizer.vocabulary = vocabulary
         configuration.storage.directory = folder.path
         configuration.recognizer.model = model
         return configuration
     }
 
     /// A recording with a minute and a half of speech, read at so many times real time.
-    private func keep(_ speed: Double, profile: DecoderProfile, speech: Double = 90, model: String = "en-us") {
+    private func keep(
+        _ speed: Double, profile: DecoderProfile, speech: Double = 90, model: String = "en-us",
+        vocabulary: String? = nil
+    ) {
         var statistics = Statistics()
         statistics.speechSeconds = speech
         statistics.cpuSeconds = speech / speed
-        BoardSpeed(configuration(model: model)).keep(statistics, profile: profile.name)
+        BoardSpeed(configuration(model: model, vocabulary: vocabulary)).keep(statistics, profile: profile.name)
     }
 
     @Test("before anything was measured it is read with live, as on a fast board")
@@ -44,6 +48,18 @@ import Testing
         #expect(configuration().liveProfile == .quick)
         keep(5, profile: .quick)
         #expect(configuration().liveProfile == .live)
+    }
+
+    @Test("with a vocabulary live is slower: another speed, which says nothing of the one without")
+    func vocabulary() throws {
+        keep(1.2, profile: .live, vocabulary: "words.txt")
+        #expect(configuration(vocabulary: "words.txt").liveProfile == .quick)
+        #expect(BoardSpeed(configuration()).live == nil && configuration().liveProfile == .live)
+        // With a vocabulary quick is faster still, beside live.
+        keep(3.2, profile: .quick, vocabulary: "words.txt")
+        #expect(configuration(vocabulary: "words.txt").liveProfile == .quick)
+        keep(5, profile: .quick, vocabulary: "words.txt")
+        #expect(configuration(vocabulary: "words.txt").liveProfile == .live)
     }
 
     @Test("a few words, a second pass and another model tell nothing of it")
