@@ -104,7 +104,7 @@ import Testing
         let folder = TemporaryFolder()
         let ending = try Fieldscribe.run("demo", "--directory", folder.file("demo"), in: folder)
         #expect(ending.status == 0, "\(ending.errors)")
-        #expect(ending.output.contains("amiable"))
+        #expect(ending.output.contains("amiable itself"))
         #expect(FileManager.default.fileExists(atPath: folder.file("demo/recordings/000001/audio.wav")))
         let pages = ending.output.split(separator: "\n").map(String.init).filter { $0.hasSuffix("/index.html") }
         try #require(pages.count == 2)

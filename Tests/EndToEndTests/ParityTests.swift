@@ -32,10 +32,10 @@ import Testing
         let own = try configuration("[recognizer]\nhint = confirmation")
         let ending = try Fieldscribe.run("transcribe", "--config", own, Speech.all[4], in: folder)
         #expect(ending.status == 0, "\(ending.errors)")
-        #expect(!ending.output.contains("amiable") && !ending.output.contains("made"), "\(ending.output)")
+        #expect(["made", "amiable", "itself"].allSatisfy { !ending.output.contains($0) }, "\(ending.output)")
         let dictation = try Fieldscribe.run(
             "transcribe", "--config", own, "--hint", "dictation", Speech.all[4], in: folder)
-        #expect(dictation.output.contains("amiable"), "\(dictation.output)")
+        #expect(dictation.output.contains("amiable itself"), "\(dictation.output)")
     }
 
     @Test("sentences are written where they are asked for, over the same words; what is kept stays as it was heard")
@@ -92,8 +92,8 @@ import Testing
         let text = try Fieldscribe.run("relisten", "1", "--config", own, "--limit", "1", in: folder)
         #expect(text.output.contains("[\(first.text)]") && text.output.split(separator: "\n").count == 1)
         let lines = try Fieldscribe.run("show", "1", "--config", own, in: folder).output.split(separator: "\n")
-        let index = try #require(lines.firstIndex { $0.contains("amiable") })
-        let found = try Fieldscribe.run("search", "amiable", "--context", "1", "--config", own, in: folder)
+        let index = try #require(lines.firstIndex { $0.contains("itself") })
+        let found = try Fieldscribe.run("search", "itself", "--context", "1", "--config", own, in: folder)
         #expect(index > 0 && found.output.contains("       \(lines[index - 1])\n"), "\(found.output)")
         #expect(try Fieldscribe.run("relisten", "9", "--config", own, in: folder).status == 3)
     }
