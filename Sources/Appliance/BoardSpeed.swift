@@ -10,18 +10,18 @@ import Recognizing
 package struct BoardSpeed: Sendable {
     /// Less speech tells too little: a worker's first second of CPU is spent on the model.
     private static let leastSeconds = 60.0
-    /// `quick` is at most so much faster than `live`. Measured was 1.3, and 1.6 with a vocabulary: so a board goes back to
-    /// `live` only where that is certain to keep pace.
-    private static let mostQuickOverLive = (alone: 2.0, withVocabulary: 2.5)
 
     private let folder: String
     /// Another model is another speed, and so is a vocabulary beside it; nil for an engine that knows no profiles.
     private let model: String?
-    private let hasVocabulary: Bool
+    /// `quick` is at most so much faster than `live`. Measured was 1.3, and 1.6 with a vocabulary: so a board goes back to
+    /// `live` only where that is certain to keep pace.
+    private let mostQuickOverLive: Double
 
     package init(_ configuration: Configuration) {
         folder = configuration.cacheFolder
-        hasVocabulary = configuration.recognizer.vocabulary != nil
+        let hasVocabulary = configuration.recognizer.vocabulary != nil
+        mostQuickOverLive = hasVocabulary ? 2.5 : 2.0
         let own = configuration.modelFolder(configuration.recognizer.model)
         model = configuration.engine == .pocketSphinx ? own + (hasVocabulary ? " with a vocabulary" : "") : nil
     }
@@ -43,11 +43,10 @@ package struct BoardSpeed: Sendable {
     package func keep(_ statistics: Statistics, profile: String) {
         guard statistics.speechSeconds >= Self.leastSeconds, statistics.cpuSeconds > 0 else { return }
         let speed = statistics.speechSeconds / statistics.cpuSeconds
-        let ratio = hasVocabulary ? Self.mostQuickOverLive.withVocabulary : Self.mostQuickOverLive.alone
         let live =
             switch profile {
             case DecoderProfile.live.name: speed
-            case DecoderProfile.quick.name: speed / ratio
+            case DecoderProfile.quick.name: speed / mostQuickOverLive
             default: 0.0
             }
         guard let model, live > 0 else { return }

@@ -39,7 +39,7 @@ struct HourBenchmark {
                 stride(from: first, to: corpus.items.count, by: step).map { corpus.items[$0] }
             }
             try sox(
-                ["-R", "-D"] + items.map(\.path) + [wave] + ["silence", "1", "0.1", "-40d", "-1", "0.15", "-40d"])
+                ["-D"] + items.map(\.path) + [wave] + ["silence", "1", "0.1", "-40d", "-1", "0.15", "-40d"])
             let transcripts = try workshop.transcribe([wave], profile: profile.name, jobs: 2, into: name).transcripts
             guard let transcript = transcripts[name] else { continue }
             try seams.add(transcript, wave: wave)

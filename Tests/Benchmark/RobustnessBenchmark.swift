@@ -28,7 +28,7 @@ struct RobustnessBenchmark {
         var table = Table("sound", "word errors, %")
         for (index, condition) in Self.conditions.enumerated() {
             try measure(condition.name, index, into: &table) { item, path in
-                ["-R", "-D", item.path] + condition.input + [path] + condition.effects
+                ["-D", item.path] + condition.input + [path] + condition.effects
             }
         }
         for (index, ratio) in [20.0, 10.0].enumerated() {
@@ -39,7 +39,7 @@ struct RobustnessBenchmark {
                 let wanted = (power * 3).squareRoot() / 32_768 / powerOfTen(ratio / 20)
                 let noise = "\(path).noise.wav"
                 try sox([
-                    "-R", "-D", "-n", "-r", "16000", "-b", "16", "-c", "1", noise, "synth", "\(samples.count)s",
+                    "-D", "-n", "-r", "16000", "-b", "16", "-c", "1", noise, "synth", "\(samples.count)s",
                     "whitenoise", "vol", "\(wanted)",
                 ])
                 return ["-D", "-m", "-v", "1", item.path, "-v", "1", noise, path]

@@ -11,7 +11,7 @@ final class DecoderHandle {
         let hearsPhrases = if case .phrases = model.addition { true } else { false }
         let options =
             ["hmm", model.acousticModel, "lm", model.languageModel, "dict", model.dictionary]
-            + (hearsPhrases ? profile.optionsWithPhrases : profile.options).flatMap { [$0.name, $0.value] }
+            + profile.options(withPhrases: hearsPhrases).flatMap { [$0.name, $0.value] }
         let strings = options.map { strdup($0) }
         defer { strings.forEach { free($0) } }
         guard let pointer = fieldscribe_ps_open(strings.map { UnsafePointer($0) }, Int32(strings.count)) else {

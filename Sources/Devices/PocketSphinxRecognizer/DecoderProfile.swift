@@ -1,12 +1,6 @@
 /// Settings of the decoder, by PocketSphinx's own names: data, not code.
 package struct DecoderProfile: Hashable, Sendable {
     package var name: String
-    package var options: [(name: String, value: String)] { zip(names, values).map { ($0, $1) } }
-
-    /// The settings where phrases of a vocabulary are listened for.
-    package var optionsWithPhrases: [(name: String, value: String)] {
-        options.map { ($0.name, phraseOptions[$0.name] ?? $0.value) }
-    }
 
     /// How far the words of this profile can be believed.
     package var calibration: Calibration
@@ -14,7 +8,7 @@ package struct DecoderProfile: Hashable, Sendable {
     /// Seconds of an utterance from whose mean its search begins while it is still spoken; nil: when it has ended.
     package var headStart: Int?
 
-    /// Values that take the place of those in `options` where phrases of a vocabulary are listened for.
+    /// Values that take the place of others where phrases of a vocabulary are listened for.
     private var phraseOptions: [String: String]
     private var names: [String]
     private var values: [String]
@@ -29,6 +23,11 @@ package struct DecoderProfile: Hashable, Sendable {
         self.calibration = calibration
         names = options.map(\.key)
         values = options.map(\.value)
+    }
+
+    /// Its settings, by themselves or where phrases of a vocabulary are listened for.
+    func options(withPhrases: Bool) -> [(name: String, value: String)] {
+        zip(names, values).map { ($0, withPhrases ? phraseOptions[$0] ?? $1 : $1) }
     }
 
     /// One pass and a rescored lattice, of few hypotheses a frame: a third of the stock decoder's CPU at fewer errors.
