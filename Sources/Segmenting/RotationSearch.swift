@@ -12,6 +12,8 @@ struct RotationSearch: Sendable {
     private let latest: Int
     private let lag: Int
     private let quietDecibels: Double
+    /// Whether it is cut at the quietest place, however loud, so that neither side's audio gets too long.
+    private let isLimited: Bool
     private var levels: [Double] = []
     private var total = 0.0
     /// Frames of audio before the first level.
@@ -19,9 +21,18 @@ struct RotationSearch: Sendable {
     private var swept = false
 
     init(settings: SpeechSettings) {
-        from = SpeechSettings.frames(seconds: settings.quietFromSeconds)
-        until = SpeechSettings.frames(seconds: settings.quietUntilSeconds)
-        latest = SpeechSettings.frames(seconds: settings.rotateSeconds)
+        isLimited = settings.longestSeconds > 0
+        if isLimited {
+            let longest = SpeechSettings.frames(seconds: settings.longestSeconds)
+            from = longest * 3 / 4
+            // The audio may begin within a frame.
+            until = longest - 1
+            latest = until
+        } else {
+            from = SpeechSettings.frames(seconds: settings.quietFromSeconds)
+            until = SpeechSettings.frames(seconds: settings.quietUntilSeconds)
+            latest = SpeechSettings.frames(seconds: settings.rotateSeconds)
+        }
         // Both sides of the cut must have been heard: half of the overlap, and half of the window.
         lag = max(SpeechSettings.frames(milliseconds: settings.overlapMilliseconds / 2 + 19), Self.window / 2)
         quietDecibels = settings.quietDecibels
@@ -43,6 +54,10 @@ struct RotationSearch: Sendable {
 
     /// The utterance will not be cut before it is so many frames old.
     var earliest: Int {
+        if isLimited {
+            let place = quietest(from: from - head, through: min(levels.count - lag, until - lag - head))?.frame ?? 0
+            return min(max(from, head + place), until - lag)
+        }
         let newest = levels.count - lag
         // Before the sweep: at the quietest place so far, or at a quieter one that is still to come.
         let place = swept ? newest : quietest(from: from - head, through: newest)?.frame ?? 0
@@ -53,6 +68,10 @@ struct RotationSearch: Sendable {
     mutating func cut() -> Int? {
         let age = head + levels.count
         guard age >= until, !levels.isEmpty else { return nil }
+        if isLimited {
+            let last = until - lag - head
+            return levels.count - (quietest(from: from - head, through: last)?.frame ?? max(0, min(levels.count, last)))
+        }
         let quiet = total / Double(levels.count) - quietDecibels
         let newest = levels.count - lag
         let oldest = swept ? newest : from - head

@@ -5,6 +5,7 @@ import Core
 /// An utterance ends at silence. One that goes on is rotated at a quiet place: the quietest between
 /// `quietFromSeconds` and `quietUntilSeconds` if that is quiet, else the next quiet one, and where none comes, the
 /// quietest of the last five seconds before `rotateSeconds`. Both sides of a rotation hear the overlap around the cut.
+/// Where `longestSeconds` says how long an utterance may be, it is rotated in the last quarter of that.
 package struct Segmenter: Sendable {
     package enum Effect: Hashable, Sendable {
         /// An utterance has begun; the recognizer should hear it from here on.
@@ -22,6 +23,8 @@ package struct Segmenter: Sendable {
     private let settings: SpeechSettings
     private let padding: Int64
     private let halfOverlap: Int64
+    /// No utterance's audio is longer; nil where it may be.
+    private let longest: Int64?
     private var activity: VoiceActivity
     private var rotation: RotationSearch
     private var open: Open?
@@ -39,6 +42,8 @@ package struct Segmenter: Sendable {
         self.settings = settings
         padding = SpeechSettings.samples(milliseconds: settings.paddingMilliseconds)
         halfOverlap = SpeechSettings.samples(milliseconds: settings.overlapMilliseconds) / 2
+        longest =
+            settings.longestSeconds > 0 ? SpeechSettings.samples(milliseconds: settings.longestSeconds * 1_000) : nil
         activity = VoiceActivity(settings: settings)
         rotation = RotationSearch(settings: settings)
         position = start
@@ -67,6 +72,11 @@ package struct Segmenter: Sendable {
 
     /// Everything before this position lies in utterances that have ended, or is silence.
     package var settledUpTo: SamplePosition { open?.speechStart ?? neededFrom }
+
+    /// Where the speech begins of the open utterance; while there is none, before which place that of the next one cannot.
+    package var earliestSpeech: SamplePosition {
+        open?.speechStart ?? max(floor, position - SpeechSettings.samples(milliseconds: settings.startMilliseconds))
+    }
 
     /// Takes the level of the next frame in dBFS.
     package mutating func handle(level: Double) -> [Effect] {
@@ -118,7 +128,8 @@ package struct Segmenter: Sendable {
         guard let utterance = open else { return [] }
         open = nil
         floor = speechEnd
-        let audioEnd = min(limit ?? position, speechEnd + padding)
+        var audioEnd = min(limit ?? position, speechEnd + padding)
+        if let longest { audioEnd = min(audioEnd, utterance.audioStart + longest) }
         return [
             .ended(
                 Utterance(

@@ -57,12 +57,23 @@ package struct SpeechSettings: Hashable, Sendable {
     /// Audio that both sides of a rotation get to hear, 250 to 750. The default is 500.
     package var overlapMilliseconds = 500
 
+    /// No utterance's audio is longer, in seconds, 4 or more: one that goes on is rotated at the quietest place of the last
+    /// quarter, however quiet that is; the ages and the level above do not count then. The default is 0: they do.
+    package var longestSeconds = 0
+
     package init() {}
 }
 
 extension SpeechSettings {
     /// Length of a frame: 20 ms, 320 samples.
     package static let frameSamples = 320
+
+    /// These settings for a recognizer that reads no more than so much at once; 0 for one that reads anything.
+    package func limited(toSeconds seconds: Int) -> SpeechSettings {
+        var settings = self
+        settings.longestSeconds = seconds > 0 ? max(4, seconds) : 0
+        return settings
+    }
 
     /// Where to read on after a break, so that what follows is cut as it would have been without.
     ///

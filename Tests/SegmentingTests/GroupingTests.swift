@@ -1,0 +1,176 @@
+import Core
+import Segmenting
+import TestKit
+import Testing
+
+@Suite("Grouping") struct GroupingTests {
+    /// An utterance whose speech lies between two times in seconds, with a quarter of a second around it.
+    private static func utterance(
+        _ id: Int, _ start: Double, _ end: Double, by reason: EndReason = .silence
+    ) -> Utterance {
+        let speech = SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end))
+        return Utterance(
+            id: id, audio: SampleRange(max(.zero, speech.start - 4_000), speech.end + 4_000), speech: speech,
+            endedBy: reason)
+    }
+
+    private static func groups(
+        _ utterances: [Utterance], _ settings: GroupSettings = GroupSettings(longestSeconds: 12)
+    ) -> [[Int]] {
+        var grouping = Grouping(settings)
+        var groups = utterances.flatMap { grouping.add($0) }
+        if let last = grouping.close() { groups.append(last) }
+        return groups.map { $0.utterances.map(\.id) }
+    }
+
+    @Test("Utterances are one group as long as all their audio fits and the pauses are short")
+    func fits() {
+        let four = [
+            Self.utterance(1, 1, 3), Self.utterance(2, 3.5, 8), Self.utterance(3, 10, 12.5), Self.utterance(4, 13, 14),
+        ]
+        #expect(Self.groups(four) == [[1, 2, 3], [4]])
+        // From 0.75 s on, 12 s: to the sample.
+        #expect(Self.groups([Self.utterance(1, 1, 3), Self.utterance(2, 4, 12.5)]) == [[1, 2]])
+        #expect(Self.groups([Self.utterance(1, 1, 3), Self.utterance(2, 4, 12.51)]) == [[1], [2]])
+        #expect(Self.groups([Self.utterance(1, 1, 3), Self.utterance(2, 6, 7)]) == [[1, 2]])
+        #expect(Self.groups([Self.utterance(1, 1, 3), Self.utterance(2, 6.01, 7)]) == [[1], [2]])
+        #expect(Self.groups(four, GroupSettings()) == [[1], [2], [3], [4]])
+    }
+
+    @Test("Nothing joins an utterance that did not end at silence", arguments: [EndReason.gap, .rotation, .stop])
+    func interrupted(reason: EndReason) {
+        let two = [Self.utterance(1, 1, 3, by: reason), Self.utterance(2, 3.5, 4)]
+        #expect(Self.groups(two) == [[1], [2]])
+    }
+
+    @Test("A group is told as soon as nothing can join it")
+    func early() {
+        func isOver(_ speech: Double, _ certain: Double?) -> Bool {
+            var grouping = Grouping(GroupSettings(longestSeconds: 12))
+            _ = grouping.add(Self.utterance(1, 1, 9))
+            return grouping.reach(
+                speech: SamplePosition(seconds: speech), certain: certain.map { SamplePosition(seconds: $0) }) != nil
+        }
+        #expect(!isOver(10, 12.75) && isOver(10, 12.8))
+        #expect(!isOver(12, nil) && isOver(12.1, nil))
+        // Here the audio would end too late, whatever comes.
+        var long = Grouping(GroupSettings(longestSeconds: 12))
+        _ = long.add(Self.utterance(1, 1, 12))
+        #expect(long.reach(speech: SamplePosition(seconds: 12.7), certain: nil) == nil)
+        #expect(long.reach(speech: SamplePosition(seconds: 12.75), certain: nil)?.utterances.map(\.id) == [1])
+    }
+
+    @Test("Parts count from the group's first sample; a lone utterance has none")
+    func parts() {
+        let group = UtteranceGroup(Self.utterance(3, 10, 11), [Self.utterance(4, 12, 14, by: .gap)])
+        #expect(group.parts.map(\.start.samples) == [4_000, 36_000])
+        #expect(group.parts.map(\.end.samples) == [20_000, 68_000])
+        #expect(group.whole.id == 3 && group.whole.endedBy == .gap)
+        #expect(group.whole.audio == SampleRange(SamplePosition(seconds: 9.75), SamplePosition(seconds: 14.25)))
+        #expect(group.failed.utterances.allSatisfy { $0.endedBy == .error })
+        #expect(UtteranceGroup(Self.utterance(1, 1, 2)).parts.isEmpty)
+    }
+}
+
+@Suite("Utterances of limited length") struct LimitedLengthTests {
+    @Test("Speech that goes on is cut at the quietest place of the last quarter, however loud that is")
+    func quietest() throws {
+        var marbles = Marbles(SpeechSettings().limited(toSeconds: 12))
+        // Dips at 8 s, before the last quarter, and at 10 s, which is hardly quieter than the rest.
+        _ = marbles.play("_____" + times(80, "#") + "--" + times(18, "#") + "++" + times(60, "#") + "_____")
+        try #require(marbles.utterances.count == 2)
+        let (first, second) = (marbles.utterances[0], marbles.utterances[1])
+        #expect(first.endedBy == .rotation && abs(first.speech.end - tenths(5 + 80 + 2 + 18 + 1)) <= 1_600)
+        #expect(second.speech.start == first.speech.end && first.audio.end - second.audio.start == 8_000)
+    }
+
+    @Test("Of speech that ends by itself just within the limit only the padding is cut short")
+    func padding() throws {
+        var marbles = Marbles(SpeechSettings().limited(toSeconds: 8))
+        // The audio begins 250 ms before the speech: 8 s of it end with 7.75 s of speech.
+        #expect(marbles.play("_____" + times(76, "#") + "_____").filter { $0 != "." } == "BS")
+        let utterance = try #require(marbles.utterances.first)
+        #expect(utterance.audio.count == 8 * 16_000)
+        #expect((1..<4_000).contains(utterance.audio.end - utterance.speech.end))
+    }
+
+    @Test("Whatever sounds, no utterance is longer, and nothing is lost between two", arguments: [4, 8, 12, 20])
+    func longest(seconds: Int) {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = SeededGenerator(seed: seed)
+        print("seed \(seed)")
+        for round in 0..<30 {
+            var settings = SpeechSettings().limited(toSeconds: seconds)
+            settings.overlapMilliseconds = [250, 500, 750][round % 3]
+            settings.hangoverMilliseconds = [100, 300, 1_000][round / 3 % 3]
+            settings.paddingMilliseconds = [0, 250, 1_000][round / 9 % 3]
+            var marbles = Marbles(settings)
+            for _ in 0..<25 {
+                let kind = ["#", "+", "_", "#", "-"][Int(random.next() % 5)]
+                _ = marbles.play(times(Int(random.next() % (random.next() % 4 == 0 ? 300 : 25)), kind))
+                if random.next() % 8 == 0 { _ = marbles.gap(milliseconds: Int(random.next() % 3_000)) }
+            }
+            _ = marbles.finish()
+            for (left, right) in zip(marbles.utterances, marbles.utterances.dropFirst()) {
+                #expect(left.speech.end <= right.speech.start, "seed \(seed)")
+                guard left.endedBy == .rotation else { continue }
+                #expect(left.speech.end == right.speech.start, "seed \(seed)")
+                #expect(left.audio.end - right.audio.start == Int64(settings.overlapMilliseconds * 16), "seed \(seed)")
+                #expect(left.audio.count >= Int64(seconds * 16_000 * 3 / 4 - 640), "seed \(seed)")
+            }
+            for utterance in marbles.utterances {
+                #expect(utterance.audio.count <= Int64(seconds * 16_000), "seed \(seed)")
+                #expect(utterance.speech.end <= utterance.audio.end, "seed \(seed)")
+            }
+        }
+    }
+
+    @Test("What is certain of one that is spoken is in it, and groups told early are the groups of the whole")
+    func certain() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = SeededGenerator(seed: seed)
+        print("seed \(seed)")
+        var merged = 0
+        for _ in 0..<20 {
+            var segmenter = Segmenter(settings: SpeechSettings().limited(toSeconds: 12))
+            var (early, late) = (
+                Grouping(GroupSettings(longestSeconds: 12)), Grouping(GroupSettings(longestSeconds: 12))
+            )
+            var (told, whole): ([UtteranceGroup], [UtteranceGroup]) = ([], [])
+            var certain: (utterance: Int, upTo: SamplePosition)?
+            func take(_ effects: [Segmenter.Effect]) {
+                for effect in effects {
+                    switch effect {
+                    case .began(let id, let start): certain = (id, start)
+                    case .ended(let utterance):
+                        #expect(certain?.utterance == utterance.id, "seed \(seed)")
+                        #expect(certain?.upTo ?? .zero <= utterance.audio.end, "seed \(seed)")
+                        certain = nil
+                        told += early.add(utterance)
+                        whole += late.add(utterance)
+                    }
+                }
+            }
+            for _ in 0..<60 {
+                let level = [-20.0, -32, -75, -75][Int(random.next() % 4)]
+                for _ in 0..<Int(random.next() % (random.next() % 8 == 0 ? 900 : 120)) {
+                    take(segmenter.handle(level: level + Double(random.next() % 400) / 100))
+                    if let upTo = segmenter.certainUpTo, let id = certain?.utterance {
+                        #expect(upTo >= certain?.upTo ?? .zero, "seed \(seed)")
+                        certain = (id, upTo)
+                    }
+                    if let group = early.reach(speech: segmenter.earliestSpeech, certain: segmenter.certainUpTo) {
+                        told.append(group)
+                    }
+                }
+            }
+            take(segmenter.finish(at: segmenter.position))
+            told += [early.close()].compactMap(\.self)
+            whole += [late.close()].compactMap(\.self)
+            #expect(told == whole, "seed \(seed)")
+            #expect(whole.allSatisfy { $0.whole.audio.count <= 12 * 16_000 }, "seed \(seed)")
+            merged += whole.count { !$0.others.isEmpty }
+        }
+        #expect(merged > 10)
+    }
+}
