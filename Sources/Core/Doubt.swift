@@ -10,10 +10,14 @@ package struct Doubt: Hashable, Sendable {
 
     private static let around = 4
 
-    /// The words least sure, worst first and at most so many; of those equally sure, the earlier first.
+    /// The words least sure, worst first and at most so many; of those equally sure, the earlier first. Marks that stand alone
+    /// are no words.
     package static func worst(_ most: Int, of segments: [Segment], below limit: Double = 1) -> [Doubt] {
         let places = segments.flatMap { segment in segment.words.indices.map { (segment, $0) } }
-        let doubtful = places.filter { $0.0.words[$0.1].confidence < limit }.enumerated().sorted { left, right in
+        let doubtful = places.filter {
+            let word = $0.0.words[$0.1]
+            return word.confidence < limit && !word.key.isEmpty
+        }.enumerated().sorted { left, right in
             let (one, other) = (left.element, right.element)
             let confidences = (one.0.words[one.1].confidence, other.0.words[other.1].confidence)
             return (confidences.0, left.offset) < (confidences.1, right.offset)

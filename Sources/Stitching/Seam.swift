@@ -78,7 +78,13 @@ struct Seam: Sendable {
     }
 
     private func isSame(_ one: Word, _ other: Word, within distance: Int64) -> Bool {
-        one.text == other.text && abs(one.range.middle - other.range.middle) <= distance
+        Self.isAlike(one, other) && abs(one.range.middle - other.range.middle) <= distance
+    }
+
+    /// Whether it is the same word, however either side writes it; marks that stand alone are no words of theirs.
+    private static func isAlike(_ one: Word, _ other: Word) -> Bool {
+        let key = one.key
+        return key.isEmpty ? one.text == other.text : key == other.key
     }
 
     /// Where, at the cut, neither side has a word; nil where the words join closely, and where there are none at all.
@@ -117,7 +123,8 @@ struct Seam: Sendable {
     private func counterparts(of right: [Word]) -> [Int: Int] {
         var pairs: [(distance: Int64, right: Int, left: Int)] = []
         for (rightIndex, word) in right.enumerated() where word.range.start < overlap.end {
-            for (leftIndex, other) in (left.committed + left.withheld).enumerated() where other.text == word.text {
+            for (leftIndex, other) in (left.committed + left.withheld).enumerated()
+            where Self.isAlike(other, word) {
                 let distance = abs(word.range.middle - other.range.middle)
                 if distance <= Self.sameWord { pairs.append((distance, rightIndex, leftIndex)) }
             }

@@ -19,6 +19,12 @@ import Testing
         #expect(Doubt.worst(0, of: segments).isEmpty && Doubt.worst(5, of: []).isEmpty)
     }
 
+    @Test("a mark that stands alone is nothing to listen to again")
+    func marks() {
+        let marked = [segment(1, [word("Go", 0, 0.5, 0.3), word("—", 0.5, 0.6, 0), word("on!", 0.6, 1, 0.4)])]
+        #expect(Doubt.worst(9, of: marked).map(\.word.text) == ["Go", "on!"])
+    }
+
     @Test("pace and pauses are counted within segments")
     func pace() throws {
         let metadata = try #require(SpeechMetadata(of: segments))

@@ -49,6 +49,22 @@ struct SearchTests {
         #expect(try await archive.search(query, limit: 10).isEmpty)
     }
 
+    @Test(
+        "text with marks is found without them, and without marks with them",
+        arguments: [
+            ("he said hello", "[He] [said], '[Hello]!' — and Mr. Smith's well-known “friend” wasn't."),
+            ("mr smith", "He said, 'Hello!' — and [Mr]. [Smith]'s well-known “friend” wasn't."),
+            ("“wasn’t,” FRIEND.", "He said, 'Hello!' — and Mr. Smith's well-known “[friend]” [wasn't]."),
+            ("hello — and", "He said, '[Hello]!' — [and] Mr. Smith's well-known “friend” wasn't."),
+        ])
+    func marks(query: String, excerpt: String) async throws {
+        let text = "He said, 'Hello!' — and Mr. Smith's well-known “friend” wasn't."
+        let (recording, _) = try await archive.record(text)
+        let hits = try await archive.search(query, limit: 10)
+        #expect(hits.map(\.recording) == [recording] && hits.map(\.text) == [text])
+        #expect(hits.map(\.excerpt) == [excerpt])
+    }
+
     @Test("a hit says where it is and shows the words in brackets")
     func hit() async throws {
         #expect(
