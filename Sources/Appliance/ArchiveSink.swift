@@ -14,9 +14,14 @@ struct ArchiveSink: TranscriptSink {
     var wantsPartials: Bool { hub.wantsPartials }
 
     func commit(_ segment: Segment, channel: ChannelState?) async throws {
-        try await audioIsDurable(segment.range.end)
-        try await archive.commit(segment, channel: channel, pass: pass, recording: recording)
-        hub.publish(.final(recording: recording, segment: segment))
+        try await commit([segment], channel: channel)
+    }
+
+    func commit(_ segments: [Segment], channel: ChannelState?) async throws {
+        guard let last = segments.last else { return }
+        try await audioIsDurable(last.range.end)
+        try await archive.commit(segments, channel: channel, pass: pass, recording: recording)
+        for segment in segments { hub.publish(.final(recording: recording, segment: segment)) }
     }
 
     func transcribed(upTo position: SamplePosition) async throws {

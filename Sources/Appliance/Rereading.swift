@@ -105,6 +105,10 @@ private struct QuietSink: TranscriptSink {
     let pass: Int
 
     func commit(_ segment: Segment, channel: ChannelState?) async throws {
-        try await archive.commit(segment, channel: channel, pass: pass, recording: recording)
+        try await commit([segment], channel: channel)
+    }
+
+    func commit(_ segments: [Segment], channel: ChannelState?) async throws {
+        try await archive.commit(segments, channel: channel, pass: pass, recording: recording)
     }
 }

@@ -17,11 +17,11 @@ package protocol Archive: ArchiveReading {
     /// Says that a pass has read its recording to the end.
     func endPass(_ pass: Int, recording: Int) async throws
 
-    /// Commits a segment, its words and its alternatives. A segment that was committed never changes, and one that
-    /// overlaps or precedes the last of its pass is refused.
+    /// Commits segments, in order, all or none, with their words and alternatives. A segment that was committed never changes,
+    /// and one that overlaps or precedes the last of its pass is refused.
     ///
-    /// - Parameter channel: the channel's state behind this segment, which takes the place of the pass's; nil leaves that.
-    func commit(_ segment: Segment, channel: ChannelState?, pass: Int, recording: Int) async throws
+    /// - Parameter channel: the channel's state behind these segments, which takes the place of the pass's; nil leaves that.
+    func commit(_ segments: [Segment], channel: ChannelState?, pass: Int, recording: Int) async throws
 
     /// Says that everything before `position` has been transcribed.
     func transcribed(upTo position: SamplePosition, recording: Int) async throws
@@ -34,6 +34,10 @@ package protocol Archive: ArchiveReading {
 }
 
 extension Archive {
+    package func commit(_ segment: Segment, channel: ChannelState?, pass: Int, recording: Int) async throws {
+        try await commit([segment], channel: channel, pass: pass, recording: recording)
+    }
+
     package func commit(_ segment: Segment, pass: Int, recording: Int) async throws {
         try await commit(segment, channel: nil, pass: pass, recording: recording)
     }

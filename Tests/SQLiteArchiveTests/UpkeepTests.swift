@@ -84,6 +84,27 @@ import Testing
         #expect(passes.map(\.committedUpTo.samples) == [1000, 1000, 42_000])
     }
 
+    @Test("segments that were read as one are committed all or none, and so they are in the journal")
+    func together() async throws {
+        let archive = try SQLiteArchive(path: folder.archive)
+        let (id, pass) = try await archive.record("one")
+        let channel = ChannelState(cepstralMean: [1])
+        let journal = folder.path + "/recordings/000001/journal.jsonl"
+        let before = try Data(contentsOf: URL(filePath: journal))
+        // The last of them overlaps the one before it.
+        let bad = [segment(2, at: 100_000, "two"), segment(3, at: 200_000, "three"), segment(4, at: 200_500, "four")]
+        #expect(await failure { try await archive.commit(bad, channel: channel, pass: pass, recording: id) } != nil)
+        #expect(try await archive.transcript(of: id)?.1.segments.map(\.text) == ["one"])
+        #expect(try Data(contentsOf: URL(filePath: journal)) == before)
+        #expect(try await archive.passes(of: id).map(\.channel) == [nil])
+        let good = Array(bad.prefix(2))
+        try await archive.commit(good, channel: channel, pass: pass, recording: id)
+        try await archive.commit([], channel: nil, pass: pass, recording: id)
+        #expect(try await archive.transcript(of: id)?.1.segments.map(\.text) == ["one", "two", "three"])
+        #expect(try await archive.passes(of: id).map(\.channel) == [channel])
+        #expect(try await archive.journalFindings(of: id) == (0, false))
+    }
+
     @Test("erased text is in none of the archive's files any more, and neighbours keep theirs")
     func erased() async throws {
         let archive = try SQLiteArchive(path: folder.archive)

@@ -15,13 +15,13 @@ struct Journal: Sendable {
 
     func path(of recording: Int) -> String { "\(folder(of: recording))/journal.jsonl" }
 
-    /// Adds a line, durably, and makes the recording's folder where it is missing.
+    /// Adds lines, durably, and makes the recording's folder where it is missing.
     ///
     /// - Parameter told: how long the archive knows it to be, in bytes, 0 where it does not; what is beyond was never
     ///   committed, since the archive could not be written then, and goes.
     /// - Returns: how long the journal is now, in bytes.
-    func append(_ entry: JournalEntry, recording: Int, told: Int64) throws -> Int64 {
-        let line = try Self.line(entry)
+    func append(_ entries: [JournalEntry], recording: Int, told: Int64) throws -> Int64 {
+        let lines = try entries.flatMap(Self.line)
         let path = path(of: recording)
         let isNew = access(path, F_OK) != 0
         if isNew { try makeFolder(folder(of: recording)) }
@@ -32,7 +32,7 @@ struct Journal: Sendable {
             size = told
         }
         // A line that a power cut left half stays, and spoils no other.
-        var bytes = line
+        var bytes = lines
         if size > 0, try !Self.endsWithNewline(file, size: size) { bytes.insert(UInt8(ascii: "\n"), at: 0) }
         let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
         defer { buffer.deallocate() }

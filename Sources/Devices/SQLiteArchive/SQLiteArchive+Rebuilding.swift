@@ -69,8 +69,11 @@ extension SQLiteArchive {
             let start = JournalRecord.Start(startedAt: startedAt, clock: .unverified, microphone: "unknown")
             record.start = start
             _ = try journal.append(
-                .began(
-                    startedAt: startedAt, clock: .unverified, microphone: start.microphone, boot: nil, monotonic: nil),
+                [
+                    .began(
+                        startedAt: startedAt, clock: .unverified, microphone: start.microphone, boot: nil,
+                        monotonic: nil)
+                ],
                 recording: recording, told: 0)
         }
         try restore(record, as: recording, journalBytes: journal.size(of: recording))

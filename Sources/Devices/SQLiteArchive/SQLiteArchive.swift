@@ -97,16 +97,16 @@ package actor SQLiteArchive: ArchiveUpkeep {
         }
     }
 
-    package func commit(_ segment: Segment, channel: ChannelState?, pass: Int, recording: Int) throws {
+    package func commit(_ segments: [Segment], channel: ChannelState?, pass: Int, recording: Int) throws {
+        guard !segments.isEmpty else { return }
         try connection.transaction {
-            try insert(segment, pass: pass, recording: recording)
+            for segment in segments { try insert(segment, pass: pass, recording: recording) }
             if let channel = channel?.json {
                 // Not in the journal: after a loss, it is learnt anew.
                 try connection.run("UPDATE pass SET channel = ? WHERE id = ?", .text(channel), .integer(pass))
             }
-            try keep(
-                .segment(content: JournalSegment(segment), pass: try number(ofPass: pass, in: recording)),
-                recording: recording)
+            let number = try number(ofPass: pass, in: recording)
+            try keep(segments.map { .segment(content: JournalSegment($0), pass: number) }, recording: recording)
         }
     }
 
@@ -138,17 +138,19 @@ package actor SQLiteArchive: ArchiveUpkeep {
         }
     }
 
-    /// Puts a line into the journal, before the transaction commits: what is committed is in both.
-    private func keep(_ entry: JournalEntry, recording: Int) throws {
+    private func keep(_ entry: JournalEntry, recording: Int) throws { try keep([entry], recording: recording) }
+
+    /// Puts lines into the journal, before the transaction commits: what is committed is in both.
+    private func keep(_ entries: [JournalEntry], recording: Int) throws {
         var isFirst = false
-        if case .began = entry { isFirst = true }
+        if case .began = entries.first { isFirst = true }
         let told = try connection.rows("SELECT journal_bytes FROM recording WHERE id = ?", [.integer(recording)]) {
             Int64($0.integer(0))
         }.first
         // Of the time before there were journals, or lost: the whole of it is told, this change with it.
         let bytes =
             try isFirst || journal.size(of: recording) > 0
-            ? journal.append(entry, recording: recording, told: told ?? 0)
+            ? journal.append(entries, recording: recording, told: told ?? 0)
             : journal.write(journalEntries(of: recording), recording: recording)
         try connection.run(
             "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(recording), .integer(bytes))
