@@ -12,13 +12,19 @@ package struct Hypothesis: Hashable, Sendable {
     /// How the voice sounded; nil where the engine does not tell, or nothing was voiced.
     package var voice: VoiceAnalytics?
 
+    /// How the voice sounded in each part of the audio, where parts were named; nil where nothing was voiced. Empty where the
+    /// engine does not tell.
+    package var voices: [VoiceAnalytics?]
+
     package init(
-        words: [Word] = [], alternatives: [Alternative] = [], score: Double? = nil, voice: VoiceAnalytics? = nil
+        words: [Word] = [], alternatives: [Alternative] = [], score: Double? = nil, voice: VoiceAnalytics? = nil,
+        voices: [VoiceAnalytics?] = []
     ) {
         self.words = words
         self.alternatives = alternatives
         self.score = score
         self.voice = voice
+        self.voices = voices
     }
 }
 

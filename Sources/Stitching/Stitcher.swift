@@ -34,6 +34,32 @@ package struct Stitcher: Sendable {
     package mutating func handle(
         _ utterance: Utterance, _ hypothesis: Hypothesis, third: [Word] = []
     ) -> Segment {
+        let words = join(utterance, hypothesis, third)
+        return segment(of: utterance, words, hypothesis.alternatives, hypothesis.voice)
+    }
+
+    /// The segments of a group that was read as one: one for each of its utterances.
+    ///
+    /// Its words go to the utterances in whose speech they are, and so do the pieces of its other readings.
+    /// - Parameter third: as for an utterance.
+    package mutating func handle(
+        _ group: UtteranceGroup, _ hypothesis: Hypothesis, third: [Word] = []
+    ) -> [Segment] {
+        guard !group.others.isEmpty else { return [handle(group.first, hypothesis, third: third)] }
+        let split = GroupSplit(group)
+        let words = split.words(join(group.whole, hypothesis, third))
+        let alternatives = split.alternatives(hypothesis.alternatives, to: Self.inTime(hypothesis.words))
+        let utterances = group.utterances
+        return utterances.indices.map { index in
+            segment(
+                of: utterances[index], words[index], alternatives[index],
+                hypothesis.voices.indices.contains(index) ? hypothesis.voices[index] : nil,
+                before: utterances.indices.contains(index + 1) ? utterances[index + 1].speech.start : nil)
+        }
+    }
+
+    /// The words that an utterance, or a group as one, commits.
+    private mutating func join(_ utterance: Utterance, _ hypothesis: Hypothesis, _ third: [Word]) -> [Word] {
         let cut = utterance.endedBy == .rotation ? utterance.speech.end : utterance.audio.end
         var words = Self.inTime(hypothesis.words)
         if let seam = seam(before: utterance) {
@@ -48,7 +74,7 @@ package struct Stitcher: Sendable {
             : Seam.Side(
                 audio: utterance.audio, cut: cut, committed: Array(committed.suffix(Seam.reach)),
                 withheld: Array(words.filter { $0.range.middle >= cut }.prefix(Seam.reach)))
-        return segment(of: utterance, committed, hypothesis)
+        return committed
     }
 
     private func seam(before utterance: Utterance) -> Seam? {
@@ -58,29 +84,31 @@ package struct Stitcher: Sendable {
 
     private static func inTime(_ words: [Word]) -> [Word] { words.sorted { $0.range.start < $1.range.start } }
 
+    /// - Parameter next: where the next utterance of its group begins to be spoken; no word reaches beyond.
     private mutating func segment(
-        of utterance: Utterance, _ committed: [Word], _ hypothesis: Hypothesis
+        of utterance: Utterance, _ committed: [Word], _ alternatives: [Alternative], _ voice: VoiceAnalytics?,
+        before next: SamplePosition? = nil
     ) -> Segment {
         let start = max(
             committedUpTo, min(utterance.speech.start, committed.first?.range.start ?? utterance.speech.start))
-        let words = inOrder(committed, from: start)
+        let words = inOrder(committed, from: start, before: next)
         // What lies between its last word and the cut may be the beginning of the next one's first word.
         let spoken = utterance.endedBy == .rotation && !words.isEmpty ? start : utterance.speech.end
         let end = max(start, spoken, words.last?.range.end ?? start)
         committedUpTo = end
         nextID += 1
         return Segment(
-            id: nextID - 1, range: SampleRange(start, end), words: words, alternatives: hypothesis.alternatives,
-            endedBy: utterance.endedBy, voice: words.isEmpty ? nil : hypothesis.voice)
+            id: nextID - 1, range: SampleRange(start, end), words: words, alternatives: alternatives,
+            endedBy: utterance.endedBy, voice: words.isEmpty ? nil : voice)
     }
 
     /// The words with times that neither overlap nor begin before `start`; each keeps at least one sample.
-    private func inOrder(_ words: [Word], from start: SamplePosition) -> [Word] {
+    private func inOrder(_ words: [Word], from start: SamplePosition, before next: SamplePosition?) -> [Word] {
         var earliest = start
         return words.map { word in
             var word = word
             let begin = max(earliest, word.range.start)
-            word.range = SampleRange(begin, max(begin + 1, word.range.end))
+            word.range = SampleRange(begin, max(begin + 1, next.map { min($0, word.range.end) } ?? word.range.end))
             earliest = word.range.end
             return word
         }

@@ -1,0 +1,193 @@
+import Core
+import Stitching
+import TestKit
+import Testing
+
+@Suite("Stitching groups") struct GroupStitchingTests {
+    private static func range(_ start: Double, _ end: Double) -> SampleRange {
+        SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end))
+    }
+
+    private static func utterance(
+        _ id: Int, _ start: Double, _ end: Double, by reason: EndReason = .silence
+    ) -> Utterance {
+        Utterance(id: id, audio: range(start - 0.25, end + 0.25), speech: range(start, end), endedBy: reason)
+    }
+
+    /// Speech from 1 to 3, from 3.5 to 5 and from 6 to 8 s.
+    private static let three = UtteranceGroup(utterance(1, 1, 3), [utterance(2, 3.5, 5), utterance(3, 6, 8)])
+
+    private static func texts(_ segments: [Segment]) -> [String] { segments.map(\.text) }
+
+    @Test("Each word goes to the utterance in whose speech its middle lies, or which is nearest")
+    func words() {
+        var stitcher = Stitcher()
+        // "there" and "then" lie between two, one nearer to the first, one to the last.
+        let heard = [
+            ("now", 1.1, 1.4), ("we", 1.5, 2.9), ("there", 3, 3.4), ("and", 3.4, 3.8), ("on", 4.5, 5.1),
+            ("then", 5.5, 5.9), ("far", 7.5, 8.2),
+        ].map { Word($0.0, Self.range($0.1, $0.2), confidence: 1) }
+        let segments = stitcher.handle(Self.three, Hypothesis(words: heard))
+        #expect(Self.texts(segments) == ["now we there", "and on", "then far"])
+        #expect(segments.map(\.id) == [1, 2, 3] && segments.map(\.endedBy) == [.silence, .silence, .silence])
+        for (segment, utterance) in zip(segments, Self.three.utterances) {
+            #expect(segment.range.start <= utterance.speech.start && segment.range.end >= utterance.speech.end)
+        }
+    }
+
+    @Test("A word that two utterances share ends where the next is spoken")
+    func shared() {
+        var stitcher = Stitcher()
+        let long = Word("goodbye", Self.range(2, 3.7), confidence: 1)
+        let segments = stitcher.handle(
+            Self.three, Hypothesis(words: [long, Word("you", Self.range(3.7, 4), confidence: 1)]))
+        #expect(Self.texts(segments) == ["goodbye", "you", ""])
+        #expect(segments[0].range.end == SamplePosition(seconds: 3.5))
+        #expect(segments[2].range == Self.range(6, 8) && segments[2].words.isEmpty)
+    }
+
+    @Test("Other readings are told apart by the words that they share, and what says the same is left out")
+    func alternatives() {
+        var stitcher = Stitcher()
+        let best = StitchingTests.words("          Hello, my friend    how are you?               Fine.")
+        let readings = [
+            ("hello my friend, how are you Find", 0.5), ("Hello my fiend who are you fine", 0.3),
+            ("hello my friend how you fine", 0.2), ("Hello my fiend how are you find", 0.1), ("", 0.1),
+        ]
+        let segments = stitcher.handle(
+            UtteranceGroup(
+                Self.utterance(1, 1, 2.6), [Self.utterance(2, 3, 4.2), Self.utterance(3, 5.5, 6.5)]),
+            Hypothesis(words: best, alternatives: readings.map { Alternative(text: $0.0, confidence: $0.1) }))
+        #expect(Self.texts(segments) == ["Hello, my friend", "how are you?", "Fine."])
+        #expect(segments[0].alternatives == [Alternative(text: "Hello my fiend", confidence: 0.3)])
+        #expect(
+            segments[1].alternatives == [
+                Alternative(text: "who are you", confidence: 0.3), Alternative(text: "how you", confidence: 0.2),
+            ])
+        #expect(segments[2].alternatives == [Alternative(text: "Find", confidence: 0.5)])
+    }
+
+    @Test("Each utterance has its own voice, where it has words")
+    func voices() {
+        var stitcher = Stitcher()
+        let voices = [120.0, 130, 140].map { VoiceAnalytics(pitch: $0, jitter: 0, shimmer: 0, voicing: 1) }
+        let words = StitchingTests.words("          now                       there")
+        let segments = stitcher.handle(Self.three, Hypothesis(words: words, voice: voices[0], voices: voices))
+        #expect(segments.map(\.voice) == [voices[0], voices[1], nil])
+        var alone = Stitcher()
+        let one = alone.handle(
+            UtteranceGroup(Self.three.first), Hypothesis(words: words, voice: voices[2], voices: [nil, nil]))
+        #expect(one.map(\.voice) == [voices[2]])
+        var untold = Stitcher()
+        let none = untold.handle(Self.three, Hypothesis(words: words, voice: voices[0], voices: [voices[0]]))
+        #expect(none.map(\.voice) == [voices[0], nil, nil])
+    }
+
+    @Test("A group that could not be read is segments without words")
+    func failed() {
+        var stitcher = Stitcher(firstID: 1)
+        let segments = stitcher.handle(Self.three.failed, Hypothesis())
+        #expect(segments.map(\.endedBy) == [.error, .error, .error] && segments.allSatisfy(\.words.isEmpty))
+        #expect(segments.map(\.range) == Self.three.utterances.map(\.speech))
+    }
+
+    @Test("At the seam between two groups words are neither dropped nor doubled, however they are written")
+    func seam() {
+        let first = UtteranceGroup(
+            Self.utterance(1, 1, 3),
+            [Utterance(id: 2, audio: Self.range(3.25, 10.25), speech: Self.range(3.5, 10), endedBy: .rotation)])
+        let second = UtteranceGroup(
+            Utterance(id: 3, audio: Self.range(9.75, 14), speech: Self.range(10, 13.75), endedBy: .silence),
+            [Self.utterance(4, 14.5, 16)])
+        var stitcher = Stitcher()
+        let draw = StitchingTests.words
+        let left = draw("          now", 0) + draw("         we       go", 8)
+        let right = draw("         Go, on", 9) + draw("and so", 14.6)
+        let segments =
+            stitcher.handle(first, Hypothesis(words: left)) + stitcher.handle(second, Hypothesis(words: right))
+        #expect(Self.texts(segments) == ["now", "we go", "on", "and so"])
+        #expect(stitcher.seams == 1)
+    }
+
+    @Test("Whatever is heard: each word is in one segment, in order, and no two segments overlap")
+    func anything() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = SeededGenerator(seed: seed)
+        print("seed \(seed)")
+        for round in 0..<300 {
+            var utterances: [Utterance] = []
+            var end = 1.0
+            for id in 1...Int.random(in: 1...5, using: &random) {
+                let start = end + Double.random(in: 0.1...2, using: &random)
+                end = start + Double.random(in: 0.1...3, using: &random)
+                utterances.append(Self.utterance(id, start, end))
+            }
+            let group = UtteranceGroup(utterances[0], Array(utterances.dropFirst()))
+            let audio = group.whole.audio
+            let heard = (0..<Int.random(in: 0...20, using: &random)).map { number in
+                let start = Int64.random(in: audio.start.samples..<audio.end.samples - 1, using: &random)
+                let length = Int64.random(in: 0...12_000, using: &random)
+                let range = SampleRange(SamplePosition(start), min(audio.end, SamplePosition(start + length)))
+                return Word("w\(number)", range, confidence: 1)
+            }
+            var stitcher = Stitcher()
+            let segments = stitcher.handle(group, Hypothesis(words: heard))
+            #expect(segments.map(\.id) == utterances.map(\.id), "seed \(seed), round \(round)")
+            #expect(
+                segments.flatMap { $0.words.map(\.text) }.sorted()
+                    == heard.filter { $0.range.middle < audio.end }.map(\.text).sorted(),
+                "seed \(seed), round \(round)")
+            var last = SamplePosition.zero
+            for segment in segments {
+                #expect(segment.range.start >= last, "seed \(seed), round \(round)")
+                last = segment.range.start
+                for word in segment.words {
+                    #expect(
+                        word.range.start >= last && word.range.end <= segment.range.end && !word.range.isEmpty,
+                        "seed \(seed), round \(round)")
+                    last = word.range.end
+                }
+                last = segment.range.end
+            }
+        }
+    }
+}
+
+@Suite("Keys of words") struct WordKeyTests {
+    @Test(
+        "take no notice of case and marks",
+        arguments: [
+            ("Hello,", "hello"), ("“Don’t!”", "don't"), ("'tis", "tis"), ("dogs'", "dogs"), ("Mr.", "mr"),
+            ("O'Clock", "o'clock"), ("—", ""), ("...", ""), ("", ""), ("1,000", "1000"), ("Élan", "élan"),
+            ("''", ""), ("rock-'n'-roll", "rock'n'roll"),
+        ])
+    func keys(text: String, key: String) { #expect(Word.key(of: text) == key) }
+
+    @Test("Errors of words are counted by them: neither case nor marks are one")
+    func errors() {
+        let rate = WordErrorRate(
+            reference: "he said hello mr smith don't go", hypothesis: "“He said: ‘Hello, Mr. Smith — don’t go!’”")
+        #expect(rate.errors == 0 && rate.words == 7)
+        #expect(WordErrorRate(reference: "mister", hypothesis: "Mr.").errors == 0)
+    }
+}
+
+@Suite("Seams of texts with marks") struct MarkedSeamTests {
+    @Test(
+        "The same word is the same, however either side writes it",
+        arguments: [
+            ("we      Go,", "         go  on", "we Go, on"), ("we     go", "        Go! on", "we Go! on"),
+            ("we      go   —", "         go  on", "we go on"),
+        ])
+    func same(left: String, right: String, text: String) {
+        let words = Rotation.stitch(left, right)
+        #expect(
+            words.map { Word.key(of: $0) }.filter { !$0.isEmpty }.joined(separator: " ")
+                == text.split(separator: " ").map { Word.key(of: String($0)) }.joined(separator: " "))
+    }
+
+    @Test("A dash that stands alone takes no word away") func dash() {
+        #expect(
+            Rotation.stitch("we   —  go", "     —   go on").filter { !Word.key(of: $0).isEmpty } == ["we", "go", "on"])
+    }
+}
