@@ -21,6 +21,11 @@ package protocol TranscriptSink: Sendable {
     /// - Parameter channel: the channel's state behind it, for who goes on from there; nil where none is known.
     func commit(_ segment: Segment, channel: ChannelState?) async throws
 
+    /// Takes the segments of utterances that were read as one, in order: all before anything else, and best all or none.
+    ///
+    /// - Parameter channel: the channel's state behind the last of them.
+    func commit(_ segments: [Segment], channel: ChannelState?) async throws
+
     /// Says that everything before `position` is transcribed or silent.
     func transcribed(upTo position: SamplePosition) async throws
 
@@ -38,6 +43,11 @@ package protocol TranscriptSink: Sendable {
 }
 
 extension TranscriptSink {
+    package func commit(_ segments: [Segment], channel: ChannelState?) async throws {
+        for (index, segment) in segments.enumerated() {
+            try await commit(segment, channel: index == segments.count - 1 ? channel : nil)
+        }
+    }
     package func transcribed(upTo position: SamplePosition) async throws {}
     package func partial(segment: Int, range: SampleRange, text: String) async {}
     package func rotated(at position: SamplePosition) async {}

@@ -72,7 +72,8 @@ package struct DecodeWorker: ~Copyable {
             .init(
                 result: .init(
                     words: hypothesis.words, alternatives: hypothesis.alternatives, cpuSeconds: cpuSinceReport(),
-                    score: hypothesis.score, voice: hypothesis.voice)))
+                    score: hypothesis.score, voice: hypothesis.voice,
+                    voices: hypothesis.voices.isEmpty ? nil : hypothesis.voices)))
     }
 
     private mutating func survey(_ request: WorkerProtocol.Request, _ recognizer: any Recognizer) throws {

@@ -3,8 +3,9 @@ import Platform
 
 /// Volatile readings of what is being said, by a worker of its own that exists only while somebody listens.
 ///
-/// They come from a streamed first pass; the committed text comes from the whole utterance. A failure costs the
-/// partials of one utterance and nothing else.
+/// They come from a streamed first pass over the open group, from its first utterance over the pauses until it is complete;
+/// the committed text comes from the whole group. In a pause nothing is read. A failure costs the partials of one group and
+/// nothing else.
 struct PartialReading {
     /// A step that may take a while.
     struct Step: Sendable {
@@ -44,9 +45,9 @@ struct PartialReading {
     private let command: WorkerCommand
     private var worker: Lease?
     private var isBusy = false
-    /// The utterance that the worker has begun.
+    /// The group that the worker has begun, by its first utterance.
     private var reading: Int?
-    /// The utterance on which the worker failed.
+    /// The group on which the worker failed.
     private var given: Int?
     private var readUpTo = SamplePosition.zero
     private var text = ""
@@ -61,30 +62,33 @@ struct PartialReading {
             reading = nil
             return nil
         }
-        let speaking = cutter.speaking.flatMap { $0.id == given ? nil : $0 }
-        let ends = reading != nil && reading != speaking?.id
+        let open = cutter.open.flatMap { $0.id == given ? nil : $0 }
+        let ends = reading != nil && reading != open?.id
         if ends { reading = nil }
         var step = Step(
             command: command, worker: worker, ends: ends, begins: false, channel: channel, samples: [],
             range: SampleRange(readUpTo, readUpTo))
-        if let speaking, cutter.end - (reading == nil ? speaking.start : readUpTo) >= Self.leastAudio {
+        // In a pause the rest is read as well, however short: what was said is then complete.
+        if let open,
+            open.audio.end - (reading == nil ? open.audio.start : readUpTo) >= (open.isSpeaking ? Self.leastAudio : 1)
+        {
             if reading == nil {
                 step.begins = true
-                reading = speaking.id
-                readUpTo = speaking.start
+                reading = open.id
+                readUpTo = open.audio.start
                 text = ""
             }
-            step.samples = cutter.samples(from: readUpTo)
-            readUpTo = cutter.end
-            step.range = SampleRange(speaking.start, readUpTo)
+            step.samples = cutter.samples(of: SampleRange(readUpTo, open.audio.end))
+            readUpTo = open.audio.end
+            step.range = SampleRange(open.audio.start, readUpTo)
         }
         guard ends || step.begins || !step.samples.isEmpty else { return nil }
         isBusy = true
         return step
     }
 
-    /// Takes a step's outcome; returns the new reading of the utterance that is still being spoken, where it changed.
-    mutating func take(_ outcome: Outcome, speaking: Int?) -> (id: Int, range: SampleRange, text: String)? {
+    /// Takes a step's outcome; returns the new reading of the group that is still open, where it changed.
+    mutating func take(_ outcome: Outcome, open: Int?) -> (id: Int, range: SampleRange, text: String)? {
         isBusy = false
         worker = outcome.worker
         guard outcome.worker != nil else {
@@ -92,7 +96,7 @@ struct PartialReading {
             reading = nil
             return nil
         }
-        guard let reading, reading == speaking, let new = outcome.text, new != text else { return nil }
+        guard let reading, reading == open, let new = outcome.text, new != text else { return nil }
         text = new
         return (reading, outcome.range, new)
     }

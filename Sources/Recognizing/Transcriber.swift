@@ -9,10 +9,12 @@ import Stitching
 package struct Transcriber: Sendable {
     package struct Settings: Sendable {
         package var speech = SpeechSettings()
+        /// Which utterances are read as one, and so how long one may be: as the engine wants it. The default is each alone.
+        package var groups = GroupSettings()
         /// Other readings a segment. The default is 3.
         package var alternatives = 3
         /// Whether workers hear utterances while they are spoken: for audio that comes as slowly as time. It changes when a
-        /// segment is committed, and nothing else. The default is false.
+        /// segment is committed, and nothing else. Only where each utterance is read alone. The default is false.
         package var hearsEarly = false
 
         package init() {}
@@ -69,10 +71,12 @@ package struct Transcriber: Sendable {
         channel: ChannelState? = nil, before: ChannelState? = nil, committed: Continuation? = nil
     ) async throws -> Statistics {
         var work = Transcription(
-            settings: settings.speech, start: start, firstID: firstID, channel: channel, before: before,
+            settings: settings.speech, groups: settings.groups, start: start, firstID: firstID, channel: channel,
+            before: before,
             committed: committed)
         var partials = PartialReading(command: pool.command)
         var headStart = HeadStart(pool: pool, alternatives: settings.alternatives)
+        let hearsEarly = settings.hearsEarly && settings.groups.longestSeconds == 0
         var told = start
         try await withThrowingTaskGroup(of: Step.self) { group in
             do {
@@ -97,7 +101,7 @@ package struct Transcriber: Sendable {
                         guard (error as? DeviceError)?.isOfOneUtterance == true else { throw error }
                         try await commit(work.bridged(bridge, nil), into: sink)
                     case .partial(let outcome):
-                        if let partial = partials.take(outcome, speaking: work.cutter.speaking?.id) {
+                        if let partial = partials.take(outcome, open: work.cutter.open?.id) {
                             await sink.partial(segment: partial.id, range: partial.range, text: partial.text)
                         }
                     case .heard(let outcome): headStart.take(outcome)
@@ -112,7 +116,7 @@ package struct Transcriber: Sendable {
                     if !headStart.isBusy, let job = work.nextJob() {
                         add(job, heard: headStart.release(for: job.cut), to: &group)
                     }
-                    if settings.hearsEarly, let step = headStart.next(of: work) {
+                    if hearsEarly, let step = headStart.next(of: work) {
                         group.addTask { .heard(await step.run()) }
                     }
                     if let reading = partials.next(of: work.cutter, channel: work.channel, wanted: sink.wantsPartials) {
@@ -144,7 +148,9 @@ package struct Transcriber: Sendable {
                 return .begun(
                     job,
                     .success(
-                        try await pool.begin(job.cut.samples, channel: job.channel, alternatives: alternatives)))
+                        try await pool.begin(
+                            job.cut.samples, channel: job.channel, alternatives: alternatives,
+                            parts: job.cut.group.parts)))
             } catch { return .begun(job, .failure(error)) }
         }
     }
@@ -159,7 +165,8 @@ package struct Transcriber: Sendable {
                     job,
                     .success(
                         try await pool.finish(
-                            session, job.cut.samples, channel: job.channel, alternatives: alternatives)))
+                            session, job.cut.samples, channel: job.channel, alternatives: alternatives,
+                            parts: job.cut.group.parts)))
             } catch { return .finished(job, .failure(error)) }
         }
     }
@@ -194,8 +201,8 @@ package struct Transcriber: Sendable {
         try await commit(work.failed(job), into: sink)
     }
 
-    private func commit(_ segments: [Transcription.Committed], into sink: any TranscriptSink) async throws {
-        for (segment, channel) in segments { try await sink.commit(segment, channel: channel) }
+    private func commit(_ groups: [Transcription.Committed], into sink: any TranscriptSink) async throws {
+        for (segments, channel) in groups { try await sink.commit(segments, channel: channel) }
     }
 }
 

@@ -4,8 +4,9 @@ import Stitching
 
 /// The state of one transcription: pure, so that its order can be tested without workers.
 ///
-/// Utterances are begun one after the other, because each starts from the channel that the one before it leaves; they
-/// are finished beside each other, and committed in order.
+/// Utterances, or groups of them, are begun one after the other, because each starts from the channel that the one before it
+/// leaves; they are finished beside each other, and committed in order. Of a group, whatever is told of an utterance here
+/// holds for the group as one, which has the number of its first.
 struct Transcription {
     /// An utterance on its way through a worker.
     struct Job: Sendable {
@@ -27,14 +28,14 @@ struct Transcription {
     /// A reading of an utterance that is not committed yet.
     private struct Heard {
         var job: Job
-        var utterance: Utterance
+        var group: UtteranceGroup
         var hypothesis: Hypothesis
         /// What a reading across the seam before it has; nil before there was one.
         var third: [Word]?
     }
 
-    /// A segment, and the channel's state behind it.
-    typealias Committed = (segment: Segment, channel: ChannelState?)
+    /// The segments of a group, and the channel's state behind them.
+    typealias Committed = (segments: [Segment], channel: ChannelState?)
 
     /// No more utterances wait for a worker; the rest stays in the recording.
     private static let mostWaiting = 2
@@ -66,6 +67,7 @@ struct Transcription {
     /// The last segment that an earlier run has committed. Its utterance is read again for the seam with the next, those
     /// before it are passed over; so the text does not tell where the earlier run was broken off.
     private let committed: Transcriber.Continuation?
+    private let start: SamplePosition
     /// Whether that segment came out as it is committed; nil before its utterance is read again.
     private(set) var isContinued: Bool?
 
@@ -74,10 +76,13 @@ struct Transcription {
     ///   - before: else the channel behind what was transcribed before `start`.
     ///   - committed: the last segment of this very transcription that is committed already.
     init(
-        settings: SpeechSettings, start: SamplePosition, firstID: Int, channel: ChannelState? = nil,
-        before: ChannelState? = nil, committed: Transcriber.Continuation? = nil
+        settings: SpeechSettings, groups: GroupSettings = GroupSettings(), start: SamplePosition, firstID: Int,
+        channel: ChannelState? = nil, before: ChannelState? = nil, committed: Transcriber.Continuation? = nil
     ) {
-        cutter = UtteranceCutter(settings: settings, start: start, firstID: firstID)
+        cutter = UtteranceCutter(
+            settings: settings.limited(toSeconds: groups.longestSeconds), groups: groups, start: start, firstID: firstID
+        )
+        self.start = start
         nextToCommit = max(firstID, committed?.segment ?? 0)
         stitcher = Stitcher(firstID: nextToCommit, committedUpTo: start)
         self.channel = channel ?? before
@@ -99,11 +104,16 @@ struct Transcription {
         isReading = false
         if chunk == nil { hasEnded = true }
         let cuts = chunk.map { cutter.take($0) } ?? cutter.finish()
-        let new = cuts.filter { $0.utterance.id >= nextToCommit }
+        let new = cuts.filter { $0.group.last.id >= nextToCommit }
+        if let first = new.first?.group.first.id, first < nextToCommit {
+            // An earlier run was broken off within this group: it is read again as a whole.
+            nextToCommit = first
+            stitcher = Stitcher(firstID: first, committedUpTo: start)
+        }
         waiting += new
         uncommitted += new.map(\.utterance.speech.start)
         counts.audioSeconds = cutter.end.seconds
-        counts.speechSeconds += cuts.reduce(0) { $0 + $1.utterance.speech.seconds }
+        counts.speechSeconds += cuts.flatMap(\.group.utterances).reduce(0) { $0 + $1.speech.seconds }
         return cuts.filter { $0.utterance.endedBy == .rotation }.map(\.utterance.speech.end)
     }
 
@@ -139,15 +149,13 @@ struct Transcription {
         count(decoded)
         var hypothesis = decoded.hypothesis
         hypothesis.words = Self.words(of: decoded, from: job.cut.utterance.audio.start)
-        finished[job.id] = Heard(job: job, utterance: job.cut.utterance, hypothesis: hypothesis)
+        finished[job.id] = Heard(job: job, group: job.cut.group, hypothesis: hypothesis)
         return commit()
     }
 
     /// The segments that can be committed now that this utterance cannot be read.
     mutating func failed(_ job: Job) -> [Committed] {
-        var utterance = job.cut.utterance
-        utterance.endedBy = .error
-        finished[job.id] = Heard(job: job, utterance: utterance, hypothesis: Hypothesis())
+        finished[job.id] = Heard(job: job, group: job.cut.group.failed, hypothesis: Hypothesis())
         return commit()
     }
 
@@ -181,32 +189,32 @@ struct Transcription {
     }
 
     private mutating func commit() -> [Committed] {
-        var segments: [Committed] = []
+        var groups: [Committed] = []
         while !isBridging, let heard = finished[nextToCommit] {
             wantedBridge = bridge(to: heard)
             isBridging = wantedBridge != nil
             guard !isBridging else { break }
             finished[nextToCommit] = nil
             lastCommitted = heard.job.cut
-            let segment = stitcher.handle(heard.utterance, heard.hypothesis, third: heard.third ?? [])
+            let segments = stitcher.handle(heard.group, heard.hypothesis, third: heard.third ?? [])
             let channel = channels.removeValue(forKey: nextToCommit)
-            if let committed, segment.id == committed.segment {
-                isContinued = segment.range.end == committed.end
-            } else if isContinued != false {
-                segments.append((segment, channel))
+            if let committed, let last = segments.first(where: { $0.id == committed.segment }) {
+                isContinued = last.range.end == committed.end
             }
+            let new = segments.filter { $0.id > committed?.segment ?? 0 }
+            if isContinued != false, !new.isEmpty { groups.append((new, channel)) }
             uncommitted.removeFirst()
-            nextToCommit += 1
+            nextToCommit += segments.count
         }
-        return segments
+        return groups
     }
 
     /// What is to be read across the seam before an utterance; nil where it has no hole, or was read across already.
     private func bridge(to heard: Heard) -> Bridge? {
         guard heard.third == nil, let before = lastCommitted,
-            let hole = stitcher.hole(before: heard.utterance, heard.hypothesis)
+            let hole = stitcher.hole(before: heard.group.whole, heard.hypothesis)
         else { return nil }
-        let (left, right) = (before.utterance.audio, heard.utterance.audio)
+        let (left, right) = (before.utterance.audio, heard.group.whole.audio)
         let start = max(left.start, hole.start - Self.bridgehead)
         let end = min(right.end, hole.end + Self.bridgehead)
         let head = before.samples.dropFirst(Int(start - left.start)).prefix(Int(max(0, right.start - start)))

@@ -59,11 +59,14 @@ package actor WorkerPool {
 
     /// Hands an utterance to the next free worker. Returns once the channel is known, or that it cannot be.
     ///
+    /// - Parameter parts: where speech is, of several utterances that are read as one; else empty.
     /// - Throws: `DeviceError`, after every attempt has failed.
-    package func begin(_ samples: [Int16], channel: ChannelState?, alternatives: Int) async throws -> Session {
+    package func begin(
+        _ samples: [Int16], channel: ChannelState?, alternatives: Int, parts: [SampleRange] = []
+    ) async throws -> Session {
         try await again { worker in
             let reply = try await Self.blocking {
-                try worker.process.open(channel: channel, alternatives: alternatives)
+                try worker.process.open(channel: channel, alternatives: alternatives, parts: parts)
                 try worker.process.hear(samples)
                 return try worker.process.close(samples.count)
             }
@@ -75,7 +78,7 @@ package actor WorkerPool {
     ///
     /// - Throws: `DeviceError`, after every attempt has failed.
     package func finish(
-        _ session: Session, _ samples: [Int16], channel: ChannelState?, alternatives: Int
+        _ session: Session, _ samples: [Int16], channel: ChannelState?, alternatives: Int, parts: [SampleRange] = []
     ) async throws -> Decoded {
         var session = session
         var attempts = session.attempts
@@ -87,8 +90,9 @@ package actor WorkerPool {
                 release(worker)
                 return Decoded(
                     hypothesis: Hypothesis(
-                        words: result.words, alternatives: result.alternatives, score: result.score, voice: result.voice
-                    ),
+                        words: result.words, alternatives: result.alternatives, score: result.score,
+                        voice: result.voice,
+                        voices: result.voices ?? []),
                     cpuSeconds: result.cpuSeconds, attempts: attempts)
             } catch {
                 discard()
@@ -96,7 +100,7 @@ package actor WorkerPool {
                 if hasEnded { throw CancellationError() }
                 guard deaths < Self.backoff.count else { throw error }
                 try await Task.sleep(for: Self.backoff[deaths - 1])
-                session = try await begin(samples, channel: channel, alternatives: alternatives)
+                session = try await begin(samples, channel: channel, alternatives: alternatives, parts: parts)
                 attempts += session.attempts
             }
         }

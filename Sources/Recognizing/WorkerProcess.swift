@@ -45,6 +45,8 @@ final class WorkerProcess {
     private var copies: [Int32] = []
     private let child: ChildProcess
     private var replies = WorkerReplies()
+    /// The parts of the utterance that was begun last.
+    private var parts = 0
     private var chunk = [UInt8](repeating: 0, count: 65_536)
 
     /// Starts the worker and waits until its model is loaded.
@@ -84,8 +86,13 @@ final class WorkerProcess {
     var id: Int32 { child.id }
 
     /// Starts an utterance; `hear` and `close` follow.
-    func open(channel: ChannelState?, alternatives: Int) throws {
-        try send(.request, JSONEncoder().encode(request(partials: false, alternatives, channel)))
+    ///
+    /// - Parameter parts: where speech is, of several utterances that are read as one; else empty.
+    func open(channel: ChannelState?, alternatives: Int, parts: [SampleRange] = []) throws {
+        var request = request(partials: false, alternatives, channel)
+        request.parts = parts.isEmpty ? nil : parts
+        self.parts = parts.count
+        try send(.request, JSONEncoder().encode(request))
     }
 
     /// Sends more of the utterance. Waits while the worker is behind by more than a pipe holds.
@@ -201,7 +208,7 @@ final class WorkerProcess {
         let patience = Self.patience(for: samples, seconds: seconds)
         while true {
             do {
-                if let reply = try replies.next(within: samples) { return reply }
+                if let reply = try replies.next(within: samples, parts: parts) { return reply }
             } catch {
                 throw DeviceError(
                     .failed, "decode-worker",

@@ -28,6 +28,8 @@ package enum WorkerProtocol {
         package var channel: ChannelState?
         /// Whether only the channel is wanted, at `channel`'s warp, and a result without words.
         package var survey: Bool?
+        /// Where speech is, in samples from the first, where several utterances are to be read as one; else left out.
+        package var parts: [SampleRange]?
     }
 
     /// A line from the worker: exactly one of the fields is set, but for `copies`.
@@ -54,6 +56,8 @@ package enum WorkerProtocol {
         package var score: Double?
         /// `Hypothesis.voice`.
         package var voice: VoiceAnalytics?
+        /// `Hypothesis.voices`: as many as the request has `parts`; left out where it has none, or nothing is told.
+        package var voices: [VoiceAnalytics?]?
     }
 
     package struct Failure: Codable, Sendable {

@@ -15,8 +15,10 @@ struct WorkerReplies {
 
     /// The next reply, nil where it has not come whole.
     ///
-    /// - Parameter samples: the length of the utterance; no word lies beyond it.
-    mutating func next(within samples: Int) throws -> WorkerProtocol.Reply? {
+    /// - Parameters:
+    ///   - samples: the length of the utterance; no word lies beyond it.
+    ///   - parts: how many parts of it were named; there are as many voices, or none.
+    mutating func next(within samples: Int, parts: Int = 0) throws -> WorkerProtocol.Reply? {
         guard let end = received.firstIndex(of: 0x0A) else {
             guard received.count <= Self.longestLine else { throw Unreadable() }
             return nil
@@ -25,14 +27,16 @@ struct WorkerReplies {
         let line = Array(received[..<end])
         guard var reply = try? JSONDecoder().decode(WorkerProtocol.Reply.self, from: Data(JSONStrings.check(line)))
         else { throw Unreadable() }
-        reply.result?.settle(within: Int64(samples))
+        reply.result?.settle(within: Int64(samples), parts: parts)
         return reply
     }
 }
 
 extension WorkerProtocol.Result {
-    /// Words in the order of time and inside the utterance, each of one line; shares between 0 and 1.
-    mutating func settle(within samples: Int64) {
+    /// Words in the order of time and inside the utterance, each of one line; shares between 0 and 1; voices only where there
+    /// is one for each part.
+    mutating func settle(within samples: Int64, parts: Int = 0) {
+        if parts == 0 || voices?.count != parts { voices = nil }
         var earliest = SamplePosition.zero
         words = words.compactMap { word in
             let text = Self.line(word.text)

@@ -1,4 +1,5 @@
 import Core
+import Segmenting
 import Synchronization
 import TestKit
 import Testing
@@ -40,7 +41,9 @@ import Testing
             WorkerCommand(path: "/usr/bin/python3", arguments: [example], model: "none"),
             size: Int.random(in: 1...3, using: &random))
         let sink = WatchingSink()
-        _ = try await Transcriber(pool: pool).run(ListSource(Self.chunks(&random)), into: sink)
+        var settings = Transcriber.Settings()
+        settings.groups = GroupSettings(longestSeconds: turn % 2 == 0 ? 8 : 0)
+        _ = try await Transcriber(pool: pool, settings: settings).run(ListSource(Self.chunks(&random)), into: sink)
         var lastFinal = 0
         var end = SamplePosition.zero
         for event in sink.events {

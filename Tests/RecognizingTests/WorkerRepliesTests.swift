@@ -43,6 +43,16 @@ import Testing
         #expect(result.cpuSeconds == 0)
     }
 
+    @Test("tell of as many voices as parts were named, or of none", arguments: [0, 1, 2, 3])
+    func voices(parts: Int) throws {
+        let voice = #"{"pitch":120,"jitter":0,"shimmer":0,"voicing":1}"#
+        var replies = WorkerReplies()
+        replies.take(
+            Array(#"{"result":{"words":[],"alternatives":[],"cpuSeconds":0,"voices":[null,\#(voice)]}}"#.utf8) + [0x0A])
+        let voices = try replies.next(within: 1_000, parts: parts)?.result?.voices
+        #expect(voices?.map(\.?.pitch) == (parts == 2 ? [nil, 120] : nil))
+    }
+
     @Test("that never end are refused")
     func endless() {
         var replies = WorkerReplies()

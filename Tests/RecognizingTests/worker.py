@@ -6,7 +6,8 @@ deaf FILE: does so at its first audio; heard FILE: tells FILE, a fifo, at once t
 meet HERE GO: tells HERE, a fifo, of an utterance, and reads it once GO, another, has a byte for it; never: dies on
 utterances over 2 s; garbage: answers those with no reply; mute: tells nothing of the channel. It dies where partial
 readings are wanted. Asked for the channel alone it tells 7. warped: it hears best with a warp of 1.08, and its word tells
-the warp. holed: its word leaves out the first and the last second of an utterance over 6 s; torn: so does this, and dies
+the warp. parts: a word for each part of a group, which tells its number and length, in its place, another reading of them, and a
+voice for each; partials: so it does, and a partial reading tells how many samples it has heard. holed: its word leaves out the first and the last second of an utterance over 6 s; torn: so does this, and dies
 on shorter ones.
 """
 import json, os, struct, sys
@@ -34,6 +35,12 @@ say(ready={"name": "fake", "version": "1", "model": mode})
 while True:
     kind, payload = frame()
     request, samples = json.loads(payload), 0
+    if request["partials"] and mode == "partials":
+        while (sound := frame())[0] == b"a":
+            samples += len(sound[1]) // 2
+            say(partial=str(samples))
+        say(done=True)
+        continue
     if request["partials"]:
         os._exit(9)
     while True:
@@ -80,6 +87,14 @@ while True:
     elif mode == "torn":
         os._exit(9)
     result = {"words": [word], "alternatives": [], "cpuSeconds": 0.25}
+    if mode in ["parts", "partials"] and request.get("parts"):
+        parts = request["parts"]
+        lengths = [part["end"] - part["start"] for part in parts]
+        texts = [f"p{number + 1}of{len(parts)}:{length}" for number, length in enumerate(lengths)]
+        result["words"] = [{"text": t, "range": part, "confidence": 0.5} for t, part in zip(texts, parts)]
+        result["alternatives"] = [{"text": " ".join(t + "x" for t in texts), "confidence": 0.25}]
+        # Of the first part nothing is told.
+        result["voices"] = [None] + [{"pitch": length, "jitter": 0, "shimmer": 0, "voicing": 1} for length in lengths[1:]]
     if mode == "warped":
         warp = (request.get("channel") or {}).get("warp")
         word["text"] += f"v{warp:g}" if warp else ""

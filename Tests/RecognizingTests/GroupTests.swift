@@ -1,0 +1,234 @@
+import Core
+import Glibc
+import Segmenting
+import TestKit
+import Testing
+
+@testable import Recognizing
+
+@Suite("Groups of utterances") struct GroupTests {
+    init() { signal(SIGPIPE, SIG_IGN) }
+
+    private static let groups = GroupSettings(longestSeconds: 8)
+
+    private static var settings: Transcriber.Settings {
+        var settings = Transcriber.Settings()
+        settings.groups = groups
+        // Of no effect where utterances are read together.
+        settings.hearsEarly = true
+        return settings
+    }
+
+    /// Bursts of noise of 0.2 to 6 s, now and then one that goes on, and pauses of 0.1 to 5 s.
+    private static func sound(_ random: inout SeededGenerator, bursts: Int = 14) -> [Int16] {
+        var samples = [Int16](repeating: 0, count: 8_000)
+        for _ in 0..<bursts {
+            for _ in 0..<(Int.random(in: 0..<6, using: &random) == 0 ? 3 : 1) {
+                samples += (0..<Int.random(in: 3_200...96_000, using: &random)).map { _ in
+                    Int16.random(in: -6_000...6_000, using: &random)
+                }
+                // Too short to end it.
+                samples += [Int16](repeating: 0, count: 1_600)
+            }
+            let longest = Bool.random(using: &random) ? 16_000 : 80_000
+            samples += [Int16](repeating: 0, count: Int.random(in: 1_600...longest, using: &random))
+        }
+        return samples + [Int16](repeating: 0, count: 8_000)
+    }
+
+    private static func pieces(_ sound: [Int16], _ random: inout SeededGenerator) -> [AudioChunk] {
+        var pieces: [AudioChunk] = []
+        var rest = sound[...]
+        let most = [700, 8_000, 60_000].randomElement(using: &random) ?? 8_000
+        while !rest.isEmpty {
+            let count = Int.random(in: 1...most, using: &random)
+            pieces.append(.samples(Array(rest.prefix(count))))
+            rest = rest.dropFirst(count)
+        }
+        return pieces
+    }
+
+    private static func cuts(_ chunks: [AudioChunk]) -> [UtteranceCutter.Cut] {
+        var cutter = UtteranceCutter(
+            settings: SpeechSettings().limited(toSeconds: 8), groups: groups, start: .zero, firstID: 1)
+        return chunks.flatMap { cutter.take($0) } + cutter.finish()
+    }
+
+    @Test("The pieces in which audio comes change no group, and each has all its audio and no more than its limit")
+    func pieces() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("seed \(seed)")
+        var random = SeededGenerator(seed: seed)
+        var merged = 0
+        for _ in 0..<6 {
+            let (one, two) = (Self.sound(&random), Self.sound(&random, bursts: 5))
+            let start = SamplePosition(Int64(one.count))
+            let lost = Int.random(in: 1...20_000, using: &random)
+            let gap = AudioChunk.gap(Gap(SampleRange(start, start + Int64(lost)), cause: .overrun))
+            let all = one + [Int16](repeating: 0, count: lost) + two
+            let whole = Self.cuts([.samples(one), gap, .samples(two)])
+            for _ in 0..<3 {
+                let cuts = Self.cuts(Self.pieces(one, &random) + [gap] + Self.pieces(two, &random))
+                #expect(cuts.map(\.group) == whole.map(\.group), "seed \(seed)")
+                #expect(cuts.map(\.samples) == whole.map(\.samples), "seed \(seed)")
+            }
+            for cut in whole {
+                let audio = cut.group.whole.audio
+                #expect(cut.samples == Array(all[Int(audio.start.samples)..<Int(audio.end.samples)]), "seed \(seed)")
+                #expect(audio.seconds <= 8, "seed \(seed)")
+                #expect(audio.end <= start || audio.start >= start + Int64(lost), "seed \(seed)")
+                merged += cut.group.others.isEmpty ? 0 : 1
+            }
+            #expect(whole.flatMap(\.group.utterances).map(\.id) == Array(1...(whole.last?.group.last.id ?? 1)))
+        }
+        #expect(merged > 6, "seed \(seed)")
+    }
+
+    private static func read(
+        _ chunks: [AudioChunk], workers: Int = 2, start: SamplePosition = .zero, firstID: Int = 1,
+        committed: Segment? = nil, channel: ChannelState? = nil, mode: String = "parts"
+    ) async throws -> CollectingSink {
+        let sink = CollectingSink()
+        _ = try await Transcriber(pool: TranscriberTests.pool(mode, size: workers), settings: settings).run(
+            ListSource(chunks), into: sink, start: start, firstID: firstID, channel: channel,
+            committed: committed.map { Transcriber.Continuation(segment: $0.id, end: $0.range.end) })
+        return sink
+    }
+
+    @Test("Each utterance of a group becomes one segment with its own words, other readings and voice")
+    func segments() async throws {
+        // 1.2 s, 2 s and 1 s with half a second between them; 6 s later one that is alone.
+        let sound =
+            TranscriberTests.sound([12, 20, 10]) + [Int16](repeating: 0, count: 96_000)
+            + TranscriberTests.sound([9])
+        let segments = try await Self.read([.samples(sound)]).segments
+        try #require(segments.map(\.id) == [1, 2, 3, 4])
+        for (index, segment) in segments.prefix(3).enumerated() {
+            try #require(segment.words.count == 1 && segment.endedBy == .silence)
+            #expect(segment.words[0].range == segment.range)
+            #expect(segment.text == "p\(index + 1)of3:\(segment.range.count)")
+            #expect(segment.alternatives == [Alternative(text: "\(segment.text)x", confidence: 0.25)])
+            #expect(segment.voice?.pitch == (index == 0 ? nil : Double(segment.range.count)))
+        }
+        #expect(segments[3].text.hasPrefix("w") && segments[3].words.count == 1)
+    }
+
+    @Test("Neither pieces nor workers change the text", arguments: [1, 3])
+    func same(workers: Int) async throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("seed \(seed)")
+        var random = SeededGenerator(seed: seed)
+        let sound = Self.sound(&random)
+        let whole = try await Self.read([.samples(sound)])
+        let pieces = try await Self.read(Self.pieces(sound, &random), workers: workers)
+        #expect(pieces.segments == whole.segments && whole.faults.isEmpty, "seed \(seed)")
+    }
+
+    @Test("A group on which every worker dies is segments that say so, and the rest goes on")
+    func dies() async throws {
+        let sound =
+            TranscriberTests.sound([12, 20]) + [Int16](repeating: 0, count: 96_000)
+            + TranscriberTests.sound([9])
+        let sink = try await Self.read([.samples(sound)], mode: "never")
+        #expect(sink.segments.map(\.endedBy) == [.error, .error, .silence])
+        #expect(sink.segments.map(\.words.count) == [0, 0, 1] && sink.faults.count == 1)
+    }
+
+    /// The channel of a whole recording, as a second pass has it.
+    private static let channel = ChannelState(cepstralMean: [7])
+
+    /// Groups of several utterances, and of one.
+    private static let several =
+        TranscriberTests.sound([12, 20, 10, 40, 5, 5]) + [Int16](repeating: 0, count: 96_000)
+        + TranscriberTests.sound([9, 25, 30, 3, 4])
+
+    @Test("A pass that was broken off, also within a group, goes on with the same groups to the same text")
+    func resumed() async throws {
+        let whole = try await Self.read([.samples(Self.several)], channel: Self.channel).segments
+        #expect(whole.contains { $0.text.contains("of3:") } && whole.contains { $0.text.hasPrefix("w") })
+        for segment in whole {
+            let rest = try await Self.read([.samples(Self.several)], committed: segment, channel: Self.channel)
+                .segments
+            #expect(rest == Array(whole.dropFirst(segment.id)), "behind segment \(segment.id)")
+        }
+        var strange = whole[1]
+        strange.range.end = strange.range.end + 1
+        await #expect(throws: Transcriber.Diverged.self) {
+            _ = try await Self.read([.samples(Self.several)], committed: strange)
+        }
+    }
+
+    @Test("What is read anew behind any segment, also within a group, loses and doubles no utterance")
+    func anew() async throws {
+        let whole = try await Self.read([.samples(Self.several)]).segments
+        for segment in whole.dropLast() {
+            let start = SpeechSettings().start(behind: segment.range.end, settled: .zero)
+            let samples = Array(Self.several.dropFirst(Int(start.samples)))
+            let rest = try await Self.read([.samples(samples)], start: start, firstID: segment.id + 1).segments
+            let expected = whole.dropFirst(segment.id)
+            #expect(rest.map(\.id) == expected.map(\.id), "behind segment \(segment.id)")
+            // The room is learnt anew, so that an edge may lie some frames elsewhere; and of an utterance that is now alone
+            // the stand-in's word has the padding, too.
+            for (one, other) in zip(rest, expected) {
+                #expect(abs(one.range.start - other.range.start) <= 4_800, "behind segment \(segment.id)")
+                #expect(abs(one.range.end - other.range.end) <= 4_800, "behind segment \(segment.id)")
+                #expect(one.words.count == 1)
+            }
+        }
+    }
+
+    @Test("How far all is settled never passes an utterance of the group that is open")
+    func settled() {
+        var work = Transcription(settings: SpeechSettings(), groups: Self.groups, start: .zero, firstID: 1)
+        _ = work.beginsReading()
+        _ = work.take(.samples(TranscriberTests.sound([12, 20])))
+        #expect(work.nextJob() == nil)
+        #expect(abs(work.settledUpTo.samples - 8_000) <= 640)
+        _ = work.beginsReading()
+        _ = work.take(.samples([Int16](repeating: 0, count: 64_000)))
+        #expect(work.nextJob()?.cut.group.parts.count == 2)
+    }
+
+    /// What a listener is told while audio comes in pieces of 100 ms, and how many samples the worker heard of each group.
+    private static func partials(
+        _ sound: [Int16], groups: GroupSettings
+    ) async -> (told: [(id: Int, range: SampleRange, text: String)], lastOpen: [Int: SampleRange]) {
+        var cutter = UtteranceCutter(
+            settings: SpeechSettings().limited(toSeconds: groups.longestSeconds), groups: groups, start: .zero,
+            firstID: 1)
+        var partials = PartialReading(command: TranscriberTests.pool("partials").command)
+        var told: [(id: Int, range: SampleRange, text: String)] = []
+        var lastOpen: [Int: SampleRange] = [:]
+        for start in stride(from: 0, to: sound.count, by: 1_600) {
+            _ = cutter.take(.samples(Array(sound[start..<min(sound.count, start + 1_600)])))
+            if let open = cutter.open { lastOpen[open.id] = open.audio }
+            while let step = partials.next(of: cutter, channel: nil, wanted: true) {
+                let outcome = await step.run()
+                if let partial = partials.take(outcome, open: cutter.open?.id) { told.append(partial) }
+            }
+        }
+        return (told, lastOpen)
+    }
+
+    @Test("Partial readings go on over the pauses of a group, and in a pause nothing is heard")
+    func partialsOfGroup() async throws {
+        let sound = TranscriberTests.sound([12, 20]) + [Int16](repeating: 0, count: 80_000)
+        let (told, lastOpen) = await Self.partials(sound, groups: Self.groups)
+        #expect(Set(told.map(\.id)) == [1] && lastOpen.count == 1)
+        // The stand-in tells how many samples it has heard: all from the first utterance on, once each.
+        #expect(told.allSatisfy { $0.text == "\($0.range.count)" && $0.range.start == told.first?.range.start })
+        let last = try #require(told.last)
+        // A little of the silence that ends an utterance is heard before it is known to be that.
+        let open = try #require(lastOpen[1])
+        #expect((0...4_800).contains(last.range.end - open.end))
+        #expect(last.range.end.samples < 8_000 + 19_200 + 8_000 + 32_000 + 8_000)
+    }
+
+    @Test("Where utterances are read alone, each has partial readings of its own, while it is spoken")
+    func partialsOfOne() async throws {
+        let sound = TranscriberTests.sound([12, 20]) + [Int16](repeating: 0, count: 80_000)
+        let (told, lastOpen) = await Self.partials(sound, groups: GroupSettings())
+        #expect(Set(told.map(\.id)) == [1, 2] && lastOpen.count == 2)
+        #expect(told.allSatisfy { $0.text == "\($0.range.count)" })
+    }
+}
