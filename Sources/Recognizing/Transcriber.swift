@@ -66,7 +66,7 @@ package struct Transcriber: Sendable {
     ///   `Diverged` where `committed` is not what this run comes to, before anything else is committed.
     package func run(
         _ source: any AudioSource, into sink: any TranscriptSink, start: SamplePosition = .zero, firstID: Int = 1,
-        channel: ChannelState? = nil, before: ChannelState? = nil, committed: Continuation? = nil
+        channel: AdaptationState? = nil, before: AdaptationState? = nil, committed: Continuation? = nil
     ) async throws -> Statistics {
         var work = Transcription(
             settings: settings.speech, start: start, firstID: firstID, channel: channel, before: before,
@@ -195,7 +195,7 @@ package struct Transcriber: Sendable {
     }
 
     private func commit(_ segments: [Transcription.Committed], into sink: any TranscriptSink) async throws {
-        for (segment, channel) in segments { try await sink.commit(segment, channel: channel) }
+        for (segment, channel) in segments { try await sink.commit(segment, adaptation: channel) }
     }
 }
 

@@ -50,7 +50,7 @@ import Testing
     func words() throws {
         let recognizer = try open()
         let speech = try speech()
-        var channels: [ChannelState] = []
+        var channels: [AdaptationState] = []
         let hypothesis = try speech.withUnsafeBufferPointer { samples in
             try recognizer.recognize(samples, channel: nil, alternatives: 3) { channel throws(DeviceError) in
                 channels.append(channel)
@@ -119,8 +119,8 @@ import Testing
         let recognizer = try open()
         let speech = try speech()
         let own = try #require(try speech.withUnsafeBufferPointer { try recognizer.survey($0, warp: nil) })
-        func read(_ channel: ChannelState?) throws -> (Hypothesis, ChannelState?) {
-            var after: ChannelState?
+        func read(_ channel: AdaptationState?) throws -> (Hypothesis, AdaptationState?) {
+            var after: AdaptationState?
             let hypothesis = try speech.withUnsafeBufferPointer { samples in
                 try recognizer.recognize(samples, channel: channel, alternatives: 0) {
                     channel throws(DeviceError) in after = channel
@@ -131,10 +131,10 @@ import Testing
         let alone = try read(nil)
         #expect(alone.1 == own)
         #expect(try read(own).0.words.map(\.text) == alone.0.words.map(\.text))
-        let other = ChannelState(cepstralMean: own.cepstralMean.map { $0 + 20 })
+        let other = AdaptationState(cepstralMean: own.cepstralMean.map { $0 + 20 })
         #expect(try read(other).0 != alone.0)
         // A state of another model's length is passed over.
-        #expect(try read(ChannelState(cepstralMean: [1, 2])).0 == alone.0)
+        #expect(try read(AdaptationState(cepstralMean: [1, 2])).0 == alone.0)
     }
 
     @Test(
