@@ -13,14 +13,14 @@ struct ArchiveSink: TranscriptSink {
 
     var wantsPartials: Bool { hub.wantsPartials }
 
-    func commit(_ segment: Segment, channel: ChannelState?) async throws {
-        try await commit([segment], channel: channel)
+    func commit(_ segment: Segment, adaptation: AdaptationState?) async throws {
+        try await commit([segment], adaptation: adaptation)
     }
 
-    func commit(_ segments: [Segment], channel: ChannelState?) async throws {
+    func commit(_ segments: [Segment], adaptation: AdaptationState?) async throws {
         guard let last = segments.last else { return }
         try await audioIsDurable(last.range.end)
-        try await archive.commit(segments, channel: channel, pass: pass, recording: recording)
+        try await archive.commit(segments, adaptation: adaptation, pass: pass, recording: recording)
         for segment in segments { hub.publish(.final(recording: recording, segment: segment)) }
     }
 

@@ -21,7 +21,7 @@ package protocol Archive: ArchiveReading {
     /// and one that overlaps or precedes the last of its pass is refused.
     ///
     /// - Parameter channel: the channel's state behind these segments, which takes the place of the pass's; nil leaves that.
-    func commit(_ segments: [Segment], channel: ChannelState?, pass: Int, recording: Int) async throws
+    func commit(_ segments: [Segment], adaptation: AdaptationState?, pass: Int, recording: Int) async throws
 
     /// Says that everything before `position` has been transcribed.
     func transcribed(upTo position: SamplePosition, recording: Int) async throws
@@ -34,12 +34,12 @@ package protocol Archive: ArchiveReading {
 }
 
 extension Archive {
-    package func commit(_ segment: Segment, channel: ChannelState?, pass: Int, recording: Int) async throws {
-        try await commit([segment], channel: channel, pass: pass, recording: recording)
+    package func commit(_ segment: Segment, adaptation: AdaptationState?, pass: Int, recording: Int) async throws {
+        try await commit([segment], adaptation: adaptation, pass: pass, recording: recording)
     }
 
     package func commit(_ segment: Segment, pass: Int, recording: Int) async throws {
-        try await commit(segment, channel: nil, pass: pass, recording: recording)
+        try await commit(segment, adaptation: nil, pass: pass, recording: recording)
     }
 }
 

@@ -11,7 +11,7 @@ package protocol Recognizer: AnyObject {
     var engine: EngineDescription { get }
 
     /// Starts an utterance, from the channel's state after the one before; nil for the first.
-    func begin(channel: ChannelState?) throws(DeviceError)
+    func begin(channel: AdaptationState?) throws(DeviceError)
 
     /// Takes more of the utterance that `begin` started: mono, 16-bit, 16 kHz, of any length.
     func hear(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError)
@@ -21,7 +21,7 @@ package protocol Recognizer: AnyObject {
     func search() throws(DeviceError) -> Bool
 
     /// Says that the utterance is complete; returns the channel's state after it, nil where it taught nothing.
-    func close() throws(DeviceError) -> ChannelState?
+    func close() throws(DeviceError) -> AdaptationState?
 
     /// Reads the utterance to its end, behind `close`.
     ///
@@ -29,10 +29,10 @@ package protocol Recognizer: AnyObject {
     func finish(alternatives: Int) throws(DeviceError) -> Hypothesis
 
     /// What an utterance alone teaches of the channel, without reading it, at that warp; nil where it teaches nothing.
-    func survey(_ samples: UnsafeBufferPointer<Int16>, warp: Double?) throws(DeviceError) -> ChannelState?
+    func survey(_ samples: UnsafeBufferPointer<Int16>, warp: Double?) throws(DeviceError) -> AdaptationState?
 
     /// Starts an utterance of which partial results are wanted while it grows.
-    func beginPartials(channel: ChannelState?) throws(DeviceError)
+    func beginPartials(channel: AdaptationState?) throws(DeviceError)
 
     /// Takes more of the utterance that `beginPartials` started and returns what it reads as now.
     func partial(after samples: UnsafeBufferPointer<Int16>) throws(DeviceError) -> String
@@ -47,8 +47,8 @@ extension Recognizer {
     /// - Parameter adapted: called with the channel's state after this utterance, before the search.
     /// - Throws: `DeviceError` with `failed`.
     package func recognize(
-        _ samples: UnsafeBufferPointer<Int16>, channel: ChannelState?, alternatives: Int,
-        adapted: (ChannelState) throws(DeviceError) -> Void
+        _ samples: UnsafeBufferPointer<Int16>, channel: AdaptationState?, alternatives: Int,
+        adapted: (AdaptationState) throws(DeviceError) -> Void
     ) throws(DeviceError) -> Hypothesis {
         try begin(channel: channel)
         try hear(samples)
@@ -56,13 +56,13 @@ extension Recognizer {
         return try finish(alternatives: alternatives)
     }
 
-    package func survey(_ samples: UnsafeBufferPointer<Int16>, warp: Double?) throws(DeviceError) -> ChannelState? {
+    package func survey(_ samples: UnsafeBufferPointer<Int16>, warp: Double?) throws(DeviceError) -> AdaptationState? {
         nil
     }
 }
 
 /// What one utterance teaches about microphone, room and speaker, for the next.
-package struct ChannelState: Hashable, Sendable, Codable {
+package struct AdaptationState: Hashable, Sendable, Codable {
     /// Mean of each cepstral coefficient, in the engine's own scale.
     package var cepstralMean: [Float]
 

@@ -18,13 +18,13 @@ package enum AudioChunk: Hashable, Sendable {
 package protocol TranscriptSink: Sendable {
     /// Takes a segment: each exactly once, in order, none overlapping another.
     ///
-    /// - Parameter channel: the channel's state behind it, for who goes on from there; nil where none is known.
-    func commit(_ segment: Segment, channel: ChannelState?) async throws
+    /// - Parameter adaptation: the engine's state behind it, for who goes on from there; nil where none is known.
+    func commit(_ segment: Segment, adaptation: AdaptationState?) async throws
 
     /// Takes the segments of utterances that were read as one, in order: all before anything else, and best all or none.
     ///
     /// - Parameter channel: the channel's state behind the last of them.
-    func commit(_ segments: [Segment], channel: ChannelState?) async throws
+    func commit(_ segments: [Segment], adaptation: AdaptationState?) async throws
 
     /// Says that everything before `position` is transcribed or silent.
     func transcribed(upTo position: SamplePosition) async throws
@@ -43,9 +43,9 @@ package protocol TranscriptSink: Sendable {
 }
 
 extension TranscriptSink {
-    package func commit(_ segments: [Segment], channel: ChannelState?) async throws {
+    package func commit(_ segments: [Segment], adaptation: AdaptationState?) async throws {
         for (index, segment) in segments.enumerated() {
-            try await commit(segment, channel: index == segments.count - 1 ? channel : nil)
+            try await commit(segment, adaptation: index == segments.count - 1 ? channel : nil)
         }
     }
     package func transcribed(upTo position: SamplePosition) async throws {}

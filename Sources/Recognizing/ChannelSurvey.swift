@@ -22,7 +22,7 @@ struct ChannelSurvey: Sendable {
     let speech: SpeechSettings
 
     /// The recording's channel; nil where the engine does not tell.
-    func channel(of audio: SecondPass.Opening) async throws -> ChannelState? {
+    func channel(of audio: SecondPass.Opening) async throws -> AdaptationState? {
         let (channel, sample) = try await mean(of: audio(), warp: nil)
         guard channel != nil, let warp = try await warp(sample) else { return channel }
         return try await mean(of: audio(), warp: warp).channel
@@ -30,7 +30,7 @@ struct ChannelSurvey: Sendable {
 
     private func mean(
         of source: any AudioSource, warp: Double?
-    ) async throws -> (channel: ChannelState?, sample: [[Int16]]) {
+    ) async throws -> (channel: AdaptationState?, sample: [[Int16]]) {
         var cutter = UtteranceCutter(settings: speech, start: .zero, firstID: 1)
         var sum: [Double] = []
         var weight = 0.0
@@ -54,7 +54,7 @@ struct ChannelSurvey: Sendable {
                 }
             }
         }
-        let channel = weight > 0 ? ChannelState(cepstralMean: sum.map { Float($0 / weight) }, warp: warp) : nil
+        let channel = weight > 0 ? AdaptationState(cepstralMean: sum.map { Float($0 / weight) }, warp: warp) : nil
         return (channel, sampled >= Self.sample.least ? sample : [])
     }
 
@@ -77,7 +77,7 @@ struct ChannelSurvey: Sendable {
     /// Score a frame, over the whole sample; nil where an utterance has none, or cannot be read: that is told when its turn
     /// comes.
     private func fit(_ sample: [[Int16]], warp: Double?) async throws -> Double? {
-        let channel = warp.map { ChannelState(cepstralMean: [], warp: $0) }
+        let channel = warp.map { AdaptationState(cepstralMean: [], warp: $0) }
         return try await withThrowingTaskGroup(of: Double?.self) { group in
             for samples in sample {
                 group.addTask { [pool] in

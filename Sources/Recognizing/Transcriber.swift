@@ -40,7 +40,7 @@ package struct Transcriber: Sendable {
         case begun(Transcription.Job, Result<WorkerPool.Session, any Error>)
         case finished(Transcription.Job, Result<WorkerPool.Decoded, any Error>)
         case bridged(Transcription.Bridge, Result<WorkerPool.Decoded, any Error>)
-        case partial(PartialReading.Outcome)
+        case partial(PartialSession.Outcome)
         case heard(HeadStart.Outcome)
     }
 
@@ -68,13 +68,13 @@ package struct Transcriber: Sendable {
     ///   `Diverged` where `committed` is not what this run comes to, before anything else is committed.
     package func run(
         _ source: any AudioSource, into sink: any TranscriptSink, start: SamplePosition = .zero, firstID: Int = 1,
-        channel: ChannelState? = nil, before: ChannelState? = nil, committed: Continuation? = nil
+        channel: AdaptationState? = nil, before: AdaptationState? = nil, committed: Continuation? = nil
     ) async throws -> Statistics {
         var work = Transcription(
             settings: settings.speech, groups: settings.groups, start: start, firstID: firstID, channel: channel,
             before: before,
             committed: committed)
-        var partials = PartialReading(command: pool.command)
+        var partials = PartialSession(command: pool.command)
         var headStart = HeadStart(pool: pool, alternatives: settings.alternatives)
         let hearsEarly = settings.hearsEarly && settings.groups.longestSeconds == 0
         var told = start
@@ -202,7 +202,7 @@ package struct Transcriber: Sendable {
     }
 
     private func commit(_ groups: [Transcription.Committed], into sink: any TranscriptSink) async throws {
-        for (segments, channel) in groups { try await sink.commit(segments, channel: channel) }
+        for (segments, channel) in groups { try await sink.commit(segments, adaptation: channel) }
     }
 }
 

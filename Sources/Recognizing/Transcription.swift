@@ -11,7 +11,7 @@ struct Transcription {
     /// An utterance on its way through a worker.
     struct Job: Sendable {
         var cut: UtteranceCutter.Cut
-        var channel: ChannelState?
+        var channel: AdaptationState?
 
         var id: Int { cut.utterance.id }
     }
@@ -22,7 +22,7 @@ struct Transcription {
         var id: Int
         var start: SamplePosition
         var samples: [Int16]
-        var channel: ChannelState?
+        var channel: AdaptationState?
     }
 
     /// A reading of an utterance that is not committed yet.
@@ -35,7 +35,7 @@ struct Transcription {
     }
 
     /// The segments of a group, and the channel's state behind them.
-    typealias Committed = (segments: [Segment], channel: ChannelState?)
+    typealias Committed = (segments: [Segment], channel: AdaptationState?)
 
     /// No more utterances wait for a worker; the rest stays in the recording.
     private static let mostWaiting = 2
@@ -60,10 +60,10 @@ struct Transcription {
     private var counts = Statistics()
 
     /// The channel after the last utterance that was begun; where it is fixed, that of the whole recording.
-    private(set) var channel: ChannelState?
+    private(set) var channel: AdaptationState?
     private let isChannelFixed: Bool
     /// The channel behind each utterance that is begun and not committed.
-    private var channels: [Int: ChannelState] = [:]
+    private var channels: [Int: AdaptationState] = [:]
     /// The last segment that an earlier run has committed. Its utterance is read again for the seam with the next, those
     /// before it are passed over; so the text does not tell where the earlier run was broken off.
     private let committed: Transcriber.Continuation?
@@ -77,7 +77,7 @@ struct Transcription {
     ///   - committed: the last segment of this very transcription that is committed already.
     init(
         settings: SpeechSettings, groups: GroupSettings = GroupSettings(), start: SamplePosition, firstID: Int,
-        channel: ChannelState? = nil, before: ChannelState? = nil, committed: Transcriber.Continuation? = nil
+        channel: AdaptationState? = nil, before: AdaptationState? = nil, committed: Transcriber.Continuation? = nil
     ) {
         cutter = UtteranceCutter(
             settings: settings.limited(toSeconds: groups.longestSeconds), groups: groups, start: start, firstID: firstID
@@ -138,7 +138,7 @@ struct Transcription {
     }
 
     /// Says that the utterance was begun, or that this failed; the next may follow.
-    mutating func begun(_ job: Job, channel after: ChannelState?) {
+    mutating func begun(_ job: Job, channel after: AdaptationState?) {
         isBeginning = false
         if !isChannelFixed { channel = after ?? channel }
         channels[job.id] = channel

@@ -15,7 +15,7 @@ package actor WorkerPool {
     /// An utterance that a worker has taken.
     package struct Session: Sendable {
         /// The channel after this utterance, where the engine knows it.
-        package var channel: ChannelState?
+        package var channel: AdaptationState?
         /// One, and one for each worker that died before its first answer.
         fileprivate var attempts = 1
         fileprivate var worker: Lease
@@ -62,7 +62,7 @@ package actor WorkerPool {
     /// - Parameter parts: where speech is, of several utterances that are read as one; else empty.
     /// - Throws: `DeviceError`, after every attempt has failed.
     package func begin(
-        _ samples: [Int16], channel: ChannelState?, alternatives: Int, parts: [SampleRange] = []
+        _ samples: [Int16], channel: AdaptationState?, alternatives: Int, parts: [SampleRange] = []
     ) async throws -> Session {
         try await again { worker in
             let reply = try await Self.blocking {
@@ -78,7 +78,7 @@ package actor WorkerPool {
     ///
     /// - Throws: `DeviceError`, after every attempt has failed.
     package func finish(
-        _ session: Session, _ samples: [Int16], channel: ChannelState?, alternatives: Int, parts: [SampleRange] = []
+        _ session: Session, _ samples: [Int16], channel: AdaptationState?, alternatives: Int, parts: [SampleRange] = []
     ) async throws -> Decoded {
         var session = session
         var attempts = session.attempts
@@ -107,7 +107,7 @@ package actor WorkerPool {
     }
 
     /// Hands an utterance that is still being spoken to a worker that is free at once; nil where none is.
-    func hear(channel: ChannelState?, alternatives: Int) async throws -> Hearing? {
+    func hear(channel: AdaptationState?, alternatives: Int) async throws -> Hearing? {
         guard !hasEnded, waiting.isEmpty, !idle.isEmpty || count < size else { return nil }
         let worker = try await acquire()
         try await keeping {
@@ -153,7 +153,7 @@ package actor WorkerPool {
     /// What an utterance alone teaches of the channel, without reading it; nil where the engine does not tell.
     ///
     /// - Throws: `DeviceError` where no worker can be started; one that dies is no error, the utterance is left out.
-    func survey(_ samples: [Int16], warp: Double?) async throws -> ChannelState? {
+    func survey(_ samples: [Int16], warp: Double?) async throws -> AdaptationState? {
         let worker = try await acquire()
         do {
             let channel = try await Self.blocking { try worker.process.survey(samples, warp: warp) }

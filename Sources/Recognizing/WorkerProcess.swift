@@ -88,7 +88,7 @@ final class WorkerProcess {
     /// Starts an utterance; `hear` and `close` follow.
     ///
     /// - Parameter parts: where speech is, of several utterances that are read as one; else empty.
-    func open(channel: ChannelState?, alternatives: Int, parts: [SampleRange] = []) throws {
+    func open(channel: AdaptationState?, alternatives: Int, parts: [SampleRange] = []) throws {
         var request = request(partials: false, alternatives, channel)
         request.parts = parts.isEmpty ? nil : parts
         self.parts = parts.count
@@ -106,8 +106,8 @@ final class WorkerProcess {
     }
 
     /// What an utterance alone teaches of the channel; nil where the engine does not tell.
-    func survey(_ samples: [Int16], warp: Double?) throws -> ChannelState? {
-        var request = request(partials: false, 0, warp.map { ChannelState(cepstralMean: [], warp: $0) })
+    func survey(_ samples: [Int16], warp: Double?) throws -> AdaptationState? {
+        var request = request(partials: false, 0, warp.map { AdaptationState(cepstralMean: [], warp: $0) })
         request.survey = true
         try send(.request, JSONEncoder().encode(request))
         try send(samples)
@@ -131,7 +131,7 @@ final class WorkerProcess {
         }
     }
 
-    func beginPartials(channel: ChannelState?) throws {
+    func beginPartials(channel: AdaptationState?) throws {
         try send(.request, JSONEncoder().encode(request(partials: true, 0, channel)))
     }
 
@@ -172,7 +172,7 @@ final class WorkerProcess {
     }
 
     private func request(
-        partials: Bool, _ alternatives: Int, _ channel: ChannelState?
+        partials: Bool, _ alternatives: Int, _ channel: AdaptationState?
     ) -> WorkerProtocol.Request {
         WorkerProtocol.Request(partials: partials, alternatives: alternatives, channel: channel)
     }

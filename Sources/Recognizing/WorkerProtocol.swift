@@ -25,7 +25,7 @@ package enum WorkerProtocol {
         /// Whether the worker answers each audio frame with a `partial` and the end with nothing but a `done`.
         package var partials = false
         package var alternatives = 0
-        package var channel: ChannelState?
+        package var channel: AdaptationState?
         /// Whether only the channel is wanted, at `channel`'s warp, and a result without words.
         package var survey: Bool?
         /// Where speech is, in samples from the first, where several utterances are to be read as one; else left out.
@@ -39,7 +39,7 @@ package enum WorkerProtocol {
         /// Beside `ready`: the processes of the copies that the worker was asked for, which serve as it does.
         package var copies: [Int32]?
         /// The channel after this utterance; comes before the search.
-        package var channel: ChannelState?
+        package var channel: AdaptationState?
         package var result: Result?
         package var partial: String?
         /// A partial utterance has ended.

@@ -23,17 +23,17 @@ private final class Deaf: Recognizer {
 
     private var sum = 0
 
-    func begin(channel: ChannelState?) throws(DeviceError) { sum = 0 }
+    func begin(channel: AdaptationState?) throws(DeviceError) { sum = 0 }
 
     func hear(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) { sum = samples.reduce(sum) { $0 &+ Int($1) } }
 
     func search() throws(DeviceError) -> Bool { false }
 
-    func close() throws(DeviceError) -> ChannelState? { ChannelState(cepstralMean: [Float(sum)]) }
+    func close() throws(DeviceError) -> AdaptationState? { AdaptationState(cepstralMean: [Float(sum)]) }
 
     func finish(alternatives: Int) throws(DeviceError) -> Hypothesis { Hypothesis() }
 
-    func beginPartials(channel: ChannelState?) throws(DeviceError) {}
+    func beginPartials(channel: AdaptationState?) throws(DeviceError) {}
 
     func partial(after samples: UnsafeBufferPointer<Int16>) throws(DeviceError) -> String { "\(samples.count)" }
 

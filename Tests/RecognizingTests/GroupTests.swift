@@ -86,7 +86,7 @@ import Testing
 
     private static func read(
         _ chunks: [AudioChunk], workers: Int = 2, start: SamplePosition = .zero, firstID: Int = 1,
-        committed: Segment? = nil, channel: ChannelState? = nil, mode: String = "parts"
+        committed: Segment? = nil, channel: AdaptationState? = nil, mode: String = "parts"
     ) async throws -> CollectingSink {
         let sink = CollectingSink()
         _ = try await Transcriber(pool: TranscriberTests.pool(mode, size: workers), settings: settings).run(
@@ -135,7 +135,7 @@ import Testing
     }
 
     /// The channel of a whole recording, as a second pass has it.
-    private static let channel = ChannelState(cepstralMean: [7])
+    private static let adaptation = AdaptationState(cepstralMean: [7])
 
     /// Groups of several utterances, and of one.
     private static let several =

@@ -28,7 +28,7 @@ import Testing
 
     private func read(_ samples: [Int16], by recognizer: any Recognizer) throws -> Hypothesis {
         try samples.withUnsafeBufferPointer { samples in
-            try recognizer.recognize(samples, channel: nil, alternatives: 3) { _ throws(DeviceError) in }
+            try recognizer.recognize(samples, from: nil, alternatives: 3) { _ throws(DeviceError) in }
         }
     }
 
@@ -50,9 +50,9 @@ import Testing
     func words() throws {
         let recognizer = try open()
         let speech = try speech()
-        var channels: [ChannelState] = []
+        var channels: [AdaptationState] = []
         let hypothesis = try speech.withUnsafeBufferPointer { samples in
-            try recognizer.recognize(samples, channel: nil, alternatives: 3) { channel throws(DeviceError) in
+            try recognizer.recognize(samples, from: nil, alternatives: 3) { channel throws(DeviceError) in
                 channels.append(channel)
             }
         }
@@ -73,7 +73,7 @@ import Testing
         let recognizer = try open()
         let speech = try speech()
         let alone = try read(speech, by: recognizer)
-        try recognizer.beginPartials(channel: nil)
+        try recognizer.beginPartials(from: nil)
         var texts: [String] = []
         for start in stride(from: 0, to: speech.count, by: 8_000) {
             texts.append(
@@ -119,10 +119,10 @@ import Testing
         let recognizer = try open()
         let speech = try speech()
         let own = try #require(try speech.withUnsafeBufferPointer { try recognizer.survey($0, warp: nil) })
-        func read(_ channel: ChannelState?) throws -> (Hypothesis, ChannelState?) {
-            var after: ChannelState?
+        func read(_ channel: AdaptationState?) throws -> (Hypothesis, AdaptationState?) {
+            var after: AdaptationState?
             let hypothesis = try speech.withUnsafeBufferPointer { samples in
-                try recognizer.recognize(samples, channel: channel, alternatives: 0) {
+                try recognizer.recognize(samples, from: channel, alternatives: 0) {
                     channel throws(DeviceError) in after = channel
                 }
             }
@@ -131,10 +131,10 @@ import Testing
         let alone = try read(nil)
         #expect(alone.1 == own)
         #expect(try read(own).0.words.map(\.text) == alone.0.words.map(\.text))
-        let other = ChannelState(cepstralMean: own.cepstralMean.map { $0 + 20 })
+        let other = AdaptationState(cepstralMean: own.cepstralMean.map { $0 + 20 })
         #expect(try read(other).0 != alone.0)
         // A state of another model's length is passed over.
-        #expect(try read(ChannelState(cepstralMean: [1, 2])).0 == alone.0)
+        #expect(try read(AdaptationState(cepstralMean: [1, 2])).0 == alone.0)
     }
 
     @Test(
@@ -150,7 +150,7 @@ import Testing
         // Longer than the head from which the search may begin.
         let speech = once + once + once + once
         let whole = try read(speech, by: recognizer)
-        try recognizer.begin(channel: nil)
+        try recognizer.begin(from: nil)
         var rest = speech[...]
         var searched = 0
         while !rest.isEmpty {
@@ -191,7 +191,7 @@ import Testing
         let recognizer = try open()
         let speech = try speech()
         let before = try read(speech, by: recognizer)
-        try recognizer.begin(channel: nil)
+        try recognizer.begin(from: nil)
         try (speech + speech).withUnsafeBufferPointer { try recognizer.hear($0) }
         while try recognizer.search() {}
         #expect(try read(speech, by: recognizer) == before)

@@ -75,11 +75,11 @@ import Testing
         try await archive.endPass(third, recording: id)
         #expect(try await archive.shownPass(of: id)?.id == second)
         #expect(try await archive.search("second", limit: 9).count == 1)
-        let channel = ChannelState(cepstralMean: [41.25, -5.5], warp: 1.08)
-        try await archive.commit(segment(2, at: 20_000, "more"), channel: channel, pass: third, recording: id)
+        let adaptation = AdaptationState(cepstralMean: [41.25, -5.5], warp: 1.08)
+        try await archive.commit(segment(2, at: 20_000, "more"), adaptation: adaptation, pass: third, recording: id)
         try await archive.commit(segment(3, at: 40_000, "and more"), pass: third, recording: id)
         let passes = try await archive.passes(of: id)
-        #expect(passes.map(\.channel) == [nil, nil, channel])
+        #expect(passes.map(\.adaptation) == [nil, nil, adaptation])
         #expect(passes.map(\.lastSegment) == [1, 1, 3])
         #expect(passes.map(\.committedUpTo.samples) == [1000, 1000, 42_000])
     }
@@ -88,7 +88,7 @@ import Testing
     func together() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         let (id, pass) = try await archive.record("one")
-        let channel = ChannelState(cepstralMean: [1])
+        let adaptation = AdaptationState(cepstralMean: [1])
         let journal = folder.path + "/recordings/000001/journal.jsonl"
         let before = try Data(contentsOf: URL(filePath: journal))
         // The last of them overlaps the one before it.
@@ -96,12 +96,12 @@ import Testing
         #expect(await failure { try await archive.commit(bad, channel: channel, pass: pass, recording: id) } != nil)
         #expect(try await archive.transcript(of: id)?.1.segments.map(\.text) == ["one"])
         #expect(try Data(contentsOf: URL(filePath: journal)) == before)
-        #expect(try await archive.passes(of: id).map(\.channel) == [nil])
+        #expect(try await archive.passes(of: id).map(\.adaptation) == [nil])
         let good = Array(bad.prefix(2))
         try await archive.commit(good, channel: channel, pass: pass, recording: id)
         try await archive.commit([], channel: nil, pass: pass, recording: id)
         #expect(try await archive.transcript(of: id)?.1.segments.map(\.text) == ["one", "two", "three"])
-        #expect(try await archive.passes(of: id).map(\.channel) == [channel])
+        #expect(try await archive.passes(of: id).map(\.adaptation) == [channel])
         #expect(try await archive.journalFindings(of: id) == (0, false))
     }
 

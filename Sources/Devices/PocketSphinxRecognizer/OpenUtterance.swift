@@ -13,7 +13,7 @@ struct OpenUtterance {
     /// Frames after which a growing mean stays as it is: six seconds.
     private static let settledFrames = 600
 
-    let channel: ChannelState?
+    let channel: AdaptationState?
     /// Frames from which the first mean is taken.
     private let headFrames: Int
     private var own = CepstralMean()
@@ -31,7 +31,7 @@ struct OpenUtterance {
     private(set) var samples: [Int16] = []
 
     /// - Parameter headStart: seconds after which the search begins; nil: when the utterance is complete.
-    init(channel: ChannelState?, headStart: Int?) {
+    init(channel: AdaptationState?, headStart: Int?) {
         self.channel = channel
         headFrames = headStart.map { $0 * SamplePosition.rate / Int(PocketSphinxRecognizer.samplesPerFrame) } ?? .max
     }

@@ -63,7 +63,7 @@ package final class PocketSphinxRecognizer: Recognizer {
         evidence = []
     }
 
-    package func begin(channel: ChannelState?) throws(DeviceError) {
+    package func begin(channel: AdaptationState?) throws(DeviceError) {
         // One that failed half-way is left behind.
         if utterance != nil { ps_end_utt(decoder.pointer) }
         utterance = nil
@@ -85,7 +85,7 @@ package final class PocketSphinxRecognizer: Recognizer {
         return utterance.map { voice.follow($0.samples) } ?? false
     }
 
-    package func close() throws(DeviceError) -> ChannelState? {
+    package func close() throws(DeviceError) -> AdaptationState? {
         frontEnd.end()
         utterance?.isComplete = true
         guard let open = utterance, !open.isFlat, let own = frontEnd.mean else { return nil }
@@ -121,13 +121,13 @@ package final class PocketSphinxRecognizer: Recognizer {
 
     package func survey(
         _ samples: UnsafeBufferPointer<Int16>, warp: Double?
-    ) throws(DeviceError) -> ChannelState? {
+    ) throws(DeviceError) -> AdaptationState? {
         guard samples.contains(where: { $0 != samples[0] }) else { return nil }
         self.warp(warp)
         frontEnd.begin()
         try frontEnd.hear(samples)
         frontEnd.end()
-        return frontEnd.mean.map { ChannelState(cepstralMean: $0, warp: warp) }
+        return frontEnd.mean.map { AdaptationState(cepstralMean: $0, warp: warp) }
     }
 
     private func warp(_ warp: Double?) {
@@ -135,7 +135,7 @@ package final class PocketSphinxRecognizer: Recognizer {
         frontEnd = FrontEnd(decoder: decoder, warp: warp ?? 1)
     }
 
-    package func beginPartials(channel: ChannelState?) throws(DeviceError) {
+    package func beginPartials(channel: AdaptationState?) throws(DeviceError) {
         fieldscribe_ps_stream(decoder.pointer)
         if let channel { setMean(channel) }
         try decoder.start()
@@ -150,18 +150,18 @@ package final class PocketSphinxRecognizer: Recognizer {
         try decoder.check(ps_end_utt(decoder.pointer), "ps_end_utt")
     }
 
-    private func setMean(_ channel: ChannelState) {
+    private func setMean(_ channel: AdaptationState) {
         // A state of another length is another model's: the decoder then starts from its own default.
         _ = fieldscribe_ps_set_mean(decoder.pointer, channel.cepstralMean, Int32(channel.cepstralMean.count))
     }
 
     /// The channel's state after an utterance with this mean: what was known before fades with each utterance.
-    private func state(_ own: [Float], of samples: Int, after before: ChannelState?) -> ChannelState {
+    private func state(_ own: [Float], of samples: Int, after before: AdaptationState?) -> AdaptationState {
         guard let before, before.cepstralMean.count == own.count else {
-            return ChannelState(cepstralMean: own, warp: before?.warp)
+            return AdaptationState(cepstralMean: own, warp: before?.warp)
         }
         let weight = Float(samples / Int(Self.samplesPerFrame))
-        return ChannelState(
+        return AdaptationState(
             cepstralMean: zip(before.cepstralMean, own).map { old, own in
                 (old * Self.channelWindow + own * weight) / (Self.channelWindow + weight)
             }, warp: before.warp)

@@ -97,13 +97,13 @@ package actor SQLiteArchive: ArchiveUpkeep {
         }
     }
 
-    package func commit(_ segments: [Segment], channel: ChannelState?, pass: Int, recording: Int) throws {
+    package func commit(_ segments: [Segment], adaptation: AdaptationState?, pass: Int, recording: Int) throws {
         guard !segments.isEmpty else { return }
         try connection.transaction {
             for segment in segments { try insert(segment, pass: pass, recording: recording) }
-            if let channel = channel?.json {
+            if let adaptation = adaptation?.json {
                 // Not in the journal: after a loss, it is learnt anew.
-                try connection.run("UPDATE pass SET channel = ? WHERE id = ?", .text(channel), .integer(pass))
+                try connection.run("UPDATE pass SET channel = ? WHERE id = ?", .text(adaptation), .integer(pass))
             }
             let number = try number(ofPass: pass, in: recording)
             try keep(segments.map { .segment(content: JournalSegment($0), pass: number) }, recording: recording)

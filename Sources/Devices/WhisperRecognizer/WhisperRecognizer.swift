@@ -40,13 +40,13 @@ final class WhisperRecognizer: Recognizer {
 
     deinit { try? removeFolder(folder) }
 
-    func begin(channel: ChannelState?) { heard.removeAll(keepingCapacity: true) }
+    func begin(channel: AdaptationState?) { heard.removeAll(keepingCapacity: true) }
 
     func hear(_ samples: UnsafeBufferPointer<Int16>) { heard += samples }
 
     func search() -> Bool { false }
 
-    func close() -> ChannelState? { nil }
+    func close() -> AdaptationState? { nil }
 
     func finish(alternatives: Int) throws(DeviceError) -> Hypothesis {
         if heard.isEmpty { return Hypothesis() }
@@ -69,7 +69,7 @@ final class WhisperRecognizer: Recognizer {
         return Hypothesis(words: reading.words)
     }
 
-    func beginPartials(channel: ChannelState?) {}
+    func beginPartials(channel: AdaptationState?) {}
 
     func partial(after samples: UnsafeBufferPointer<Int16>) -> String { "" }
 
