@@ -20,7 +20,7 @@ build_package() {
     local root=$1 file=$2
     shift 2
     (cd "$root" && find . -path ./DEBIAN -prune -o -type f -printf '%P\0' | LC_ALL=C sort -z |
-        { [ ! -e DEBIAN/conffiles ] || grep -zvxFf <(sed 's|^/||' DEBIAN/conffiles); } | xargs -0 md5sum) >"$root/DEBIAN/md5sums"
+        grep -zvxFf <(sed 's|^/||' DEBIAN/conffiles 2>/dev/null) | xargs -0 md5sum) >"$root/DEBIAN/md5sums"
     chmod 0644 "$root/DEBIAN/md5sums"
     find "$root" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
     dpkg-deb --root-owner-group --threads-max=1 "$@" --build "$root" "$file" >/dev/null
