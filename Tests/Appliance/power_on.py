@@ -2,9 +2,10 @@
 
 import glob
 import os
+import shutil
 
-from appliance import write_into
 from bench import expect, same_as_heard
+from upgrade import bring
 
 # Seconds from a press to the lamp: 0.1 on a board; this machine is emulated.
 ANSWERED = 0.3
@@ -22,14 +23,15 @@ def power_on_moonshine(bench):
     """The same on a machine onto which the better engine's packages were brought by hand, as for a board without a network:
     every word is right, and none is there that nobody said."""
     with bench.appliance("power-on-moonshine", cold=True) as machine:
-        packages = sorted(glob.glob(os.path.join(bench.model, "*.deb")))
-        for package in packages:
-            write_into(machine.disk, "/root/" + os.path.basename(package), os.path.abspath(package))
         machine.boot()
         machine.until_ready()
+        for package in glob.glob(os.path.join(bench.model, "*.deb")):
+            copy = shutil.copy(package, machine.work)
+            bring(machine, copy, "/root/" + os.path.basename(package))
+            os.unlink(copy)
         machine.until_written()
         process = machine.shell("systemctl show -P MainPID fieldscribe")
-        machine.shell("dpkg --install " + " ".join("/root/" + os.path.basename(package) for package in packages), timeout=400)
+        machine.shell("dpkg --install /root/fieldscribe-*.deb && rm /root/fieldscribe-*.deb", timeout=400)
         machine.until_ready()
         expect(machine.shell("systemctl show -P MainPID fieldscribe") != process, "the idle service did not take it up")
         # What comes now is its first power-on with it.
