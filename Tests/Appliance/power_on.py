@@ -2,7 +2,7 @@
 
 import glob
 import os
-import shutil
+import tarfile
 
 from bench import expect, same_as_heard
 from upgrade import bring
@@ -25,13 +25,15 @@ def power_on_moonshine(bench):
     with bench.appliance("power-on-moonshine", cold=True) as machine:
         machine.boot()
         machine.until_ready()
-        for package in glob.glob(os.path.join(bench.model, "*.deb")):
-            copy = shutil.copy(package, machine.work)
-            bring(machine, copy, "/root/" + os.path.basename(package))
-            os.unlink(copy)
+        packages = machine.path("packages.tar")
+        with tarfile.open(packages, "w") as archive:
+            for package in glob.glob(os.path.join(bench.model, "*.deb")):
+                archive.add(package, os.path.basename(package))
+        bring(machine, packages, "/root/packages.tar")
         machine.until_written()
         process = machine.shell("systemctl show -P MainPID fieldscribe")
-        machine.shell("dpkg --install /root/fieldscribe-*.deb && rm /root/fieldscribe-*.deb", timeout=400)
+        machine.shell("cd /root && tar -xf packages.tar && dpkg --install fieldscribe-*.deb && rm packages.tar fieldscribe-*.deb",
+                      timeout=400)
         machine.until_ready()
         expect(machine.shell("systemctl show -P MainPID fieldscribe") != process, "the idle service did not take it up")
         # What comes now is its first power-on with it.
