@@ -38,7 +38,7 @@ package struct Transcriber: Sendable {
         case begun(Transcription.Job, Result<WorkerPool.Session, any Error>)
         case finished(Transcription.Job, Result<WorkerPool.Decoded, any Error>)
         case bridged(Transcription.Bridge, Result<WorkerPool.Decoded, any Error>)
-        case partial(PartialReading.Outcome)
+        case partial(PartialSession.Outcome)
         case heard(HeadStart.Outcome)
     }
 
@@ -71,7 +71,7 @@ package struct Transcriber: Sendable {
         var work = Transcription(
             settings: settings.speech, start: start, firstID: firstID, channel: channel, before: before,
             committed: committed)
-        var partials = PartialReading(command: pool.command)
+        var partials = PartialSession(command: pool.command)
         var headStart = HeadStart(pool: pool, alternatives: settings.alternatives)
         var told = start
         try await withThrowingTaskGroup(of: Step.self) { group in

@@ -5,7 +5,7 @@ import Platform
 ///
 /// They come from a streamed first pass; the committed text comes from the whole utterance. A failure costs the
 /// partials of one utterance and nothing else.
-struct PartialReading {
+struct PartialSession {
     /// A step that may take a while.
     struct Step: Sendable {
         fileprivate var command: WorkerCommand
