@@ -71,15 +71,14 @@ let package = Package(
             "Appliance",
             uses: [
                 "Core", "Platform", "Recording", "Segmenting", "Recognizing", "Exporting", "Panel", "AlsaMicrophone",
-                "FileMicrophone", "GpioPanel", "PocketSphinxRecognizer", "SQLiteArchive", "WhisperRecognizer", "CInih",
-                "CLinux",
+                "FileMicrophone", "GpioPanel", "PocketSphinxRecognizer", "SQLiteArchive", "Vocabulary",
+                "WhisperRecognizer", "CInih", "CLinux",
             ]),
         .executableTarget(
             name: "fieldscribe",
             dependencies: [
                 "Core", "Platform", "Panel", "Recording", "Recognizing", "Exporting", "AudioEncoder", "Copying",
-                "FileMicrophone", "PocketSphinxRecognizer", "SQLiteArchive", "Vocabulary", "WhisperRecognizer",
-                "Appliance",
+                "FileMicrophone", "PocketSphinxRecognizer", "SQLiteArchive", "Vocabulary", "Appliance",
             ],
             path: "Sources/fieldscribe"),
 

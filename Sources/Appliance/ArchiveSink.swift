@@ -13,9 +13,9 @@ struct ArchiveSink: TranscriptSink {
 
     var wantsPartials: Bool { hub.wantsPartials }
 
-    func commit(_ segment: Segment, channel: ChannelState?) async throws {
+    func commit(_ segment: Segment, adaptation: AdaptationState?) async throws {
         try await audioIsDurable(segment.range.end)
-        try await archive.commit(segment, channel: channel, pass: pass, recording: recording)
+        try await archive.commit(segment, adaptation: adaptation, pass: pass, recording: recording)
         hub.publish(.final(recording: recording, segment: segment))
     }
 

@@ -68,7 +68,7 @@ package struct Backlog: Sendable {
         try RecordedAudio.check(folder.audio)
         let passes = try await archive.passes(of: recording.id)
         let (pass, start, firstID): (Int, SamplePosition, Int)
-        var channel: ChannelState?
+        var adaptation: AdaptationState?
         if let last = passes.last, !last.isComplete, last.engine == engine, last.profile == profile {
             // The recording's own position counts silence, too, but may be another pass's.
             let settled = passes.count == 1 ? recording.transcribedUpTo : .zero
@@ -76,7 +76,7 @@ package struct Backlog: Sendable {
             start = min(
                 recording.length, configuration.speech.start(behind: last.committedUpTo, settled: settled))
             firstID = last.lastSegment + 1
-            channel = last.channel
+            adaptation = last.adaptation
         } else {
             pass = try await archive.beginPass(recording: recording.id, engine: engine, profile: profile)
             (start, firstID) = (.zero, 1)
@@ -86,7 +86,7 @@ package struct Backlog: Sendable {
             from: start)
         _ = try await transcriber.run(
             source, into: ArchiveSink(archive: archive, recording: recording.id, pass: pass, hub: hub), start: start,
-            firstID: firstID, before: channel)
+            firstID: firstID, before: adaptation)
         // A recognizer that ends without a last word has still read to the end.
         try await archive.transcribed(upTo: recording.length, recording: recording.id)
         try await archive.endPass(pass, recording: recording.id)

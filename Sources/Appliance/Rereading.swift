@@ -90,7 +90,7 @@ package struct Rereading: Sendable {
         _ = try await SecondPass(pool: pool, settings: settings).run(
             { RecordedAudio(of: recording, at: path, gaps: gaps) },
             into: QuietSink(archive: archive, recording: recording.id, pass: pass),
-            channel: broken?.channel,
+            channel: broken?.adaptation,
             committed: broken.flatMap {
                 $0.lastSegment > 0 ? Transcriber.Continuation(segment: $0.lastSegment, end: $0.committedUpTo) : nil
             })
@@ -104,7 +104,7 @@ private struct QuietSink: TranscriptSink {
     let recording: Int
     let pass: Int
 
-    func commit(_ segment: Segment, channel: ChannelState?) async throws {
-        try await archive.commit(segment, channel: channel, pass: pass, recording: recording)
+    func commit(_ segment: Segment, adaptation: AdaptationState?) async throws {
+        try await archive.commit(segment, adaptation: adaptation, pass: pass, recording: recording)
     }
 }

@@ -20,8 +20,8 @@ package protocol Archive: ArchiveReading {
     /// Commits a segment, its words and its alternatives. A segment that was committed never changes, and one that
     /// overlaps or precedes the last of its pass is refused.
     ///
-    /// - Parameter channel: the channel's state behind this segment, which takes the place of the pass's; nil leaves that.
-    func commit(_ segment: Segment, channel: ChannelState?, pass: Int, recording: Int) async throws
+    /// - Parameter adaptation: the engine's state behind this segment, which takes the place of the pass's; nil leaves that.
+    func commit(_ segment: Segment, adaptation: AdaptationState?, pass: Int, recording: Int) async throws
 
     /// Says that everything before `position` has been transcribed.
     func transcribed(upTo position: SamplePosition, recording: Int) async throws
@@ -35,7 +35,7 @@ package protocol Archive: ArchiveReading {
 
 extension Archive {
     package func commit(_ segment: Segment, pass: Int, recording: Int) async throws {
-        try await commit(segment, channel: nil, pass: pass, recording: recording)
+        try await commit(segment, adaptation: nil, pass: pass, recording: recording)
     }
 }
 

@@ -16,12 +16,18 @@ package struct PassSummary: Hashable, Sendable, Codable {
     /// Where its last segment ends; a pass that was interrupted goes on here.
     package var committedUpTo: SamplePosition
 
-    /// The channel's state behind its last segment, where the engine told of one.
-    package var channel: ChannelState?
+    /// What the engine has learnt of microphone, room and speaker up to its last segment, where it told.
+    package var adaptation: AdaptationState?
+
+    private enum CodingKeys: String, CodingKey {
+        case id, recording, engine, profile, isComplete, lastSegment, committedUpTo
+        // As it has been told ever since: a client may be older than the recorder.
+        case adaptation = "channel"
+    }
 
     package init(
         id: Int, recording: Int, engine: EngineDescription, profile: String, isComplete: Bool, lastSegment: Int,
-        committedUpTo: SamplePosition, channel: ChannelState? = nil
+        committedUpTo: SamplePosition, adaptation: AdaptationState? = nil
     ) {
         self.id = id
         self.recording = recording
@@ -30,6 +36,6 @@ package struct PassSummary: Hashable, Sendable, Codable {
         self.isComplete = isComplete
         self.lastSegment = lastSegment
         self.committedUpTo = committedUpTo
-        self.channel = channel
+        self.adaptation = adaptation
     }
 }

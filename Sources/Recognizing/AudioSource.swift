@@ -18,8 +18,8 @@ package enum AudioChunk: Hashable, Sendable {
 package protocol TranscriptSink: Sendable {
     /// Takes a segment: each exactly once, in order, none overlapping another.
     ///
-    /// - Parameter channel: the channel's state behind it, for who goes on from there; nil where none is known.
-    func commit(_ segment: Segment, channel: ChannelState?) async throws
+    /// - Parameter adaptation: the engine's state behind it, for who goes on from there; nil where none is known.
+    func commit(_ segment: Segment, adaptation: AdaptationState?) async throws
 
     /// Says that everything before `position` is transcribed or silent.
     func transcribed(upTo position: SamplePosition) async throws

@@ -9,7 +9,7 @@ struct HeadStart {
     struct Step: Sendable {
         fileprivate var pool: WorkerPool
         fileprivate var hearing: WorkerPool.Hearing?
-        fileprivate var channel: ChannelState?
+        fileprivate var channel: AdaptationState?
         fileprivate var alternatives: Int
         fileprivate var samples: [Int16]
 

@@ -35,7 +35,7 @@ package struct SecondPass: Sendable {
     /// - Throws: what source and sink throw; `DeviceError` with `missing` or `damaged` where the engine cannot be loaded;
     ///   `Transcriber.Diverged` where the pass was begun with other settings.
     package func run(
-        _ audio: Opening, into sink: any TranscriptSink, channel: ChannelState? = nil,
+        _ audio: Opening, into sink: any TranscriptSink, channel: AdaptationState? = nil,
         committed: Transcriber.Continuation? = nil
     ) async throws -> Statistics {
         var channel = channel
@@ -45,7 +45,7 @@ package struct SecondPass: Sendable {
     }
 
     /// Surveys a recording: the channel that `run` reads it with; nil where the engine tells of none.
-    package func channel(of audio: Opening) async throws -> ChannelState? {
+    package func channel(of audio: Opening) async throws -> AdaptationState? {
         try await ChannelSurvey(pool: pool, speech: settings.speech).channel(of: audio)
     }
 }

@@ -38,7 +38,7 @@ package struct Transcriber: Sendable {
         case begun(Transcription.Job, Result<WorkerPool.Session, any Error>)
         case finished(Transcription.Job, Result<WorkerPool.Decoded, any Error>)
         case bridged(Transcription.Bridge, Result<WorkerPool.Decoded, any Error>)
-        case partial(PartialReading.Outcome)
+        case partial(PartialSession.Outcome)
         case heard(HeadStart.Outcome)
     }
 
@@ -66,12 +66,12 @@ package struct Transcriber: Sendable {
     ///   `Diverged` where `committed` is not what this run comes to, before anything else is committed.
     package func run(
         _ source: any AudioSource, into sink: any TranscriptSink, start: SamplePosition = .zero, firstID: Int = 1,
-        channel: ChannelState? = nil, before: ChannelState? = nil, committed: Continuation? = nil
+        channel: AdaptationState? = nil, before: AdaptationState? = nil, committed: Continuation? = nil
     ) async throws -> Statistics {
         var work = Transcription(
             settings: settings.speech, start: start, firstID: firstID, channel: channel, before: before,
             committed: committed)
-        var partials = PartialReading(command: pool.command)
+        var partials = PartialSession(command: pool.command)
         var headStart = HeadStart(pool: pool, alternatives: settings.alternatives)
         var told = start
         try await withThrowingTaskGroup(of: Step.self) { group in
@@ -195,7 +195,7 @@ package struct Transcriber: Sendable {
     }
 
     private func commit(_ segments: [Transcription.Committed], into sink: any TranscriptSink) async throws {
-        for (segment, channel) in segments { try await sink.commit(segment, channel: channel) }
+        for (segment, channel) in segments { try await sink.commit(segment, adaptation: channel) }
     }
 }
 

@@ -10,7 +10,7 @@ struct Transcription {
     /// An utterance on its way through a worker.
     struct Job: Sendable {
         var cut: UtteranceCutter.Cut
-        var channel: ChannelState?
+        var channel: AdaptationState?
 
         var id: Int { cut.utterance.id }
     }
@@ -21,7 +21,7 @@ struct Transcription {
         var id: Int
         var start: SamplePosition
         var samples: [Int16]
-        var channel: ChannelState?
+        var channel: AdaptationState?
     }
 
     /// A reading of an utterance that is not committed yet.
@@ -34,7 +34,7 @@ struct Transcription {
     }
 
     /// A segment, and the channel's state behind it.
-    typealias Committed = (segment: Segment, channel: ChannelState?)
+    typealias Committed = (segment: Segment, channel: AdaptationState?)
 
     /// No more utterances wait for a worker; the rest stays in the recording.
     private static let mostWaiting = 2
@@ -59,10 +59,10 @@ struct Transcription {
     private var counts = Statistics()
 
     /// The channel after the last utterance that was begun; where it is fixed, that of the whole recording.
-    private(set) var channel: ChannelState?
+    private(set) var channel: AdaptationState?
     private let isChannelFixed: Bool
     /// The channel behind each utterance that is begun and not committed.
-    private var channels: [Int: ChannelState] = [:]
+    private var channels: [Int: AdaptationState] = [:]
     /// The last segment that an earlier run has committed. Its utterance is read again for the seam with the next, those
     /// before it are passed over; so the text does not tell where the earlier run was broken off.
     private let committed: Transcriber.Continuation?
@@ -74,8 +74,8 @@ struct Transcription {
     ///   - before: else the channel behind what was transcribed before `start`.
     ///   - committed: the last segment of this very transcription that is committed already.
     init(
-        settings: SpeechSettings, start: SamplePosition, firstID: Int, channel: ChannelState? = nil,
-        before: ChannelState? = nil, committed: Transcriber.Continuation? = nil
+        settings: SpeechSettings, start: SamplePosition, firstID: Int, channel: AdaptationState? = nil,
+        before: AdaptationState? = nil, committed: Transcriber.Continuation? = nil
     ) {
         cutter = UtteranceCutter(settings: settings, start: start, firstID: firstID)
         nextToCommit = max(firstID, committed?.segment ?? 0)
@@ -128,7 +128,7 @@ struct Transcription {
     }
 
     /// Says that the utterance was begun, or that this failed; the next may follow.
-    mutating func begun(_ job: Job, channel after: ChannelState?) {
+    mutating func begun(_ job: Job, channel after: AdaptationState?) {
         isBeginning = false
         if !isChannelFixed { channel = after ?? channel }
         channels[job.id] = channel

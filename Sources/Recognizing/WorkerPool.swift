@@ -15,11 +15,18 @@ package actor WorkerPool {
     /// An utterance that a worker has taken.
     package struct Session: Sendable {
         /// The channel after this utterance, where the engine knows it.
-        package var channel: ChannelState?
+        package var channel: AdaptationState?
         /// One, and one for each worker that died before its first answer.
         fileprivate var attempts = 1
         fileprivate var worker: Lease
         fileprivate var reply: WorkerProtocol.Reply
+    }
+
+    /// What a recording has taught the engine so far.
+    struct Surveyed: Sendable {
+        var state: AdaptationState
+        /// `Adaptation.candidates`.
+        var candidates: [[AdaptationState]]
     }
 
     /// An utterance that a worker hears while it is still being spoken.
@@ -60,7 +67,7 @@ package actor WorkerPool {
     /// Hands an utterance to the next free worker. Returns once the channel is known, or that it cannot be.
     ///
     /// - Throws: `DeviceError`, after every attempt has failed.
-    package func begin(_ samples: [Int16], channel: ChannelState?, alternatives: Int) async throws -> Session {
+    package func begin(_ samples: [Int16], channel: AdaptationState?, alternatives: Int) async throws -> Session {
         try await again { worker in
             let reply = try await Self.blocking {
                 try worker.process.open(channel: channel, alternatives: alternatives)
@@ -75,7 +82,7 @@ package actor WorkerPool {
     ///
     /// - Throws: `DeviceError`, after every attempt has failed.
     package func finish(
-        _ session: Session, _ samples: [Int16], channel: ChannelState?, alternatives: Int
+        _ session: Session, _ samples: [Int16], channel: AdaptationState?, alternatives: Int
     ) async throws -> Decoded {
         var session = session
         var attempts = session.attempts
@@ -103,7 +110,7 @@ package actor WorkerPool {
     }
 
     /// Hands an utterance that is still being spoken to a worker that is free at once; nil where none is.
-    func hear(channel: ChannelState?, alternatives: Int) async throws -> Hearing? {
+    func hear(channel: AdaptationState?, alternatives: Int) async throws -> Hearing? {
         guard !hasEnded, waiting.isEmpty, !idle.isEmpty || count < size else { return nil }
         let worker = try await acquire()
         try await keeping {
@@ -146,15 +153,15 @@ package actor WorkerPool {
         }
     }
 
-    /// What an utterance alone teaches of the channel, without reading it; nil where the engine does not tell.
+    /// Adds to a state what an utterance teaches, without reading it; nil where the engine does not tell.
     ///
     /// - Throws: `DeviceError` where no worker can be started; one that dies is no error, the utterance is left out.
-    func survey(_ samples: [Int16], warp: Double?) async throws -> ChannelState? {
+    func survey(_ samples: [Int16], into state: AdaptationState?) async throws -> Surveyed? {
         let worker = try await acquire()
         do {
-            let channel = try await Self.blocking { try worker.process.survey(samples, warp: warp) }
+            let surveyed = try await Self.blocking { try worker.process.survey(samples, into: state) }
             release(worker)
-            return channel
+            return surveyed
         } catch {
             discard()
             return nil

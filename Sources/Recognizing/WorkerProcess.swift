@@ -84,7 +84,7 @@ final class WorkerProcess {
     var id: Int32 { child.id }
 
     /// Starts an utterance; `hear` and `close` follow.
-    func open(channel: ChannelState?, alternatives: Int) throws {
+    func open(channel: AdaptationState?, alternatives: Int) throws {
         try send(.request, JSONEncoder().encode(request(partials: false, alternatives, channel)))
     }
 
@@ -98,20 +98,20 @@ final class WorkerProcess {
         return try next(within: samples)
     }
 
-    /// What an utterance alone teaches of the channel; nil where the engine does not tell.
-    func survey(_ samples: [Int16], warp: Double?) throws -> ChannelState? {
-        var request = request(partials: false, 0, warp.map { ChannelState(cepstralMean: [], warp: $0) })
+    /// Adds to a state what an utterance teaches; nil where the engine does not tell.
+    func survey(_ samples: [Int16], into state: AdaptationState?) throws -> WorkerPool.Surveyed? {
+        var request = request(partials: false, 0, state)
         request.survey = true
         try send(.request, JSONEncoder().encode(request))
         try send(samples)
         try send(.end, Data())
         var reply = try next(within: samples.count)
-        let channel = reply.channel
+        let surveyed = reply.channel.map { WorkerPool.Surveyed(state: $0, candidates: reply.candidates ?? []) }
         while reply.result == nil {
             if let failure = reply.error { throw DeviceError(failure) }
             reply = try next(within: samples.count)
         }
-        return channel
+        return surveyed
     }
 
     /// Waits for what `begin` announced.
@@ -124,7 +124,7 @@ final class WorkerProcess {
         }
     }
 
-    func beginPartials(channel: ChannelState?) throws {
+    func beginPartials(channel: AdaptationState?) throws {
         try send(.request, JSONEncoder().encode(request(partials: true, 0, channel)))
     }
 
@@ -165,7 +165,7 @@ final class WorkerProcess {
     }
 
     private func request(
-        partials: Bool, _ alternatives: Int, _ channel: ChannelState?
+        partials: Bool, _ alternatives: Int, _ channel: AdaptationState?
     ) -> WorkerProtocol.Request {
         WorkerProtocol.Request(partials: partials, alternatives: alternatives, channel: channel)
     }

@@ -114,7 +114,7 @@ private final class FileSink: TranscriptSink {
 
     var segments: [Segment] { collected.withLock { $0 } }
 
-    func commit(_ segment: Segment, channel: ChannelState?) async {
+    func commit(_ segment: Segment, adaptation: AdaptationState?) async {
         collected.withLock { $0.append(segment) }
         progress.reached(index, segment.range.end)
     }

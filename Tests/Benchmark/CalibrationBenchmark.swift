@@ -50,7 +50,7 @@ struct CalibrationBenchmark {
             model: PocketSphinxModel(folder: PocketSphinxModel.debian), profile: profile)
         return try corpus.items.flatMap { item -> [Sample] in
             let words = try SeamReport.samples(item.path).withUnsafeBufferPointer {
-                try recognizer.recognize($0, channel: nil, alternatives: 0) { _ throws(DeviceError) in }
+                try recognizer.recognize($0, from: nil, alternatives: 0) { _ throws(DeviceError) in }
             }.words
             let features = Calibration.features(of: recognizer.evidence)
             guard words.count == features.count else { return [] }

@@ -87,7 +87,7 @@ struct SeamReport {
         let to = min(samples.count, Int((moment + Self.around) * rate))
         let offset = Double(from) / rate
         let whole = try samples[from..<to].withUnsafeBufferPointer {
-            try recognizer.recognize($0, channel: nil, alternatives: 0) { _ throws(DeviceError) in }
+            try recognizer.recognize($0, from: nil, alternatives: 0) { _ throws(DeviceError) in }
         }.words
         for word in whole {
             let (start, end) = (offset + word.range.start.seconds, offset + word.range.end.seconds)

@@ -78,7 +78,7 @@ private final class WatchingSink: TranscriptSink {
     var events: [Told] { told.withLock { $0 } }
     var wantsPartials: Bool { true }
 
-    func commit(_ segment: Segment, channel: ChannelState?) async { told.withLock { $0.append(.final(segment)) } }
+    func commit(_ segment: Segment, adaptation: AdaptationState?) async { told.withLock { $0.append(.final(segment)) } }
 
     func partial(segment: Int, range: SampleRange, text: String) async {
         told.withLock { $0.append(.partial(segment, range)) }

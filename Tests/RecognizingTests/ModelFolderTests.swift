@@ -47,7 +47,7 @@ import Testing
         let bytes = try Data(contentsOf: URL(filePath: "\(Self.data)/goforward.raw"))
         let samples = bytes.withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
         let words = try samples.withUnsafeBufferPointer {
-            try recognizer.recognize($0, channel: nil, alternatives: 0) { _ throws(DeviceError) in }
+            try recognizer.recognize($0, from: nil, alternatives: 0) { _ throws(DeviceError) in }
         }.words.map(\.text)
         #expect(words.first == "go" && words.suffix(2) == ["ten", "meters"], "\(words)")
         #expect(recognizer.engine.model == "turtle")

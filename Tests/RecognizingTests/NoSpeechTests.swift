@@ -54,7 +54,7 @@ import Testing
             let recognizer = try PocketSphinxRecognizer(
                 model: PocketSphinxModel(folder: PocketSphinxModel.debian), profile: profile)
             let hypothesis = try sound.samples(seed: seed).withUnsafeBufferPointer {
-                try recognizer.recognize($0, channel: nil, alternatives: 3) { _ throws(DeviceError) in }
+                try recognizer.recognize($0, from: nil, alternatives: 3) { _ throws(DeviceError) in }
             }
             #expect(hypothesis.words.isEmpty, "\(profile.name), seed \(seed): \(hypothesis.words.map(\.text))")
             #expect(hypothesis.alternatives.isEmpty)
@@ -76,7 +76,7 @@ import Testing
         #expect(samples.count > 2 * SamplePosition.rate)
         let recognizer = try PocketSphinxRecognizer(model: PocketSphinxModel(folder: PocketSphinxModel.debian))
         let words = try samples.withUnsafeBufferPointer {
-            try recognizer.recognize($0, channel: nil, alternatives: 3) { _ throws(DeviceError) in }
+            try recognizer.recognize($0, from: nil, alternatives: 3) { _ throws(DeviceError) in }
         }.words
         let mean = words.reduce(0) { $0 + $1.confidence } / Double(max(1, words.count))
         #expect(mean < 0.35, "\(words.map { ($0.text, $0.confidence) })")

@@ -8,7 +8,7 @@ import Testing
     private func voice(of samples: [Int16]) throws -> VoiceAnalytics? {
         let recognizer = try PocketSphinxRecognizer(model: PocketSphinxModel(folder: PocketSphinxModel.debian))
         return try samples.withUnsafeBufferPointer {
-            try recognizer.recognize($0, channel: nil, alternatives: 0) { _ throws(DeviceError) in }
+            try recognizer.recognize($0, from: nil, alternatives: 0) { _ throws(DeviceError) in }
         }.voice
     }
 

@@ -276,8 +276,8 @@ private actor FullArchive: Archive {
         try await whole.beginPass(recording: recording, engine: engine, profile: profile)
     }
     func endPass(_ pass: Int, recording: Int) async throws { try await whole.endPass(pass, recording: recording) }
-    func commit(_ segment: Segment, channel: ChannelState?, pass: Int, recording: Int) async throws {
-        try await whole.commit(segment, channel: channel, pass: pass, recording: recording)
+    func commit(_ segment: Segment, adaptation: AdaptationState?, pass: Int, recording: Int) async throws {
+        try await whole.commit(segment, adaptation: adaptation, pass: pass, recording: recording)
     }
     func transcribed(upTo position: SamplePosition, recording: Int) async throws {
         try await whole.transcribed(upTo: position, recording: recording)

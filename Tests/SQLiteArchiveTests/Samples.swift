@@ -21,7 +21,7 @@ extension SQLiteArchive {
         let pass = try beginPass(recording: recording, engine: engine, profile: "live")
         for (index, text) in texts.enumerated() {
             let segment = segment(index + 1, at: Int64(index) * 100_000, text)
-            try commit(segment, channel: nil, pass: pass, recording: recording)
+            try commit(segment, adaptation: nil, pass: pass, recording: recording)
         }
         return (recording, pass)
     }

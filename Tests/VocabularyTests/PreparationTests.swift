@@ -79,7 +79,7 @@ import Vocabulary
     ) throws -> String {
         let recognizer = try PocketSphinxRecognizer(model: model, profile: profile)
         return try samples.withUnsafeBufferPointer {
-            try recognizer.recognize($0, channel: nil, alternatives: 0) { _ throws(DeviceError) in }
+            try recognizer.recognize($0, from: nil, alternatives: 0) { _ throws(DeviceError) in }
         }.words.map(\.text).joined(separator: " ")
     }
 

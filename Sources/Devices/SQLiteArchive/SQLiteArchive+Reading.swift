@@ -149,5 +149,5 @@ private func passSummary(_ row: Row) -> PassSummary {
         id: row.integer(0), recording: row.integer(1),
         engine: EngineDescription(name: row.text(2), version: row.text(3), model: row.text(4)), profile: row.text(5),
         isComplete: row.integer(6) == 1, lastSegment: row.integer(7), committedUpTo: row.position(8),
-        channel: ChannelState(json: row.text(9)))
+        adaptation: AdaptationState(json: row.text(9)))
 }

@@ -97,12 +97,12 @@ package actor SQLiteArchive: ArchiveUpkeep {
         }
     }
 
-    package func commit(_ segment: Segment, channel: ChannelState?, pass: Int, recording: Int) throws {
+    package func commit(_ segment: Segment, adaptation: AdaptationState?, pass: Int, recording: Int) throws {
         try connection.transaction {
             try insert(segment, pass: pass, recording: recording)
-            if let channel = channel?.json {
+            if let adaptation = adaptation?.json {
                 // Not in the journal: after a loss, it is learnt anew.
-                try connection.run("UPDATE pass SET channel = ? WHERE id = ?", .text(channel), .integer(pass))
+                try connection.run("UPDATE pass SET channel = ? WHERE id = ?", .text(adaptation), .integer(pass))
             }
             try keep(
                 .segment(content: JournalSegment(segment), pass: try number(ofPass: pass, in: recording)),

@@ -5,14 +5,14 @@ import Platform
 ///
 /// They come from a streamed first pass; the committed text comes from the whole utterance. A failure costs the
 /// partials of one utterance and nothing else.
-struct PartialReading {
+struct PartialSession {
     /// A step that may take a while.
     struct Step: Sendable {
         fileprivate var command: WorkerCommand
         fileprivate var worker: Lease?
         fileprivate var ends: Bool
         fileprivate var begins: Bool
-        fileprivate var channel: ChannelState?
+        fileprivate var channel: AdaptationState?
         fileprivate var samples: [Int16]
         fileprivate var range: SampleRange
 
@@ -54,7 +54,7 @@ struct PartialReading {
     init(command: WorkerCommand) { self.command = command }
 
     /// The next step, where there is something to do and none is under way.
-    mutating func next(of cutter: UtteranceCutter, channel: ChannelState?, wanted: Bool) -> Step? {
+    mutating func next(of cutter: UtteranceCutter, channel: AdaptationState?, wanted: Bool) -> Step? {
         guard !isBusy else { return nil }
         guard wanted else {
             worker = nil

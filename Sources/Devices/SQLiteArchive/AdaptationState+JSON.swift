@@ -1,7 +1,7 @@
 import Core
 import FoundationEssentials
 
-extension ChannelState {
+extension AdaptationState {
     /// As a column keeps it; nil where a value is no number.
     var json: String? { (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) } }
 
