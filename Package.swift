@@ -33,6 +33,8 @@ let package = Package(
         door("CInih", pkgConfig: "inih", debian: "libinih-dev"),
         door("CLinux", pkgConfig: nil, debian: "libc6-dev"),
         door("CNettle", pkgConfig: "nettle", debian: "nettle-dev"),
+        // Opened at run time: nothing of it is needed to build.
+        .systemLibrary(name: "COnnxRuntime", path: "Sources/CLibraries/COnnxRuntime"),
         door("CPocketSphinx", pkgConfig: "pocketsphinx", debian: "libpocketsphinx-dev"),
         door("CSndfile", pkgConfig: "sndfile", debian: "libsndfile1-dev"),
         door("CSoxr", pkgConfig: "soxr", debian: "libsoxr-dev"),
@@ -49,12 +51,16 @@ let package = Package(
         room("Platform", inside: "Devices/Platform", uses: ["Core", "CLinux"]),
         room("Resampling", inside: "Devices/Resampling", uses: ["Core", "CSoxr"]),
         room("AlsaMicrophone", inside: "Devices/AlsaMicrophone", uses: ["Core", "Platform", "Resampling", "CAlsa"]),
-        room("AudioEncoder", inside: "Devices/AudioEncoder", uses: ["Core", "CNettle", "CSndfile"]),
+        room("Digests", inside: "Devices/Digests", uses: ["CNettle"]),
+        room("AudioEncoder", inside: "Devices/AudioEncoder", uses: ["Core", "CSndfile"]),
         room("FileMicrophone", inside: "Devices/FileMicrophone", uses: ["Core", "Platform", "Resampling", "CSndfile"]),
         room("GpioPanel", inside: "Devices/GpioPanel", uses: ["Core", "Platform", "CGpiod"]),
         room(
             "PocketSphinxRecognizer", inside: "Devices/PocketSphinxRecognizer",
             uses: ["Core", "Platform", "Vocabulary", "CPocketSphinx"]),
+        room(
+            "MoonshineRecognizer", inside: "Devices/MoonshineRecognizer",
+            uses: ["Core", "Platform", "Digests", "CLinux", "COnnxRuntime"]),
         room("WhisperRecognizer", inside: "Devices/WhisperRecognizer", uses: ["Core", "Platform"]),
         room("SQLiteArchive", inside: "Devices/SQLiteArchive", uses: ["Core", "Platform", "CSQLite"]),
 
@@ -71,15 +77,14 @@ let package = Package(
             "Appliance",
             uses: [
                 "Core", "Platform", "Recording", "Segmenting", "Recognizing", "Exporting", "Panel", "AlsaMicrophone",
-                "FileMicrophone", "GpioPanel", "PocketSphinxRecognizer", "SQLiteArchive", "WhisperRecognizer", "CInih",
-                "CLinux",
+                "FileMicrophone", "GpioPanel", "PocketSphinxRecognizer", "SQLiteArchive", "Vocabulary",
+                "WhisperRecognizer", "CInih", "CLinux",
             ]),
         .executableTarget(
             name: "fieldscribe",
             dependencies: [
                 "Core", "Platform", "Panel", "Recording", "Recognizing", "Exporting", "AudioEncoder", "Copying",
-                "FileMicrophone", "PocketSphinxRecognizer", "SQLiteArchive", "Vocabulary", "WhisperRecognizer",
-                "Appliance",
+                "FileMicrophone", "PocketSphinxRecognizer", "SQLiteArchive", "Vocabulary", "Appliance",
             ],
             path: "Sources/fieldscribe"),
 

@@ -12,7 +12,7 @@ package struct BoardSpeed: Sendable {
     private static let leastSeconds = 60.0
 
     private let folder: String
-    /// Another model is another speed, and so is a vocabulary beside it; nil for an engine that knows no profiles.
+    /// Another model is another speed, and so is a vocabulary beside it; nil for an engine whose speed is not measured.
     private let model: String?
     /// `quick` is at most so much faster than `live`. Measured was 1.3, and 1.6 with a vocabulary: so a board goes back to
     /// `live` only where that is certain to keep pace.
@@ -22,8 +22,7 @@ package struct BoardSpeed: Sendable {
         folder = configuration.cacheFolder
         let hasVocabulary = configuration.recognizer.vocabulary != nil
         mostQuickOverLive = hasVocabulary ? 2.5 : 2.0
-        let own = configuration.modelFolder(configuration.recognizer.model)
-        model = configuration.engine == .pocketSphinx ? own + (hasVocabulary ? " with a vocabulary" : "") : nil
+        model = configuration.engine.speedName(in: configuration)
     }
 
     /// Seconds of speech that a worker decodes with `live` in a second of CPU; nil where that was not measured.
@@ -62,15 +61,14 @@ extension Configuration {
         return DecodePlan(
             for: DecodePlan.Board(
                 cores: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))),
-                memoryMegabytes: megabytes, liveSpeed: BoardSpeed(self).live, sharesModel: engine == .pocketSphinx))
+                memoryMegabytes: megabytes, liveSpeed: BoardSpeed(self).live, sharesModel: engine.makesCopies))
     }
 
     /// The profile that keeps pace with speech on this board.
-    package var liveProfile: DecoderProfile {
-        // Other engines know no profiles.
-        guard engine == .pocketSphinx else { return .live }
+    package var liveProfile: String {
         let name = plan.profile
-        return DecoderProfile.all.first { $0.name == name } ?? .live
+        // One that has a single way of reading is told the same name always, so that its passes are not told apart.
+        return engine.profiles.contains(name) ? name : DecoderProfile.live.name
     }
 
     /// How many decode workers: as configured, else one a core as far as the board's memory goes.

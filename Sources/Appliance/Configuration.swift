@@ -51,9 +51,10 @@ extension Configuration {
             case yes, no
         }
 
-        /// `pocketsphinx`, `whisper`, `auto` for the best of them that is installed, or `command:PROGRAM`, with arguments
-        /// behind blanks, for one that speaks the protocol of decode workers. The default is `pocketsphinx`.
-        package var engine = "pocketsphinx"
+        /// The name of an engine in `EngineRegistry`, `auto` for the best of those that it may choose from, or
+        /// `command:PROGRAM`, with arguments behind blanks, for one that speaks the protocol of decode workers. The default is
+        /// `auto`.
+        package var engine = EngineRegistry.automaticName
 
         /// The file of a model for whisper.cpp. The default is none.
         package var whisperModel: String?
@@ -74,8 +75,8 @@ extension Configuration {
         /// The default is `dictation`.
         package var hint = Hint.dictation
 
-        /// What is written between the words when a transcript is shown or copied. The default is none.
-        package var punctuation = Punctuation.none
+        /// What is written between the words when a transcript is shown or copied. The default is `engine`: as it writes.
+        package var punctuation = Punctuation.engine
 
         /// Whether a recording that has ended is read once more, slower and better. The default is `automatic`: where the
         /// board has time and memory for it.

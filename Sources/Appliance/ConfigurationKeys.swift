@@ -23,12 +23,8 @@ extension ConfigurationKey {
         .whole("speech.overlap-milliseconds", \.speech.overlapMilliseconds, 250...750),
 
         .parsed(
-            "recognizer.engine", \.recognizer.engine, allowed: "auto, pocketsphinx, whisper or command:PROGRAM",
-            fault: "an engine",
-            show: { $0 },
-            parse: {
-                ["auto", "pocketsphinx", "whisper"].contains($0) || rest(of: $0, after: "command:") != nil ? $0 : nil
-            }),
+            "recognizer.engine", \.recognizer.engine, allowed: EngineRegistry.forms, fault: "an engine",
+            show: { $0 }, parse: { EngineRegistry.isName($0) ? $0 : nil }),
         .optionalPath("recognizer.whisper-model", \.recognizer.whisperModel),
         .parsed(
             "recognizer.model", \.recognizer.model,

@@ -9,7 +9,7 @@ import Recognizing
 func doctorDecoder(_ configuration: Configuration) async -> Result<DoctorFacts.Decoder, DeviceError> {
     do {
         let (samples, isOnSpeech) = measuringSound()
-        let pool = WorkerPool(try configuration.workerCommand(profile: .live), size: 1)
+        let pool = WorkerPool(try configuration.workerCommand(profile: "live"), size: 1)
         _ = try await pool.prepare()
         let start = MonotonicClock.nanoseconds
         let session = try await pool.begin(samples, channel: nil, alternatives: 0)

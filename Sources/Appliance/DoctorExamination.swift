@@ -49,8 +49,11 @@ package struct DoctorExamination: Sendable {
         facts.microphoneIsOurs = appliance == .running && doctorMicrophoneIsOurs(configuration)
         facts.microphones = ((try? captureDevices()) ?? []).map { "\($0.name) (\($0.description))" }
         progress(.decoder)
+        if configuration.recognizer.engine == EngineRegistry.automaticName {
+            facts.passedOver = EngineRegistry.lacks(for: configuration)
+        }
         do throws(DeviceError) {
-            _ = try configuration.workerCommand(profile: .live)
+            _ = try configuration.workerCommand(profile: "live")
             facts.decoder = await doctorDecoder(configuration)
         } catch { facts.modelError = error }
         return facts

@@ -124,6 +124,9 @@ package struct DoctorFacts: Sendable {
     package var lamp: Line
     package var modelError: DeviceError?
 
+    /// What engines lack that `auto` would rather take.
+    package var passedOver: [DeviceError] = []
+
     /// Nil where there is no model to measure with.
     package var decoder: Result<Decoder, DeviceError>?
     package var disk: Result<Disk, DeviceError>

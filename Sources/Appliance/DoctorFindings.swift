@@ -7,6 +7,11 @@ extension DoctorFacts {
         // One step after the other: as one sum, Swift 6.0.3 does not find its types in reasonable time.
         var all = configurationFindings
         all += [applianceFinding, soundFinding, finding(.button, button), finding(.lamp, lamp)]
+        all += passedOver.map {
+            var finding = DoctorFinding(.model, error: $0)
+            finding.status = .notice
+            return finding
+        }
         all += decoderFindings
         all += diskFindings
         all += permissionFindings
@@ -119,7 +124,8 @@ extension DoctorFacts {
         case nil: return []
         case .failure(let error): return [.init(.model, error: error)]
         case .success(let decoder):
-            let model = DoctorFinding(.model, .ok, "\(readerName): whole, and loads")
+            let model = DoctorFinding(
+                .model, .ok, "\(configuration.engine.reader(in: configuration)): whole, and loads")
             let sound = decoder.isOnSpeech ? "speech" : "a synthetic sound, so roughly"
             let speed = "\(one(decoder.timesRealTime)) x real time for one worker, on \(sound)"
             if plan(decoder).keepsPace == true {
@@ -131,15 +137,6 @@ extension DoctorFacts {
                     .decoder, .notice, "\(speed): too slow to keep up with speech",
                     remedy: "nothing is lost: the text is written after the recording; a faster board writes it live"),
             ]
-        }
-    }
-
-    /// The model that is used, or the program of the person's own.
-    private var readerName: String {
-        switch configuration.engine {
-        case .pocketSphinx: configuration.recognizer.model
-        case .whisper(let model): model.path
-        case .command: configuration.recognizer.engine
         }
     }
 

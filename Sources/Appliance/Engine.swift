@@ -3,30 +3,16 @@ import Exporting
 import Glibc
 import PocketSphinxRecognizer
 import Recognizing
-import WhisperRecognizer
-
-/// What reads recordings.
-package enum Engine: Hashable, Sendable {
-    case pocketSphinx
-    case whisper(WhisperModel)
-    /// A program of the person's own.
-    case command
-}
 
 extension Configuration {
-    /// The engine that `recognizer.engine` comes to: for `auto` whisper.cpp where it and a model for it are there.
-    package var engine: Engine {
-        let whisper = WhisperModel(path: recognizer.whisperModel ?? "")
-        switch recognizer.engine {
-        case "whisper": return .whisper(whisper)
-        case "auto": return (try? whisper.check()) == nil ? .pocketSphinx : .whisper(whisper)
-        default: return recognizer.engine.hasPrefix("command:") ? .command : .pocketSphinx
-        }
+    /// The engine that `recognizer.engine` comes to: for `auto` the first that is whole.
+    package var engine: any EngineEntry {
+        EngineRegistry.entry(named: recognizer.engine) ?? EngineRegistry.best(for: self)
     }
 
     /// Whether a second pass is wanted, and the engine would read otherwise than in the first.
     package var readsTwice: Bool {
-        guard engine == .pocketSphinx else { return false }
+        guard engine.readsTwice else { return false }
         return switch recognizer.secondPass {
         case .automatic: plan.secondPass
         case .yes: true
@@ -50,11 +36,13 @@ extension Configuration {
         return modelFolders.map { "\($0)/\(name)" }.first { access($0, F_OK) == 0 } ?? "\(modelFolders[0])/\(name)"
     }
 
-    /// The same with another model, and what belongs to that, or with another vocabulary or hint; nil leaves it as it is.
+    /// The same with another model, and what belongs to that, or with another engine, vocabulary or hint; nil leaves it as it
+    /// is.
     package func with(
-        model name: String?, vocabulary: String? = nil, hint: Recognizer.Hint? = nil
+        model name: String? = nil, engine: String? = nil, vocabulary: String? = nil, hint: Recognizer.Hint? = nil
     ) -> Configuration {
         var configuration = self
+        if let engine { configuration.recognizer.engine = engine }
         if let hint { configuration.recognizer.hint = hint }
         if let vocabulary { configuration.recognizer.vocabulary = vocabulary }
         guard let name else { return configuration }
@@ -73,71 +61,32 @@ extension Configuration {
         return (getenv("HOME").map { String(cString: $0) } ?? "/tmp") + "/.cache/fieldscribe"
     }
 
-    /// How to start a decode worker: this executable again, with its hidden subcommand.
+    /// How to start a decode worker: this executable again, with its hidden subcommand, or the person's own program.
     ///
-    /// - Throws: `DeviceError` with `missing` or `denied` where the model is not whole.
-    package func workerCommand(profile: DecoderProfile) throws(DeviceError) -> WorkerCommand {
-        switch engine {
-        case .pocketSphinx: return try commandOfPocketSphinx(profile: profile)
-        case .whisper(let whisper):
-            if recognizer.whisperModel == nil {
-                throw DeviceError(
-                    .missing, "recognizer.engine",
-                    "whisper needs a model of its own; name its file with recognizer.whisper-model")
-            }
-            try whisper.check()
-            return WorkerCommand(
-                path: Self.ownProgram, arguments: ["decode-worker", "--whisper-model", whisper.path],
-                model: whisper.path, profile: profile.name)
-        case .command: return try commandOfProgram(profile: profile)
-        }
+    /// - Parameter profile: one of the engine's; what knows none is told it all the same.
+    /// - Throws: `DeviceError` with `missing`, `denied` or `damaged` where what the engine needs is not whole.
+    package func workerCommand(profile: String) throws(DeviceError) -> WorkerCommand {
+        try engine.command(self, profile: profile)
     }
 
-    private static let ownProgram = "/proc/self/exe"
+    /// As workers are started.
+    static let ownProgram = "/proc/self/exe"
 
-    private func commandOfPocketSphinx(profile: DecoderProfile) throws(DeviceError) -> WorkerCommand {
-        let (folder, model) = (modelFolder(recognizer.model), model)
-        try model.check()
-        var vocabulary: [String] = []
-        if let file = recognizer.vocabulary {
-            guard access(file, R_OK) == 0 else {
-                throw DeviceError(
-                    errno == ENOENT || errno == ENOTDIR ? .missing : .denied, "access", status: errno,
-                    "\(file): this vocabulary \(errno == EACCES ? "may not be read" : "is not there"); correct "
-                        + "recognizer.vocabulary, or delete the line")
-            }
-            vocabulary = ["--vocabulary", file]
-        }
-        return WorkerCommand(
-            path: Self.ownProgram,
-            arguments: [
-                "decode-worker", "--profile", profile.name, "--model", folder,
-                "--language-model", model.languageModel, "--dictionary", model.dictionary,
-                "--hint", recognizer.hint.rawValue, "--cache", cacheFolder,
-            ] + vocabulary, model: folder, profile: profile.name, makesCopies: true)
+    /// What puts marks into transcripts on their way out, but ends no sentence by itself.
+    package var punctuatorWithoutModel: Punctuator {
+        Punctuator(recognizer.punctuation, writtenBy: EngineRegistry.punctuating)
     }
 
     /// What puts marks into transcripts on their way out.
     ///
     /// - Throws: `DeviceError` with `missing`, `denied` or `damaged` where the language model that is asked is not whole.
     package func punctuator() throws(DeviceError) -> Punctuator {
-        guard recognizer.punctuation.isAutomatic else { return Punctuator(recognizer.punctuation) }
+        guard recognizer.punctuation.isAutomatic else { return punctuatorWithoutModel }
         let model = model
         try model.check()
         let sentences = try SentenceModel(path: model.languageModel)
-        return Punctuator(recognizer.punctuation) { sentences.odds(before: $0, after: $1) }
-    }
-
-    /// A program of the person's own, which hears of settings by its environment alone: it loads what it likes.
-    private func commandOfProgram(profile: DecoderProfile) throws(DeviceError) -> WorkerCommand {
-        let words = recognizer.engine.dropFirst("command:".count).split(separator: " ").map(String.init)
-        let program = words.first ?? ""
-        guard program.hasPrefix("/"), access(program, X_OK) == 0 else {
-            throw DeviceError(
-                .missing, "access", status: errno,
-                "\(program): recognizer.engine names a program that is not there or may not be run; name it by its whole "
-                    + "path, or set recognizer.engine = pocketsphinx")
+        return Punctuator(recognizer.punctuation, writtenBy: EngineRegistry.punctuating) {
+            sentences.odds(before: $0, after: $1)
         }
-        return WorkerCommand(path: program, arguments: Array(words.dropFirst()), model: program, profile: profile.name)
     }
 }

@@ -139,7 +139,7 @@ package final class Recorder: Service {
     func restWorkers() async {
         guard let old = pool.withLock({ $0 }) else { return }
         await old.rest()
-        guard await old.isEmpty, old.profile != configuration.liveProfile.name else { return }
+        guard await old.isEmpty, old.profile != configuration.liveProfile else { return }
         pool.withLock { if $0 === old { $0 = nil } }
     }
 
@@ -150,7 +150,7 @@ package final class Recorder: Service {
         try secondPool.withLock { pool in
             if let pool { return pool }
             let new = WorkerPool(
-                try configuration.workerCommand(profile: .final), size: configuration.workerCount,
+                try configuration.workerCommand(profile: SecondPass.profile), size: configuration.workerCount,
                 niceness: SecondPass.niceness)
             pool = new
             return new

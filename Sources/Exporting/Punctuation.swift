@@ -1,11 +1,15 @@
 /// What is written between the words when a transcript is shown. What is kept stays as it was heard.
 package enum Punctuation: String, Sendable, CaseIterable {
-    /// Nothing.
+    /// As the engine writes it, which may be nothing.
+    case engine
+    /// Nothing: of an engine that writes marks and capitals, its words without them.
     case none
-    /// Full stops and capitals, where pauses and the language model tell that a sentence ends.
+    /// Full stops and capitals, where pauses and the language model tell that a sentence ends; where an engine writes them, its
+    /// own.
     case automatic
     /// The marks whose names somebody says: comma, period, question mark, new line, new paragraph.
     case spoken
+    /// `automatic` and `spoken`; where an engine writes marks, its own.
     case both
 
     package var isAutomatic: Bool { self == .automatic || self == .both }

@@ -59,18 +59,28 @@ package struct Punctuator: Sendable {
 
     private let punctuation: Punctuation
     private let odds: SentenceOdds?
+    private let engines: Set<String>
 
-    /// - Parameter odds: what the language model says; without it no sentence ends by itself.
-    package init(_ punctuation: Punctuation, odds: SentenceOdds? = nil) {
+    /// - Parameters:
+    ///   - engines: the names of those that write marks and capitals themselves.
+    ///   - odds: what the language model says; without it no sentence ends by itself.
+    package init(_ punctuation: Punctuation, writtenBy engines: Set<String> = [], odds: SentenceOdds? = nil) {
         self.punctuation = punctuation
+        self.engines = engines
         self.odds = odds
     }
 
-    /// The transcript with marks; a segment that held nothing but their names is left out.
+    /// The transcript with marks, or without; a segment that held nothing but them, or their names, is left out.
     package func punctuated(_ timeline: Timeline) -> Timeline {
-        guard punctuation != .none else { return timeline }
+        let isWritten = engines.contains(timeline.engine.name)
+        switch punctuation {
+        case .engine: return timeline
+        case .none: return isWritten ? Self.bare(timeline) : timeline
+        case .automatic, .both: if isWritten { return timeline }
+        case .spoken: break
+        }
         var places = Self.places(of: timeline)
-        if punctuation.isSpoken { places = Self.withSpokenMarks(places) }
+        if punctuation.isSpoken { places = Self.withSpokenMarks(places, isWritten: isWritten) }
         if punctuation.isAutomatic, let odds {
             for boundary in Self.boundaries(places, odds) where boundary.score > 0 {
                 places[boundary.word].mark = "." + places[boundary.word].mark
@@ -81,9 +91,30 @@ package struct Punctuator: Sendable {
         var timeline = timeline
         for index in timeline.segments.indices.reversed() where !timeline.segments[index].words.isEmpty {
             let words = places.filter { $0.segment == index }.map { place in
-                Word(place.word.text + place.mark, place.word.range, confidence: place.word.confidence)
+                var word = place.word
+                word.text += place.mark
+                return word
             }
             timeline.segments[index].words = words
+            if words.isEmpty { timeline.segments.remove(at: index) }
+        }
+        return timeline
+    }
+
+    /// The transcript without marks and capitals.
+    private static func bare(_ timeline: Timeline) -> Timeline {
+        var timeline = timeline
+        for index in timeline.segments.indices.reversed() where !timeline.segments[index].words.isEmpty {
+            let words = timeline.segments[index].words.map { word in
+                var word = word
+                word.text = bareWord(word.text)
+                return word
+            }.filter { !$0.text.isEmpty }
+            timeline.segments[index].words = words
+            timeline.segments[index].alternatives = timeline.segments[index].alternatives.map {
+                let text = $0.text.split(separator: " ").map { bareWord(String($0)) }.filter { !$0.isEmpty }
+                return Alternative(text: text.joined(separator: " "), confidence: $0.confidence)
+            }
             if words.isEmpty { timeline.segments.remove(at: index) }
         }
         return timeline
@@ -119,16 +150,23 @@ package struct Punctuator: Sendable {
         }
     }
 
-    private static func withSpokenMarks(_ places: [Place]) -> [Place] {
+    private static func withSpokenMarks(_ places: [Place], isWritten: Bool) -> [Place] {
         var marked: [Place] = []
         var rest = places[...]
         while let place = rest.first {
             let name = names.first { name in
-                rest.prefix(name.words.count).map { $0.word.text.lowercased() } == name.words
+                rest.prefix(name.words.count).map { bareWord($0.word.text) } == name.words
             }
             if let name {
                 rest = rest.dropFirst(name.words.count)
-                if let last = marked.indices.last { marked[last].mark += name.mark }
+                guard let last = marked.indices.last else { continue }
+                // In the place of what the engine made of the pause before the name.
+                if isWritten, name.mark.first?.isPunctuation ?? false, marked[last].word.text.count > 1,
+                    let mark = marked[last].word.text.last, ",.;:".contains(mark)
+                {
+                    marked[last].word.text.removeLast()
+                }
+                marked[last].mark += name.mark
             } else {
                 rest = rest.dropFirst()
                 marked.append(place)

@@ -1,39 +1,38 @@
 import Core
 import Segmenting
 
-/// What a whole recording teaches about its channel and its speaker, before it is read.
+/// What a whole recording teaches an engine about its channel and its speaker, before it is read.
 ///
-/// The mean over all speech costs next to nothing. The warp is chosen by how well some of the utterances fit when they
-/// are read with each; from little speech it cannot be told, and is left alone.
+/// To hear all speech once costs next to nothing. Whether another state suits the speaker better is told by how well some of
+/// the utterances fit when they are read from each that the engine names; from little speech it cannot be told, and none is
+/// tried.
 struct ChannelSurvey: Sendable {
-    /// The utterances by which the warp is chosen: longer ones, in samples, up to so much together.
+    /// The utterances by which a state is chosen: longer ones, in samples, up to so much together.
     private static let sample = (
         shortest: 2 * SamplePosition.rate, least: 20 * SamplePosition.rate,
         most: 40 * SamplePosition.rate
     )
-    /// From the speaker who is nearest to the model outwards.
-    private static let warps = [0.92, 1.08]
-    private static let farther = [0.92: 0.86, 1.08: 1.16]
-    /// A warp must fit better by so much a frame of 10 ms: below it chance decides.
+    /// The first step away from the engine's own state must fit better by so much a frame of 10 ms: below it chance decides.
     private static let margin = 0.2
     private static let samplesPerFrame = 160.0
 
     let pool: WorkerPool
     let speech: SpeechSettings
 
-    /// The recording's channel; nil where the engine does not tell.
+    /// The state from which the whole recording is read; nil where the engine does not tell.
     func channel(of audio: SecondPass.Opening) async throws -> AdaptationState? {
-        let (channel, sample) = try await mean(of: audio(), warp: nil)
-        guard channel != nil, let warp = try await warp(sample) else { return channel }
-        return try await mean(of: audio(), warp: warp).channel
+        let (surveyed, sample) = try await survey(audio(), from: nil)
+        guard let surveyed, let best = try await best(of: surveyed.candidates, for: sample) else {
+            return surveyed?.state
+        }
+        return try await survey(audio(), from: best).surveyed?.state
     }
 
-    private func mean(
-        of source: any AudioSource, warp: Double?
-    ) async throws -> (channel: AdaptationState?, sample: [[Int16]]) {
+    private func survey(
+        _ source: any AudioSource, from first: AdaptationState?
+    ) async throws -> (surveyed: WorkerPool.Surveyed?, sample: [[Int16]]) {
         var cutter = UtteranceCutter(settings: speech, start: .zero, firstID: 1)
-        var sum: [Double] = []
-        var weight = 0.0
+        var surveyed: WorkerPool.Surveyed?
         var sample: [[Int16]] = []
         var sampled = 0
         var isOver = false
@@ -42,48 +41,41 @@ struct ChannelSurvey: Sendable {
             let chunk = try await source.next()
             isOver = chunk == nil
             for cut in chunk.map({ cutter.take($0) }) ?? cutter.finish() {
-                guard let mean = try await pool.survey(cut.samples, warp: warp)?.cepstralMean else { continue }
-                if sum.isEmpty { sum = mean.map { _ in 0 } }
-                guard sum.count == mean.count else { continue }
-                let count = Double(cut.samples.count)
-                for index in sum.indices { sum[index] += count * Double(mean[index]) }
-                weight += count
+                guard let next = try await pool.survey(cut.samples, into: surveyed?.state ?? first) else { continue }
+                surveyed = next
                 if cut.samples.count >= Self.sample.shortest, sampled < Self.sample.most {
                     sample.append(cut.samples)
                     sampled += cut.samples.count
                 }
             }
         }
-        let channel = weight > 0 ? AdaptationState(cepstralMean: sum.map { Float($0 / weight) }, warp: warp) : nil
-        return (channel, sampled >= Self.sample.least ? sample : [])
+        return (surveyed, sampled >= Self.sample.least ? sample : [])
     }
 
-    /// The warp with which the sample fits best; nil for none.
-    private func warp(_ sample: [[Int16]]) async throws -> Double? {
-        guard !sample.isEmpty, let plain = try await fit(sample, warp: nil) else { return nil }
-        var best = (warp: nil as Double?, fit: plain + Self.margin)
-        for warp in Self.warps {
-            guard let fit = try await fit(sample, warp: warp), fit > best.fit else { continue }
-            best = (warp, fit)
+    /// The candidate with which the sample fits best; nil for none.
+    private func best(of ways: [[AdaptationState]], for sample: [[Int16]]) async throws -> AdaptationState? {
+        guard !sample.isEmpty, !ways.isEmpty, let plain = try await fit(sample, from: nil) else { return nil }
+        var best = (way: [] as ArraySlice<AdaptationState>, fit: plain + Self.margin)
+        for way in ways {
+            guard let first = way.first, let fit = try await fit(sample, from: first), fit > best.fit else { continue }
+            best = (way[...], fit)
         }
-        if let next = best.warp.flatMap({ Self.farther[$0] }), let fit = try await fit(sample, warp: next),
-            fit > best.fit
-        {
-            best.warp = next
+        // Farther on as long as it gets better.
+        while let next = best.way.dropFirst().first, let fit = try await fit(sample, from: next), fit > best.fit {
+            best = (best.way.dropFirst(), fit)
         }
-        return best.warp
+        return best.way.first
     }
 
     /// Score a frame, over the whole sample; nil where an utterance has none, or cannot be read: that is told when its turn
     /// comes.
-    private func fit(_ sample: [[Int16]], warp: Double?) async throws -> Double? {
-        let channel = warp.map { AdaptationState(cepstralMean: [], warp: $0) }
+    private func fit(_ sample: [[Int16]], from state: AdaptationState?) async throws -> Double? {
         return try await withThrowingTaskGroup(of: Double?.self) { group in
             for samples in sample {
                 group.addTask { [pool] in
                     do {
-                        let session = try await pool.begin(samples, channel: channel, alternatives: 0)
-                        return try await pool.finish(session, samples, channel: channel, alternatives: 0).hypothesis
+                        let session = try await pool.begin(samples, channel: state, alternatives: 0)
+                        return try await pool.finish(session, samples, channel: state, alternatives: 0).hypothesis
                             .score
                     } catch let error as DeviceError where error.isOfOneUtterance { return nil }
                 }

@@ -50,8 +50,13 @@ package struct DecodeWorker: ~Copyable {
 
     private mutating func utterance(_ request: WorkerProtocol.Request, _ recognizer: any Recognizer) throws {
         if request.survey == true { return try survey(request, recognizer) }
+        guard let recognizer = recognizer as? any Adaptation else {
+            try readAll()
+            let reading = ReadingRequest(alternatives: request.alternatives)
+            return try tell(samples.withUnsafeBufferPointer { try recognizer.read($0, reading) })
+        }
         var failure: DeviceError?
-        do throws(DeviceError) { try recognizer.begin(channel: request.channel) } catch { failure = error }
+        do throws(DeviceError) { try recognizer.begin(from: request.channel) } catch { failure = error }
         samples.removeAll(keepingCapacity: true)
         // To the end, whatever fails: the next frame has to be the next request.
         while try readAudio() {
@@ -66,8 +71,11 @@ package struct DecodeWorker: ~Copyable {
             } catch { failure = error }
         }
         if let failure { throw failure }
-        if let channel = try recognizer.close() { try reply(.init(channel: channel)) }
-        let hypothesis = try recognizer.finish(alternatives: request.alternatives)
+        if let state = try recognizer.close() { try reply(.init(channel: state)) }
+        try tell(recognizer.finish(alternatives: request.alternatives))
+    }
+
+    private mutating func tell(_ hypothesis: Hypothesis) throws {
         try reply(
             .init(
                 result: .init(
@@ -77,10 +85,12 @@ package struct DecodeWorker: ~Copyable {
     }
 
     private mutating func survey(_ request: WorkerProtocol.Request, _ recognizer: any Recognizer) throws {
-        samples.removeAll(keepingCapacity: true)
-        while try readAudio() {}
-        let channel = try samples.withUnsafeBufferPointer { try recognizer.survey($0, warp: request.channel?.warp) }
-        if let channel { try reply(.init(channel: channel)) }
+        try readAll()
+        if let recognizer = recognizer as? any Adaptation,
+            let state = try samples.withUnsafeBufferPointer({ try recognizer.survey($0, into: request.channel) })
+        {
+            try reply(.init(channel: state, candidates: recognizer.candidates))
+        }
         try reply(.init(result: .init(words: [], alternatives: [], cpuSeconds: cpuSinceReport())))
     }
 
@@ -97,15 +107,22 @@ package struct DecodeWorker: ~Copyable {
     }
 
     private mutating func partials(_ request: WorkerProtocol.Request, _ recognizer: any Recognizer) throws {
-        try recognizer.beginPartials(channel: request.channel)
+        let recognizer = recognizer as? any PartialReading
+        try recognizer?.beginPartials(from: request.channel)
         samples.removeAll(keepingCapacity: true)
         while try readAudio() {
-            let text = try samples.withUnsafeBufferPointer { try recognizer.partial(after: $0) }
+            let text = try samples.withUnsafeBufferPointer { try recognizer?.partial(after: $0) }
             samples.removeAll(keepingCapacity: true)
-            try reply(.init(partial: text))
+            try reply(.init(partial: text ?? ""))
         }
-        try recognizer.endPartials()
+        try recognizer?.endPartials()
         try reply(.init(done: true))
+    }
+
+    /// Reads an utterance to its end into `samples`.
+    private mutating func readAll() throws {
+        samples.removeAll(keepingCapacity: true)
+        while try readAudio() {}
     }
 
     /// Adds the next audio frame to `samples`; false at the utterance's end.

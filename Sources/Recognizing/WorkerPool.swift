@@ -22,6 +22,13 @@ package actor WorkerPool {
         fileprivate var reply: WorkerProtocol.Reply
     }
 
+    /// What a recording has taught the engine so far.
+    struct Surveyed: Sendable {
+        var state: AdaptationState
+        /// `Adaptation.candidates`.
+        var candidates: [[AdaptationState]]
+    }
+
     /// An utterance that a worker hears while it is still being spoken.
     struct Hearing: Sendable {
         fileprivate var worker: Lease
@@ -150,15 +157,15 @@ package actor WorkerPool {
         }
     }
 
-    /// What an utterance alone teaches of the channel, without reading it; nil where the engine does not tell.
+    /// Adds to a state what an utterance teaches, without reading it; nil where the engine does not tell.
     ///
     /// - Throws: `DeviceError` where no worker can be started; one that dies is no error, the utterance is left out.
-    func survey(_ samples: [Int16], warp: Double?) async throws -> AdaptationState? {
+    func survey(_ samples: [Int16], into state: AdaptationState?) async throws -> Surveyed? {
         let worker = try await acquire()
         do {
-            let channel = try await Self.blocking { try worker.process.survey(samples, warp: warp) }
+            let surveyed = try await Self.blocking { try worker.process.survey(samples, into: state) }
             release(worker)
-            return channel
+            return surveyed
         } catch {
             discard()
             return nil

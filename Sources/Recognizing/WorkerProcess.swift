@@ -105,20 +105,20 @@ final class WorkerProcess {
         return try next(within: samples)
     }
 
-    /// What an utterance alone teaches of the channel; nil where the engine does not tell.
-    func survey(_ samples: [Int16], warp: Double?) throws -> AdaptationState? {
-        var request = request(partials: false, 0, warp.map { AdaptationState(cepstralMean: [], warp: $0) })
+    /// Adds to a state what an utterance teaches; nil where the engine does not tell.
+    func survey(_ samples: [Int16], into state: AdaptationState?) throws -> WorkerPool.Surveyed? {
+        var request = request(partials: false, 0, state)
         request.survey = true
         try send(.request, JSONEncoder().encode(request))
         try send(samples)
         try send(.end, Data())
         var reply = try next(within: samples.count)
-        let channel = reply.channel
+        let surveyed = reply.channel.map { WorkerPool.Surveyed(state: $0, candidates: reply.candidates ?? []) }
         while reply.result == nil {
             if let failure = reply.error { throw DeviceError(failure) }
             reply = try next(within: samples.count)
         }
-        return channel
+        return surveyed
     }
 
     /// Waits for what `begin` announced.

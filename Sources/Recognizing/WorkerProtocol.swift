@@ -25,21 +25,24 @@ package enum WorkerProtocol {
         /// Whether the worker answers each audio frame with a `partial` and the end with nothing but a `done`.
         package var partials = false
         package var alternatives = 0
+        /// What the engine has learnt before.
         package var channel: AdaptationState?
-        /// Whether only the channel is wanted, at `channel`'s warp, and a result without words.
+        /// Whether only `channel` with what this utterance teaches is wanted, and a result without words.
         package var survey: Bool?
         /// Where speech is, in samples from the first, where several utterances are to be read as one; else left out.
         package var parts: [SampleRange]?
     }
 
-    /// A line from the worker: exactly one of the fields is set, but for `copies`.
+    /// A line from the worker: exactly one of the fields is set, but for `copies` and `candidates`.
     package struct Reply: Codable, Sendable {
         /// The model is loaded.
         package var ready: EngineDescription?
         /// Beside `ready`: the processes of the copies that the worker was asked for, which serve as it does.
         package var copies: [Int32]?
-        /// The channel after this utterance; comes before the search.
+        /// What the engine has learnt up to the end of this utterance; comes before the search.
         package var channel: AdaptationState?
+        /// Beside `channel` in the answer to a survey: `Adaptation.candidates`.
+        package var candidates: [[AdaptationState]]?
         package var result: Result?
         package var partial: String?
         /// A partial utterance has ended.

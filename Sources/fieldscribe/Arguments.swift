@@ -77,8 +77,14 @@ struct Arguments {
         }
     }
 
+    /// The settings; `--engine` of a command that knows it takes the place of theirs.
     func configuration() throws -> Configuration {
-        try Configuration.load(explicitPath: values["--config"], environment: Self.environment)
+        let engine = values["--engine"]
+        if let engine, !EngineRegistry.isName(engine) {
+            throw UsageError("\(command.name): --engine \(engine): choose one of \(EngineRegistry.forms)")
+        }
+        return try Configuration.load(explicitPath: values["--config"], environment: Self.environment).with(
+            engine: engine)
     }
 
     /// The settings with what the words say of this recording alone.

@@ -11,11 +11,13 @@ import SQLiteArchive
 enum DemoCommand: Command {
     static let name = "demo"
     static let summary = "Show the recorder at work on this machine, without microphone or button."
-    static let usage = "[--directory DIR]"
+    static let usage = "[--directory DIR] [--engine E]"
     static let details = """
           --directory DIR    where the demo's archive and files go; default fieldscribe-demo in $TMPDIR or /tmp
+          --engine E         \(EngineRegistry.forms); default
+                             recognizer.engine
         """
-    static let options = (values: ["--directory"], flags: [String]())
+    static let options = (values: ["--directory", "--engine"], flags: [String]())
 
     static func run(_ arguments: Arguments) async throws {
         try arguments.expect(0, "nothing else")

@@ -74,7 +74,7 @@ enum ExportCommand: Command {
     private static func punctuator(_ configuration: Configuration) -> Punctuator {
         do throws(DeviceError) { return try configuration.punctuator() } catch {
             Terminal.say("fieldscribe: \(error.message); copied without full stops")
-            return Punctuator(configuration.recognizer.punctuation)
+            return configuration.punctuatorWithoutModel
         }
     }
 

@@ -22,7 +22,9 @@ enum ModelsCommand: Command {
     private struct Row: Encodable {
         var name: String
         var path: String
+        var engine: String
         var language: String
+        var licence: String?
         var sampleRate: Int
         var bytes: Int64
         var sha256: String
@@ -35,26 +37,35 @@ enum ModelsCommand: Command {
     static func run(_ arguments: Arguments) async throws {
         let configuration = try arguments.configuration()
         let chosen = configuration.modelFolder(configuration.recognizer.model)
-        var models = ModelFolder.installed(in: configuration.modelFolders)
-        if !models.contains(where: { $0.path == chosen }) { models.append(ModelFolder(path: chosen)) }
-        if !arguments.rest.isEmpty {
-            models = arguments.rest.map { ModelFolder(path: configuration.modelFolder($0)) }
+        var models = EngineRegistry.all.flatMap { engine in
+            engine.models(in: configuration).map { (engine: engine.name, model: $0) }
         }
-        let rows = try models.map { model in
+        let asked = arguments.rest.map { configuration.modelFolder($0) }
+        if !asked.isEmpty {
+            models = asked.compactMap { model(at: $0) }
+        } else if !models.contains(where: { $0.model.path == chosen }), let model = model(at: chosen) {
+            models.append(model)
+        }
+        let rows = try models.map { engine, model in
             Row(
-                name: model.name, path: model.path, language: model.language, sampleRate: model.sampleRate,
-                bytes: model.bytes, sha256: try checksum(model), isChosen: model.path == chosen,
-                problems: model.problems)
+                name: model.name, path: model.path, engine: engine, language: model.language, licence: model.licence,
+                sampleRate: model.sampleRate, bytes: model.bytes, sha256: try checksum(model),
+                isChosen: model.path == chosen, problems: model.problems)
         }
         try Terminal.print(arguments.has("--json") ? jsonText(rows) : rows.map(text).joined())
         // A model that nobody asked for and nobody uses may be as it likes.
-        let bad = rows.filter { !$0.problems.isEmpty && ($0.isChosen || !arguments.rest.isEmpty) }
-        if let first = bad.first { throw Ending(status: lacksFile(first.path) ? 3 : 4) }
+        let bad = models.filter {
+            !$0.model.problems.isEmpty && ($0.model.path == chosen || !arguments.rest.isEmpty)
+        }
+        if let first = bad.first { throw Ending(status: first.model.lacksFile ? 3 : 4) }
     }
 
-    private static func lacksFile(_ path: String) -> Bool {
-        do throws(DeviceError) { try ModelFolder(path: path).model.check() } catch { return error.code == .missing }
-        return false
+    /// The model in a folder, by the first engine that knows its form.
+    private static func model(at path: String) -> (engine: String, model: InstalledModel)? {
+        for engine in EngineRegistry.all {
+            if let model = engine.model(at: path) { return (engine.name, model) }
+        }
+        return nil
     }
 
     private static func text(_ row: Row) -> String {
@@ -62,12 +73,12 @@ enum ModelsCommand: Command {
         let megabytes = (row.bytes + 500_000) / 1_000_000
         let head =
             "\(row.isChosen ? "*" : " ") \(row.name)  \(language)  \(row.sampleRate) Hz  \(megabytes) MB  "
-            + "sha256 \(row.sha256.prefix(12))  \(row.path)\n"
+            + "sha256 \(row.sha256.prefix(12))  \(row.licence.map { "\($0)  " } ?? "")\(row.path)\n"
         return head + row.problems.map { "    \($0)\n" }.joined()
     }
 
     /// As this prints it in the folder: `find . -type f | LC_ALL=C sort | xargs sha256sum | sha256sum`.
-    private static func checksum(_ model: ModelFolder) throws -> String {
+    private static func checksum(_ model: InstalledModel) throws -> String {
         let names = model.files.map { "." + $0.dropFirst(model.path.count) }
             .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         return Digest.of(try names.map { "\(try checksum("\(model.path)/\($0)"))  \($0)\n" }.joined())

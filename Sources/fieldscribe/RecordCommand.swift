@@ -11,19 +11,21 @@ enum RecordCommand: Command {
     static let name = "record"
     static let summary = "Record from the microphone into the archive, and write down what is said."
     static let usage =
-        "[--seconds N] [--microphone M] [--directory DIR] [--json] [--audio-only] [--model NAME] [--vocabulary FILE] [--hint H]"
+        "[--seconds N] [--microphone M] [--directory DIR] [--json] [--audio-only] [--engine E] [--model NAME] [--vocabulary FILE] [--hint H]"
     static let details = """
           --seconds N        stop after N seconds; else Ctrl-C stops, and a second Ctrl-C leaves the rest of the text
           --microphone M     alsa:NAME, file:PATH, file+fast:PATH or tone:HZ; default capture.device
           --directory DIR    where archive and recordings are kept; default storage.directory
           --json             print events, an object a line
           --audio-only       record without writing down
+          --engine E         \(EngineRegistry.forms); default
+                             recognizer.engine
           --model NAME       a model that fieldscribe models lists, or its folder; default recognizer.model
           --vocabulary FILE  words and phrases to prefer, or a grammar; default recognizer.vocabulary
           --hint H           dictation, search (a few words) or confirmation (yes, no, numbers); default recognizer.hint
         """
     static let options = (
-        values: ["--seconds", "--microphone", "--directory", "--model", "--vocabulary", "--hint"],
+        values: ["--seconds", "--microphone", "--directory", "--engine", "--model", "--vocabulary", "--hint"],
         flags: ["--json", "--audio-only"]
     )
 

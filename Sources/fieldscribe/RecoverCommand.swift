@@ -8,7 +8,7 @@ import SQLiteArchive
 enum RecoverCommand: Command {
     static let name = "recover"
     static let summary = "Repair what a power cut left, and write down what is still to be written."
-    static let usage = "[--no-transcribe] [--json] [--directory DIR]"
+    static let usage = "[--no-transcribe] [--json] [--directory DIR] [--engine E]"
     static let details = """
         Recordings that were cut off get a header that tells their true length. Recordings that the archive does not
         know are taken over from their folders; those whose audio is gone are marked. A damaged database is set aside as
@@ -18,11 +18,13 @@ enum RecoverCommand: Command {
           --no-transcribe    repair only; the rest of the text is written by the appliance, or the next recover
           --json             print one JSON document
           --directory DIR    where archive and recordings are; default storage.directory
+          --engine E         \(EngineRegistry.forms); default
+                             recognizer.engine
 
         Exit status: 0 all is well, or was repaired; 1 the appliance or another command is using the archive; 4 damaged
         data was found that could not be made whole.
         """
-    static let options = (values: ["--directory"], flags: ["--no-transcribe", "--json"])
+    static let options = (values: ["--directory", "--engine"], flags: ["--no-transcribe", "--json"])
 
     private struct Report: Encodable {
         var findings: [FindingRow]

@@ -11,8 +11,8 @@ enum ShowCommand: Command {
     static let details = """
           ID                 a number, as fieldscribe list shows it
           --format F         \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); default text
-          --punctuation P    none, automatic (sentences), spoken (marks that were said) or both; default
-                             recognizer.punctuation
+          --punctuation P    engine (as it writes), none, automatic (sentences), spoken (marks that were said) or both;
+                             default recognizer.punctuation
           --directory DIR    where the archive is; default storage.directory
         """
     static let options = (values: ["--format", "--punctuation", "--directory"], flags: [String]())

@@ -3,7 +3,6 @@ import Core
 import Exporting
 import Glibc
 import Platform
-import PocketSphinxRecognizer
 import Recognizing
 
 /// Files in, transcripts out: without daemon or archive.
@@ -11,7 +10,7 @@ enum TranscribeCommand: Command {
     static let name = "transcribe"
     static let summary = "Write down what is said in audio files."
     static let usage =
-        "FILE... [--format F] [--output DIR] [--jobs N] [--pass live|final|quick] [--alternatives N] [--model NAME] [--vocabulary FILE] [--hint H] [--punctuation P]"
+        "FILE... [--format F] [--output DIR] [--jobs N] [--pass live|final|quick] [--alternatives N] [--engine E] [--model NAME] [--vocabulary FILE] [--hint H] [--punctuation P]"
     static let details = """
           FILE               audio of any format that libsndfile reads, any rate, any channels; - is standard input
           --format F         \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); default text
@@ -20,15 +19,18 @@ enum TranscribeCommand: Command {
           --pass P           live; final reads twice as carefully, for four to five times the CPU; quick, for
                              the smallest boards, takes less; default live
           --alternatives N   other readings a segment; default 3
+          --engine E         \(EngineRegistry.forms); default
+                             recognizer.engine
           --model NAME       a model that fieldscribe models lists, or its folder; default recognizer.model
           --vocabulary FILE  words and phrases to prefer, or a grammar; default recognizer.vocabulary
           --hint H           dictation, search (a few words) or confirmation (yes, no, numbers); default recognizer.hint
-          --punctuation P    none, automatic (sentences), spoken (marks that were said) or both; default
-                             recognizer.punctuation
+          --punctuation P    engine (as it writes), none, automatic (sentences), spoken (marks that were said) or both;
+                             default recognizer.punctuation
         """
     static let options = (
         values: [
-            "--format", "--output", "--jobs", "--pass", "--alternatives", "--model", "--vocabulary", "--hint",
+            "--format", "--output", "--jobs", "--pass", "--alternatives", "--engine", "--model", "--vocabulary",
+            "--hint",
             "--punctuation",
         ],
         flags: [String]()
@@ -40,7 +42,7 @@ enum TranscribeCommand: Command {
             throw UsageError("transcribe: name a file; see fieldscribe transcribe --help")
         }
         let jobs = try arguments.number("--jobs", in: 1...64, default: configuration.workerCount)
-        let profile = try arguments.choice("--pass", of: DecoderProfile.all, named: \.name, default: .live)
+        let profile = try profile(arguments, of: configuration.engine)
         var settings = Transcriber.Settings()
         settings.speech = configuration.speech
         settings.alternatives = try arguments.number("--alternatives", in: 0...100, default: 3)
@@ -55,11 +57,18 @@ enum TranscribeCommand: Command {
         }
         defer { withExtendedLifetime(interrupts) {} }
         let batch = TranscriptionBatch(
-            pool: pool, engine: try await pool.prepare(), settings: settings, isSecondPass: profile == .final,
+            pool: pool, engine: try await pool.prepare(), settings: settings,
+            isSecondPass: profile == SecondPass.profile,
             output: output, punctuator: try arguments.punctuator(configuration),
             progress: ProgressBar(files: arguments.rest.count))
         let status = try await batch.run(arguments.rest, jobs: jobs)
         await pool.rest()
         if status != 0 { throw Ending(status: status) }
+    }
+
+    /// What has a single way of reading takes any name.
+    private static func profile(_ arguments: Arguments, of engine: any EngineEntry) throws -> String {
+        let known = engine.knowsProfiles ? engine.profiles : EngineRegistry.profiles
+        return try arguments.choice("--pass", of: known, named: { $0 }, default: "live")
     }
 }

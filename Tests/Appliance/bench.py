@@ -31,8 +31,9 @@ def same_as_heard(data, what):
 
 
 class Bench:
-    def __init__(self, image, package, state, work):
-        self.image, self.package, self.state, self.work = image, package, state, work
+    def __init__(self, image, package, state, work, model=None):
+        """`model` is a folder with the packages of the better engine."""
+        self.image, self.package, self.state, self.work, self.model = image, package, state, work, model
 
     def folder(self, name):
         """An empty folder for a scenario."""

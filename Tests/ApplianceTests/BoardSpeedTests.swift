@@ -32,34 +32,34 @@ import Testing
     @Test("before anything was measured it is read with live, as on a fast board")
     func unknown() {
         #expect(BoardSpeed(configuration()).live == nil)
-        #expect(configuration().liveProfile == .live && configuration().plan.keepsPace == nil)
+        #expect(configuration().liveProfile == "live" && configuration().plan.keepsPace == nil)
         keep(6, profile: .live)
-        #expect(configuration().liveProfile == .live && configuration().plan.keepsPace == true)
+        #expect(configuration().liveProfile == "live" && configuration().plan.keepsPace == true)
     }
 
     @Test("a board too slow for live reads the next recording with quick, until live is sure to keep pace")
     func slow() throws {
         keep(1.2, profile: .live)
         #expect(abs(try #require(BoardSpeed(configuration()).live) - 1.2) < 1e-9)
-        #expect(configuration().liveProfile == .quick)
+        #expect(configuration().liveProfile == "quick")
         #expect(try configuration().workerCommand(profile: configuration().liveProfile).profile == "quick")
         // A third faster, as quick is: the board is the same.
         keep(1.6, profile: .quick)
-        #expect(configuration().liveProfile == .quick)
+        #expect(configuration().liveProfile == "quick")
         keep(5, profile: .quick)
-        #expect(configuration().liveProfile == .live)
+        #expect(configuration().liveProfile == "live")
     }
 
     @Test("with a vocabulary live is slower: another speed, which says nothing of the one without")
     func vocabulary() throws {
         keep(1.2, profile: .live, vocabulary: "words.txt")
-        #expect(configuration(vocabulary: "words.txt").liveProfile == .quick)
-        #expect(BoardSpeed(configuration()).live == nil && configuration().liveProfile == .live)
+        #expect(configuration(vocabulary: "words.txt").liveProfile == "quick")
+        #expect(BoardSpeed(configuration()).live == nil && configuration().liveProfile == "live")
         // With a vocabulary quick is faster still, beside live.
         keep(3.2, profile: .quick, vocabulary: "words.txt")
-        #expect(configuration(vocabulary: "words.txt").liveProfile == .quick)
+        #expect(configuration(vocabulary: "words.txt").liveProfile == "quick")
         keep(5, profile: .quick, vocabulary: "words.txt")
-        #expect(configuration(vocabulary: "words.txt").liveProfile == .live)
+        #expect(configuration(vocabulary: "words.txt").liveProfile == "live")
     }
 
     @Test("a few words, a second pass and another model tell nothing of it")
@@ -67,8 +67,8 @@ import Testing
         keep(1.2, profile: .live, speech: 20)
         keep(1.2, profile: .final)
         keep(1.2, profile: .live, model: "turtle")
-        #expect(BoardSpeed(configuration()).live == nil && configuration().liveProfile == .live)
-        #expect(configuration(model: "turtle").liveProfile == .quick)
+        #expect(BoardSpeed(configuration()).live == nil && configuration().liveProfile == "live")
+        #expect(configuration(model: "turtle").liveProfile == "quick")
     }
 
     @Test("a program of the person's own knows no profiles")
@@ -76,7 +76,7 @@ import Testing
         keep(1.2, profile: .live)
         var configuration = configuration()
         configuration.recognizer.engine = "command:/bin/cat"
-        #expect(configuration.liveProfile == .live)
+        #expect(configuration.liveProfile == "live")
     }
 
     @Test("a file that is damaged tells nothing", arguments: ["", "fast", "nan en-us\n", "-1 en-us\n", "2", "1 2 3"])

@@ -79,7 +79,7 @@ struct LatencyBenchmark {
         var statistics = Statistics()
         (statistics.speechSeconds, statistics.cpuSeconds) = (3_600, 3_600)
         BoardSpeed(configuration).keep(statistics, profile: "live")
-        guard configuration.liveProfile.name == "quick" else {
+        guard configuration.liveProfile == "quick" else {
             throw DeviceError(.failed, "benchmark", "\(storage): a slow board would not be read with quick")
         }
     }

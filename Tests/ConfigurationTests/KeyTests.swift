@@ -47,7 +47,9 @@ import Testing
         Row(key: "recognizer.dictionary", good: ["", "/opt/a.dict"], bad: ["a.dict"]),
         Row(key: "recognizer.vocabulary", good: ["", "/etc/words"], bad: ["words"]),
         Row(key: "recognizer.hint", good: ["dictation", "search", "confirmation"], bad: ["Search", "yesno"]),
-        Row(key: "recognizer.punctuation", good: ["none", "automatic", "spoken", "both"], bad: ["yes", "Both"]),
+        Row(
+            key: "recognizer.punctuation", good: ["engine", "none", "automatic", "spoken", "both"],
+            bad: ["yes", "Both"]),
         Row(key: "recognizer.second-pass", good: ["auto", "yes", "no"], bad: ["Yes", "maybe", "2"]),
         Row(key: "recognizer.workers", good: ["0", "4", "64"], bad: ["-1", "65", "all"]),
         Row(

@@ -70,9 +70,11 @@ import TestKit
     @Test(
         "the scripts are free of what shellcheck knows",
         arguments: [
-            "install", "uninstall", "stick", "deb", "test", "test-appliance", "demo", "arm64/build", "arm64/test",
+            "install", "uninstall", "stick", "deb", "test", "test-appliance", "demo", "model", "arm64/build",
+            "arm64/test",
             "arm64/try-package",
-            "lib/files.sh", "lib/packages.sh", "lib/arm64.sh", "lib/emulation.sh", "completion/fieldscribe.bash",
+            "lib/files.sh", "lib/packages.sh", "lib/arm64.sh", "lib/emulation.sh", "lib/deb.sh", "lib/model.sh",
+            "completion/fieldscribe.bash",
         ])
     func shellcheck(script: String) throws {
         let shell = script.hasSuffix(".bash") ? ["--shell=bash"] : []

@@ -62,6 +62,34 @@ import Testing
         }
     }
 
+    @Test("manual, completion and sample name every engine there is")
+    func engines() throws {
+        let names = [EngineRegistry.automaticName] + EngineRegistry.all.map(\.form)
+        #expect(Set(names).count == names.count && names.count > 3)
+        let expected = Set(names.map { $0.replacing("PROGRAM", with: "") })
+        #expect(try complete("fieldscribe transcribe --engine ", Manual()) == expected)
+        let configuration = try text(of: Repository.file("deploy/man/fieldscribe.conf.5"))
+        let commands = try text(of: Repository.file("deploy/man/fieldscribe.1"))
+        let sample = try text(of: Repository.file("deploy/fieldscribe.conf"))
+        let key = try part(of: configuration, from: ".It Sy engine", to: ".It Sy")
+        let section = try part(of: configuration, from: ".Sh ENGINES", to: ".Sh ")
+        let option = try part(of: commands, from: ".It Fl \\-engine", to: ".It Fl")
+        let comment = try part(of: sample, from: "[recognizer]", to: "#engine")
+        for name in names {
+            #expect(key.contains(name) && comment.contains(name), "\(name)")
+            for text in [section, option] {
+                #expect(text.contains(name.replacing(":", with: " : Ns Ar ")), "\(name)")
+            }
+        }
+    }
+
+    /// What stands between the first of one text and the next of another.
+    private func part(of page: String, from first: String, to next: String) throws -> Substring {
+        let start = try #require(page.firstRange(of: first))
+        let rest = page[start.upperBound...]
+        return rest[..<(rest.firstRange(of: next)?.lowerBound ?? rest.endIndex)]
+    }
+
     @Test("bash completes every command, and every option of each")
     func completion() throws {
         let manual = try Manual()
@@ -75,7 +103,7 @@ import Testing
         "bash completes values",
         arguments: [
             ("fieldscribe transcribe --format te", ["text", "textgrid"]),
-            ("fieldscribe transcribe --pass f", ["final"]),
+            ("fieldscribe transcribe --pass f", ["final"]), ("fieldscribe demo --engine w", ["whisper"]),
             ("fieldscribe lamp f", []), ("fieldscribe --config /dev/null tran", ["transcribe"]),
             ("fieldscribe record --seconds ", []),
         ])

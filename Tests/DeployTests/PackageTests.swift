@@ -22,6 +22,7 @@ import TestKit
         #expect(control.contains("Version: \(version ?? "none")\n"))
         #expect(control.contains("Depends: libc6 (>="))
         #expect(control.contains("Recommends: pocketsphinx-en-us"))
+        #expect(control.contains("Suggests: ") && control.contains("fieldscribe-moonshine-tiny-en"))
         let conffiles = try Tool("dpkg-deb", "--info", package, "conffiles").output
         #expect(conffiles == "/etc/fieldscribe/fieldscribe.conf\n")
         let contents = try Tool("dpkg-deb", "--contents", package).output.split(separator: "\n")
@@ -61,7 +62,9 @@ import TestKit
 
     @Test(
         "its scripts are free of what shellcheck knows, and keep recordings unless told",
-        arguments: ["postinst", "prerm", "postrm"])
+        arguments: [
+            "postinst", "prerm", "postrm", "moonshine-tiny-en/postinst", "moonshine-tiny-en/postrm",
+        ])
     func scripts(name: String) throws {
         let path = Repository.file("deploy/debian/\(name)")
         let tool = try Tool("shellcheck", path)

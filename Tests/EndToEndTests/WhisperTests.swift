@@ -85,9 +85,9 @@ import Testing
         #expect(!transcript.segments.isEmpty)
         let words = transcript.words
         #expect(words.allSatisfy { $0.text.hasPrefix("w") && $0.start <= $0.end && $0.end <= transcript.duration })
-        // The best that is installed: with a model whisper, else PocketSphinx.
+        // It has to be asked for by name: in the service's sandbox it could not run.
         let best = try transcribe(try configuration("auto", model: model), tools: bin)
-        #expect(best.output.contains(#""name":"whisper""#), "\(best.errors)")
+        #expect(best.output.contains(#""name":"pocketsphinx""#), "\(best.errors)")
         try Data("lmgg".utf8).write(to: URL(filePath: model))
         let cut = try transcribe(try configuration("whisper", model: model), tools: bin)
         #expect(cut.status == 0 && cut.output.contains(#""endedBy":"error""#), "\(cut.errors)")

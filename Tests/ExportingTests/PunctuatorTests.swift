@@ -92,9 +92,46 @@ import Testing
         #expect(after.segments.map(\.range) == before.segments.map(\.range))
         #expect(after.segments.flatMap(\.words).map(\.range) == before.segments.flatMap(\.words).map(\.range))
         #expect(after.segments.flatMap(\.words).map(\.confidence) == before.segments.flatMap(\.words).map(\.confidence))
-        if punctuation == .none { #expect(after.segments == before.segments) }
+        if [.engine, .none].contains(punctuation) { #expect(after.segments == before.segments) }
         if punctuation.isAutomatic {
             #expect(after.segments.map(\.text) == ["Go. Forward. Ten. Meters.", "And. Stop. There."])
         }
+    }
+
+    @Test(
+        "marks around a word and its capitals go, what is inside stays",
+        arguments: [
+            ("Hello,", "hello"), ("\u{201C}Don\u{2019}t!\u{201D}", "don\u{2019}t"), ("well-known.", "well-known"),
+            ("3.5", "3.5"), ("(R2-D2)", "r2-d2"), ("\u{2014}", ""), ("...", ""), ("", ""),
+            ("\u{BF}Qu\u{E9}?", "qu\u{E9}"),
+            ("O'Clock'", "o'clock"), ("50%", "50%"), ("$5", "$5"), ("MC\u{2026}", "mc"),
+        ])
+    func bare(text: String, expected: String) { #expect(bareWord(text) == expected) }
+
+    /// What an engine that writes marks wrote, and what becomes of it.
+    private func shown(_ lines: [String], _ punctuation: Punctuation) -> Timeline {
+        Punctuator(punctuation, writtenBy: ["pocketsphinx"]) { _, _ in 10 }.punctuated(spoken(lines))
+    }
+
+    @Test("marks that an engine wrote are left alone, or taken away as a whole; no time changes")
+    func engineMarks() throws {
+        let lines = ["\u{201C}Come in,\u{201D} said Ms. O'Neil \u{2014} and", "\u{2026}", "I came comma At 3.5 m."]
+        let before = spoken(lines)
+        for punctuation in [Punctuation.engine, .automatic, .both] {
+            #expect(shown(lines, punctuation).segments == before.segments)
+        }
+        let bare = shown(lines, .none)
+        #expect(bare.segments.map(\.text) == ["come in said ms o'neil and", "i came comma at 3.5 m"])
+        let ranges = before.segments.flatMap(\.words).filter { !bareWord($0.text).isEmpty }.map(\.range)
+        #expect(bare.segments.flatMap(\.words).map(\.range) == ranges)
+        #expect(bare.segments.map(\.id) == [1, 3])
+        // What another engine wrote stays as it was heard.
+        #expect(Punctuator(.none, writtenBy: ["whisper"]).punctuated(before).segments == before.segments)
+    }
+
+    @Test("a mark whose name is said becomes one also where the engine wrote it as a word")
+    func saidInMarks() {
+        let after = shown(["Dear Bob, comma, how are you Question Mark."], .spoken)
+        #expect(after.segments.map(\.text) == ["Dear Bob, how are you?"])
     }
 }

@@ -14,7 +14,7 @@ import Recognizing
 }
 
 /// Recognizes nothing, but looks at every sample.
-private final class Deaf: Recognizer {
+private final class Deaf: Adaptation, PartialReading {
     struct Provider: RecognizerProvider {
         func open() throws(DeviceError) -> any Recognizer { Deaf() }
     }
@@ -23,17 +23,23 @@ private final class Deaf: Recognizer {
 
     private var sum = 0
 
-    func begin(channel: AdaptationState?) throws(DeviceError) { sum = 0 }
+    func begin(from state: AdaptationState?) throws(DeviceError) { sum = 0 }
 
     func hear(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) { sum = samples.reduce(sum) { $0 &+ Int($1) } }
 
     func search() throws(DeviceError) -> Bool { false }
 
-    func close() throws(DeviceError) -> AdaptationState? { AdaptationState(cepstralMean: [Float(sum)]) }
+    func close() throws(DeviceError) -> AdaptationState? { AdaptationState(["sum": .number(Double(sum))]) }
+
+    func survey(
+        _ samples: UnsafeBufferPointer<Int16>, into state: AdaptationState?
+    ) throws(DeviceError) -> AdaptationState? {
+        state
+    }
 
     func finish(alternatives: Int) throws(DeviceError) -> Hypothesis { Hypothesis() }
 
-    func beginPartials(channel: AdaptationState?) throws(DeviceError) {}
+    func beginPartials(from state: AdaptationState?) throws(DeviceError) {}
 
     func partial(after samples: UnsafeBufferPointer<Int16>) throws(DeviceError) -> String { "\(samples.count)" }
 

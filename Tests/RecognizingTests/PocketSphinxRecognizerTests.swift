@@ -12,8 +12,8 @@ import Testing
     private static let speech =
         "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-0930.wav"
 
-    private func open() throws -> any Recognizer {
-        try PocketSphinxRecognizer.Provider(model: PocketSphinxModel(folder: PocketSphinxModel.debian)).open()
+    private func open() throws -> PocketSphinxRecognizer {
+        try PocketSphinxRecognizer(model: PocketSphinxModel(folder: PocketSphinxModel.debian))
     }
 
     private func speech() throws -> [Int16] {
@@ -26,7 +26,7 @@ import Testing
         return samples
     }
 
-    private func read(_ samples: [Int16], by recognizer: any Recognizer) throws -> Hypothesis {
+    private func read(_ samples: [Int16], by recognizer: any Adaptation) throws -> Hypothesis {
         try samples.withUnsafeBufferPointer { samples in
             try recognizer.recognize(samples, from: nil, alternatives: 3) { _ throws(DeviceError) in }
         }
@@ -118,7 +118,7 @@ import Testing
     func channel() throws {
         let recognizer = try open()
         let speech = try speech()
-        let own = try #require(try speech.withUnsafeBufferPointer { try recognizer.survey($0, warp: nil) })
+        let own = try #require(try speech.withUnsafeBufferPointer { try recognizer.survey($0, into: nil) })
         func read(_ channel: AdaptationState?) throws -> (Hypothesis, AdaptationState?) {
             var after: AdaptationState?
             let hypothesis = try speech.withUnsafeBufferPointer { samples in
@@ -129,12 +129,42 @@ import Testing
             return (hypothesis, after)
         }
         let alone = try read(nil)
-        #expect(alone.1 == own)
+        #expect(mean(alone.1) == mean(own))
         #expect(try read(own).0.words.map(\.text) == alone.0.words.map(\.text))
-        let other = AdaptationState(cepstralMean: own.cepstralMean.map { $0 + 20 })
+        let other = CepstralAdaptation(mean: mean(own).map { $0 + 20 }).state
         #expect(try read(other).0 != alone.0)
         // A state of another model's length is passed over.
-        #expect(try read(AdaptationState(cepstralMean: [1, 2])).0 == alone.0)
+        #expect(try read(AdaptationState(["cepstralMean": [1, 2]])).0 == alone.0)
+        // So is what another engine has left.
+        for strange: JSONValue in [.null, 7, [1, [2]], ["cepstralMean": ["a": 1]], ["speaker": .string("Awa")]] {
+            #expect(try read(AdaptationState(strange)).0 == alone.0)
+        }
+    }
+
+    private func mean(_ state: AdaptationState?) -> [Float] { CepstralAdaptation(state)?.floats ?? [] }
+
+    @Test("A survey is the mean of what each utterance teaches alone, by their lengths, and keeps the warp")
+    func survey() throws {
+        let recognizer = try open()
+        let speech = try speech()
+        let (head, tail) = (Array(speech[..<20_000]), Array(speech[20_000...]))
+        let warped = try #require(recognizer.candidates.first?.first)
+        for first in [nil, warped] {
+            func survey(_ samples: [Int16], into state: AdaptationState?) throws -> AdaptationState? {
+                try samples.withUnsafeBufferPointer { try recognizer.survey($0, into: state) }
+            }
+            let both = try #require(try survey(tail, into: survey(head, into: first)))
+            let alone = try [head, tail].map { mean(try survey($0, into: first)) }
+            let (own, weights) = (mean(both), [head, tail].map { Float($0.count) })
+            #expect(own.count > 1 && alone.allSatisfy { $0.count == own.count })
+            for index in own.indices {
+                let expected = (alone[0][index] * weights[0] + alone[1][index] * weights[1]) / (weights[0] + weights[1])
+                #expect(abs(own[index] - expected) < 1e-3)
+            }
+            #expect(CepstralAdaptation(both)?.warp == CepstralAdaptation(first)?.warp)
+            // What teaches nothing changes nothing.
+            #expect(try survey([], into: both) == nil)
+        }
     }
 
     @Test(
@@ -161,8 +191,8 @@ import Testing
         }
         let channel = try recognizer.close()
         #expect(try recognizer.finish(alternatives: 3) == whole, "seed \(seed)")
-        let surveyed = try speech.withUnsafeBufferPointer { try recognizer.survey($0, warp: nil) }
-        #expect(channel == surveyed)
+        let surveyed = try speech.withUnsafeBufferPointer { try recognizer.survey($0, into: nil) }
+        #expect(mean(channel) == mean(surveyed) && !mean(channel).isEmpty)
         #expect(searched > 0 && !whole.words.isEmpty)
     }
 
@@ -175,7 +205,7 @@ import Testing
         let once = try speech()
         let speech = (once + once + once + once).prefix(seconds * SamplePosition.rate)
         let frontEnd = FrontEnd(decoder: decoder, warp: 1)
-        var utterance = OpenUtterance(channel: nil, headStart: profile.headStart)
+        var utterance = OpenUtterance(adaptation: nil, headStart: profile.headStart)
         try decoder.start()
         frontEnd.begin()
         try speech.withUnsafeBufferPointer {

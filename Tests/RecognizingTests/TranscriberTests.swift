@@ -175,7 +175,9 @@ final class CollectingSink: TranscriptSink {
     var segments: [Segment] { state.withLock { $0.segments } }
     var faults: [DeviceError] { state.withLock { $0.faults } }
 
-    func commit(_ segment: Segment, adaptation: AdaptationState?) async { state.withLock { $0.segments.append(segment) } }
+    func commit(_ segment: Segment, adaptation: AdaptationState?) async {
+        state.withLock { $0.segments.append(segment) }
+    }
 
     func fault(_ error: DeviceError) async { state.withLock { $0.faults.append(error) } }
 }

@@ -5,9 +5,10 @@ once FILE: dies on its first utterance unless FILE exists, which it makes; late 
 deaf FILE: does so at its first audio; heard FILE: tells FILE, a fifo, at once that it heard of an utterance;
 meet HERE GO: tells HERE, a fifo, of an utterance, and reads it once GO, another, has a byte for it; never: dies on
 utterances over 2 s; garbage: answers those with no reply; mute: tells nothing of the channel. It dies where partial
-readings are wanted. Asked for the channel alone it tells 7. warped: it hears best with a warp of 1.08, and its word tells
-the warp. parts: a word for each part of a group, which tells its number and length, in its place, another reading of them, and a
-voice for each; partials: so it does, and a partial reading tells how many samples it has heard. holed: its word leaves out the first and the last second of an utterance over 6 s; torn: so does this, and dies
+readings are wanted. Asked for the channel alone it tells 7. Of the warps that it then names,
+warped hears best with 1.08, and its word tells the warp. parts: a word for each part of a group, which tells its number
+and length, in its place, another reading of them, and a voice for each; partials: so it does, and a partial reading tells
+how many samples it has heard. holed: its word leaves out the first and the last second of an utterance over 6 s; torn: so does this, and dies
 on shorter ones.
 """
 import json, os, struct, sys
@@ -59,7 +60,9 @@ while True:
         os._exit(9)
     if request.get("survey"):
         if mode != "mute":
-            say(channel={"cepstralMean": [7]})
+            warp = (request.get("channel") or {}).get("warp")
+            ways = [[{"cepstralMean": [], "warp": warp} for warp in way] for way in ([.92, .86], [1.08, 1.16])]
+            say(channel={"cepstralMean": [7]} | ({"warp": warp} if warp else {}), candidates=ways)
         say(result={"words": [], "alternatives": [], "cpuSeconds": 0.0})
         continue
     before = ((request.get("channel") or {}).get("cepstralMean") or [0])[0]

@@ -128,13 +128,13 @@ import Testing
         let engine = try await Self.pool().prepare()
         let pass = try await archive.beginPass(recording: 2, engine: engine, profile: "live")
         for segment in whole.prefix(3) {
-            let adaptation = AdaptationState(cepstralMean: [Float(segment.id)])
+            let adaptation = AdaptationState(["cepstralMean": [.number(Double(segment.id))]])
             try await archive.commit(segment, adaptation: adaptation, pass: pass, recording: 2)
         }
         try await archive.transcribed(upTo: whole[3].range.start, recording: 2)
         #expect(try await backlog.run(pool: Self.pool()) == [2])
         #expect(try await Self.areSame(timeline(archive, 2).segments, whole))
-        #expect(try await archive.passes(of: 2).map(\.adaptation) == [AdaptationState(cepstralMean: [12])])
+        #expect(try await archive.passes(of: 2).map(\.adaptation) == [AdaptationState(["cepstralMean": [12]])])
     }
 
     @Test("What is written down is read once more, as a pass of its own that is shown; nobody is told of its segments")

@@ -19,12 +19,13 @@ _fieldscribe() {
 
     case $before in
     --format) _fieldscribe_words 'text json jsonl srt vtt csv textgrid eaf labels html' ;;
-    --pass) _fieldscribe_words 'live final' ;;
+    --pass) _fieldscribe_words 'live final quick' ;;
     --microphone) _fieldscribe_words 'alsa: file: file+fast: tone:' ;;
     --config | --vocabulary) _fieldscribe_files -f ;;
     --model) _fieldscribe_words "$("$program" models 2>/dev/null | sed -n 's/^[* ] \([^ ]*\) .*/\1/p')" ;;
     --output | --to | --directory) _fieldscribe_files -d ;;
-    --punctuation) _fieldscribe_words 'none automatic spoken both' ;;
+    --punctuation) _fieldscribe_words 'engine none automatic spoken both' ;;
+    --engine) _fieldscribe_words 'auto pocketsphinx whisper command:' ;;
     --hint) _fieldscribe_words 'dictation search confirmation' ;;
     --jobs | --seconds | --limit | --context | --alternatives) ;;
     *)

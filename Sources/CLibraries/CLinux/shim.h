@@ -2,6 +2,7 @@
 #pragma once
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/memfd.h>
 #include <linux/openat2.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -150,3 +151,6 @@ static inline int fieldscribe_direct(void) {
     return __O_DIRECT;
 #endif
 }
+
+/// A file that is in memory alone and has no name; -1 where there can be none.
+static inline int fieldscribe_memory_file(const char *name) { return (int)syscall(SYS_memfd_create, name, MFD_CLOEXEC); }

@@ -6,14 +6,15 @@ import Core
 /// Each frame is normalised by the mean of the utterance as a whole; where the profile allows so, the search begins with the
 /// mean of its head, which grows until `settledFrames`. Both depend on the audio alone, not on the pieces in which it comes.
 struct OpenUtterance {
-    /// A channel that is known weighs as much as so many frames of the utterance itself: one second.
-    private static let channelWeight: Float = 100
+    /// A mean that is known before weighs as much as so many frames of the utterance itself: one second.
+    private static let priorWeight: Float = 100
     /// Frames that are searched at a time, and by the same mean.
     private static let step = 25
     /// Frames after which a growing mean stays as it is: six seconds.
     private static let settledFrames = 600
 
-    let channel: AdaptationState?
+    let adaptation: CepstralAdaptation?
+    private let prior: [Float]
     /// Frames from which the first mean is taken.
     private let headFrames: Int
     private var own = CepstralMean()
@@ -31,8 +32,9 @@ struct OpenUtterance {
     private(set) var samples: [Int16] = []
 
     /// - Parameter headStart: seconds after which the search begins; nil: when the utterance is complete.
-    init(channel: AdaptationState?, headStart: Int?) {
-        self.channel = channel
+    init(adaptation: CepstralAdaptation?, headStart: Int?) {
+        self.adaptation = adaptation
+        prior = adaptation?.floats ?? []
         headFrames = headStart.map { $0 * SamplePosition.rate / Int(PocketSphinxRecognizer.samplesPerFrame) } ?? .max
     }
 
@@ -69,18 +71,17 @@ struct OpenUtterance {
         }
     }
 
-    /// Takes the mean of so many frames, and of the channel as far as that is known.
+    /// Takes the mean of so many frames, and of what was known before.
     private mutating func normalize(by most: Int, of frontEnd: FrontEnd) {
         let before = own.frames
         own.grow(to: most, of: frontEnd)
         guard own.frames > before else { return }
         if mean.isEmpty { mean = own.values }
-        let prior = channel?.cepstralMean
         let weight = Float(own.frames)
         for index in mean.indices {
             let value = own.values[index]
-            if let prior, prior.count == mean.count {
-                mean[index] = (value * weight + prior[index] * Self.channelWeight) / (weight + Self.channelWeight)
+            if prior.count == mean.count {
+                mean[index] = (value * weight + prior[index] * Self.priorWeight) / (weight + Self.priorWeight)
             } else {
                 mean[index] = value
             }

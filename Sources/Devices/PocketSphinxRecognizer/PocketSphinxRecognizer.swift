@@ -4,7 +4,7 @@ import Core
 /// The default engine: PocketSphinx, 0.8+5prealpha or 5.x, as Debian packages it.
 ///
 /// One object, one thread. The library aborts the process on some internal errors, so it lives in a worker process.
-package final class PocketSphinxRecognizer: Recognizer {
+package final class PocketSphinxRecognizer: Adaptation, PartialReading {
     /// Opens the engine on the thread, or in the process, that uses it.
     package struct Provider: RecognizerProvider {
         package var model: PocketSphinxModel
@@ -22,8 +22,6 @@ package final class PocketSphinxRecognizer: Recognizer {
 
     /// The decoder makes a frame every 10 ms.
     static let samplesPerFrame: Int64 = 160
-    /// The channel's state has the weight of so many frames when an utterance is added to it: the library's own window.
-    private static let channelWindow: Float = 500
 
     package let engine: EngineDescription
     /// What the last reading's words were judged by, held back ones included.
@@ -52,7 +50,7 @@ package final class PocketSphinxRecognizer: Recognizer {
     /// gives the same text whichever worker hears it, that one is none of a speaker's.
     private func warmUp() throws(DeviceError) {
         let noise = (0..<8_000).map { Int16(truncatingIfNeeded: ($0 &* 7_919) % 601 - 300) }
-        try begin(channel: nil)
+        try begin(from: nil)
         let failure = noise.withUnsafeBufferPointer { noise -> DeviceError? in
             do throws(DeviceError) { try hear(noise) } catch { return error }
             return nil
@@ -63,16 +61,17 @@ package final class PocketSphinxRecognizer: Recognizer {
         evidence = []
     }
 
-    package func begin(channel: AdaptationState?) throws(DeviceError) {
+    package func begin(from state: AdaptationState?) throws(DeviceError) {
         // One that failed half-way is left behind.
         if utterance != nil { ps_end_utt(decoder.pointer) }
         utterance = nil
         evidence = []
-        warp(channel?.warp)
+        let adaptation = CepstralAdaptation(state)
+        warp(adaptation?.warp)
         try decoder.start()
         frontEnd.begin()
         voice = VoiceTrack()
-        utterance = OpenUtterance(channel: channel, headStart: profile.headStart)
+        utterance = OpenUtterance(adaptation: adaptation, headStart: profile.headStart)
     }
 
     package func hear(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) {
@@ -89,7 +88,7 @@ package final class PocketSphinxRecognizer: Recognizer {
         frontEnd.end()
         utterance?.isComplete = true
         guard let open = utterance, !open.isFlat, let own = frontEnd.mean else { return nil }
-        return state(own, of: open.samples.count, after: open.channel)
+        return (open.adaptation ?? CepstralAdaptation()).after(own, of: open.samples.count).state
     }
 
     package func finish(alternatives: Int) throws(DeviceError) -> Hypothesis {
@@ -120,24 +119,30 @@ package final class PocketSphinxRecognizer: Recognizer {
     }
 
     package func survey(
-        _ samples: UnsafeBufferPointer<Int16>, warp: Double?
+        _ samples: UnsafeBufferPointer<Int16>, into state: AdaptationState?
     ) throws(DeviceError) -> AdaptationState? {
         guard samples.contains(where: { $0 != samples[0] }) else { return nil }
-        self.warp(warp)
+        let before = CepstralAdaptation(state) ?? CepstralAdaptation()
+        warp(before.warp)
         frontEnd.begin()
         try frontEnd.hear(samples)
         frontEnd.end()
-        return frontEnd.mean.map { AdaptationState(cepstralMean: $0, warp: warp) }
+        return frontEnd.mean.flatMap { before.surveying($0, of: samples.count)?.state }
     }
+
+    package var candidates: [[AdaptationState]] { CepstralAdaptation.candidates }
 
     private func warp(_ warp: Double?) {
         guard warp ?? 1 != frontEnd.warp else { return }
         frontEnd = FrontEnd(decoder: decoder, warp: warp ?? 1)
     }
 
-    package func beginPartials(channel: AdaptationState?) throws(DeviceError) {
+    package func beginPartials(from state: AdaptationState?) throws(DeviceError) {
         fieldscribe_ps_stream(decoder.pointer)
-        if let channel { setMean(channel) }
+        if let mean = CepstralAdaptation(state)?.floats {
+            // One of another length is another model's: the decoder then starts from its own default.
+            _ = fieldscribe_ps_set_mean(decoder.pointer, mean, Int32(mean.count))
+        }
         try decoder.start()
     }
 
@@ -148,22 +153,5 @@ package final class PocketSphinxRecognizer: Recognizer {
 
     package func endPartials() throws(DeviceError) {
         try decoder.check(ps_end_utt(decoder.pointer), "ps_end_utt")
-    }
-
-    private func setMean(_ channel: AdaptationState) {
-        // A state of another length is another model's: the decoder then starts from its own default.
-        _ = fieldscribe_ps_set_mean(decoder.pointer, channel.cepstralMean, Int32(channel.cepstralMean.count))
-    }
-
-    /// The channel's state after an utterance with this mean: what was known before fades with each utterance.
-    private func state(_ own: [Float], of samples: Int, after before: AdaptationState?) -> AdaptationState {
-        guard let before, before.cepstralMean.count == own.count else {
-            return AdaptationState(cepstralMean: own, warp: before?.warp)
-        }
-        let weight = Float(samples / Int(Self.samplesPerFrame))
-        return AdaptationState(
-            cepstralMean: zip(before.cepstralMean, own).map { old, own in
-                (old * Self.channelWindow + own * weight) / (Self.channelWindow + weight)
-            }, warp: before.warp)
     }
 }

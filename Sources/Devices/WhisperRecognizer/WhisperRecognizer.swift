@@ -13,7 +13,7 @@ package struct WhisperProvider: RecognizerProvider {
     }
 }
 
-/// Reads each utterance with a `whisper-cli` of its own. It has no partial results, and knows nothing of a channel.
+/// Reads each utterance with a `whisper-cli` of its own. It has no partial results, and learns nothing.
 final class WhisperRecognizer: Recognizer {
     /// The program takes at most so much longer than the audio; on the smallest boards it is slower than speech.
     private static let patience = (seconds: 60, timesAudio: 40)
@@ -25,7 +25,6 @@ final class WhisperRecognizer: Recognizer {
     private let model: WhisperModel
     private let program: String
     private let folder: String
-    private var heard: [Int16] = []
 
     init(_ model: WhisperModel, program: String) throws(DeviceError) {
         self.model = model
@@ -40,26 +39,20 @@ final class WhisperRecognizer: Recognizer {
 
     deinit { try? removeFolder(folder) }
 
-    func begin(channel: AdaptationState?) { heard.removeAll(keepingCapacity: true) }
-
-    func hear(_ samples: UnsafeBufferPointer<Int16>) { heard += samples }
-
-    func search() -> Bool { false }
-
-    func close() -> AdaptationState? { nil }
-
-    func finish(alternatives: Int) throws(DeviceError) -> Hypothesis {
-        if heard.isEmpty { return Hypothesis() }
+    func read(
+        _ samples: UnsafeBufferPointer<Int16>, _ request: ReadingRequest
+    ) throws(DeviceError) -> Hypothesis {
+        if samples.isEmpty { return Hypothesis() }
         let (sound, answer) = ("\(folder)/utterance.wav", "\(folder)/answer")
         defer {
             unlink(sound)
             unlink("\(answer).json")
         }
-        try write(heard, to: sound)
+        try write(Array(samples), to: sound)
         _ = try Self.output(
             of: program,
             ["-m", model.path, "-f", sound, "-l", "auto", "-np", "-ojf", "-of", answer],
-            within: Self.patience.seconds + heard.count * Self.patience.timesAudio / SamplePosition.rate)
+            within: Self.patience.seconds + samples.count * Self.patience.timesAudio / SamplePosition.rate)
         guard let bytes = try? content(ofFile: "\(answer).json"), let reading = WhisperAnswer(bytes) else {
             throw DeviceError(
                 .failed, "whisper-cli",
@@ -68,12 +61,6 @@ final class WhisperRecognizer: Recognizer {
         }
         return Hypothesis(words: reading.words)
     }
-
-    func beginPartials(channel: AdaptationState?) {}
-
-    func partial(after samples: UnsafeBufferPointer<Int16>) -> String { "" }
-
-    func endPartials() {}
 
     private static func version(of program: String) throws(DeviceError) -> String {
         // whisper.cpp version: 1.9.5

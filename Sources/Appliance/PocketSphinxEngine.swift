@@ -1,0 +1,73 @@
+import Core
+import Glibc
+import PocketSphinxRecognizer
+import Recognizing
+
+/// PocketSphinx, which is built in.
+package struct PocketSphinxEngine: EngineEntry {
+    package let name = "pocketsphinx"
+    package let summary = "reads while it is spoken, also on the smallest boards"
+    package let languages = "English; others with a model of theirs"
+    package let licence = "BSD-2-Clause"
+    package let needs = ["the package pocketsphinx-en-us, or another model"]
+    package let profiles = DecoderProfile.all.map(\.name)
+    package let makesCopies = true
+    package let readsTwice = true
+
+    package init() {}
+
+    package func check(_ configuration: Configuration) throws(DeviceError) {
+        try configuration.model.check()
+        guard let file = configuration.recognizer.vocabulary, access(file, R_OK) != 0 else { return }
+        throw DeviceError(
+            errno == ENOENT || errno == ENOTDIR ? .missing : .denied, "access", status: errno,
+            "\(file): this vocabulary \(errno == EACCES ? "may not be read" : "is not there"); correct "
+                + "recognizer.vocabulary, or delete the line")
+    }
+
+    package func command(_ configuration: Configuration, profile: String) throws(DeviceError) -> WorkerCommand {
+        let (recognizer, model) = (configuration.recognizer, configuration.model)
+        let folder = configuration.modelFolder(recognizer.model)
+        try check(configuration)
+        return WorkerCommand(
+            path: Configuration.ownProgram,
+            arguments: [
+                "decode-worker", "--engine", name, "--profile", profile, "--model", folder,
+                "--language-model", model.languageModel, "--dictionary", model.dictionary,
+                "--hint", recognizer.hint.rawValue, "--cache", configuration.cacheFolder,
+            ] + (recognizer.vocabulary.map { ["--vocabulary", $0] } ?? []), model: folder, profile: profile,
+            makesCopies: makesCopies)
+    }
+
+    package func provider(_ options: WorkerOptions) throws(DeviceError) -> any RecognizerProvider {
+        guard let profile = DecoderProfile.all.first(where: { $0.name == options.profile }) else {
+            throw DeviceError(
+                .unsupported, "decode-worker",
+                "\(name): has no profile \(options.profile); choose one of \(profiles.joined(separator: ", "))")
+        }
+        return PreparedPocketSphinx(options: options, profile: profile)
+    }
+
+    package func reader(in configuration: Configuration) -> String { configuration.recognizer.model }
+
+    package func speedName(in configuration: Configuration) -> String? {
+        // With a vocabulary it is another speed.
+        configuration.modelFolder(configuration.recognizer.model)
+            + (configuration.recognizer.vocabulary == nil ? "" : " with a vocabulary")
+    }
+
+    package func models(in configuration: Configuration) -> [InstalledModel] {
+        ModelFolder.installed(in: configuration.modelFolders).map(Self.model)
+    }
+
+    /// Any folder: it tells what lacks.
+    package func model(at path: String) -> InstalledModel? { Self.model(ModelFolder(path: path)) }
+
+    private static func model(_ folder: ModelFolder) -> InstalledModel {
+        var lacksFile = false
+        do throws(DeviceError) { try folder.model.check() } catch { lacksFile = error.code == .missing }
+        return InstalledModel(
+            name: folder.name, path: folder.path, language: folder.language, sampleRate: folder.sampleRate,
+            files: folder.files, bytes: folder.bytes, problems: folder.problems, lacksFile: lacksFile)
+    }
+}

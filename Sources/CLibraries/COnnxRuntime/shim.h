@@ -1,0 +1,106 @@
+// ONNX Runtime's C interface, found at run time: neither its header nor its library is needed to build.
+//
+// The library has one entry, OrtGetApiBase. It gives a table of functions which only ever grows, so that a place in it never
+// changes its meaning: what stands below has been there since version 1.6, of which the interface is number 6. Each function
+// returns null, or a status that has to be released.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct OrtEnv OrtEnv;
+typedef struct OrtStatus OrtStatus;
+typedef struct OrtSession OrtSession;
+typedef struct OrtSessionOptions OrtSessionOptions;
+typedef struct OrtRunOptions OrtRunOptions;
+typedef struct OrtValue OrtValue;
+typedef struct OrtMemoryInfo OrtMemoryInfo;
+typedef struct OrtAllocator OrtAllocator;
+typedef struct OrtTensorTypeAndShapeInfo OrtTensorTypeAndShapeInfo;
+typedef struct OrtTypeInfo OrtTypeInfo;
+
+/// Takes what the library logs.
+typedef void (*fieldscribe_ort_logger)(
+    void *parameter, int level, const char *category, const char *log, const char *location, const char *message);
+
+/// The first 131 places of OrtApi; a number names places that are not used.
+struct fieldscribe_ort_api {
+    const void *place_0[2];
+    const char *(*GetErrorMessage)(const OrtStatus *);
+    const void *place_3;
+    OrtStatus *(*CreateEnvWithCustomLogger)(fieldscribe_ort_logger, void *, int level, const char *log, OrtEnv **);
+    const void *place_5;
+    OrtStatus *(*DisableTelemetryEvents)(const OrtEnv *);
+    const void *place_7;
+    OrtStatus *(*CreateSessionFromArray)(const OrtEnv *, const void *, size_t, const OrtSessionOptions *, OrtSession **);
+    OrtStatus *(*Run)(
+        OrtSession *, const OrtRunOptions *, const char *const *inputs, const OrtValue *const *values, size_t count,
+        const char *const *outputs, size_t outputCount, OrtValue **results);
+    OrtStatus *(*CreateSessionOptions)(OrtSessionOptions **);
+    const void *place_11[6];
+    OrtStatus *(*DisableMemPattern)(OrtSessionOptions *);
+    const void *place_18;
+    OrtStatus *(*DisableCpuMemArena)(OrtSessionOptions *);
+    const void *place_20[4];
+    OrtStatus *(*SetIntraOpNumThreads)(OrtSessionOptions *, int);
+    OrtStatus *(*SetInterOpNumThreads)(OrtSessionOptions *, int);
+    const void *place_26[4];
+    OrtStatus *(*SessionGetInputCount)(const OrtSession *, size_t *);
+    OrtStatus *(*SessionGetOutputCount)(const OrtSession *, size_t *);
+    const void *place_32;
+    OrtStatus *(*SessionGetInputTypeInfo)(const OrtSession *, size_t, OrtTypeInfo **);
+    const void *place_34[2];
+    OrtStatus *(*SessionGetInputName)(const OrtSession *, size_t, OrtAllocator *, char **);
+    OrtStatus *(*SessionGetOutputName)(const OrtSession *, size_t, OrtAllocator *, char **);
+    const void *place_38[10];
+    OrtStatus *(*CreateTensorAsOrtValue)(OrtAllocator *, const int64_t *shape, size_t dimensions, int type, OrtValue **);
+    const void *place_49[2];
+    OrtStatus *(*GetTensorMutableData)(OrtValue *, void **);
+    const void *place_52[3];
+    OrtStatus *(*CastTypeInfoToTensorInfo)(const OrtTypeInfo *, const OrtTensorTypeAndShapeInfo **);
+    const void *place_56[5];
+    OrtStatus *(*GetDimensionsCount)(const OrtTensorTypeAndShapeInfo *, size_t *);
+    OrtStatus *(*GetDimensions)(const OrtTensorTypeAndShapeInfo *, int64_t *, size_t);
+    const void *place_63[2];
+    OrtStatus *(*GetTensorTypeAndShape)(const OrtValue *, OrtTensorTypeAndShapeInfo **);
+    const void *place_66[10];
+    OrtStatus *(*AllocatorFree)(OrtAllocator *, void *);
+    const void *place_77;
+    OrtStatus *(*GetAllocatorWithDefaultOptions)(OrtAllocator **);
+    const void *place_79[13];
+    void (*ReleaseEnv)(OrtEnv *);
+    void (*ReleaseStatus)(OrtStatus *);
+    const void *place_94;
+    void (*ReleaseSession)(OrtSession *);
+    void (*ReleaseValue)(OrtValue *);
+    const void *place_97;
+    void (*ReleaseTypeInfo)(OrtTypeInfo *);
+    void (*ReleaseTensorTypeAndShapeInfo)(OrtTensorTypeAndShapeInfo *);
+    void (*ReleaseSessionOptions)(OrtSessionOptions *);
+    const void *place_101[29];
+    OrtStatus *(*AddSessionConfigEntry)(OrtSessionOptions *, const char *key, const char *value);
+};
+
+/// What OrtGetApiBase gives.
+struct fieldscribe_ort_base {
+    const struct fieldscribe_ort_api *(*GetApi)(uint32_t version);
+    const char *(*GetVersionString)(void);
+};
+
+_Static_assert(offsetof(struct fieldscribe_ort_api, CreateTensorAsOrtValue) == 48 * sizeof(void *), "place 48");
+_Static_assert(offsetof(struct fieldscribe_ort_api, ReleaseEnv) == 92 * sizeof(void *), "place 92");
+_Static_assert(offsetof(struct fieldscribe_ort_api, AddSessionConfigEntry) == 130 * sizeof(void *), "place 130");
+
+/// The interface whose functions are used.
+enum { fieldscribe_ort_version = 6 };
+
+/// Element types of tensors, by the library's numbers.
+enum { fieldscribe_ort_float = 1, fieldscribe_ort_int64 = 7, fieldscribe_ort_bool = 9 };
+
+/// The table, where the library knows this interface; null where not. `entry` is the address of OrtGetApiBase.
+static inline const struct fieldscribe_ort_api *fieldscribe_ort_open(void *entry, const char **version) {
+    const struct fieldscribe_ort_base *(*base)(void);
+    *(void **)&base = entry;
+    const struct fieldscribe_ort_base *found = base();
+    *version = found ? found->GetVersionString() : NULL;
+    return found ? found->GetApi(fieldscribe_ort_version) : NULL;
+}

@@ -1,0 +1,139 @@
+import Core
+import Glibc
+
+/// What writes a token after the other, several hypotheses beside each other.
+protocol TokenSource {
+    /// Lends the logits behind the hypothesis of a row; at first there is one.
+    func withLogits<Value>(
+        of row: Int, _ body: (UnsafeBufferPointer<Float>) -> Value
+    ) throws(DeviceError) -> Value
+
+    /// Goes on with these tokens, each behind the hypothesis of that row.
+    mutating func advance(by tokens: [Int], behind rows: [Int]) throws(DeviceError)
+}
+
+/// What is known of a token that was chosen.
+package struct TokenEvidence: Hashable, Sendable {
+    /// The natural logarithm of its chance.
+    package var logProbability: Double
+    /// How undecided the network was, in nats.
+    package var entropy: Double
+}
+
+/// A text as tokens, without its end.
+package struct TokenReading: Hashable, Sendable {
+    package var tokens: [Int] = []
+    package var evidence: [TokenEvidence] = []
+    /// The sum of the logarithms of the tokens' chances, that of the end included, with what a vocabulary adds.
+    package var score = 0.0
+    /// The natural logarithm of the chance that nothing was said: of an end at once.
+    package var firstEnd = 0.0
+
+    /// By how much the score counts against others of another length.
+    func normalized(_ exponent: Double) -> Double { score / pow(Double(tokens.count + 1), exponent) }
+}
+
+/// Finds the likeliest texts. Pure but for its source.
+struct BeamSearch {
+    /// Hypotheses that are followed beside each other; 1 takes the likeliest token each time.
+    var width: Int
+    /// How much longer texts are preferred: scores are divided by the length to this power.
+    var lengthExponent: Double
+    /// Phrases to prefer.
+    var bias: PhraseTrie?
+
+    private struct Path {
+        var reading = TokenReading()
+        var bias = PhraseTrie.Walk()
+        var score: Double { reading.score + bias.bonus }
+    }
+
+    private struct Candidate {
+        var row: Int
+        var choice: TokenDistribution.Choice
+        var walk: PhraseTrie.Walk
+        var score: Double
+    }
+
+    /// The readings, best first, at most `width`.
+    ///
+    /// - Parameter limit: tokens after which a hypothesis ends as it is.
+    func readings(of source: inout some TokenSource, limit: Int) throws(DeviceError) -> [TokenReading] {
+        var live = [Path()]
+        var ended: [TokenReading] = []
+        var firstEnd = 0.0
+        for step in 0...max(1, limit) {
+            var candidates: [Candidate] = []
+            var entropies: [Double] = []
+            for (row, path) in live.enumerated() {
+                let found = try source.withLogits(of: row) { logits in
+                    let distribution = TokenDistribution(logits, best: 2 * width)
+                    if step == 0 { firstEnd = distribution.logProbability(logits[Tokenizer.end]) }
+                    entropies.append(distribution.entropy)
+                    return self.candidates(behind: path, row, distribution, logits)
+                }
+                candidates += found
+            }
+            candidates.sort { ($1.score, $0.row, $0.choice.token) < ($0.score, $1.row, $1.choice.token) }
+            var next: [Path] = []
+            var tokens: [Int] = []
+            var rows: [Int] = []
+            for (rank, candidate) in candidates.enumerated() where next.count < width {
+                var path = live[candidate.row]
+                path.reading.score += candidate.choice.logProbability
+                path.bias = candidate.walk
+                if candidate.choice.token == Tokenizer.end {
+                    // An end that others are ahead of comes too early.
+                    guard rank < width else { continue }
+                    path.reading.score += path.bias.bonus
+                    ended.append(path.reading)
+                    if width == 1 { break }
+                    continue
+                }
+                path.reading.tokens.append(candidate.choice.token)
+                path.reading.evidence.append(
+                    TokenEvidence(
+                        logProbability: candidate.choice.logProbability, entropy: entropies[candidate.row]))
+                next.append(path)
+                tokens.append(candidate.choice.token)
+                rows.append(candidate.row)
+            }
+            live = next
+            if isOver(ended, live) || step == limit || live.isEmpty { break }
+            try source.advance(by: tokens, behind: rows)
+        }
+        if ended.isEmpty { ended = live.map(\.reading) }
+        return ended.sorted { $0.normalized(lengthExponent) > $1.normalized(lengthExponent) }.prefix(width).map {
+            var reading = $0
+            reading.firstEnd = firstEnd
+            return reading
+        }
+    }
+
+    /// Whether no hypothesis that goes on can still come before those that have ended.
+    private func isOver(_ ended: [TokenReading], _ live: [Path]) -> Bool {
+        guard ended.count >= width, let best = live.map({ $0.reading.normalized(lengthExponent) }).max() else {
+            return false
+        }
+        let places = ended.map { $0.normalized(lengthExponent) }.sorted(by: >)
+        return best <= places[width - 1]
+    }
+
+    private func candidates(
+        behind path: Path, _ row: Int, _ distribution: TokenDistribution, _ logits: UnsafeBufferPointer<Float>
+    ) -> [Candidate] {
+        var choices = distribution.best
+        if let bias {
+            let known = Set(choices.map(\.token))
+            choices += bias.continuations(of: path.bias).filter { !known.contains($0) && $0 < logits.count }.map {
+                TokenDistribution.Choice(token: $0, logProbability: distribution.logProbability(logits[$0]))
+            }
+        }
+        return choices.map { choice in
+            let walk = bias?.walk(on: path.bias, by: choice.token) ?? path.bias
+            return Candidate(
+                row: row, choice: choice, walk: walk,
+                score: path.reading.score + choice.logProbability + walk.bonus)
+        }
+    }
+}

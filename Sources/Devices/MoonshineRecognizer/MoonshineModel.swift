@@ -1,0 +1,74 @@
+import Core
+import Digests
+import Glibc
+import Platform
+
+/// A folder with the two networks and their tokens, as the package fieldscribe-moonshine-tiny-en installs it.
+package struct MoonshineModel: Hashable, Sendable {
+    /// Where packages put such models, a folder each.
+    package static let packaged = "/usr/share/fieldscribe/models"
+    /// The model that is taken where none is named.
+    package static let usual = "moonshine-tiny-en"
+
+    package let path: String
+
+    package var encoder: String { "\(path)/encoder_model.ort" }
+    package var decoder: String { "\(path)/decoder_model_merged.ort" }
+    package var tokenizer: String { "\(path)/tokenizer.bin" }
+    /// Digests of the other files, as sha256sum writes them; a folder that somebody put together may have none.
+    package var digests: String { "\(path)/SHA256SUMS" }
+
+    /// Its short name: that of its folder.
+    package var name: String { path.split(separator: "/").last.map(String.init) ?? path }
+
+    package init(path: String) { self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path }
+
+    /// Whether the folder holds a model of this kind, whole or not.
+    package var isThere: Bool { access(encoder, F_OK) == 0 || access(decoder, F_OK) == 0 }
+
+    /// Checks that every file and the runtime are there, without reading them.
+    ///
+    /// - Throws: `DeviceError` with `missing` or `denied`, naming the file.
+    package func check() throws(DeviceError) {
+        for file in [encoder, decoder, tokenizer] where access(file, R_OK) != 0 {
+            let isMissing = errno == ENOENT || errno == ENOTDIR
+            throw DeviceError(
+                isMissing ? .missing : .denied, "access", status: errno,
+                "\(file): the recognizer's model \(isMissing ? "lacks this file" : "may not be read"); install the package "
+                    + "fieldscribe-moonshine-tiny-en, or name a whole model with recognizer.model")
+        }
+    }
+
+    /// Checks that a runtime is there, which is not loaded.
+    ///
+    /// - Throws: `DeviceError` with `missing`.
+    package func checkRuntime() throws(DeviceError) {
+        guard OnnxRuntime.candidates(besides: path).isEmpty else { return }
+        throw DeviceError(
+            .missing, "access", status: ENOENT,
+            "libonnxruntime: not installed, and not beside \(path); install the package libonnxruntime1.21 or "
+                + "fieldscribe-onnxruntime")
+    }
+
+    /// Reads every file that `digests` names and compares.
+    ///
+    /// - Throws: `DeviceError` with `damaged`, naming the first file that is not what it was when the model was packed.
+    package func verify() throws(DeviceError) {
+        try check()
+        guard access(digests, F_OK) == 0 else { return }
+        let text = String(decoding: try content(ofFile: digests, limit: 1 << 16), as: UTF8.self)
+        for line in text.split(whereSeparator: \.isNewline) {
+            let fields = line.split(separator: " ", maxSplits: 1).map(String.init)
+            let name = fields.last.map { $0.drop { $0 == " " || $0 == "*" } } ?? ""
+            guard fields.count == 2, fields[0].utf8.count == 64, !name.isEmpty, !name.contains("/") else {
+                throw DeviceError(.damaged, "read", "\(digests): not a list of digests; reinstall the model")
+            }
+            var digest = Digest()
+            try MappedFile("\(path)/\(name)").withBytes { digest.add($0) }
+            guard digest.finish() == fields[0] else {
+                throw DeviceError(
+                    .damaged, "sha256", "\(path)/\(name): damaged: its SHA-256 is not that of \(digests); reinstall the model")
+            }
+        }
+    }
+}

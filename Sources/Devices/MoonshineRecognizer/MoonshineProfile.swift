@@ -1,0 +1,20 @@
+/// How the network's tokens are searched: data, not code.
+package struct MoonshineProfile: Hashable, Sendable {
+    package var name: String
+    /// Hypotheses that are followed beside each other.
+    package var width: Int
+    package var lengthExponent: Double
+    /// Whether weights are kept twice, for half of the time.
+    package var prepacks: Bool
+
+    /// The likeliest token each time: for boards that `live` would be too slow for, and for what is shown while people speak.
+    package static let fast = MoonshineProfile(name: "fast", width: 1, lengthExponent: 0.5, prepacks: true)
+
+    /// Four hypotheses.
+    package static let live = MoonshineProfile(name: "live", width: 4, lengthExponent: 0.5, prepacks: true)
+
+    /// What reads a recording once more, where it was read by `fast`.
+    package static let final = MoonshineProfile(name: "final", width: 4, lengthExponent: 0.5, prepacks: true)
+
+    package static let all = [fast, live, final]
+}

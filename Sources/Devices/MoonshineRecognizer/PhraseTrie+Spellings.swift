@@ -1,0 +1,30 @@
+extension PhraseTrie {
+    /// What each token of a phrase is raised by. Of 1, 1.5, 2 and 3, 2 gave the fewest errors without making words up.
+    private static let usualWeight = 2.0
+
+    /// Phrases as a person writes them, each also as the network may write it: in small letters, with a capital, in capitals.
+    init(_ phrases: [String], of tokenizer: Tokenizer) {
+        let spelled = phrases.enumerated().flatMap { number, phrase in
+            Self.spellings(of: phrase).map { (number: number, tokens: tokenizer.tokens(of: $0)) }
+        }
+        let marks = Set((0..<tokenizer.count).filter { Self.isMark(tokenizer.text(of: $0)) } + [Tokenizer.end])
+        let beginnings = Set((0..<tokenizer.count).filter { tokenizer.beginsWord($0) })
+        self.init(
+            spelled, weight: Self.usualWeight, beginsWord: { beginnings.contains($0) }, isMark: { marks.contains($0) })
+    }
+
+    private static func spellings(of phrase: String) -> [String] {
+        let words = phrase.split(whereSeparator: \.isWhitespace).map(String.init)
+        let capital = { (word: String) in word.prefix(1).uppercased() + word.dropFirst() }
+        let forms = [
+            words, words.map { $0.lowercased() }, words.map(capital),
+            words.prefix(1).map(capital) + words.dropFirst(), words.map { capital($0.lowercased()) },
+        ]
+        return forms.map { $0.joined(separator: " ") }.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+
+    private static func isMark(_ piece: [UInt8]) -> Bool {
+        guard let first = piece.first else { return false }
+        return Array(",.;:!?-)\"'".utf8).contains(first)
+    }
+}

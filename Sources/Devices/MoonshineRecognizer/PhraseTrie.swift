@@ -1,0 +1,91 @@
+/// Phrases to prefer, by their tokens: each token along one of them is raised, and lowered again where the phrase is not
+/// completed.
+///
+/// A phrase begins where a word begins, and is complete only where the next word begins, or a mark or the end follows. The same
+/// phrase is not preferred twice in a row, so that preferring cannot make a loop.
+package struct PhraseTrie: Sendable {
+    /// How far a hypothesis has come along a phrase.
+    package struct Walk: Hashable, Sendable {
+        /// What is added to the hypothesis's score: of completed phrases, and of the one that is under way.
+        var bonus: Double { settled + pending }
+        fileprivate var settled = 0.0
+        fileprivate var pending = 0.0
+        fileprivate var node = 0
+        /// The phrase that was completed last, where nothing was said since.
+        fileprivate var last: Int?
+    }
+
+    private struct Node {
+        var next: [Int: Int] = [:]
+        /// The phrase that ends here.
+        var phrase: Int?
+        var depth: Int
+    }
+
+    /// What each token is raised by, as a natural logarithm.
+    private let weight: Double
+    private let beginsWord: @Sendable (Int) -> Bool
+    private let isMark: @Sendable (Int) -> Bool
+    private var nodes = [Node(depth: 0)]
+
+    /// - Parameters:
+    ///   - phrases: the tokens of each; several spellings of one phrase have the same number.
+    ///   - beginsWord: whether a token begins a word.
+    ///   - isMark: whether a token is a mark or the end, behind which a word is over.
+    init(
+        _ phrases: [(number: Int, tokens: [Int])], weight: Double, beginsWord: @escaping @Sendable (Int) -> Bool,
+        isMark: @escaping @Sendable (Int) -> Bool
+    ) {
+        self.weight = weight
+        self.beginsWord = beginsWord
+        self.isMark = isMark
+        for (number, tokens) in phrases where !tokens.isEmpty {
+            var node = 0
+            for token in tokens {
+                if let next = nodes[node].next[token] {
+                    node = next
+                } else {
+                    nodes.append(Node(depth: nodes[node].depth + 1))
+                    nodes[node].next[token] = nodes.count - 1
+                    node = nodes.count - 1
+                }
+            }
+            nodes[node].phrase = number
+        }
+    }
+
+    /// Tokens that would go on along a phrase, or begin one.
+    func continuations(of walk: Walk) -> [Int] {
+        Array(nodes[walk.node].next.keys) + (walk.node == 0 ? [] : Array(nodes[0].next.keys))
+    }
+
+    /// The walk behind one more token.
+    func walk(on walk: Walk, by token: Int) -> Walk {
+        var walk = walk
+        let endsWord = beginsWord(token) || isMark(token)
+        if let next = nodes[walk.node].next[token], walk.node != 0 || beginsWord(token) {
+            return step(walk, to: next)
+        }
+        if walk.node != 0 {
+            // Behind its last token a phrase is complete where the word is over, too.
+            if endsWord, let phrase = nodes[walk.node].phrase {
+                walk.settled += walk.pending
+                walk.last = phrase
+            }
+            walk.pending = 0
+            walk.node = 0
+        } else if beginsWord(token) {
+            walk.last = nil
+        }
+        if beginsWord(token), let next = nodes[0].next[token] { return step(walk, to: next) }
+        return walk
+    }
+
+    private func step(_ walk: Walk, to next: Int) -> Walk {
+        var walk = walk
+        walk.node = next
+        walk.pending += weight
+        if let phrase = nodes[next].phrase, phrase == walk.last { walk.pending = 0 }
+        return walk
+    }
+}

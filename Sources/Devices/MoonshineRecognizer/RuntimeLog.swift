@@ -1,0 +1,59 @@
+internal import CLinux
+import Core
+import Glibc
+
+/// What ONNX Runtime logs, and what it prints besides: Debian's writes hundreds of lines to standard error while it loads.
+///
+/// None of it reaches standard error, unless `FIELDSCRIBE_LOG=debug` asks for it: then each line as journald reads it.
+final class RuntimeLog {
+    /// Of the library's levels: warnings and worse.
+    static let leastLevel: Int32 = 2
+
+    /// No more is kept of what the library prints during one call.
+    private static let most = 1 << 20
+
+    private let isWanted = getenv("FIELDSCRIBE_LOG").map { String(cString: $0) == "debug" } ?? false
+
+    /// What the library calls with each line.
+    // Safety: the first parameter is the log of the runtime that calls, which lives longer than that.
+    static let take:
+        @convention(c) (
+            UnsafeMutableRawPointer?, Int32, UnsafePointer<CChar>?, UnsafePointer<CChar>?, UnsafePointer<CChar>?,
+            UnsafePointer<CChar>?
+        ) -> Void = { log, _, _, _, _, message in
+            guard let log, let message else { return }
+            Unmanaged<RuntimeLog>.fromOpaque(log).takeUnretainedValue().tell(String(cString: message))
+        }
+
+    /// Does something while what is written to standard error goes to a file that nobody sees.
+    @discardableResult
+    func whileRedirected<Value>(_ body: () -> Value) -> Value {
+        let file = fieldscribe_memory_file("onnxruntime")
+        let own = file >= 0 ? fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3) : -1
+        guard own >= 0, dup2(file, STDERR_FILENO) >= 0 else {
+            if own >= 0 { close(own) }
+            if file >= 0 { close(file) }
+            return body()
+        }
+        defer {
+            dup2(own, STDERR_FILENO)
+            close(own)
+            if isWanted { tellContent(of: file) }
+            close(file)
+        }
+        return body()
+    }
+
+    private func tellContent(of file: Int32) {
+        let text = [UInt8](unsafeUninitializedCapacity: Self.most) { buffer, count in
+            count = max(0, pread(file, buffer.baseAddress, buffer.count, 0))
+        }
+        for line in String(decoding: text, as: UTF8.self).split(whereSeparator: \.isNewline) { tell(String(line)) }
+    }
+
+    private func tell(_ message: String) {
+        guard isWanted else { return }
+        let line = Array("<7>onnxruntime message=\"\(message.split(whereSeparator: \.isNewline).joined(separator: " "))\"\n".utf8)
+        _ = write(STDERR_FILENO, line, line.count)
+    }
+}

@@ -1,0 +1,95 @@
+import Core
+import Recognizing
+import TestKit
+import Testing
+
+@testable import Appliance
+
+@Suite("The engines") struct EngineRegistryTests {
+    /// An engine that is there, or is not.
+    private struct StandIn: EngineEntry {
+        let name: String
+        var lack: DeviceError.Code?
+        let summary = "reads nothing"
+        let languages = "none"
+        let licence = "none"
+        let needs: [String] = []
+
+        func check(_ configuration: Configuration) throws(DeviceError) {
+            if let lack { throw DeviceError(lack, "check", "\(name): is not whole; install it") }
+        }
+
+        func command(_ configuration: Configuration, profile: String) throws(DeviceError) -> WorkerCommand {
+            try check(configuration)
+            return WorkerCommand(path: "/bin/cat", arguments: [], model: name, profile: profile)
+        }
+
+        func provider(_ options: WorkerOptions) throws(DeviceError) -> any RecognizerProvider {
+            throw DeviceError(.unsupported, "provider", name)
+        }
+
+        func reader(in configuration: Configuration) -> String { name }
+    }
+
+    @Test("auto takes the first that is whole, and the last where none is; what the others lack is told")
+    func choosing() {
+        let missing = StandIn(name: "best", lack: .missing)
+        let damaged = StandIn(name: "second", lack: .damaged)
+        let whole = StandIn(name: "third")
+        let last = StandIn(name: "last", lack: .missing)
+        func choice(_ engines: [StandIn]) -> (name: String, lacks: [String]) {
+            let lacks = EngineRegistry.lacks(of: engines, for: Configuration())
+            return (EngineRegistry.best(of: engines, for: Configuration()).name, lacks.map(\.message))
+        }
+        #expect(choice([missing, damaged, whole, last]) == ("third", [missing, damaged].map(message)))
+        #expect(choice([whole, missing, last]) == ("third", []))
+        #expect(choice([missing, last]) == ("last", [message(missing)]))
+        #expect(choice([last]) == ("last", []))
+    }
+
+    private func message(_ engine: StandIn) -> String { "\(engine.name): is not whole; install it" }
+
+    @Test("whisper is never chosen, and every engine is found by its name")
+    func names() {
+        #expect(!EngineRegistry.automatic.contains { $0.name == "whisper" })
+        #expect(EngineRegistry.automatic.last?.name == "pocketsphinx")
+        #expect(Configuration().recognizer.engine == "auto")
+        for engine in EngineRegistry.all {
+            let value = engine.form.replacing("PROGRAM", with: "/bin/cat --fast")
+            #expect(EngineRegistry.entry(named: value)?.name == engine.name)
+            #expect(Configuration().with(engine: value).engine.name == engine.name)
+            #expect(EngineRegistry.isName(value) && EngineRegistry.forms.contains(engine.form))
+            #expect(![engine.summary, engine.languages, engine.licence].contains("") && !engine.needs.isEmpty)
+        }
+        for strange in ["", "command:", "Whisper", "command", "pocket"] { #expect(!EngineRegistry.isName(strange)) }
+    }
+
+    @Test("what an engine knows follows from its entry")
+    func abilities() throws {
+        var configuration = Configuration()
+        configuration.recognizer.secondPass = .yes
+        for (name, readsTwice) in [("pocketsphinx", true), ("whisper", false), ("command:/bin/cat", false)] {
+            #expect(configuration.with(engine: name).readsTwice == readsTwice)
+        }
+        let own = try configuration.with(engine: "command:/bin/cat -u").workerCommand(profile: "live")
+        #expect(own == WorkerCommand(path: "/bin/cat", arguments: ["-u"], model: "/bin/cat", profile: "live"))
+        #expect(EngineRegistry.profiles == ["live", "final", "quick"])
+        #expect(EngineRegistry.punctuating == ["whisper"])
+    }
+
+    @Test("what lacks is told with its remedy", arguments: ["whisper", "command:/nowhere/engine", "pocketsphinx"])
+    func remedy(engine: String) throws {
+        let configuration = Configuration().with(model: "/nowhere", engine: engine)
+        let error = try #require(thrown { _ = try configuration.workerCommand(profile: "live") })
+        #expect(error.code == .missing && error.message.contains("; "))
+        #expect(thrown { try configuration.engine.check(configuration) } == error)
+    }
+
+    @Test("a worker is refused a profile that its engine does not have")
+    func profile() throws {
+        var options = WorkerOptions()
+        options.profile = "slow"
+        let error = try #require(thrown { _ = try PocketSphinxEngine().provider(options) })
+        #expect(error.code == .unsupported && error.message.contains("live, final, quick"))
+    }
+}

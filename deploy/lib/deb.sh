@@ -1,0 +1,27 @@
+# shellcheck shell=bash
+# Sourced by deploy/deb and deploy/model: what the packages have in common. SOURCE_DATE_EPOCH is every date in them.
+
+maintainer=$(sed -n 's/^Upstream-Contact: //p' deploy/debian/copyright)
+
+# write_documents ROOT NAME VERSION COPYRIGHT
+write_documents() {
+    local documents=$1/usr/share/doc/$2
+    install -D -m 0644 "$4" "$documents/copyright"
+    printf '%s (%s) unstable; urgency=medium\n\n  * See the history of the repository.\n\n -- %s  %s\n' \
+        "$2" "$3" "$maintainer" "$(LC_ALL=C date --utc --rfc-email --date="@$SOURCE_DATE_EPOCH")" | gzip -9n >"$documents/changelog.gz"
+    chmod 0644 "$documents/changelog.gz"
+}
+
+# size_of ROOT: kilobytes that its files take when installed.
+size_of() { du --apparent-size --summarize --block-size=1K --exclude=DEBIAN "$1" | cut -f1; }
+
+# build_package ROOT FILE COMPRESSION...: sums of all but configuration, and the package.
+build_package() {
+    local root=$1 file=$2
+    shift 2
+    (cd "$root" && find . -path ./DEBIAN -prune -o -type f -printf '%P\0' | LC_ALL=C sort -z |
+        grep -zvxFf <(sed 's|^/||' DEBIAN/conffiles 2>/dev/null) | xargs -0 md5sum) >"$root/DEBIAN/md5sums"
+    chmod 0644 "$root/DEBIAN/md5sums"
+    find "$root" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
+    dpkg-deb --root-owner-group --threads-max=1 "$@" --build "$root" "$file" >/dev/null
+}
