@@ -16,6 +16,10 @@ enum ModelsCommand: Command {
 
           NAME|FOLDER        only these; without, all
           --json             one JSON array
+
+        What may read, by recognizer.engine:
+
+        \(EngineRegistry.all.map(explanation).joined(separator: "\n"))
         """
     static let options = (values: [String](), flags: ["--json"])
 
@@ -66,6 +70,16 @@ enum ModelsCommand: Command {
             if let model = engine.model(at: path) { return (engine.name, model) }
         }
         return nil
+    }
+
+    private static func explanation(of engine: any EngineEntry) -> String {
+        let margin = String(repeating: " ", count: 21)
+        let name = "  \(engine.form)"
+        return """
+            \(name)\(margin.dropFirst(name.count))\(engine.summary)
+            \(margin)languages: \(engine.languages); licence: \(engine.licence)
+            \(margin)needs \(engine.needs.joined(separator: ", "))
+            """
     }
 
     private static func text(_ row: Row) -> String {

@@ -71,6 +71,8 @@ import Testing
         let configuration = try text(of: Repository.file("deploy/man/fieldscribe.conf.5"))
         let commands = try text(of: Repository.file("deploy/man/fieldscribe.1"))
         let sample = try text(of: Repository.file("deploy/fieldscribe.conf"))
+        let help = try Tool(Manual().program, "models", "--help").output
+        #expect(EngineRegistry.all.allSatisfy { help.contains($0.form) && help.contains($0.licence) })
         let key = try part(of: configuration, from: ".It Sy engine", to: ".It Sy")
         let section = try part(of: configuration, from: ".Sh ENGINES", to: ".Sh ")
         let option = try part(of: commands, from: ".It Fl \\-engine", to: ".It Fl")

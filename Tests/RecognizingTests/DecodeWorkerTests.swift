@@ -1,0 +1,85 @@
+import Core
+import FoundationEssentials
+import Glibc
+import Platform
+import TestKit
+import Testing
+
+@testable import Recognizing
+
+@Suite("Decode worker") struct DecodeWorkerTests {
+    /// An engine that can read, and nothing else.
+    private final class Plain: Recognizer {
+        struct Provider: RecognizerProvider {
+            func open() throws(DeviceError) -> any Recognizer { Plain() }
+        }
+
+        let engine = EngineDescription(name: "plain", version: "1", model: "none")
+
+        func read(
+            _ samples: UnsafeBufferPointer<Int16>, _ request: ReadingRequest
+        ) throws(DeviceError) -> Hypothesis {
+            if samples.count == 13 { throw DeviceError(.failed, "read", "unlucky") }
+            let end = SamplePosition(Int64(samples.count))
+            let sum = samples.reduce(0) { $0 + Int($1) }
+            return Hypothesis(
+                words: [Word("w\(samples.count)s\(sum)", SampleRange(.zero, end), confidence: 1)],
+                alternatives: (0..<request.alternatives).map { Alternative(text: "a\($0)", confidence: 0) })
+        }
+    }
+
+    private let folder = TemporaryFolder()
+
+    private func frame(_ kind: WorkerProtocol.Frame, _ payload: [UInt8] = []) -> [UInt8] {
+        [kind.rawValue] + withUnsafeBytes(of: UInt32(payload.count).littleEndian) { Array($0) } + payload
+    }
+
+    private func utterance(_ request: String, _ pieces: [[Int16]]) -> [UInt8] {
+        frame(.request, Array(request.utf8)) + pieces.flatMap { frame(.audio, $0.withUnsafeBytes { Array($0) }) }
+            + frame(.end)
+    }
+
+    /// What a worker with that engine answers, behind `ready`.
+    private func answers(_ frames: [UInt8]) throws -> [WorkerProtocol.Reply] {
+        let (input, output) = (folder.file("input"), folder.file("output"))
+        try Data(frames).write(to: URL(filePath: input))
+        var worker = DecodeWorker(
+            input: try FileDescriptor(opening: input, O_RDONLY),
+            output: try FileDescriptor(opening: output, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600))
+        try worker.serve(Plain.Provider())
+        let lines = try Data(contentsOf: URL(filePath: output)).split(separator: 0x0A)
+        let replies = try lines.map { try JSONDecoder().decode(WorkerProtocol.Reply.self, from: Data($0)) }
+        #expect(replies.first?.ready?.name == "plain")
+        return Array(replies.dropFirst())
+    }
+
+    @Test("An engine that can only read gets each utterance as a whole, and is asked for nothing else")
+    func plain() throws {
+        let plain = #"{"partials":false,"alternatives":2,"channel":{"cepstralMean":[1]}}"#
+        let replies = try answers(
+            utterance(plain, [[1, 2], [], [3]]) + utterance(#"{"partials":false,"alternatives":0}"#, []))
+        #expect(replies.compactMap { $0.result?.words.map(\.text) } == [["w3s6"], ["w0s0"]])
+        #expect(replies.first?.result?.alternatives.map(\.text) == ["a0", "a1"])
+        #expect(replies.count == 2 && replies.allSatisfy { $0.channel == nil })
+    }
+
+    @Test("It answers partial readings with nothing, and a survey, too; the next utterance is read")
+    func lacking() throws {
+        let replies = try answers(
+            utterance(#"{"partials":true,"alternatives":0}"#, [[1], [2]])
+                + utterance(#"{"partials":false,"alternatives":0,"survey":true}"#, [[1, 2]])
+                + utterance(#"{"partials":false,"alternatives":0}"#, [[5]]))
+        #expect(replies.compactMap(\.partial) == ["", ""] && replies.compactMap(\.done) == [true])
+        #expect(replies.compactMap(\.result).map { $0.words.map(\.text) } == [[], ["w1s5"]])
+        #expect(replies.allSatisfy { $0.channel == nil && $0.candidates == nil && $0.error == nil })
+    }
+
+    @Test("Where it fails, that is told, and the next utterance is read")
+    func failing() throws {
+        let request = #"{"partials":false,"alternatives":0}"#
+        let replies = try answers(
+            utterance(request, [[Int16](repeating: 1, count: 13)]) + utterance(request, [[7]]))
+        #expect(replies.compactMap(\.error).map(\.message) == ["unlucky"])
+        #expect(replies.last?.result?.words.map(\.text) == ["w1s7"] && replies.count == 2)
+    }
+}
