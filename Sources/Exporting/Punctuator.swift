@@ -81,7 +81,9 @@ package struct Punctuator: Sendable {
         var timeline = timeline
         for index in timeline.segments.indices.reversed() where !timeline.segments[index].words.isEmpty {
             let words = places.filter { $0.segment == index }.map { place in
-                Word(place.word.text + place.mark, place.word.range, confidence: place.word.confidence)
+                var word = place.word
+                word.text += place.mark
+                return word
             }
             timeline.segments[index].words = words
             if words.isEmpty { timeline.segments.remove(at: index) }
