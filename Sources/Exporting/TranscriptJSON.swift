@@ -130,12 +130,15 @@ struct WordJSON: Encodable {
     var start: Double
     var end: Double
     var confidence: Double
+    /// Only where the times are an estimate.
+    var timeEstimated: Bool?
 
     init(_ word: Word) {
         text = word.text
         start = word.range.start.seconds
         end = word.range.end.seconds
         confidence = rounded(word.confidence)
+        timeEstimated = word.isSpread ? true : nil
     }
 }
 

@@ -44,7 +44,8 @@ extension WorkerProtocol.Result {
             let start = min(max(word.range.start, earliest), SamplePosition(samples))
             earliest = start
             let end = min(max(word.range.end, start), SamplePosition(samples))
-            return Word(text, SampleRange(start, end), confidence: min(max(word.confidence, 0), 1))
+            return Word(
+                text, SampleRange(start, end), confidence: min(max(word.confidence, 0), 1), isSpread: word.isSpread)
         }
         alternatives = alternatives.map {
             Alternative(text: Self.line($0.text), confidence: min(max($0.confidence, 0), 1))

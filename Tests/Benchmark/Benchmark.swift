@@ -8,7 +8,7 @@ import PocketSphinxRecognizer
 @main struct Benchmark {
     private static let usage = """
         usage: benchmark [capture|appliance|export|hour|seams|memory|recognition|accuracy|speakers|latency|robustness
-                         |music|vocabulary|punctuation|calibrate]
+                         |music|vocabulary|punctuation|alignment|calibrate]
                          [--every N] [--only NAMES] [--pictures FOLDER] [--program FILE] [--to FOLDER]
           capture     an hour to the card, against arecord
           appliance   how soon lamp and microphone answer a press; what it takes while it waits and while it records
@@ -25,6 +25,7 @@ import PocketSphinxRecognizer
           music       what is written down of melodies
           vocabulary  a vocabulary's words, said by espeak-ng, and speech without them
           punctuation where a reader's sentences end
+          alignment   where words were said that are known, against where they were put
           calibrate   the constants of Calibration.swift
           --every N   only each Nth file of the open set
           --only live,final,quick,pocketsphinx_continuous
@@ -49,7 +50,7 @@ import PocketSphinxRecognizer
             guard
                 [
                     "capture", "appliance", "export", "hour", "seams", "memory", "recognition", "accuracy", "speakers",
-                    "latency", "robustness", "music", "vocabulary", "punctuation", "calibrate",
+                    "latency", "robustness", "music", "vocabulary", "punctuation", "alignment", "calibrate",
                 ]
                 .contains(word)
             else {
@@ -88,6 +89,7 @@ import PocketSphinxRecognizer
             case "music": try RobustnessBenchmark(workshop: workshop, corpus: open).music()
             case "vocabulary": try VocabularyBenchmark(workshop: workshop, corpus: open).run()
             case "punctuation": try PunctuationBenchmark(workshop: workshop, corpus: open).run()
+            case "alignment": try AlignmentBenchmark(workshop: workshop, corpus: open).run()
             case "calibrate": try CalibrationBenchmark(corpus: open).run(only: only)
             case "latency":
                 if let reader = try open.reader(in: workshop.folder) {

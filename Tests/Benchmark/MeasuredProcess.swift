@@ -71,7 +71,7 @@ struct MeasuredProcess {
         return fields?.dropFirst().first.flatMap { pid_t($0) }
     }
 
-    private static func text(_ path: String) -> String {
+    static func text(_ path: String) -> String {
         let file = open(path, O_RDONLY)
         guard file >= 0 else { return "" }
         defer { close(file) }

@@ -23,6 +23,7 @@
 #include <sphinxbase/err.h>
 #include <sphinxbase/fe.h>
 #include <sphinxbase/feat.h>
+#include <sphinxbase/fsg_model.h>
 #include <sphinxbase/fixpoint.h>
 #include <sphinxbase/logmath.h>
 #include <sphinxbase/ngram_model.h>
@@ -290,6 +291,36 @@ static inline int fieldscribe_ps_take_grammar(ps_decoder_t *decoder, const char 
     fieldscribe_ps_remove(decoder, name);
     return 0;
 }
+
+/// Understands from here on one graph of words, from its state 0 to its last one, with silence and fillers anywhere and
+/// every way to say a word: links lead from[i] to to[i] by words[i]. Beams as the library's settings have them. 0, or -1
+/// where the library refuses. 5.x: never.
+static inline int fieldscribe_ps_take_graph(
+    ps_decoder_t *decoder, int states, const int32_t *from, const int32_t *to, const char *const *words, int count,
+    double beam, double word_beam) {
+#if FIELDSCRIBE_POCKETSPHINX_5
+    (void)decoder, (void)states, (void)from, (void)to, (void)words, (void)count, (void)beam, (void)word_beam;
+    return -1;
+#else
+    cmd_ln_t *config = ps_get_config(decoder);
+    cmd_ln_set_float_r(config, "-beam", beam);
+    cmd_ln_set_float_r(config, "-pbeam", beam);
+    cmd_ln_set_float_r(config, "-wbeam", word_beam);
+    fsg_model_t *graph = fsg_model_init("words", ps_get_logmath(decoder), 1, states);
+    if (!graph) return -1;
+    graph->start_state = 0;
+    graph->final_state = states - 1;
+    for (int i = 0; i < count; i++) fsg_model_trans_add(graph, from[i], to[i], 0, fsg_model_word_add(graph, words[i]));
+    // The decoder retains it, and frees the one before, which has the same name.
+    int status = ps_set_fsg(decoder, "words", graph);
+    fsg_model_free(graph);
+    if (status < 0) return -1;
+    return fieldscribe_ps_activate(decoder, "words") < 0 ? -1 : 0;
+#endif
+}
+
+/// Whether words can be found by a graph at all.
+static inline int fieldscribe_ps_can_align(void) { return !FIELDSCRIBE_POCKETSPHINX_5; }
 
 /// A language model alone, and the base of its logarithms.
 typedef struct {

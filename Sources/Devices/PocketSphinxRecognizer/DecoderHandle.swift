@@ -9,20 +9,31 @@ final class DecoderHandle {
 
     init(model: PocketSphinxModel, profile: DecoderProfile) throws(DeviceError) {
         let hearsPhrases = if case .phrases = model.addition { true } else { false }
-        let options =
+        pointer = try Self.open(
+            model,
             ["hmm", model.acousticModel, "lm", model.languageModel, "dict", model.dictionary]
-            + profile.options(withPhrases: hearsPhrases).flatMap { [$0.name, $0.value] }
+                + profile.options(withPhrases: hearsPhrases).flatMap { [$0.name, $0.value] })
+        try checkDictionary(model)
+        if let addition = model.addition { try add(addition) }
+    }
+
+    /// A decoder that knows the acoustic model alone: words and what they may be in are told later.
+    ///
+    /// - Parameter settings: name, value, name, value ... as the library has them.
+    init(acousticsOf model: PocketSphinxModel, settings: [String]) throws(DeviceError) {
+        pointer = try Self.open(model, ["hmm", model.acousticModel] + settings)
+    }
+
+    private static func open(_ model: PocketSphinxModel, _ options: [String]) throws(DeviceError) -> OpaquePointer {
         let strings = options.map { strdup($0) }
         defer { strings.forEach { free($0) } }
         guard let pointer = fieldscribe_ps_open(strings.map { UnsafePointer($0) }, Int32(strings.count)) else {
             throw DeviceError(
                 .damaged, "ps_init",
-                "\(model.acousticModel): PocketSphinx cannot load this model (\(Self.lastError)); "
+                "\(model.acousticModel): PocketSphinx cannot load this model (\(lastError)); "
                     + "reinstall the package pocketsphinx-en-us, or name another with recognizer.model")
         }
-        self.pointer = pointer
-        try checkDictionary(model)
-        if let addition = model.addition { try add(addition) }
+        return pointer
     }
 
     private func add(_ addition: PocketSphinxModel.Addition) throws(DeviceError) {
@@ -89,20 +100,33 @@ final class DecoderHandle {
     /// The best reading, with its fillers; `limit` is the utterance's length in samples.
     func reading(limit: Int64) -> Reading {
         var reading = Reading(limit: limit)
+        eachWord { segment, name, frames in
+            let posterior = fieldscribe_ps_probability(pointer, ps_seg_prob(segment, nil, nil, nil))
+            reading.add(VocabularyWord(name), frames: frames, posterior: min(1, max(0, posterior)))
+        }
+        return reading
+    }
+
+    /// The words of the best reading as the decoder names them, fillers left out, and their frames.
+    func words() -> [(name: String, frames: Range<Int64>)] {
+        var words: [(name: String, frames: Range<Int64>)] = []
+        eachWord { _, name, frames in
+            if let spoken = VocabularyWord(name).spoken { words.append((spoken, frames)) }
+        }
+        return words
+    }
+
+    private func eachWord(_ body: (OpaquePointer, String, Range<Int64>) -> Void) {
         var segment = ps_seg_iter(pointer)
         while let current = segment {
             if let name = ps_seg_word(current) {
                 var first: Int32 = 0
                 var last: Int32 = 0
                 ps_seg_frames(current, &first, &last)
-                let posterior = fieldscribe_ps_probability(pointer, ps_seg_prob(current, nil, nil, nil))
-                reading.add(
-                    VocabularyWord(String(cString: name)), frames: Int64(first)..<Int64(max(first, last) + 1),
-                    posterior: min(1, max(0, posterior)))
+                body(current, String(cString: name), Int64(first)..<Int64(max(first, last) + 1))
             }
             segment = ps_seg_next(current)
         }
-        return reading
     }
 
     /// Up to `most` other readings of the lattice, best first, each different in its words.

@@ -61,12 +61,14 @@ package struct PocketSphinxModel: Hashable, Sendable {
 
     /// Checks that every file is there and readable, before anything is loaded.
     ///
+    /// - Parameter readsText: whether the language model is needed, too.
     /// - Throws: `DeviceError` with `missing` or `denied`, naming the file.
-    package func check() throws(DeviceError) {
+    package func check(readsText: Bool = true) throws(DeviceError) {
         let parts = Self.acousticFiles.map { "\(acousticModel)/\($0)" }
         let weights = Self.weightFiles.map { "\(acousticModel)/\($0)" }
         let neededWeights = weights.contains { access($0, R_OK) == 0 } ? [] : [weights[0]]
-        for path in parts + neededWeights + [languageModel, dictionary] where access(path, R_OK) != 0 {
+        let texts = (readsText ? [languageModel] : []) + [dictionary]
+        for path in parts + neededWeights + texts where access(path, R_OK) != 0 {
             let isMissing = errno == ENOENT || errno == ENOTDIR
             throw DeviceError(
                 isMissing ? .missing : .denied, "access", status: errno,

@@ -244,6 +244,9 @@ enum Migrations {
         """
         ALTER TABLE pass ADD COLUMN channel TEXT;           -- ChannelState as JSON, or NULL
         """,
+        """
+        ALTER TABLE word ADD COLUMN is_spread INTEGER NOT NULL DEFAULT 0;   -- 1: its times are an estimate
+        """,
     ]
 }
 

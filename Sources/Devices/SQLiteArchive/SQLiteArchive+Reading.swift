@@ -97,11 +97,16 @@ extension SQLiteArchive {
         }
         let words = try connection.rows(
             """
-            SELECT segment.number, word.text, word.start_sample, word.end_sample, word.confidence
+            SELECT segment.number, word.text, word.start_sample, word.end_sample, word.confidence, word.is_spread
             FROM segment JOIN word ON word.segment = segment.id
             WHERE segment.pass = ? ORDER BY segment.number, word.number
             """, [.integer(pass)]
-        ) { (segment: $0.integer(0), word: Word($0.text(1), $0.range(2, 3), confidence: $0.real(4))) }
+        ) { row in
+            (
+                segment: row.integer(0),
+                word: Word(row.text(1), row.range(2, 3), confidence: row.real(4), isSpread: row.integer(5) == 1)
+            )
+        }
         let alternatives = try connection.rows(
             """
             SELECT segment.number, alternative.text, alternative.confidence

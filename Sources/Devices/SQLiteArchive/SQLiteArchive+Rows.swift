@@ -42,11 +42,11 @@ extension SQLiteArchive {
         for (number, word) in segment.words.enumerated() {
             try connection.run(
                 """
-                INSERT INTO word (segment, number, start_sample, end_sample, text, confidence)
-                VALUES (?, ?, ?, ?, ?, ?)
+                INSERT INTO word (segment, number, start_sample, end_sample, text, confidence, is_spread)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
                 """,
                 .integer(row), .integer(number + 1), .position(word.range.start), .position(word.range.end),
-                .text(word.text), .real(word.confidence))
+                .text(word.text), .real(word.confidence), .integer(word.isSpread ? 1 : 0))
         }
         for (number, alternative) in segment.alternatives.enumerated() {
             try connection.run(

@@ -63,7 +63,7 @@ struct WhisperAnswer {
         let (range, sure) = (segment.offsets.range, confidence(of: segment.tokens))
         return texts.enumerated().map { index, text in
             let edges = [index, index + 1].map { range.start + range.count * Int64($0) / Int64(texts.count) }
-            return Word(text, SampleRange(edges[0], edges[1]), confidence: sure)
+            return Word(text, SampleRange(edges[0], edges[1]), confidence: sure, isSpread: true)
         }
     }
 

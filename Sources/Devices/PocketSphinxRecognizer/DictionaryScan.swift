@@ -1,0 +1,42 @@
+import Glibc
+
+/// Finds words in the text of a pronouncing dictionary: a line a way, `word` or `word(2)` and then its sounds.
+struct DictionaryScan {
+    private let words: Set<String>
+    /// By first byte and length: most of the many lines are passed over by these.
+    private var candidates = [Bool](repeating: false, count: 1 << 16)
+
+    init(_ words: Set<String>) {
+        self.words = words
+        for word in words {
+            guard let first = word.utf8.first else { continue }
+            candidates[Self.kind(first, word.utf8.count)] = true
+        }
+    }
+
+    private static func kind(_ first: UInt8, _ count: Int) -> Int { Int(first) << 8 | min(count, 255) }
+
+    /// Calls `body` with each line's word, without its number, and its sounds.
+    func run(over bytes: UnsafeRawBufferPointer, _ body: (String, Substring) -> Void) {
+        guard let base = bytes.baseAddress else { return }
+        candidates.withUnsafeBufferPointer { candidates in
+            var start = 0
+            while start < bytes.count {
+                let left = bytes.count - start
+                let newline = memchr(base + start, 0x0A, left)
+                let end = newline.map { UnsafeRawPointer($0) - UnsafeRawPointer(base) } ?? bytes.count
+                var next = start
+                // The bracket of a number ends the word, but does not begin one.
+                while next < end, bytes[next] > 0x20, bytes[next] != 0x28 || next == start { next += 1 }
+                if next > start, candidates[Self.kind(bytes[start], next - start)] {
+                    let word = String(decoding: bytes[start..<next], as: UTF8.self)
+                    if words.contains(word) {
+                        let line = String(decoding: bytes[next..<end], as: UTF8.self)
+                        body(word, line.drop { $0 != " " && $0 != "\t" })
+                    }
+                }
+                start = end + 1
+            }
+        }
+    }
+}

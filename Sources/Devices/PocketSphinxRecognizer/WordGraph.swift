@@ -1,0 +1,60 @@
+/// The words of a piece as a graph: one way after the other through it says all of them, each in one of its ways.
+struct WordGraph {
+    /// Of each written word the ways to say it; none for one without sound.
+    let ways: [[[String]]]
+    private(set) var states = 1
+    private(set) var from: [Int32] = []
+    private(set) var to: [Int32] = []
+    /// What is said on the way from one state to the other.
+    private(set) var words: [String] = []
+
+    init(_ ways: [[[String]]]) {
+        self.ways = ways
+        var here = 0
+        for ways in ways where !ways.isEmpty {
+            // The states within the ways come first, then the one where they meet again.
+            let inner = ways.reduce(0) { $0 + $1.count - 1 }
+            var next = here + 1
+            let meeting = here + 1 + inner
+            for way in ways {
+                var place = here
+                for (index, word) in way.enumerated() {
+                    let target = index + 1 == way.count ? meeting : next
+                    if index + 1 < way.count { next += 1 }
+                    link(place, target, word)
+                    place = target
+                }
+            }
+            here = meeting
+        }
+        states = here + 1
+    }
+
+    private mutating func link(_ place: Int, _ target: Int, _ word: String) {
+        from.append(Int32(place))
+        to.append(Int32(target))
+        words.append(word)
+    }
+
+    /// Which of the spoken words belong to each written one; nil where they are no way through the graph.
+    func places(of spoken: [String]) -> [Range<Int>]? {
+        // The ends that each word may have, with where it then begins.
+        var reached: [[Int: Int]] = [[0: 0]]
+        for ways in ways {
+            var ends: [Int: Int] = [:]
+            for start in reached[reached.count - 1].keys {
+                if ways.isEmpty { ends[start] = start }
+                for way in ways where spoken[start...].starts(with: way) { ends[start + way.count] = start }
+            }
+            guard !ends.isEmpty else { return nil }
+            reached.append(ends)
+        }
+        var (places, end) = ([Range<Int>](), spoken.count)
+        for ends in reached.dropFirst().reversed() {
+            guard let start = ends[end] else { return nil }
+            places.append(start..<end)
+            end = start
+        }
+        return places.reversed()
+    }
+}

@@ -1,0 +1,92 @@
+/// How words of letters are said: names of letters, abbreviations, what dictionaries spell otherwise. Pure; in English.
+extension SpokenToken {
+    private static let abbreviations: [String: [[String]]] = [
+        "mr": [["mister"]], "mrs": [["missus"]], "ms": [["miss"]], "dr": [["doctor"], ["drive"]],
+        "st": [["saint"], ["street"]], "prof": [["professor"]], "jr": [["junior"]], "sr": [["senior"]],
+        "vs": [["versus"]], "etc": [["et", "cetera"]], "gen": [["general"]], "col": [["colonel"]],
+        "capt": [["captain"]], "sgt": [["sergeant"]], "lt": [["lieutenant"]], "rev": [["reverend"]],
+        "hon": [["honorable"]], "mt": [["mount"]], "ft": [["feet"], ["fort"], ["foot"]], "ave": [["avenue"]],
+        "blvd": [["boulevard"]], "rd": [["road"]], "no.": [["number"]], "nos.": [["numbers"]],
+        "inc": [["incorporated"]], "corp": [["corporation"]], "ltd": [["limited"]], "dept": [["department"]],
+        "approx": [["approximately"]], "km": [["kilometers"], ["kilometer"]], "kg": [["kilograms"], ["kilos"]],
+        "cm": [["centimeters"]], "mm": [["millimeters"]], "mph": [["miles", "an", "hour"], ["miles", "per", "hour"]],
+        "lb": [["pounds"], ["pound"]], "lbs": [["pounds"]], "oz": [["ounces"], ["ounce"]],
+        "hr": [["hour"], ["hours"]], "hrs": [["hours"]], "min": [["minutes"], ["minute"]],
+        "i.e": [["that", "is"]], "e.g": [["for", "example"]],
+    ]
+
+    /// The ways of what has neither digits nor dashes.
+    static func waysOfLetters(_ text: Substring) -> [[String]] {
+        let bare = text.last == "." ? text.dropLast() : text
+        let low = text.lowercased()
+        var ways = (abbreviations[low] ?? abbreviations[bare.lowercased()] ?? [])
+        let letters = bare.split(separator: ".")
+        if letters.count > 1 {
+            // U.S., J.R.R.; else words that a full stop without a space runs together.
+            let areInitials = letters.allSatisfy { $0.count == 1 }
+            ways +=
+                areInitials
+                ? [spelled(letters.joined()[...])]
+                : letters.reduce([[]]) { SpokenForm.product($0, waysOfLetters($1)) }
+        }
+        if isSpelled(bare) { ways.append(spelled(bare)) }
+        if letters.count > 1, text != bare { ways.append([low]) }
+        if letters.count == 1 {
+            ways += spellings(bare).map { [$0] }
+            if text != bare { ways.append([low]) }
+            let humps = humps(bare)
+            if humps.count > 1 { ways.append(humps) }
+        }
+        return ways
+    }
+
+    /// The word as a dictionary may have it.
+    private static func spellings(_ word: Substring) -> [String] {
+        let low = word.lowercased()
+        let inside = low.drop { $0 == "'" }
+        let bare = String(inside.reversed().drop { $0 == "'" }.reversed())
+        let folded = String(low.flatMap { folds[$0] ?? String($0) })
+        return [low, bare, folded].reduce(into: []) { if !$0.contains($1), !$1.isEmpty { $0.append($1) } }
+    }
+
+    private static let folds: [Character: String] = {
+        let plain = [
+            "a": "áàâäãåā", "c": "çčć", "e": "éèêëēę", "i": "íìîïī", "n": "ñńň", "o": "óòôöõøō", "s": "šś",
+            "u": "úùûüūů",
+            "y": "ýÿ", "z": "žźż", "ss": "ß", "ae": "æ", "oe": "œ", "l": "ł", "r": "ř", "t": "ť", "d": "ďđð", "g": "ğ",
+        ]
+        return plain.reduce(into: [:]) { folds, entry in
+            for character in entry.value { folds[character] = entry.key }
+        }
+    }()
+
+    /// BBC, TVs, J.
+    private static func isSpelled(_ word: Substring) -> Bool {
+        let capitals = word.hasSuffix("s") && word.count > 2 ? word.dropLast() : word
+        let bare = capitals.hasSuffix("'") ? capitals.dropLast() : capitals
+        return (1...6).contains(bare.count) && bare.allSatisfy { $0.isASCII && $0.isUppercase }
+    }
+
+    /// Names of letters as CMU's dictionary has them: `b.` `v's`.
+    private static func spelled(_ word: Substring) -> [String] {
+        let letters = word.filter { $0.isLetter && ($0.isUppercase || !word.contains(where: \.isUppercase)) }
+            .lowercased()
+        var names = letters.map { "\($0)." }
+        if word.last == "s", word.contains(where: \.isUppercase), let last = letters.last {
+            names[names.count - 1] = "\(last)'s"
+        }
+        return names
+    }
+
+    /// `iPhone`, `YouTube`: where a capital begins another word.
+    private static func humps(_ word: Substring) -> [String] {
+        var humps: [String] = []
+        var wasSmall = false
+        for character in word {
+            if character.isUppercase && wasSmall || humps.isEmpty { humps.append("") }
+            humps[humps.count - 1] += character.lowercased()
+            wasSmall = character.isLowercase
+        }
+        return humps
+    }
+}

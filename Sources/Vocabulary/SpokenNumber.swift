@@ -1,0 +1,100 @@
+/// How numbers are said in English. Pure.
+///
+/// A way is a list of words of a dictionary; the likeliest comes first.
+enum SpokenNumber {
+    /// Longer ones are said digit by digit.
+    private static let mostDigits = 15
+
+    private static let small = [
+        "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+        "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+    ]
+    private static let tens = [
+        "", "ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety",
+    ]
+    private static let scales = [
+        (1_000_000_000_000, "trillion"), (1_000_000_000, "billion"), (1_000_000, "million"), (1_000, "thousand"),
+    ]
+    private static let ordinals = [
+        "one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth", "nine": "ninth",
+        "twelve": "twelfth",
+    ]
+
+    /// The ways to say a whole number: as a count, in British English, as a year, digit by digit.
+    ///
+    /// - Parameter isCount: whether it is written so that nobody takes it for a year: `1,234`.
+    static func ways(_ digits: some StringProtocol, isCount: Bool = false) -> [[String]] {
+        guard let number = Int(digits), digits.count <= mostDigits else { return [each(digits, zero: "zero")] }
+        var ways: [[String]] = []
+        if digits.first != "0" || digits.count == 1 {
+            ways = [cardinal(number), cardinal(number, and: true)]
+            if let pairs = pairs(number) {
+                let isYear = !isCount && ((1_100...1_999).contains(number) || (2_010...2_099).contains(number))
+                ways.insert(pairs, at: isYear ? 0 : ways.endIndex)
+            }
+        }
+        if digits.count > 1 { ways += [each(digits, zero: "oh"), each(digits, zero: "zero")] }
+        if number == 0 { ways.append(["oh"]) }
+        return ways.unique
+    }
+
+    /// Digit by digit.
+    static func each(_ digits: some StringProtocol, zero: String) -> [String] {
+        digits.compactMap(\.wholeNumberValue).map { $0 == 0 ? zero : small[$0] }
+    }
+
+    static func ordinalWays(_ digits: some StringProtocol) -> [[String]] { withLast(ways(digits), ordinal) }
+
+    /// Of a decade, or of cards: `nineteen nineties`, `fives`.
+    static func pluralWays(_ digits: some StringProtocol) -> [[String]] { withLast(ways(digits), plural) }
+
+    static func ordinal(_ word: String) -> String {
+        ordinals[word]
+            ?? (word.hasSuffix("y") ? word.dropLast() + "ieth" : word.hasSuffix("t") ? word + "h" : word + "th")
+    }
+
+    static func plural(_ word: String) -> String {
+        word.hasSuffix("y") ? word.dropLast() + "ies" : word.hasSuffix("x") ? word + "es" : word + "s"
+    }
+
+    private static func withLast(_ ways: [[String]], _ change: (String) -> String) -> [[String]] {
+        ways.map { way in way.dropLast() + way.suffix(1).map(change) }
+    }
+
+    static func cardinal(_ number: Int, and isBritish: Bool = false) -> [String] {
+        guard number > 0 else { return [small[0]] }
+        var (words, rest) = ([String](), number)
+        for (scale, name) in scales where rest >= scale {
+            words += cardinal(rest / scale, and: isBritish) + [name]
+            rest %= scale
+        }
+        if rest >= 100 {
+            words += [small[rest / 100], "hundred"]
+            rest %= 100
+        }
+        if isBritish, rest > 0, !words.isEmpty { words.append("and") }
+        return words + belowHundred(rest)
+    }
+
+    private static func belowHundred(_ number: Int) -> [String] {
+        if number == 0 { return [] }
+        if number < small.count { return [small[number]] }
+        return [tens[number / 10]] + (number % 10 == 0 ? [] : [small[number % 10]])
+    }
+
+    /// `nineteen oh five`, `twenty five hundred`, `two fifty`; nil where nobody would say it so.
+    private static func pairs(_ number: Int) -> [String]? {
+        guard (100...9_999).contains(number), number % 1_000 != 0 else { return nil }
+        let (first, second) = (number / 100, number % 100)
+        if second == 0 { return first > 9 ? belowHundred(first) + ["hundred"] : nil }
+        return belowHundred(first) + (second < 10 ? ["oh"] : []) + belowHundred(second)
+    }
+}
+
+extension [[String]] {
+    /// Without those that came before.
+    var unique: Self {
+        var seen: Set<[String]> = []
+        return filter { seen.insert($0).inserted }
+    }
+}

@@ -1,0 +1,130 @@
+import Core
+import Glibc
+import PocketSphinxRecognizer
+import Recognizing
+import TestKit
+import Testing
+
+/// Debian's en-us model, real and made speech.
+@Suite("Forced alignment") struct AlignmentTests {
+    private let aligner: ForcedAligner
+
+    init() throws { aligner = try ForcedAligner(model: PocketSphinxModel(folder: PocketSphinxModel.debian)) }
+
+    private func times(_ words: [String], _ samples: [Int16]) throws -> [SampleRange]? {
+        try samples.withUnsafeBufferPointer { try aligner.times(of: words, in: $0) }
+    }
+
+    private func said(_ text: String) throws -> [Int16] {
+        let folder = TemporaryFolder()
+        let path = folder.file("said.wav")
+        try #require(system("espeak-ng -v en-us -s 150 -w '\(path)' '\(text)'") == 0, "espeak-ng is not installed")
+        return try Speech.samples(path)
+    }
+
+    private func expectOrder(_ ranges: [SampleRange], within samples: Int) {
+        var earliest = SamplePosition.zero
+        for range in ranges {
+            #expect(range.start >= earliest, "\(ranges)")
+            earliest = range.end
+        }
+        #expect(earliest <= SamplePosition(Int64(samples)))
+    }
+
+    @Test(
+        "finds the words of each of two recordings within its part, the first of each within 50 ms of its start",
+        arguments: [0, 0.1, 0.5, 1, 2])
+    func placed(pause: Double) throws {
+        let (first, second) = (
+            Speech.trimmed(try Speech.samples(Speech.amiable)), Speech.trimmed(try Speech.samples(Speech.young))
+        )
+        let before = Speech.quiet(0.25)
+        let gap = Speech.quiet(pause)
+        let samples = before + first + gap + second + Speech.quiet(0.25)
+        let ranges = try #require(try times(Speech.amiableWords + Speech.youngWords, samples))
+        expectOrder(ranges, within: samples.count)
+        #expect(ranges.count == Speech.amiableWords.count + Speech.youngWords.count)
+        let start = SamplePosition(Int64(before.count + first.count + gap.count)).seconds
+        let found = ranges[Speech.amiableWords.count].start.seconds
+        #expect(abs(found - start) <= 0.05, "begins at \(start), found at \(found)")
+        #expect(abs(ranges[0].start.seconds - 0.25) <= 0.05, "\(ranges[0])")
+        let end = SamplePosition(Int64(before.count + first.count)).seconds
+        #expect(ranges[Speech.amiableWords.count - 1].end.seconds <= end + 0.1)
+    }
+
+    @Test("gives the same times again, whatever was read between")
+    func again() throws {
+        let samples = try Speech.samples(Speech.amiable)
+        let before = try times(Speech.amiableWords, samples)
+        #expect(before != nil)
+        _ = try times(["Completely", "other", "words"], Speech.samples(Speech.young))
+        #expect(try times(Speech.amiableWords, samples) == before)
+    }
+
+    @Test("finds names that no dictionary has, numbers and money as they are written")
+    func written() throws {
+        let samples = try said("Mister Vrbovec bought twenty five kolaches for five dollars fifty on the third of May.")
+        let words = [
+            "Mr.", "Vrbovec", "bought", "25", "—", "kolaches", "for", "$5.50", "on", "the", "3rd", "of", "May.",
+        ]
+        let ranges = try #require(try times(words, samples))
+        expectOrder(ranges, within: samples.count)
+        #expect(ranges.count == words.count)
+        #expect(ranges[4].isEmpty, "a dash has no sound")
+        #expect(ranges.enumerated().allSatisfy { $0.offset == 4 || $0.element.seconds > 0.05 }, "\(ranges)")
+        // Money is said in four words: the longest of all.
+        #expect(ranges.map(\.seconds).max() == ranges[7].seconds)
+    }
+
+    @Test("tells nothing of words for which there is no time, of silence, and of no words")
+    func nothing() throws {
+        let samples = try Speech.samples(Speech.amiable)
+        #expect(try times([], samples) == [])
+        #expect(try times(["hello"], []) == nil)
+        #expect(try times(["hello"], [5]) == nil)
+        #expect(try times(["hello"], [Int16](repeating: 0, count: 16_000)) == nil)
+        #expect(try times(["—", "..."], samples) == nil)
+        #expect(try times([String](repeating: "congratulations", count: 400), samples) == nil)
+        #expect(try times([String](repeating: "a", count: 5_000), samples) == nil)
+    }
+
+    @Test("lives on noise, on what was never said, on words of any sort")
+    func strange() throws {
+        var random = SeededGenerator(seed: 9)
+        let noise = (0..<192_000).map { _ in Int16.random(in: -3_000...3_000, using: &random) }
+        let speech = try Speech.samples(Speech.amiable)
+        let strange = [
+            "x(2)", "<sil>", "[NOISE]", "</s>", "Привет", "日本語", "-v", "a\u{0}b", String(repeating: "é", count: 300),
+            "🎉",
+            "''", "w0", "100000000000000000000", "1/0", "\u{202E}abc",
+        ]
+        for samples in [noise, speech] {
+            for words in [["hello", "world"], strange] {
+                guard let ranges = try times(words, samples) else { continue }
+                #expect(ranges.count == words.count)
+                expectOrder(ranges, within: samples.count)
+            }
+        }
+        #expect(try times(Speech.amiableWords, speech) != nil)
+    }
+
+    @Test("goes on when it has learnt more words than a decoder is given")
+    func manyWords() throws {
+        let samples = try Speech.samples(Speech.amiable)
+        let before = try times(Speech.amiableWords, samples)
+        // Numbers are said in words that repeat, names are not.
+        let path = "\(PocketSphinxModel.debian)/cmudict-en-us.dict"
+        let file = try #require(fopen(path, "r"))
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 256)
+        var words: [String] = []
+        while words.count < 4_000, fgets(&line, 256, file) != nil {
+            let word = String(decoding: line.prefix { $0 != 0x20 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            if word.allSatisfy(\.isLetter) { words.append(word) }
+        }
+        for start in stride(from: 0, to: words.count, by: 800) {
+            _ = try times(Array(words[start..<min(words.count, start + 800)]), Array(samples[..<8_000]))
+        }
+        #expect(try times(Speech.amiableWords, samples) == before)
+    }
+}

@@ -1,0 +1,39 @@
+import Core
+import FileMicrophone
+import TestKit
+
+/// Real speech of the Debian package pocketsphinx-testdata, and said by eSpeak NG.
+enum Speech {
+    private static let folder = "/usr/share/pocketsphinx/test/data"
+    static let amiable = "\(folder)/librivox/sense_and_sensibility_01_austen_64kb-0930.wav"
+    static let amiableWords = ["He", "might", "even", "have", "been", "made", "amiable", "himself."]
+    static let young = "\(folder)/librivox/sense_and_sensibility_01_austen_64kb-0880.wav"
+    static let youngWords = ["He", "was", "not", "an", "ill-disposed", "young", "man."]
+
+    static func samples(_ path: String) throws -> [Int16] {
+        let reader = try AudioFileReader(path: path)
+        var samples: [Int16] = []
+        var buffer = [Int16](repeating: 0, count: SamplePosition.rate)
+        while case let count = try buffer.withUnsafeMutableBufferPointer({ try reader.read(into: $0) }), count > 0 {
+            samples += buffer[..<count]
+        }
+        return samples
+    }
+
+    /// From the first moment that is to be heard to the last.
+    static func trimmed(_ samples: [Int16]) -> [Int16] {
+        let step = 80
+        let levels = stride(from: 0, to: samples.count - step, by: step).map { start in
+            samples[start..<start + step].reduce(0.0) { $0 + Double($1) * Double($1) }
+        }
+        let least = max((levels.max() ?? 0) * 0.000_316, levels.sorted()[levels.count / 20] * 6)
+        let loud = levels.indices.dropLast(2).filter { index in (index...index + 2).allSatisfy { levels[$0] > least } }
+        guard let first = loud.first, let last = loud.last else { return [] }
+        return Array(samples[first * step..<min(samples.count, (last + 3) * step)])
+    }
+
+    static func quiet(_ seconds: Double) -> [Int16] {
+        var random = SeededGenerator(seed: 5)
+        return (0..<Int(seconds * Double(SamplePosition.rate))).map { _ in Int16.random(in: -8...8, using: &random) }
+    }
+}

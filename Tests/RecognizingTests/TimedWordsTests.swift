@@ -1,0 +1,81 @@
+import Core
+import PocketSphinxRecognizer
+import Recognizing
+import Testing
+
+@Suite("Times of words that were read without") struct TimedWordsTests {
+    /// Finds what it is told, or nothing.
+    private final class Stand: Timing {
+        var ranges: [SampleRange]?
+        var failure: DeviceError?
+
+        func times(
+            of words: [String], in samples: UnsafeBufferPointer<Int16>
+        ) throws(DeviceError) -> [SampleRange]? {
+            if let failure { throw failure }
+            return ranges
+        }
+    }
+
+    private func words(_ text: String) -> [Word] {
+        let nowhere = SampleRange(.zero, .zero)
+        return text.split(separator: " ").map { Word(String($0), nowhere, confidence: 0.5) }
+    }
+
+    private func range(_ start: Int64, _ end: Int64) -> SampleRange {
+        SampleRange(SamplePosition(start), SamplePosition(end))
+    }
+
+    private func timed(_ text: String, by timing: (any Timing)?, parts: [SampleRange] = []) -> [Word] {
+        [Int16](repeating: 1, count: 1_000).withUnsafeBufferPointer {
+            Recognizing.timed(words(text), in: $0, by: timing, parts: parts)
+        }
+    }
+
+    @Test("are those that were found")
+    func found() {
+        let stand = Stand()
+        stand.ranges = [range(100, 200), range(300, 350)]
+        let words = timed("Hello, world.", by: stand)
+        #expect(words.map(\.range) == stand.ranges)
+        #expect(words.allSatisfy { !$0.isSpread && $0.confidence == 0.5 })
+    }
+
+    @Test("are spread over the speech where none are found, where that fails, and where nobody can look")
+    func spreadWords() {
+        let failing = Stand()
+        failing.failure = DeviceError(.failed, "times", "cannot")
+        let short = Stand()
+        short.ranges = [range(0, 1)]
+        for timing in [nil, Stand(), failing, short] {
+            let words = timed("Hello, world.", by: timing, parts: [range(100, 300), range(700, 5_000)])
+            #expect(words.map(\.isSpread) == [true, true])
+            #expect(words.map(\.range) == [range(100, 300), range(750, 1_000)])
+        }
+        #expect(timed("Hello, world.", by: nil).map(\.range) == [range(0, 500), range(500, 1_000)])
+    }
+
+    @Test("are spread by letters, each word within one part of the speech")
+    func letters() {
+        let spread = spread(words("a bbb — cc"), over: [range(0, 400), range(1_000, 1_300)])
+        #expect(spread.map(\.range) == [range(0, 100), range(100, 400), range(1_000, 1_100), range(1_100, 1_300)])
+        let crossing = Core.spread(words("aaaa bbbb"), over: [range(0, 300), range(1_000, 1_500)])
+        #expect(crossing.map(\.range) == [range(0, 300), range(1_100, 1_500)])
+        #expect(Core.spread(words("a b"), over: []).map(\.range) == [range(0, 0), range(0, 0)])
+        #expect(Core.spread([], over: [range(0, 5)]).isEmpty)
+    }
+
+    @Test("of each part of a piece the voice is told, of silence none")
+    func voices() throws {
+        let speech = try Speech.samples(Speech.amiable)
+        let samples = speech + Speech.quiet(1)
+        let count = Int64(speech.count)
+        let voices = samples.withUnsafeBufferPointer {
+            VoiceReading().voices(
+                of: [range(0, count), range(count, count + 16_000), range(count * 9, count * 10)], in: $0)
+        }
+        let voice = try #require(voices[0])
+        #expect((70...320).contains(voice.pitch))
+        #expect(voices[1] == nil && voices[2] == nil && voices.count == 3)
+    }
+}

@@ -1,0 +1,69 @@
+import Testing
+import Vocabulary
+
+@Suite("What is written, as it is said") struct SpokenFormTests {
+    private func ways(_ written: String) -> [String] { SpokenForm(of: written).ways.map { $0.joined(separator: " ") } }
+
+    @Test(
+        "the likeliest way comes first",
+        arguments: [
+            ("Hello,", "hello"), ("don't", "don't"), ("don’t", "don't"), ("“Quoted.”", "quoted"), ("(so)", "so"),
+            ("Mr.", "mister"), ("Mrs.", "missus"), ("Dr.", "doctor"), ("O'Brien", "o'brien"),
+            ("well-known", "well known"),
+            ("25", "twenty five"), ("0", "zero"), ("100", "one hundred"),
+            ("1,234", "one thousand two hundred thirty four"),
+            ("1000000", "one million"), ("2500000000000", "two trillion five hundred billion"),
+            ("1905", "nineteen oh five"), ("1990", "nineteen ninety"), ("1900", "nineteen hundred"),
+            ("2000", "two thousand"), ("2005", "two thousand five"), ("2024", "twenty twenty four"),
+            ("1990s", "nineteen nineties"), ("3rd", "third"), ("21st", "twenty first"), ("20th", "twentieth"),
+            ("12th", "twelfth"), ("$5", "five dollars"), ("$1", "one dollar"), ("$5.50", "five dollars fifty"),
+            ("£3", "three pounds"), ("$2.5m", "two point five million dollars"), ("50%", "fifty percent"),
+            ("3.14", "three point one four"), (".5", "point five"), ("3:30", "three thirty"), ("3:05", "three oh five"),
+            ("3:00", "three o'clock"), ("3:30pm", "three thirty pm"), ("1/2", "one half"), ("3/4", "three quarters"),
+            ("2/3", "two thirds"), ("MP3", "m. p. three"), ("BBC", "b. b. c."), ("U.S.", "u. s."),
+            ("e.g.", "for example"),
+            ("10-15", "ten fifteen"), ("1914-1918", "nineteen fourteen nineteen eighteen"), ("&", "and"),
+            ("20°", "twenty degrees"),
+        ])
+    func first(written: String, expected: String) { #expect(ways(written).first == expected) }
+
+    @Test(
+        "other ways are told, too, each once",
+        arguments: [
+            ("St.", ["saint", "street", "st"]), ("1905", ["one thousand nine hundred five", "one nine oh five"]),
+            ("105", ["one hundred and five", "one oh five"]), ("NATO", ["nato"]), ("café", ["cafe", "café"]),
+            ("$5.50", ["five dollars and fifty cents", "five fifty"]), ("YouTube", ["youtube", "you tube"]),
+            ("No.", ["number", "no"]), ("X-ray", ["x-ray"]), ("U.S.", ["u.s."]), ("'em", ["'em"]), ("boys'", ["boys"]),
+        ])
+    func others(written: String, expected: [String]) {
+        let ways = ways(written)
+        #expect(expected.allSatisfy(ways.contains), "\(ways)")
+        #expect(Set(ways).count == ways.count)
+    }
+
+    @Test("marks alone have no sound", arguments: ["", "—", "-", "...", "♪", "♪♪♪", "\"", "'", ".", "🎉", " "])
+    func silent(written: String) { #expect(ways(written).isEmpty, "\(ways(written))") }
+
+    @Test("of $5 million the dollars come at the end")
+    func money() {
+        let forms = SpokenForm.forms(of: ["$5", "million", "dollars"])
+        #expect(forms[0].ways.contains(["five"]))
+        #expect(forms[1].ways.contains(["million", "dollars"]) && forms[1].ways.contains(["million"]))
+        #expect(forms[2].ways == [["dollars"]])
+    }
+
+    @Test("anything at all has a bounded number of ways, of words without spaces")
+    func bounded() {
+        var random = SystemRandomNumberGenerator()
+        let characters = Array("aZ09.,:-/'$%€&+@°é日♪ \u{0}½②")
+        for _ in 0..<3_000 {
+            let written = String(
+                (0..<Int.random(in: 0...12)).compactMap { _ in characters.randomElement(using: &random) })
+            let ways = SpokenForm(of: written).ways
+            #expect(ways.count <= 24, "\(written)")
+            #expect(
+                ways.allSatisfy { !$0.isEmpty && $0.allSatisfy { !$0.isEmpty && !$0.contains(" ") } },
+                "\(written): \(ways)")
+        }
+    }
+}
