@@ -140,7 +140,7 @@ import Testing
     /// Groups of several utterances, and of one.
     private static let several =
         TranscriberTests.sound([12, 20, 10, 40, 5, 5]) + [Int16](repeating: 0, count: 96_000)
-        + TranscriberTests.sound([9, 25, 30, 3, 4])
+        + TranscriberTests.sound([9, 25, 30, 3, 4]) + [Int16](repeating: 0, count: 96_000) + TranscriberTests.sound([9])
 
     @Test("A pass that was broken off, also within a group, goes on with the same groups to the same text")
     func resumed() async throws {
