@@ -70,20 +70,22 @@ let package = Package(
         room("Recording", uses: ["Core", "Platform"]),
         room("Recognizing", uses: ["Core", "Platform", "Segmenting", "Stitching"]),
 
-        room("Copying", uses: ["Core", "Platform", "Recording", "Exporting", "AudioEncoder"]),
+        room("Copying", uses: ["Core", "Platform", "Recording", "Exporting", "AudioEncoder", "Digests"]),
 
         // The house, and its front door.
         room(
             "Appliance",
             uses: [
                 "Core", "Platform", "Recording", "Segmenting", "Recognizing", "Exporting", "Panel", "AlsaMicrophone",
-                "FileMicrophone", "GpioPanel", "PocketSphinxRecognizer", "SQLiteArchive", "Vocabulary",
+                "FileMicrophone", "GpioPanel", "MoonshineRecognizer", "PocketSphinxRecognizer", "SQLiteArchive",
+                "Vocabulary",
                 "WhisperRecognizer", "CInih", "CLinux",
             ]),
         .executableTarget(
             name: "fieldscribe",
             dependencies: [
                 "Core", "Platform", "Panel", "Recording", "Recognizing", "Exporting", "AudioEncoder", "Copying",
+                "Digests",
                 "FileMicrophone", "PocketSphinxRecognizer", "SQLiteArchive", "Vocabulary", "Appliance",
             ],
             path: "Sources/fieldscribe"),
@@ -122,6 +124,9 @@ let package = Package(
             dependencies: ["Core", "Platform", "Recognizing", "FileMicrophone", "PocketSphinxRecognizer", "TestKit"],
             path: "Tests/RecognizingTests",
             exclude: ["worker.py"]),
+        tests(
+            "MoonshineRecognizerTests",
+            of: ["Core", "Digests", "Platform", "FileMicrophone", "MoonshineRecognizer", "TestKit"]),
         tests("VocabularyTests", of: ["Core", "Vocabulary", "PocketSphinxRecognizer", "TestKit"]),
         tests("SegmentingTests", of: ["Core", "Segmenting", "TestKit"]),
         tests("StitchingTests", of: ["Core", "Stitching", "TestKit"]),
@@ -134,7 +139,8 @@ let package = Package(
             name: "PageTests", dependencies: ["Core", "Exporting", "TestKit"], path: "Tests/PageTests",
             exclude: ["browser.py"]),
         tests(
-            "CopyingTests", of: ["Core", "Platform", "Recording", "Exporting", "AudioEncoder", "Copying", "TestKit"]),
+            "CopyingTests",
+            of: ["Core", "Platform", "Recording", "Exporting", "AudioEncoder", "Copying", "Digests", "TestKit"]),
         tests("SQLiteArchiveTests", of: ["Core", "SQLiteArchive"]),
         tests(
             "RecoveryTests",

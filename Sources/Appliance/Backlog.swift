@@ -42,8 +42,8 @@ package struct Backlog: Sendable {
         let waiting = try await waiting(except: recording)
         guard !waiting.isEmpty else { return [] }
         let engine = try await pool.prepare()
-        var settings = Transcriber.Settings()
-        settings.speech = configuration.speech
+        await hub.publish(complaintOf: pool)
+        var settings = configuration.transcriberSettings(for: engine)
         settings.alternatives = alternatives
         let transcriber = Transcriber(pool: pool, settings: settings)
         var done: [Int] = []
@@ -51,7 +51,8 @@ package struct Backlog: Sendable {
             try Task.checkCancellation()
             let folder = RecordingFolder(storage: configuration.storage.directory, recording: recording.id)
             do {
-                try await transcribe(recording, in: folder, with: transcriber, engine: engine, profile: pool.profile)
+                try await transcribe(
+                    recording, in: folder, with: transcriber, engine: engine, profile: await pool.profile)
                 done.append(recording.id)
             } catch let error as RecordedAudio.Unreadable {
                 unreadable.insert(recording.id)

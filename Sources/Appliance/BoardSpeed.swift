@@ -1,7 +1,6 @@
 import Core
 import Glibc
 import Platform
-import PocketSphinxRecognizer
 import Recognizing
 
 /// How fast decode workers were on this board, kept from one recording to the next: the profile is chosen by it.
@@ -14,15 +13,13 @@ package struct BoardSpeed: Sendable {
     private let folder: String
     /// Another model is another speed, and so is a vocabulary beside it; nil for an engine whose speed is not measured.
     private let model: String?
-    /// `quick` is at most so much faster than `live`. Measured was 1.3, and 1.6 with a vocabulary: so a board goes back to
-    /// `live` only where that is certain to keep pace.
-    private let mostQuickOverLive: Double
+    private let cost: EngineCost
 
     package init(_ configuration: Configuration) {
         folder = configuration.cacheFolder
-        let hasVocabulary = configuration.recognizer.vocabulary != nil
-        mostQuickOverLive = hasVocabulary ? 2.5 : 2.0
-        model = configuration.engine.speedName(in: configuration)
+        let engine = configuration.engine
+        cost = engine.cost(in: configuration)
+        model = engine.speedName(in: configuration)
     }
 
     /// Seconds of speech that a worker decodes with `live` in a second of CPU; nil where that was not measured.
@@ -44,8 +41,8 @@ package struct BoardSpeed: Sendable {
         let speed = statistics.speechSeconds / statistics.cpuSeconds
         let live =
             switch profile {
-            case DecoderProfile.live.name: speed
-            case DecoderProfile.quick.name: speed / mostQuickOverLive
+            case "live": speed
+            case cost.faster: speed / cost.mostFasterRatio
             default: 0.0
             }
         guard let model, live > 0 else { return }
@@ -57,18 +54,26 @@ package struct BoardSpeed: Sendable {
 extension Configuration {
     /// How this board transcribes, by its cores, its memory, and what was measured of its speed.
     package var plan: DecodePlan {
-        let megabytes = sysconf(Int32(_SC_PHYS_PAGES)) / 1_024 * sysconf(Int32(_SC_PAGESIZE)) / 1_024
+        let engine = engine
         return DecodePlan(
             for: DecodePlan.Board(
-                cores: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))),
-                memoryMegabytes: megabytes, liveSpeed: BoardSpeed(self).live, sharesModel: engine.makesCopies))
+                cores: Self.cores, memoryMegabytes: Self.memoryMegabytes,
+                liveSpeed: BoardSpeed(self).live, sharesModel: engine.makesCopies, cost: engine.cost(in: self)))
+    }
+
+    /// Processors that are on line.
+    static var cores: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+
+    /// All memory of this board.
+    static var memoryMegabytes: Int {
+        sysconf(Int32(_SC_PHYS_PAGES)) / 1_024 * sysconf(Int32(_SC_PAGESIZE)) / 1_024
     }
 
     /// The profile that keeps pace with speech on this board.
     package var liveProfile: String {
         let name = plan.profile
         // One that has a single way of reading is told the same name always, so that its passes are not told apart.
-        return engine.profiles.contains(name) ? name : DecoderProfile.live.name
+        return engine.profiles.contains(name) ? name : "live"
     }
 
     /// How many decode workers: as configured, else one a core as far as the board's memory goes.

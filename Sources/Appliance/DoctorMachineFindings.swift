@@ -95,7 +95,7 @@ extension DoctorFacts {
         DecodePlan(
             for: DecodePlan.Board(
                 cores: board.cores, memoryMegabytes: board.memoryMegabytes, liveSpeed: decoder.timesRealTime,
-                sharesModel: configuration.engine.makesCopies))
+                sharesModel: configuration.engine.makesCopies, cost: configuration.engine.cost(in: configuration)))
     }
 
     private func profileFinding(_ plan: DecodePlan) -> DoctorFinding {

@@ -1,13 +1,26 @@
 import Core
 import Exporting
 import Glibc
+import MoonshineRecognizer
+import Platform
 import PocketSphinxRecognizer
 import Recognizing
+import Vocabulary
 
 extension Configuration {
     /// The engine that `recognizer.engine` comes to: for `auto` the first that is whole.
     package var engine: any EngineEntry {
-        EngineRegistry.entry(named: recognizer.engine) ?? EngineRegistry.best(for: self)
+        let entry = EngineRegistry.entry(named: recognizer.engine) ?? EngineRegistry.best(for: self)
+        return entry.readsGrammars || !wantsGrammar ? entry : PocketSphinxEngine()
+    }
+
+    /// Whether only what a grammar tells is to be understood.
+    private var wantsGrammar: Bool {
+        if recognizer.hint == .confirmation { return true }
+        guard let file = recognizer.vocabulary, let bytes = try? beginning(ofFile: file, count: 4_096) else {
+            return false
+        }
+        return GrammarFile.isGrammar(String(decoding: bytes, as: UTF8.self))
     }
 
     /// Whether a second pass is wanted, and the engine would read otherwise than in the first.
@@ -23,12 +36,34 @@ extension Configuration {
     /// The model that the configuration names.
     package var model: PocketSphinxModel {
         PocketSphinxModel(
-            folder: modelFolder(recognizer.model), languageModel: recognizer.languageModel,
-            dictionary: recognizer.dictionary)
+            folder: pocketSphinxFolder, languageModel: recognizer.languageModel, dictionary: recognizer.dictionary)
     }
 
-    /// Where models are looked for by their names: a person's own, then Debian's.
-    package var modelFolders: [String] { ["\(storage.directory)/models", ModelFolder.debian] }
+    /// The folder of PocketSphinx's model, also where `recognizer.model` names another engine's.
+    package var pocketSphinxFolder: String {
+        let folder = modelFolder(recognizer.model)
+        return MoonshineModel(path: folder).isThere ? PocketSphinxModel.debian : folder
+    }
+
+    /// The model that Moonshine reads with: the one that `recognizer.model` names where it is of that form, else the usual one.
+    package var moonshineModel: MoonshineModel {
+        let named = MoonshineModel(path: modelFolder(recognizer.model))
+        return named.isThere ? named : MoonshineModel(path: modelFolder(MoonshineModel.usual))
+    }
+
+    /// Where models are looked for by their names: a person's own, then those of packages.
+    package var modelFolders: [String] {
+        ["\(storage.directory)/models"] + [Self.ownModels].compactMap(\.self)
+            + [ModelFolder.debian, MoonshineModel.packaged]
+    }
+
+    /// Where `fieldscribe models add` keeps what somebody adds who may not write into the archive's folder; nil without a home.
+    package static var ownModels: String? {
+        if let folder = getenv("XDG_DATA_HOME"), folder.pointee != 0 {
+            return String(cString: folder) + "/fieldscribe/models"
+        }
+        return getenv("HOME").map { String(cString: $0) + "/.local/share/fieldscribe/models" }
+    }
 
     /// The folder of a model that is named by its path or, in one of `modelFolders`, by its name.
     package func modelFolder(_ name: String) -> String {

@@ -32,7 +32,7 @@ package protocol EngineEntry: Sendable {
     var writesPunctuation: Bool { get }
 
     /// Utterances are merged for it up to so many seconds; 0: it reads each alone.
-    var longestGroupSeconds: Double { get }
+    var longestGroupSeconds: Int { get }
 
     /// Whether it reads otherwise, and better, in a second pass.
     var readsTwice: Bool { get }
@@ -60,6 +60,15 @@ package protocol EngineEntry: Sendable {
     /// The model or program that reads, as the doctor tells it.
     func reader(in configuration: Configuration) -> String
 
+    /// What it takes of a board.
+    func cost(in configuration: Configuration) -> EngineCost
+
+    /// Whether a second pass would read no better than this one has.
+    func suffices(_ pass: PassSummary) -> Bool
+
+    /// Whether it understands grammars, and a hint that says yes or no is awaited; where not, PocketSphinx reads these.
+    var readsGrammars: Bool { get }
+
     /// Names what a board's speed was measured with; nil where it is not measured.
     func speedName(in configuration: Configuration) -> String?
 
@@ -75,13 +84,19 @@ extension EngineEntry {
     package var profiles: [String] { [] }
     package var makesCopies: Bool { false }
     package var writesPunctuation: Bool { false }
-    package var longestGroupSeconds: Double { 0 }
+    package var longestGroupSeconds: Int { 0 }
     package var readsTwice: Bool { false }
 
     /// Whether it has more than one way of reading.
     package var knowsProfiles: Bool { !profiles.isEmpty }
 
     package func isNamed(by value: String) -> Bool { value == name }
+
+    package func cost(in configuration: Configuration) -> EngineCost { EngineCost() }
+
+    package func suffices(_ pass: PassSummary) -> Bool { pass.isComplete && pass.profile == SecondPass.profile }
+
+    package var readsGrammars: Bool { true }
 
     package func speedName(in configuration: Configuration) -> String? { nil }
 

@@ -9,7 +9,7 @@ package enum EngineRegistry {
     package static let all: [any EngineEntry] = automatic + [WhisperEngine(), CommandEngine()]
 
     /// Those that `auto` chooses from, the best first; the last always works, and tells what it lacks itself.
-    package static let automatic: [any EngineEntry] = [PocketSphinxEngine()]
+    package static let automatic: [any EngineEntry] = [MoonshineEngine(), PocketSphinxEngine()]
 
     /// What `recognizer.engine` and `--engine` may say, in words.
     package static var forms: String {

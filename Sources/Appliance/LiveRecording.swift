@@ -148,9 +148,9 @@ package final class LiveRecording: Sendable {
             // Workers take seconds to load: one that cannot record at all is told of before.
             guard await desk.reaches(SamplePosition(1)) else { return nil }
             let engine = try await pool.prepare()
-            let pass = try await archive.beginPass(recording: id, engine: engine, profile: pool.profile)
-            var settings = Transcriber.Settings()
-            settings.speech = configuration.speech
+            let pass = try await archive.beginPass(recording: id, engine: engine, profile: await pool.profile)
+            await hub.publish(complaintOf: pool)
+            var settings = configuration.transcriberSettings(for: engine)
             settings.alternatives = alternatives
             settings.hearsEarly = true
             let statistics = try await Transcriber(pool: pool, settings: settings).run(
@@ -160,7 +160,7 @@ package final class LiveRecording: Sendable {
                     try await desk.isDurable(upTo: position)
                 })
             try await archive.endPass(pass, recording: id)
-            BoardSpeed(configuration).keep(statistics, profile: pool.profile)
+            BoardSpeed(configuration).keep(statistics, profile: await pool.profile)
             return .success(statistics)
         } catch is CancellationError {
             // The workers were ended: the rest of the text is written later.

@@ -139,7 +139,7 @@ package final class Recorder: Service {
     func restWorkers() async {
         guard let old = pool.withLock({ $0 }) else { return }
         await old.rest()
-        guard await old.isEmpty, old.profile != configuration.liveProfile else { return }
+        guard await old.isEmpty, await old.profile != configuration.liveProfile else { return }
         pool.withLock { if $0 === old { $0 = nil } }
     }
 
@@ -149,9 +149,7 @@ package final class Recorder: Service {
     func rereaders() throws -> WorkerPool {
         try secondPool.withLock { pool in
             if let pool { return pool }
-            let new = WorkerPool(
-                try configuration.workerCommand(profile: SecondPass.profile), size: configuration.workerCount,
-                niceness: SecondPass.niceness)
+            let new = try configuration.workers(profile: SecondPass.profile, niceness: SecondPass.niceness)
             pool = new
             return new
         }
@@ -172,9 +170,7 @@ package final class Recorder: Service {
     func workers() throws -> WorkerPool {
         try pool.withLock { pool in
             if let pool { return pool }
-            let new = WorkerPool(
-                try configuration.workerCommand(profile: configuration.liveProfile), size: configuration.workerCount,
-                niceness: 5)
+            let new = try configuration.workers(profile: configuration.liveProfile, niceness: 5)
             pool = new
             return new
         }

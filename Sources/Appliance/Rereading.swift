@@ -29,9 +29,7 @@ package struct Rereading: Sendable {
         where recording.length > .zero && recording.transcribedUpTo >= recording.length && !recording.isMissing
             && !unreadable.contains(recording.id)
         {
-            let isRead = try await archive.passes(of: recording.id).contains {
-                $0.isComplete && $0.profile == SecondPass.profile
-            }
+            let isRead = try await archive.passes(of: recording.id).contains { configuration.engine.suffices($0) }
             if !isRead { waiting.append(recording) }
         }
         return waiting
@@ -71,22 +69,22 @@ package struct Rereading: Sendable {
         }
         if let broken {
             do {
-                return try await read(recording, at: path, pool: pool, pass: broken.id, behind: broken)
+                return try await read(recording, at: path, pool: pool, engine: engine, pass: broken.id, behind: broken)
             } catch is Transcriber.Diverged {
                 // Settings or vocabulary have changed since: what it has stays, and is shown to nobody.
             }
         }
         let pass = try await archive.beginPass(
             recording: recording.id, engine: engine, profile: SecondPass.profile)
-        try await read(recording, at: path, pool: pool, pass: pass)
+        try await read(recording, at: path, pool: pool, engine: engine, pass: pass)
     }
 
     private func read(
-        _ recording: RecordingSummary, at path: String, pool: WorkerPool, pass: Int, behind broken: PassSummary? = nil
+        _ recording: RecordingSummary, at path: String, pool: WorkerPool, engine: EngineDescription, pass: Int,
+        behind broken: PassSummary? = nil
     ) async throws {
         let gaps = try await archive.transcript(of: recording.id)?.1.gaps ?? []
-        var settings = Transcriber.Settings()
-        settings.speech = configuration.speech
+        let settings = configuration.transcriberSettings(for: engine)
         _ = try await SecondPass(pool: pool, settings: settings).run(
             { RecordedAudio(of: recording, at: path, gaps: gaps) },
             into: QuietSink(archive: archive, recording: recording.id, pass: pass),

@@ -6,6 +6,9 @@ package struct WorkerOptions: Sendable {
     /// The model's folder or file.
     package var model: String?
 
+    /// The folder of PocketSphinx's model, by which words are timed that another engine reads.
+    package var timingModel: String?
+
     /// In place of the model's own.
     package var languageModel: String?
     package var dictionary: String?

@@ -1,4 +1,5 @@
 import AudioEncoder
+import Digests
 import Core
 import Exporting
 import Glibc

@@ -45,7 +45,7 @@ package protocol TranscriptSink: Sendable {
 extension TranscriptSink {
     package func commit(_ segments: [Segment], adaptation: AdaptationState?) async throws {
         for (index, segment) in segments.enumerated() {
-            try await commit(segment, adaptation: index == segments.count - 1 ? channel : nil)
+            try await commit(segment, adaptation: index == segments.count - 1 ? adaptation : nil)
         }
     }
     package func transcribed(upTo position: SamplePosition) async throws {}

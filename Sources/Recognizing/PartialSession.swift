@@ -20,7 +20,7 @@ struct PartialSession {
         func run() async -> Outcome {
             do {
                 return try await onThread(named: "partial") {
-                    let worker = try worker ?? Lease(WorkerProcess(command))
+                    let worker = try worker ?? Lease(WorkerProcess(command), command)
                     if ends { try worker.process.endPartials() }
                     if begins { try worker.process.beginPartials(channel: channel) }
                     let text = samples.isEmpty ? nil : try worker.process.partial(after: samples)

@@ -74,7 +74,7 @@ package struct Transcriber: Sendable {
             settings: settings.speech, groups: settings.groups, start: start, firstID: firstID, channel: channel,
             before: before,
             committed: committed)
-        var partials = PartialSession(command: pool.command)
+        var partials = PartialSession(command: pool.partials)
         var headStart = HeadStart(pool: pool, alternatives: settings.alternatives)
         let hearsEarly = settings.hearsEarly && settings.groups.longestSeconds == 0
         var told = start
@@ -106,6 +106,7 @@ package struct Transcriber: Sendable {
                         }
                     case .heard(let outcome): headStart.take(outcome)
                     }
+                    if case .finished = step, let complaint = await pool.takeComplaint() { await sink.fault(complaint) }
                     if work.isContinued == false { throw Diverged() }
                     if work.settledUpTo - told > Self.tellEvery {
                         told = work.settledUpTo

@@ -37,9 +37,18 @@ package actor WorkerPool {
     /// Waits before a worker that died is started anew: the restart's backoff.
     private static let backoff: [Duration] = [.milliseconds(100), .milliseconds(400), .milliseconds(1600)]
 
-    nonisolated let command: WorkerCommand
+    /// How the worker for volatile readings is started.
+    nonisolated let partials: WorkerCommand
+    /// How workers are started now: as wanted, or where those cannot read, as `fallback` says.
+    private var command: WorkerCommand
+    private let wanted: WorkerCommand
+    private let fallback: WorkerCommand?
+    /// Whether the wanted ones cannot even be started, so that they are not tried again.
+    private var isBroken = false
+    /// Why `fallback` reads, until somebody has taken it.
+    private var complaint: DeviceError?
     /// Names the settings that its workers read with.
-    package nonisolated var profile: String { command.profile }
+    package var profile: String { command.profile }
     private let size: Int
     private let niceness: Int32
     private var idle: [Lease] = []
@@ -51,8 +60,18 @@ package actor WorkerPool {
 
     /// - Parameters:
     ///   - size: the most workers at a time, 1 or more.
-    package init(_ command: WorkerCommand, size: Int, niceness: Int32 = 0) {
+    ///   - fallback: what reads on where the wanted workers cannot be started, or die again and again.
+    ///   - partials: what gives volatile readings; nil: the same.
+    ///   - complaint: why another engine reads than the one that is wanted.
+    package init(
+        _ command: WorkerCommand, size: Int, niceness: Int32 = 0, fallback: WorkerCommand? = nil,
+        partials: WorkerCommand? = nil, complaint: DeviceError? = nil
+    ) {
+        self.complaint = complaint
         self.command = command
+        wanted = command
+        self.fallback = fallback
+        self.partials = partials ?? command
         self.size = max(1, size)
         self.niceness = niceness
     }
@@ -62,6 +81,26 @@ package actor WorkerPool {
         let worker = try await acquire()
         release(worker)
         return worker.process.engine
+    }
+
+    /// Why another engine reads than the one that is wanted; once each time that it came to that.
+    package func takeComplaint() -> DeviceError? {
+        defer { complaint = nil }
+        return complaint
+    }
+
+    /// Lets the fallback read from here on; false where there is none, or it reads already.
+    private func fallBack(because error: any Error, isBroken: Bool) -> Bool {
+        guard let fallback, command != fallback, !hasEnded, !(error is CancellationError) else { return false }
+        let error = error as? DeviceError ?? DeviceError(.failed, "decode-worker", "\(error)")
+        command = fallback
+        self.isBroken = isBroken
+        complaint = DeviceError(
+            error.code, error.operation, status: error.status,
+            "\(error.message) (what reads meanwhile: \(fallback.model))")
+        discard(idle.count)
+        idle = []
+        return true
     }
 
     /// Hands an utterance to the next free worker. Returns once the channel is known, or that it cannot be.
@@ -105,8 +144,13 @@ package actor WorkerPool {
                 discard()
                 deaths += 1
                 if hasEnded { throw CancellationError() }
-                guard deaths < Self.backoff.count else { throw error }
-                try await Task.sleep(for: Self.backoff[deaths - 1])
+                if deaths == Self.backoff.count {
+                    guard fallBack(because: error, isBroken: false) else { throw error }
+                } else if deaths > Self.backoff.count {
+                    throw error
+                } else {
+                    try await Task.sleep(for: Self.backoff[deaths - 1])
+                }
                 session = try await begin(samples, channel: channel, alternatives: alternatives, parts: parts)
                 attempts += session.attempts
             }
@@ -179,6 +223,8 @@ package actor WorkerPool {
     package func rest() {
         count -= idle.count
         idle = []
+        // What died of an utterance may read the next recording.
+        if count == 0, !isBroken { command = wanted }
     }
 
     /// Ends all workers, also in mid-utterance: who waits for one is told that it was cancelled.
@@ -211,7 +257,8 @@ package actor WorkerPool {
         } catch {
             discard()
             if hasEnded { throw CancellationError() }
-            throw error
+            guard fallBack(because: error, isBroken: false) else { throw error }
+            return try await again(attempt)
         }
     }
 
@@ -228,33 +275,39 @@ package actor WorkerPool {
     private func start() async throws -> Lease {
         let missing = command.makesCopies ? size - count : 1
         count += missing
-        let command = command
         do {
-            for pause in Self.backoff {
-                do {
-                    let workers = try await onThread(named: "worker-start", niceness: niceness) {
-                        try WorkerProcess.start(command, count: missing).map { Lease($0) }
-                    }
-                    started = started.filter { $0.lease != nil } + workers.map { WeakLease(lease: $0) }
-                    if hasEnded { throw CancellationError() }
-                    discard(missing - workers.count)
-                    for worker in workers.dropFirst() { release(worker) }
-                    return workers[0]
-                } catch let error as DeviceError where error.code == .disconnected {
-                    try await Task.sleep(for: pause)
-                }
-            }
-            throw DeviceError(
-                .damaged, "decode-worker",
-                "\(command.model): the decoder ends while it loads this model; reinstall the package "
-                    + "pocketsphinx-en-us, or name another with recognizer.model")
+            let workers = try await started(missing, by: command)
+            if hasEnded { throw CancellationError() }
+            discard(missing - workers.count)
+            for worker in workers.dropFirst() { release(worker) }
+            return workers[0]
         } catch {
             discard(missing)
-            throw error
+            guard fallBack(because: error, isBroken: true) else { throw error }
+            return try await start()
         }
     }
 
+    private func started(_ missing: Int, by command: WorkerCommand) async throws -> [Lease] {
+        for pause in Self.backoff {
+            do {
+                let workers = try await onThread(named: "worker-start", niceness: niceness) {
+                    try WorkerProcess.start(command, count: missing).map { Lease($0, command) }
+                }
+                started = started.filter { $0.lease != nil } + workers.map { WeakLease(lease: $0) }
+                return workers
+            } catch let error as DeviceError where error.code == .disconnected {
+                try await Task.sleep(for: pause)
+            }
+        }
+        throw DeviceError(
+            .damaged, "decode-worker",
+            "\(command.model): the decoder ends while it loads this model; reinstall its package, or name another with "
+                + "recognizer.model")
+    }
+
     private func release(_ worker: Lease) {
+        guard worker.command == command else { return discard() }
         if waiting.isEmpty { idle.append(worker) } else { waiting.removeFirst().resume(returning: worker) }
     }
 
@@ -274,8 +327,13 @@ package actor WorkerPool {
 // Safety: the pool hands a lease to one caller at a time, so only one thread at a time uses the process.
 final class Lease: @unchecked Sendable {
     let process: WorkerProcess
+    /// How it was started.
+    let command: WorkerCommand
 
-    init(_ process: WorkerProcess) { self.process = process }
+    init(_ process: WorkerProcess, _ command: WorkerCommand) {
+        self.process = process
+        self.command = command
+    }
 
     /// Ends the process, whoever uses it: from any thread.
     func kill() { _ = Glibc.kill(process.id, SIGKILL) }

@@ -9,11 +9,12 @@ enum DecodeWorkerCommand: Command {
     static let name = "decode-worker"
     static let summary = "Read utterances from standard input, write what was said to standard output."
     static let usage =
-        "[--engine NAME] [--model FOLDER|FILE] [--language-model FILE] [--dictionary FILE] [--vocabulary FILE] [--cache DIR] [--hint H] [--profile NAME] [--copies N]"
+        "[--engine NAME] [--model FOLDER|FILE] [--timing-model FOLDER] [--language-model FILE] [--dictionary FILE] [--vocabulary FILE] [--cache DIR] [--hint H] [--profile NAME] [--copies N]"
     static let details = "Started by the other commands. Its protocol: Sources/Recognizing/WorkerProtocol.swift."
     static let options = (
         values: [
-            "--engine", "--model", "--language-model", "--dictionary", "--vocabulary", "--cache", "--hint",
+            "--engine", "--model", "--timing-model", "--language-model", "--dictionary", "--vocabulary", "--cache",
+            "--hint",
             "--profile", "--copies",
         ],
         flags: [String]()
@@ -33,6 +34,7 @@ enum DecodeWorkerCommand: Command {
         var options = WorkerOptions()
         options.profile = arguments["--profile"] ?? options.profile
         options.model = arguments["--model"]
+        options.timingModel = arguments["--timing-model"]
         options.languageModel = arguments["--language-model"]
         options.dictionary = arguments["--dictionary"]
         options.vocabulary = arguments["--vocabulary"]

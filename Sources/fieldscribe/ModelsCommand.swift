@@ -1,5 +1,6 @@
 import Appliance
 import AudioEncoder
+import Digests
 import Core
 import Glibc
 import Platform

@@ -48,9 +48,7 @@ enum RecordCommand: Command {
     }
 
     static func workers(_ configuration: Configuration) throws -> WorkerPool {
-        WorkerPool(
-            try configuration.workerCommand(profile: configuration.liveProfile), size: configuration.workerCount,
-            niceness: 5)
+        try configuration.workers(profile: configuration.liveProfile, niceness: 5)
     }
 
     /// Records until Ctrl-C, the end of a microphone that is a file, or `seconds`; `meanwhile` may stop it, too.

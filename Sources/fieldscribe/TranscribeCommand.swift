@@ -42,22 +42,24 @@ enum TranscribeCommand: Command {
             throw UsageError("transcribe: name a file; see fieldscribe transcribe --help")
         }
         let jobs = try arguments.number("--jobs", in: 1...64, default: configuration.workerCount)
-        let profile = try profile(arguments, of: configuration.engine)
-        var settings = Transcriber.Settings()
-        settings.speech = configuration.speech
-        settings.alternatives = try arguments.number("--alternatives", in: 0...100, default: 3)
+        let profile = try profile(arguments, configuration)
+        let alternatives = try arguments.number("--alternatives", in: 0...100, default: 3)
         let format = try arguments.choice(
             "--format", of: TranscriptFormat.allCases, named: \.rawValue, default: .text)
         let output = try TranscriptOutput(
             folder: arguments["--output"], format: format, inputs: arguments.rest)
-        let pool = WorkerPool(try configuration.workerCommand(profile: profile), size: jobs)
+        let pool = try workers(configuration, profile: profile, jobs: jobs)
         let interrupts = Interrupts { _ in
             Terminal.say("fieldscribe: interrupted")
             exit(130)
         }
         defer { withExtendedLifetime(interrupts) {} }
+        let engine = try await pool.prepare()
+        if let complaint = await pool.takeComplaint() { Terminal.say("fieldscribe: \(complaint.message)") }
+        var settings = configuration.transcriberSettings(for: engine)
+        settings.alternatives = alternatives
         let batch = TranscriptionBatch(
-            pool: pool, engine: try await pool.prepare(), settings: settings,
+            pool: pool, engine: engine, settings: settings,
             isSecondPass: profile == SecondPass.profile,
             output: output, punctuator: try arguments.punctuator(configuration),
             progress: ProgressBar(files: arguments.rest.count))
@@ -66,9 +68,19 @@ enum TranscribeCommand: Command {
         if status != 0 { throw Ending(status: status) }
     }
 
-    /// What has a single way of reading takes any name.
-    private static func profile(_ arguments: Arguments, of engine: any EngineEntry) throws -> String {
-        let known = engine.knowsProfiles ? engine.profiles : EngineRegistry.profiles
-        return try arguments.choice("--pass", of: known, named: { $0 }, default: "live")
+    /// Who names an engine wants that one and no other.
+    private static func workers(_ configuration: Configuration, profile: String, jobs: Int) throws -> WorkerPool {
+        guard configuration.recognizer.engine == EngineRegistry.automaticName else {
+            return WorkerPool(try configuration.workerCommand(profile: profile), size: jobs)
+        }
+        return try configuration.workers(profile: profile, count: jobs)
+    }
+
+    /// What has a single way of reading takes any name; the faster one of an engine has its name from PocketSphinx's, too.
+    private static func profile(_ arguments: Arguments, _ configuration: Configuration) throws -> String {
+        let engine = configuration.engine
+        let name = try arguments.choice("--pass", of: EngineRegistry.profiles, named: { $0 }, default: "live")
+        return engine.knowsProfiles && !engine.profiles.contains(name)
+            ? engine.cost(in: configuration).faster ?? "live" : name
     }
 }

@@ -1,5 +1,7 @@
 @testable import Copying
 import AudioEncoder
+import Digests
+import Digests
 import Core
 import FoundationEssentials
 import Glibc

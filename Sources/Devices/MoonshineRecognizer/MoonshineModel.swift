@@ -67,7 +67,8 @@ package struct MoonshineModel: Hashable, Sendable {
             try MappedFile("\(path)/\(name)").withBytes { digest.add($0) }
             guard digest.finish() == fields[0] else {
                 throw DeviceError(
-                    .damaged, "sha256", "\(path)/\(name): damaged: its SHA-256 is not that of \(digests); reinstall the model")
+                    .damaged, "sha256",
+                    "\(path)/\(name): damaged: its SHA-256 is not that of \(digests); reinstall the model")
             }
         }
     }

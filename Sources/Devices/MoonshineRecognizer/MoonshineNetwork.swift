@@ -21,7 +21,9 @@ final class MoonshineNetwork {
     private let size: Int
     private let names: (first: CStrings, further: CStrings)
     private let wanted: (first: CStrings, further: CStrings)
-    private let encoderNames = (inputs: CStrings(["input_values", "attention_mask"]), outputs: CStrings(["last_hidden_state"]))
+    private let encoderNames = (
+        inputs: CStrings(["input_values", "attention_mask"]), outputs: CStrings(["last_hidden_state"])
+    )
 
     /// - Throws: `DeviceError` with `missing` for the runtime or a file, `damaged` or `unsupported` for a file that is of another
     ///   form.
@@ -101,7 +103,8 @@ final class MoonshineNetwork {
         }
         let pasts = [OnnxTensor](repeating: empty, count: past.decoder.count + past.encoder.count)
         let outputs = try decoder.run(
-            [try ids([Tokenizer.start]), hidden, mask, try flag(false)] + pasts, names: names.first, wanted: wanted.first)
+            [try ids([Tokenizer.start]), hidden, mask, try flag(false)] + pasts, names: names.first,
+            wanted: wanted.first)
         guard outputs.count == 1 + pasts.count else { throw Self.incomplete }
         reading.logits = outputs[0]
         reading.decoderState = Array(outputs[1...past.decoder.count])
@@ -117,7 +120,8 @@ final class MoonshineNetwork {
             reading.decoderState = gathered
         }
         let outputs = try decoder.run(
-            [try ids(tokens), reading.hidden, reading.mask, try flag(true)] + reading.decoderState + reading.encoderState,
+            [try ids(tokens), reading.hidden, reading.mask, try flag(true)] + reading.decoderState
+                + reading.encoderState,
             names: names.further, wanted: wanted.further)
         guard outputs.count == 1 + past.decoder.count else { throw Self.incomplete }
         reading.logits = outputs[0]

@@ -80,7 +80,9 @@ package final class MoonshineReader {
             text: words.map(\.text).joined(separator: " "), tokens: best.tokens, firstEnd: best.firstEnd,
             meanEntropy: best.evidence.reduce(0) { $0 + $1.entropy } / Double(max(1, best.evidence.count)),
             seconds: speech)
-        guard SpeechGate.isSpeech(gate) else { return Outcome(words: [], alternatives: [], evidence: evidence, gate: gate) }
+        guard SpeechGate.isSpeech(gate) else {
+            return Outcome(words: [], alternatives: [], evidence: evidence, gate: gate)
+        }
         let confidences = WordConfidence.confidences(
             of: evidence, meanEntropy: gate.meanEntropy, isForeign: SpeechGate.isForeign(gate))
         let nowhere = SampleRange(.zero, .zero)
@@ -91,7 +93,9 @@ package final class MoonshineReader {
 
     private func alternatives(_ readings: [TokenReading], most: Int) -> [Alternative] {
         guard most > 0, let best = readings.first else { return [] }
-        let weights = readings.map { exp($0.normalized(search.lengthExponent) - best.normalized(search.lengthExponent)) }
+        let weights = readings.map {
+            exp($0.normalized(search.lengthExponent) - best.normalized(search.lengthExponent))
+        }
         let total = weights.reduce(0, +)
         var seen: Set<String> = []
         return zip(readings, weights).compactMap { reading, weight in

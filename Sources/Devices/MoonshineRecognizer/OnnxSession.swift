@@ -78,8 +78,10 @@ final class OnnxSession {
             return names
         }
         return (
-            try list({ $0.SessionGetInputCount?(pointer, &$1) }, { $0.SessionGetInputName?(pointer, $1, allocator, &$2) }),
-            try list({ $0.SessionGetOutputCount?(pointer, &$1) }, { $0.SessionGetOutputName?(pointer, $1, allocator, &$2) })
+            try list(
+                { $0.SessionGetInputCount?(pointer, &$1) }, { $0.SessionGetInputName?(pointer, $1, allocator, &$2) }),
+            try list(
+                { $0.SessionGetOutputCount?(pointer, &$1) }, { $0.SessionGetOutputName?(pointer, $1, allocator, &$2) })
         )
     }
 

@@ -58,7 +58,9 @@ final class OnnxTensor {
         try runtime.check("GetTensorMutableData", on: "a tensor") { $0.GetTensorMutableData?(pointer, &data) }
         // Safety: the memory is the tensor's, of this type, and stays while `self` does.
         return withExtendedLifetime(self) {
-            body(UnsafeMutableBufferPointer(start: data?.assumingMemoryBound(to: Element.self), count: data == nil ? 0 : count))
+            body(
+                UnsafeMutableBufferPointer(
+                    start: data?.assumingMemoryBound(to: Element.self), count: data == nil ? 0 : count))
         }
     }
 }

@@ -53,7 +53,8 @@ final class RuntimeLog {
 
     private func tell(_ message: String) {
         guard isWanted else { return }
-        let line = Array("<7>onnxruntime message=\"\(message.split(whereSeparator: \.isNewline).joined(separator: " "))\"\n".utf8)
+        let line = Array(
+            "<7>onnxruntime message=\"\(message.split(whereSeparator: \.isNewline).joined(separator: " "))\"\n".utf8)
         _ = write(STDERR_FILENO, line, line.count)
     }
 }

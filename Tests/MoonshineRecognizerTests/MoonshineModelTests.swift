@@ -1,0 +1,87 @@
+import Core
+import Digests
+import FoundationEssentials
+import Glibc
+import TestKit
+import Testing
+
+@testable import MoonshineRecognizer
+
+/// The folder that `deploy/model moonshine-tiny-en --folder` made; nil, which is told, where the environment names none.
+let realModel: MoonshineModel? = {
+    guard let path = getenv("FIELDSCRIBE_TEST_MODEL").map({ String(cString: $0) }), !path.isEmpty else {
+        print("skipped: tests with Moonshine's real model: FIELDSCRIBE_TEST_MODEL names no folder of it")
+        return nil
+    }
+    return MoonshineModel(path: path)
+}()
+
+@Suite("A model's folder")
+struct MoonshineModelTests {
+    private let folder = TemporaryFolder()
+
+    private func make(_ names: [String], digests: String? = nil) throws -> MoonshineModel {
+        for name in names { try Data(name.utf8).write(to: URL(filePath: folder.file(name))) }
+        if let digests { try Data(digests.utf8).write(to: URL(filePath: folder.file("SHA256SUMS"))) }
+        return MoonshineModel(path: folder.path + "/")
+    }
+
+    private static let files = ["encoder_model.ort", "decoder_model_merged.ort", "tokenizer.bin"]
+
+    @Test("what a folder lacks is named, with the remedy", arguments: files)
+    func lacking(name: String) throws {
+        let model = try make(Self.files.filter { $0 != name })
+        let error = thrown { try model.check() }
+        #expect(error?.code == .missing && error?.exitStatus == 3)
+        #expect(error?.message.hasPrefix("\(folder.path)/\(name):") == true)
+        #expect(error?.message.contains("fieldscribe-moonshine-tiny-en") == true)
+        #expect(model.isThere)
+    }
+
+    @Test("a folder of something else holds no model of this kind")
+    func other() throws { #expect(try !make(["mdef", "tokenizer.bin"]).isThere) }
+
+    @Test("digests are compared, and the file that differs is named; without digests none is")
+    func digests() throws {
+        let good = Self.files.map { "\(Digest.of($0))  \($0)\n" }.joined()
+        try make(Self.files, digests: good).verify()
+        let bad = Self.files.map { "\(Digest.of($0 == Self.files[1] ? "x" : $0)) *\($0)\n" }.joined()
+        let error = thrown { try make(Self.files, digests: bad).verify() }
+        #expect(error?.code == .damaged && error?.message.hasPrefix("\(folder.path)/\(Self.files[1]):") == true)
+        unlink(folder.file("SHA256SUMS"))
+        try MoonshineModel(path: folder.path).verify()
+    }
+
+    @Test(
+        "a list of digests that is none is damaged",
+        arguments: ["hello\n", "\(String(repeating: "0", count: 64))  ../x\n"])
+    func badDigests(text: String) throws {
+        #expect(thrown { try make(Self.files, digests: text).verify() }?.code == .damaged)
+    }
+
+    @Test("files that are no network are refused as damaged, whatever runtime there is")
+    func noNetwork() throws {
+        guard let realModel else { return }
+        let model = try make(Self.files)
+        _ = try tokenizer(["▁a"], in: folder)
+        symlink("\(realModel.path)/libonnxruntime.so.1", folder.file("libonnxruntime.so.1"))
+        let error = thrown { _ = try MoonshineReader(model, profile: .fast) }
+        #expect(error?.code == .damaged && error?.message.contains("encoder_model.ort") == true)
+    }
+
+    @Test("a library that is no ONNX Runtime is told so")
+    func noRuntime() throws {
+        let model = try make(Self.files + ["libonnxruntime.so.1"])
+        _ = try tokenizer(["▁a"], in: folder)
+        #expect(thrown { _ = try OnnxRuntime([model.path + "/libonnxruntime.so.1"]) }?.code == .unsupported)
+        #expect(thrown { _ = try OnnxRuntime([]) }?.code == .missing)
+    }
+
+    @Test("the real model tells what it is")
+    func real() throws {
+        guard let realModel else { return }
+        try realModel.verify()
+        try realModel.checkRuntime()
+        #expect(realModel.licence == "MIT" && realModel.bytes > 40_000_000 && realModel.files.count >= 5)
+    }
+}

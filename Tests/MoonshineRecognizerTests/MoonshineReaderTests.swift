@@ -1,0 +1,121 @@
+import Core
+import FileMicrophone
+import Glibc
+import Platform
+import TestKit
+import Testing
+
+@testable import MoonshineRecognizer
+
+@Suite("The real network")
+struct MoonshineReaderTests {
+    private static let speech = "/usr/share/pocketsphinx/test/data"
+
+    private func samples(_ name: String) throws -> [Int16] {
+        let reader = try AudioFileReader(path: "\(Self.speech)/\(name)")
+        var samples: [Int16] = []
+        var block = [Int16](repeating: 0, count: SamplePosition.rate)
+        while true {
+            let count = try block.withUnsafeMutableBufferPointer { try reader.read(into: $0) }
+            if count == 0 { return samples }
+            samples += block[..<count]
+        }
+    }
+
+    private func text(_ reader: MoonshineReader, of samples: [Int16]) throws -> String {
+        try samples.withUnsafeBufferPointer {
+            try reader.read($0, alternatives: 3, speech: Double($0.count) / Double(SamplePosition.rate))
+        }.words.map(\.text).joined(separator: " ")
+    }
+
+    @Test(
+        "it reads what somebody reads, with capitals and marks, greedy and by a beam", arguments: MoonshineProfile.all)
+    func reading(profile: MoonshineProfile) throws {
+        guard let realModel else { return }
+        let reader = try MoonshineReader(realModel, profile: profile)
+        let samples = try samples("librivox/sense_and_sensibility_01_austen_64kb-0930.wav")
+        #expect(try text(reader, of: samples) == "He might even have been made amiable himself.")
+    }
+
+    @Test("memory kept once instead of twice gives the same text")
+    func small() throws {
+        guard let realModel else { return }
+        var profile = MoonshineProfile.fast
+        profile.prepacks = false
+        let reader = try MoonshineReader(realModel, profile: profile)
+        let samples = try samples("librivox/sense_and_sensibility_01_austen_64kb-0930.wav")
+        #expect(try text(reader, of: samples) == "He might even have been made amiable himself.")
+    }
+
+    @Test("the same sound gives the same text, 50 dB lower and with an offset, too")
+    func levels() throws {
+        guard let realModel else { return }
+        let reader = try MoonshineReader(realModel, profile: .live)
+        let loud = try samples("goforward.wav")
+        let plain = try text(reader, of: loud)
+        #expect(plain.lowercased().hasPrefix("go forward ten meters"))
+        #expect(try text(reader, of: loud) == plain)
+        #expect(try text(reader, of: loud.map { $0 / 32 }).lowercased().hasPrefix("go forward ten meters"))
+        #expect(
+            try text(reader, of: loud.map { Int16(clamping: Int($0) + 3_000) }).lowercased().hasPrefix("go forward"))
+    }
+
+    @Test("other readings come from the beam, none twice, and their shares are shares")
+    func alternatives() throws {
+        guard let realModel else { return }
+        let reader = try MoonshineReader(realModel, profile: .live)
+        let samples = try samples("librivox/sense_and_sensibility_01_austen_64kb-0870.wav")
+        let outcome = try samples.withUnsafeBufferPointer { try reader.read($0, alternatives: 3, speech: 7) }
+        #expect(!outcome.alternatives.isEmpty && outcome.alternatives.count <= 3)
+        #expect(outcome.alternatives.allSatisfy { (0...1).contains($0.confidence) })
+        let texts = outcome.alternatives.map(\.text) + [outcome.words.map(\.text).joined(separator: " ")]
+        #expect(Set(texts).count == texts.count)
+        #expect(outcome.words.allSatisfy { (0...1).contains($0.confidence) })
+    }
+
+    @Test("of no sound, too little, silence, noise and a tone there are no words", arguments: [0, 1, 894, 895, 32_000])
+    func nothing(count: Int) throws {
+        guard let realModel else { return }
+        let reader = try MoonshineReader(realModel, profile: .fast)
+        var generator = SeededGenerator(seed: 7)
+        #expect(try text(reader, of: [Int16](repeating: 0, count: count)).isEmpty)
+        #expect(
+            try text(reader, of: (0..<count).map { _ in Int16.random(in: -3_000...3_000, using: &generator) }).isEmpty)
+        let tone = (0..<count).map { Int16(8_000 * sin(2 * Double.pi * 2_000 * Double($0) / 16_000)) }
+        #expect(try text(reader, of: tone).isEmpty)
+    }
+
+    @Test("a name that is in the vocabulary is read as it is written there")
+    func phrases() throws {
+        guard let realModel else { return }
+        let samples = try samples("librivox/sense_and_sensibility_01_austen_64kb-0870.wav")
+        let plain = try text(MoonshineReader(realModel, profile: .live), of: samples)
+        #expect(!plain.contains("Dashwoode"))
+        let reader = try MoonshineReader(realModel, profile: .live, phrases: ["Dashwoode", "Ouagadougou"])
+        let raised = try text(reader, of: samples)
+        #expect(raised.contains("Dashwoode") && !raised.contains("Ouaga"))
+    }
+
+    @Test("a runtime that prints while it loads does not print to standard error")
+    func quiet() throws {
+        let log = RuntimeLog()
+        let file = memory()
+        let own = dup(STDERR_FILENO)
+        dup2(file, STDERR_FILENO)
+        log.whileRedirected { _ = write(STDERR_FILENO, "Schema error\n", 13) }
+        _ = write(STDERR_FILENO, "own\n", 4)
+        dup2(own, STDERR_FILENO)
+        close(own)
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = pread(file, &bytes, bytes.count, 0)
+        close(file)
+        #expect(String(decoding: bytes.prefix(max(0, count)), as: UTF8.self) == "own\n")
+    }
+
+    private func memory() -> Int32 {
+        var template = Array("/tmp/fieldscribe-XXXXXX".utf8CString)
+        let file = mkstemp(&template)
+        unlink(template)
+        return file
+    }
+}

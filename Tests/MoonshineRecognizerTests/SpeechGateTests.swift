@@ -1,0 +1,52 @@
+import Testing
+
+@testable import MoonshineRecognizer
+
+@Suite("What is speech, and what a network makes of none")
+struct SpeechGateTests {
+    private func isSpeech(
+        _ text: String, tokens: [Int]? = nil, end: Double = -15, entropy: Double = 0.5, seconds: Double = 3
+    ) -> Bool {
+        SpeechGate.isSpeech(
+            SpeechGate.Evidence(
+                text: text, tokens: tokens ?? Array(0..<8), firstEnd: end, meanEntropy: entropy, seconds: seconds))
+    }
+
+    @Test("a sentence is speech")
+    func speech() {
+        #expect(isSpeech("I really like that account of himself."))
+        #expect(isSpeech("“Now,” she said — it’s 5 €.", seconds: 1))
+        #expect(isSpeech("Thank you.", end: -14), "said for good")
+    }
+
+    @Test(
+        "what silence, music and noise give is none",
+        arguments: ["", " ", "♪♪♪", "© transcript Emily Beynon", "ご視聴ありがとうございました", "..."])
+    func strange(text: String) { #expect(!isSpeech(text)) }
+
+    @Test("a usual text, an end at once, few tokens for their time, and loops are none")
+    func doubtful() {
+        #expect(!isSpeech("Thank you.", end: -8))
+        #expect(!isSpeech("You", end: -5))
+        #expect(!isSpeech("We'll see you next time.", end: -8.7, entropy: 1.9))
+        #expect(!isSpeech("Hello there.", tokens: [1, 2, 3], seconds: 6))
+        #expect(!isSpeech("the first is the first", tokens: Array(repeating: 7, count: 30)))
+    }
+
+    @Test("loops are told by three tokens in a row that come again")
+    func repeats() {
+        #expect(SpeechGate.repeats(Array(0..<20)) == 0)
+        #expect(SpeechGate.repeats([1, 2, 3, 1, 2, 3, 1, 2, 3]) > 0.5)
+        #expect(SpeechGate.repeats([1, 1]) == 0)
+    }
+
+    @Test("words of what is likely another language are doubtful, all of them")
+    func foreign() {
+        let sure = [WordConfidence.Evidence(of: [TokenEvidence(logProbability: -0.01, entropy: 0.05)], length: 5)]
+        let own = WordConfidence.confidences(of: sure, meanEntropy: 0.3, isForeign: false)
+        let foreign = WordConfidence.confidences(of: sure, meanEntropy: 2.8, isForeign: true)
+        #expect(own[0] > 0.9 && foreign[0] <= 0.3)
+        let doubtful = [WordConfidence.Evidence(of: [TokenEvidence(logProbability: -3, entropy: 2.5)], length: 5)]
+        #expect(WordConfidence.confidences(of: doubtful, meanEntropy: 0.3, isForeign: false)[0] < 0.3)
+    }
+}

@@ -1,0 +1,66 @@
+import Core
+import FoundationEssentials
+import TestKit
+import Testing
+
+@testable import MoonshineRecognizer
+
+/// A tokenizer of these pieces, behind the 259 that every one has.
+func tokenizer(_ pieces: [String], in folder: TemporaryFolder) throws -> Tokenizer {
+    let bytes = (Array(repeating: "<x>", count: 259) + pieces).flatMap { piece -> [UInt8] in
+        let bytes = Array(piece.utf8)
+        let length = bytes.count < 128 ? [bytes.count] : [128 + bytes.count % 128, bytes.count / 128]
+        return length.map { UInt8($0) } + bytes
+    }
+    let path = folder.file("tokenizer.bin")
+    try Data(bytes).write(to: URL(filePath: path))
+    return try Tokenizer(path: path)
+}
+
+@Suite("Tokens and text")
+struct TokenizerTests {
+    private let folder = TemporaryFolder()
+
+    @Test("pieces become words; a mark belongs to the word before it, and each word knows its tokens")
+    func words() throws {
+        let tokens = try tokenizer(["▁Hello", ",", "▁wor", "ld", "▁"], in: folder)
+        let words = tokens.words(of: [259, 260, 261, 262])
+        #expect(words.map(\.text) == ["Hello,", "world"])
+        #expect(words.map(\.tokens) == [0..<2, 2..<4])
+        // A blank of its own, and what is no text.
+        #expect(tokens.words(of: [1, 263, 262, 40_000, 2]).map(\.text) == ["ld"])
+        #expect(tokens.words(of: []).isEmpty)
+    }
+
+    @Test("a character of several tokens is whole again, and what is no UTF-8 is replaced")
+    func bytes() throws {
+        let tokens = try tokenizer(["▁caf"], in: folder)
+        let bytes = Array("é".utf8).map { Int($0) + 3 }
+        #expect(tokens.words(of: [259] + bytes).map(\.text) == ["café"])
+        #expect(tokens.words(of: [259, bytes[0]]).map(\.text) == ["caf\u{FFFD}"])
+    }
+
+    @Test("a text is told by the pairs with the lowest numbers first, unknown characters by their bytes")
+    func encoding() throws {
+        let tokens = try tokenizer(["▁", "a", "b", "ab", "▁a", "▁ab"], in: folder)
+        // "▁a" comes behind "ab", so that "a" and "b" are joined first.
+        #expect(tokens.tokens(of: "ab") == [264])
+        #expect(tokens.tokens(of: "ab a") == [264, 263])
+        #expect(tokens.tokens(of: "aé") == [263] + Array("é".utf8).map { Int($0) + 3 })
+        #expect(tokens.tokens(of: "  ").isEmpty)
+    }
+
+    @Test("a piece of over 127 bytes has a length of two")
+    func longPieces() throws {
+        let long = String(repeating: "x", count: 300)
+        #expect(try tokenizer(["▁" + long], in: folder).words(of: [259]).map(\.text) == [long])
+    }
+
+    @Test("what is no such file is refused, and named", arguments: ["", "\u{3}ab", "short"])
+    func damaged(text: String) throws {
+        let path = folder.file("tokenizer.bin")
+        try Data(text.utf8).write(to: URL(filePath: path))
+        let error = thrown { _ = try Tokenizer(path: path) }
+        #expect(error?.code == .damaged && error?.message.hasPrefix(path) == true)
+    }
+}
