@@ -1,7 +1,6 @@
 @testable import Copying
 import AudioEncoder
 import Digests
-import Digests
 import Core
 import FoundationEssentials
 import Glibc

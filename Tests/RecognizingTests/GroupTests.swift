@@ -135,7 +135,7 @@ import Testing
     }
 
     /// The channel of a whole recording, as a second pass has it.
-    private static let adaptation = AdaptationState(cepstralMean: [7])
+    private static let channel = AdaptationState(["cepstralMean": [7]])
 
     /// Groups of several utterances, and of one.
     private static let several =
@@ -196,7 +196,7 @@ import Testing
         var cutter = UtteranceCutter(
             settings: SpeechSettings().limited(toSeconds: groups.longestSeconds), groups: groups, start: .zero,
             firstID: 1)
-        var partials = PartialReading(command: TranscriberTests.pool("partials").command)
+        var partials = PartialSession(command: TranscriberTests.pool("partials").command)
         var told: [(id: Int, range: SampleRange, text: String)] = []
         var lastOpen: [Int: SampleRange] = [:]
         for start in stride(from: 0, to: sound.count, by: 1_600) {

@@ -88,20 +88,21 @@ import Testing
     func together() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         let (id, pass) = try await archive.record("one")
-        let adaptation = AdaptationState(cepstralMean: [1])
+        let adaptation = AdaptationState(["cepstralMean": [1]])
         let journal = folder.path + "/recordings/000001/journal.jsonl"
         let before = try Data(contentsOf: URL(filePath: journal))
         // The last of them overlaps the one before it.
         let bad = [segment(2, at: 100_000, "two"), segment(3, at: 200_000, "three"), segment(4, at: 200_500, "four")]
-        #expect(await failure { try await archive.commit(bad, channel: channel, pass: pass, recording: id) } != nil)
+        #expect(
+            await failure { try await archive.commit(bad, adaptation: adaptation, pass: pass, recording: id) } != nil)
         #expect(try await archive.transcript(of: id)?.1.segments.map(\.text) == ["one"])
         #expect(try Data(contentsOf: URL(filePath: journal)) == before)
         #expect(try await archive.passes(of: id).map(\.adaptation) == [nil])
         let good = Array(bad.prefix(2))
-        try await archive.commit(good, channel: channel, pass: pass, recording: id)
-        try await archive.commit([], channel: nil, pass: pass, recording: id)
+        try await archive.commit(good, adaptation: adaptation, pass: pass, recording: id)
+        try await archive.commit([], adaptation: nil, pass: pass, recording: id)
         #expect(try await archive.transcript(of: id)?.1.segments.map(\.text) == ["one", "two", "three"])
-        #expect(try await archive.passes(of: id).map(\.adaptation) == [channel])
+        #expect(try await archive.passes(of: id).map(\.adaptation) == [adaptation])
         #expect(try await archive.journalFindings(of: id) == (0, false))
     }
 
