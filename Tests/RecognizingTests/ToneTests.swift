@@ -32,7 +32,7 @@ import Testing
                 model: PocketSphinxModel(folder: PocketSphinxModel.debian), profile: profile)
             return try samples.flatMap { samples in
                 try samples.withUnsafeBufferPointer { samples in
-                    try recognizer.recognize(samples, channel: nil, alternatives: 1) { _ throws(DeviceError) in }
+                    try recognizer.recognize(samples, from: nil, alternatives: 1) { _ throws(DeviceError) in }
                 }.words.map(\.text)
             }
         }
