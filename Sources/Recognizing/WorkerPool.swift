@@ -89,9 +89,11 @@ package actor WorkerPool {
         return complaint
     }
 
-    /// Lets the fallback read from here on; false where there is none, or it reads already.
-    private func fallBack(because error: any Error, isBroken: Bool) -> Bool {
-        guard let fallback, command != fallback, !hasEnded, !(error is CancellationError) else { return false }
+    /// Lets the fallback read from here on, in the place of workers that were started so; false where it cannot, and where it
+    /// was these. Somebody else may have come to that before.
+    private func fallBack(from failed: WorkerCommand, because error: any Error, isBroken: Bool) -> Bool {
+        guard let fallback, failed != fallback, !hasEnded, !(error is CancellationError) else { return false }
+        guard command == failed else { return true }
         let error = error as? DeviceError ?? DeviceError(.failed, "decode-worker", "\(error)")
         command = fallback
         self.isBroken = isBroken
@@ -145,7 +147,7 @@ package actor WorkerPool {
                 deaths += 1
                 if hasEnded { throw CancellationError() }
                 if deaths == Self.backoff.count {
-                    guard fallBack(because: error, isBroken: false) else { throw error }
+                    guard fallBack(from: worker.command, because: error, isBroken: false) else { throw error }
                 } else if deaths > Self.backoff.count {
                     throw error
                 } else {
@@ -257,7 +259,7 @@ package actor WorkerPool {
         } catch {
             discard()
             if hasEnded { throw CancellationError() }
-            guard fallBack(because: error, isBroken: false) else { throw error }
+            guard fallBack(from: worker.command, because: error, isBroken: false) else { throw error }
             return try await again(attempt)
         }
     }
@@ -273,6 +275,7 @@ package actor WorkerPool {
 
     /// Starts a worker, and with it all that are missing where they share what they load.
     private func start() async throws -> Lease {
+        let command = command
         let missing = command.makesCopies ? size - count : 1
         count += missing
         do {
@@ -283,7 +286,7 @@ package actor WorkerPool {
             return workers[0]
         } catch {
             discard(missing)
-            guard fallBack(because: error, isBroken: true) else { throw error }
+            guard fallBack(from: command, because: error, isBroken: true) else { throw error }
             return try await start()
         }
     }

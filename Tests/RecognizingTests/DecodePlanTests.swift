@@ -40,4 +40,20 @@ import Testing
         let plan = DecodePlan(for: .init(cores: 4, memoryMegabytes: 436, liveSpeed: 5))
         #expect(!plan.secondPass && plan.workers == 1)
     }
+
+    @Test("What an engine takes decides: a small board reads with its faster profile, one worker, and once")
+    func costs() {
+        var cost = EngineCost()
+        (cost.firstMegabytes, cost.furtherMegabytes, cost.faster, cost.finalRatio) = (220, 90, "fast", 1)
+        cost.smallBoardMegabytes = 700
+        func plan(_ megabytes: Int, _ speed: Double?) -> DecodePlan {
+            DecodePlan(for: .init(cores: 4, memoryMegabytes: megabytes, liveSpeed: speed, cost: cost))
+        }
+        #expect(plan(430, nil).profile == "fast" && plan(430, 9).workers == 1 && !plan(430, 9).secondPass)
+        #expect(plan(430, 2).keepsPace == true && plan(430, 0.5).keepsPace == false && plan(430, nil).keepsPace == nil)
+        #expect(plan(720, nil).workers == 3 && plan(4_000, 9).workers == 4 && plan(4_000, nil).profile == "live")
+        #expect(plan(4_000, 1.2).profile == "fast" && plan(4_000, 1.2).secondPass)
+        cost.faster = nil
+        #expect(plan(4_000, 0.5).profile == "live", "there is no other")
+    }
 }

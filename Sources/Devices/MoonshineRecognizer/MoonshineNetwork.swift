@@ -106,6 +106,10 @@ final class MoonshineNetwork {
             [try ids([Tokenizer.start]), hidden, mask, try flag(false)] + pasts, names: names.first,
             wanted: wanted.first)
         guard outputs.count == 1 + pasts.count else { throw Self.incomplete }
+        let width = try outputs[0].shape().last ?? 0
+        guard width > Tokenizer.end else {
+            throw DeviceError(.damaged, "Run", "the decoder knows \(width) tokens only; reinstall the model")
+        }
         reading.logits = outputs[0]
         reading.decoderState = Array(outputs[1...past.decoder.count])
         reading.encoderState = Array(outputs[(1 + past.decoder.count)...])

@@ -1,0 +1,140 @@
+import Core
+import FoundationEssentials
+import Glibc
+import TestKit
+import Testing
+
+/// Moonshine as the engine, with its real model: what reads, and what happens where it cannot.
+@Suite("The engine moonshine", .serialized) struct MoonshineTests {
+    private let folder = TemporaryFolder()
+
+    /// The folder that `deploy/model moonshine-tiny-en --folder` made; nil, which is told, without one.
+    private static let model: String? = {
+        if let path = getenv("FIELDSCRIBE_TEST_MODEL").map({ String(cString: $0) }), !path.isEmpty { return path }
+        print("skipped: tests with Moonshine's real model: FIELDSCRIBE_TEST_MODEL names no folder of it")
+        return nil
+    }()
+
+    private static let files = [
+        "encoder_model.ort", "decoder_model_merged.ort", "tokenizer.bin", "LICENSE", "SHA256SUMS",
+        "libonnxruntime.so.1",
+    ]
+
+    /// A copy by links, of which files may be replaced.
+    private func copy(_ model: String, without name: String? = nil) throws -> String {
+        let path = folder.file("tiny-en")
+        _ = mkdir(path, 0o755)
+        for file in Self.files where file != name { _ = symlink("\(model)/\(file)", "\(path)/\(file)") }
+        return path
+    }
+
+    private func configuration(model: String, engine: String = "auto") throws -> String {
+        let path = folder.file("fieldscribe.conf")
+        let text = """
+            [storage]
+            directory = \(folder.file("store"))
+            [recognizer]
+            engine = \(engine)
+            model = \(model)
+
+            """
+        try Data(text.utf8).write(to: URL(filePath: path))
+        return path
+    }
+
+    private func transcribe(_ configuration: String, _ words: String...) throws -> Fieldscribe.Ending {
+        try Fieldscribe(
+            ["transcribe", "--config", configuration, "--jobs", "1"] + words + [Speech.all[4]], in: folder
+        ).wait()
+    }
+
+    private static let text = "He might even have been made amiable himself.\n"
+
+    @Test("auto takes it where model and runtime are there; text has capitals and marks, words have times in order")
+    func reads() throws {
+        guard let model = Self.model else { return }
+        let configuration = try configuration(model: model)
+        let plain = try transcribe(configuration)
+        #expect(plain.status == 0 && plain.output == Self.text && plain.errors.isEmpty, "\(plain)")
+        struct Transcript: Decodable {
+            struct Engine: Decodable { var name: String }
+            struct Word: Decodable {
+                var text: String
+                var start: Double
+                var end: Double
+                var timeEstimated: Bool?
+            }
+            struct Segment: Decodable { var words: [Word] }
+            var engine: Engine
+            var duration: Double
+            var segments: [Segment]
+        }
+        let json = try transcribe(configuration, "--format", "json")
+        let transcript = try JSONDecoder().decode(Transcript.self, from: Data(json.output.utf8))
+        #expect(transcript.engine.name == "moonshine")
+        let words = transcript.segments.flatMap(\.words)
+        #expect(words.map(\.text).joined(separator: " ") + "\n" == Self.text)
+        #expect(zip(words, words.dropFirst()).allSatisfy { $0.start < $0.end && $0.end <= $1.start })
+        #expect(words.allSatisfy { $0.timeEstimated == nil && $0.end <= transcript.duration })
+        #expect(try transcribe(configuration, "--pass", "quick").output == Self.text, "the faster one's older name")
+        #expect(
+            try transcribe(configuration, "--punctuation", "none").output == Self.text.lowercased().filter { $0 != "." }
+        )
+        #expect(try transcribe(configuration, "--engine", "pocketsphinx").output != Self.text)
+        #expect(
+            try transcribe(configuration, "--hint", "confirmation").output != Self.text, "a grammar is PocketSphinx's")
+    }
+
+    @Test("one worker or three, alone or with others, give the same texts")
+    func workers() throws {
+        guard let model = Self.model else { return }
+        let configuration = try configuration(model: model)
+        func texts(_ jobs: Int) throws -> String {
+            try Fieldscribe(
+                ["transcribe", "--config", configuration, "--jobs", "\(jobs)", "--format", "csv"] + Speech.all,
+                in: folder
+            ).wait().output
+        }
+        let one = try texts(1)
+        #expect(one.split(whereSeparator: \.isNewline).count > 60)
+        #expect(try texts(3) == one)
+    }
+
+    @Test("a damaged model is told once, in one line, and PocketSphinx reads", arguments: files.prefix(3))
+    func damaged(name: String) throws {
+        guard let model = Self.model else { return }
+        let copy = try copy(model, without: name)
+        var bytes = try Data(contentsOf: URL(filePath: "\(model)/\(name)"))
+        bytes[bytes.count / 2] ^= 1
+        try bytes.write(to: URL(filePath: "\(copy)/\(name)"))
+        let configuration = try configuration(model: copy)
+        let ending = try transcribe(configuration)
+        #expect(ending.status == 0 && !ending.output.isEmpty && ending.output == ending.output.lowercased())
+        #expect(ending.errors.count == 1 && ending.errors[0].contains("\(copy)/\(name): damaged"), "\(ending.errors)")
+        let named = try transcribe(configuration, "--engine", "moonshine")
+        #expect(named.status == 4 && named.output.isEmpty && named.errors.count == 1, "\(named)")
+    }
+
+    @Test(
+        "a file that is gone makes auto take PocketSphinx, and is named to who asks for moonshine",
+        arguments: files.prefix(3))
+    func missing(name: String) throws {
+        guard let model = Self.model else { return }
+        let configuration = try configuration(model: copy(model, without: name))
+        #expect(try transcribe(configuration).status == 0)
+        let named = try transcribe(configuration, "--engine", "moonshine")
+        #expect(named.status == 3 && named.errors.count == 1 && named.errors[0].contains(name), "\(named)")
+    }
+
+    @Test("a runtime that is none is told once, and PocketSphinx reads")
+    func runtime() throws {
+        guard let model = Self.model else { return }
+        let copy = try copy(model, without: "libonnxruntime.so.1")
+        unlink("\(copy)/SHA256SUMS")
+        try Data("no library".utf8).write(to: URL(filePath: "\(copy)/libonnxruntime.so.1"))
+        let ending = try transcribe(configuration(model: copy))
+        #expect(ending.status == 0 && !ending.output.isEmpty)
+        #expect(
+            ending.errors.count == 1 && ending.errors[0].contains("ONNX Runtime cannot be opened"), "\(ending.errors)")
+    }
+}

@@ -1,0 +1,66 @@
+import Core
+import Glibc
+import TestKit
+import Testing
+
+@testable import Recognizing
+
+@Suite("What reads on where the wanted engine cannot") struct FallbackTests {
+    /// As the executable does: a worker that no longer reads is an error, and no reason to die.
+    init() { signal(SIGPIPE, SIG_IGN) }
+
+    private let sound = [AudioChunk.samples(TranscriberTests.sound([5, 30, 6, 25]))]
+
+    /// Workers of one mode of worker.py, with another beside.
+    private func pool(_ mode: String, size: Int = 2) -> WorkerPool {
+        WorkerPool(
+            TranscriberTests.pool(mode).partials, size: size, fallback: TranscriberTests.pool("plain").partials)
+    }
+
+    @Test("one that cannot be started is told of once, and everything is read", arguments: [1, 2])
+    func broken(size: Int) async throws {
+        let missing = WorkerCommand(path: "/nowhere/worker", arguments: [], model: "gone")
+        let pool = WorkerPool(missing, size: size, fallback: TranscriberTests.pool("plain").partials)
+        let engine = try await pool.prepare()
+        #expect(engine.name == "stand-in" || !engine.name.isEmpty)
+        let complaint = await pool.takeComplaint()
+        #expect(complaint?.message.contains("/nowhere/worker") == true)
+        let (sink, _) = try await TranscriberTests.transcribe(sound, with: pool)
+        #expect(sink.segments.map(\.words.count) == [1, 1, 1, 1] && sink.faults.isEmpty)
+        // What cannot be started is not tried again.
+        await pool.rest()
+        _ = try await pool.prepare()
+        #expect(await pool.takeComplaint() == nil)
+    }
+
+    @Test("where it dies of an utterance again and again the other reads that one and what follows", arguments: [1, 2])
+    func dies(size: Int) async throws {
+        let pool = pool("never", size: size)
+        let (sink, _) = try await TranscriberTests.transcribe(sound, with: pool)
+        #expect(sink.segments.map(\.id) == [1, 2, 3, 4])
+        #expect(sink.segments.map(\.endedBy) == [.silence, .silence, .silence, .silence])
+        #expect(sink.segments.map(\.words.count) == [1, 1, 1, 1])
+        #expect(sink.faults.count == 1, "\(sink.faults)")
+        // The next recording may be read by it again.
+        await pool.rest()
+        let (again, _) = try await TranscriberTests.transcribe([.samples(TranscriberTests.sound([5, 6]))], with: pool)
+        #expect(again.segments.map(\.words.count) == [1, 1] && again.faults.isEmpty)
+    }
+
+    @Test("answers that are none are no reason to lose an utterance")
+    func garbage() async throws {
+        let (sink, _) = try await TranscriberTests.transcribe(sound, with: pool("garbage"))
+        #expect(sink.segments.map(\.words.count) == [1, 1, 1, 1] && sink.faults.count == 1)
+    }
+
+    @Test("where the other cannot be started either, the first reason is told by it")
+    func neither() async throws {
+        let missing = WorkerCommand(path: "/nowhere/worker", arguments: [], model: "gone")
+        let other = WorkerCommand(path: "/nowhere/other", arguments: [], model: "gone, too")
+        let pool = WorkerPool(missing, size: 1, fallback: other)
+        await #expect { _ = try await pool.prepare() } throws: { error in
+            (error as? DeviceError)?.message.contains("/nowhere/other") == true
+        }
+        #expect(await pool.takeComplaint()?.message.contains("/nowhere/worker") == true)
+    }
+}
