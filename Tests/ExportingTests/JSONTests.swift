@@ -110,6 +110,16 @@ struct JSONTests {
         #expect(read.segments.first?.confidence == 0)
     }
 
+    @Test("a word says that its times are an estimate, and only then")
+    func estimated() throws {
+        var estimate = word("b", 1, 2)
+        estimate.isSpread = true
+        let line = try jsonLine(segment(1, [word("a", 0, 1), estimate]))
+        let words = line.split(separator: #"{"confidence""#).dropFirst()
+        #expect(words.map { $0.contains(#""timeEstimated":true"#) } == [false, true])
+        #expect(line.split(separator: "timeEstimated").count == 2)
+    }
+
     @Test("every confidence prints with at most four decimals")
     func shortNumbers() throws {
         for tenThousandth in 0...10_000 {

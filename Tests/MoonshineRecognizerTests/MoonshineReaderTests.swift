@@ -1,5 +1,6 @@
 import Core
 import FileMicrophone
+import FoundationEssentials
 import Glibc
 import Platform
 import TestKit
@@ -7,7 +8,8 @@ import Testing
 
 @testable import MoonshineRecognizer
 
-@Suite("The real network")
+// One after the other: while a network is loaded, the process has no standard error.
+@Suite("The real network", .serialized)
 struct MoonshineReaderTests {
     private static let speech = "/usr/share/pocketsphinx/test/data"
 
@@ -19,6 +21,13 @@ struct MoonshineReaderTests {
             let count = try block.withUnsafeMutableBufferPointer { try reader.read(into: $0) }
             if count == 0 { return samples }
             samples += block[..<count]
+        }
+    }
+
+    /// "go forward ten meters", as bare samples.
+    private func command() throws -> [Int16] {
+        try content(ofFile: "\(Self.speech)/goforward.raw").withUnsafeBytes { bytes in
+            bytes.withMemoryRebound(to: Int16.self) { Array($0) }
         }
     }
 
@@ -51,7 +60,7 @@ struct MoonshineReaderTests {
     func levels() throws {
         guard let realModel else { return }
         let reader = try MoonshineReader(realModel, profile: .live)
-        let loud = try samples("goforward.wav")
+        let loud = try command()
         let plain = try text(reader, of: loud)
         #expect(plain.lowercased().hasPrefix("go forward ten meters"))
         #expect(try text(reader, of: loud) == plain)
@@ -85,15 +94,27 @@ struct MoonshineReaderTests {
         #expect(try text(reader, of: tone).isEmpty)
     }
 
-    @Test("a name that is in the vocabulary is read as it is written there")
+    @Test("phrases of a vocabulary are read as they are written there, and one that nobody said is not")
     func phrases() throws {
         guard let realModel else { return }
         let samples = try samples("librivox/sense_and_sensibility_01_austen_64kb-0870.wav")
-        let plain = try text(MoonshineReader(realModel, profile: .live), of: samples)
-        #expect(!plain.contains("Dashwoode"))
-        let reader = try MoonshineReader(realModel, profile: .live, phrases: ["Dashwoode", "Ouagadougou"])
+        #expect(try text(MoonshineReader(realModel, profile: .live), of: samples).contains("Mr. John Dashwood"))
+        let reader = try MoonshineReader(realModel, profile: .live, phrases: ["Jon Dashwood", "Ouagadougou"])
         let raised = try text(reader, of: samples)
-        #expect(raised.contains("Dashwoode") && !raised.contains("Ouaga"))
+        #expect(raised.contains("Mr. Jon Dashwood had then leisure") && !raised.contains("Ouaga"))
+    }
+
+    @Test("files that are no network are refused as damaged, whatever runtime there is")
+    func noNetwork() throws {
+        guard let realModel else { return }
+        let folder = TemporaryFolder()
+        for name in ["encoder_model.ort", "decoder_model_merged.ort"] {
+            try Data(name.utf8).write(to: URL(filePath: folder.file(name)))
+        }
+        _ = try tokenizer(["▁a"], in: folder)
+        symlink("\(realModel.path)/libonnxruntime.so.1", folder.file("libonnxruntime.so.1"))
+        let error = thrown { _ = try MoonshineReader(MoonshineModel(path: folder.path), profile: .fast) }
+        #expect(error?.code == .damaged && error?.message.contains("encoder_model.ort") == true)
     }
 
     @Test("a runtime that prints while it loads does not print to standard error")

@@ -196,7 +196,7 @@ import Testing
         var cutter = UtteranceCutter(
             settings: SpeechSettings().limited(toSeconds: groups.longestSeconds), groups: groups, start: .zero,
             firstID: 1)
-        var partials = PartialSession(command: TranscriberTests.pool("partials").command)
+        var partials = PartialSession(command: TranscriberTests.pool("partials").partials)
         var told: [(id: Int, range: SampleRange, text: String)] = []
         var lastOpen: [Int: SampleRange] = [:]
         for start in stride(from: 0, to: sound.count, by: 1_600) {

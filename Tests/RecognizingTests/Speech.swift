@@ -20,15 +20,19 @@ enum Speech {
         return samples
     }
 
-    /// From the first moment that is to be heard to the last.
+    /// From where a word rises, breath before it left out, to the last moment that is to be heard.
     static func trimmed(_ samples: [Int16]) -> [Int16] {
         let step = 80
         let levels = stride(from: 0, to: samples.count - step, by: step).map { start in
             samples[start..<start + step].reduce(0.0) { $0 + Double($1) * Double($1) }
         }
-        let least = max((levels.max() ?? 0) * 0.000_316, levels.sorted()[levels.count / 20] * 6)
-        let loud = levels.indices.dropLast(2).filter { index in (index...index + 2).allSatisfy { levels[$0] > least } }
-        guard let first = loud.first, let last = loud.last else { return [] }
+        let most = levels.max() ?? 0
+        let loud = levels.indices.dropLast(5).first { index in
+            (index...index + 5).allSatisfy { levels[$0] > most * 0.015_8 }
+        }
+        guard var first = loud, let last = levels.lastIndex(where: { $0 > most * 0.000_316 }) else { return [] }
+        let earliest = max(0, first - 8)
+        while first > earliest, levels[first - 1] > most * 0.001 { first -= 1 }
         return Array(samples[first * step..<min(samples.count, (last + 3) * step)])
     }
 

@@ -53,6 +53,16 @@ import Testing
         #expect(voices?.map(\.?.pitch) == (parts == 2 ? [nil, 120] : nil))
     }
 
+    @Test("tell of a word whether its times are an estimate, and need not")
+    func spread() throws {
+        let line = #"""
+            {"result":{"words":[{"text":"a","range":{"start":0,"end":5},"confidence":1,"isSpread":true},
+            {"text":"b","range":{"start":5,"end":9},"confidence":1}],"alternatives":[],"cpuSeconds":0}}
+            """#.split(separator: "\n").joined() + "\n"
+        let result = try #require(try replies(line).first?.result)
+        #expect(result.words.map(\.isSpread) == [true, false])
+    }
+
     @Test("that never end are refused")
     func endless() {
         var replies = WorkerReplies()

@@ -1,7 +1,8 @@
 import Core
 import FoundationEssentials
-import SQLiteArchive
 import Testing
+
+@testable import SQLiteArchive
 
 @Suite("What the archive keeps")
 struct RoundTripTests {
@@ -136,6 +137,20 @@ struct RoundTripTests {
         try await archive.commit(segment, pass: pass, recording: recording)
         let (_, timeline) = try #require(try await archive.transcript(of: recording))
         #expect(timeline.segments.first?.words.map(\.confidence) == [0])
+    }
+
+    @Test("that a word's times are an estimate is kept, and comes back from the journal alone")
+    func spreadWords() async throws {
+        let (recording, pass) = try await archive.record()
+        var written = segment(1, at: 0, "hello world")
+        written.words[1].isSpread = true
+        try await archive.commit(written, pass: pass, recording: recording)
+        let (_, timeline) = try #require(try await archive.transcript(of: recording))
+        #expect(timeline.segments == [written])
+        let entries = try await archive.journalEntries(of: recording)
+        #expect(JournalRecord(entries).passes.map(\.ordered) == [[written]])
+        let plain = try JSONEncoder().encode(segment(1, at: 0, "hello").words)
+        #expect(!String(decoding: plain, as: UTF8.self).contains("isSpread"))
     }
 
     @Test("2,000 segments stay in order, each with its own words")

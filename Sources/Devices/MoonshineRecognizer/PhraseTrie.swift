@@ -74,10 +74,10 @@ package struct PhraseTrie: Sendable {
             }
             walk.pending = 0
             walk.node = 0
-        } else if beginsWord(token) {
-            walk.last = nil
         }
-        if beginsWord(token), let next = nodes[0].next[token] { return step(walk, to: next) }
+        guard beginsWord(token) else { return walk }
+        if let next = nodes[0].next[token] { return step(walk, to: next) }
+        walk.last = nil
         return walk
     }
 

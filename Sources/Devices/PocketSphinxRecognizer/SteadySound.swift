@@ -5,9 +5,9 @@ import Glibc
 /// whole. The decoder makes words of some, and is sure of them.
 ///
 /// Compared are the levels of bands as wide as a slight vibrato, of windows of 32 ms, against their mean over the
-/// utterance, each by its energy. The constants were chosen between tones with noise 17 dB below them (amplitudes at least
-/// 0.971, energies 0.987) and every second of the corpus' recordings (neither above 0.967 and 0.989 at once but for hum in
-/// a room where nobody speaks).
+/// utterance, each by its energy. The constants were chosen with a model of this in numpy, which weighs frames a little
+/// otherwise, on all of the open set: tones with noise 17 dB below them had amplitudes of at least 0.971 and energies of
+/// 0.987; of the recordings' 2 s pieces one was nearer than 0.88 and 0.84 (0.963 and 0.987), and whole ones none.
 enum SteadySound {
     private static let window = 512
     private static let hop = 256
