@@ -19,6 +19,11 @@ package struct CommandEngine: EngineEntry {
         value.hasPrefix(Self.prefix) && value.utf8.count > Self.prefix.utf8.count
     }
 
+    /// It has one way of reading, and a name that it gives itself.
+    package func suffices(_ pass: PassSummary) -> Bool {
+        pass.isComplete && EngineRegistry.all.allSatisfy { $0.name == name || $0.name != pass.engine.name }
+    }
+
     package func check(_ configuration: Configuration) throws(DeviceError) {
         let program = words(configuration).first ?? ""
         guard program.hasPrefix("/"), access(program, X_OK) == 0 else {

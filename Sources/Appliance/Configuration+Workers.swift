@@ -33,12 +33,18 @@ extension Configuration {
     /// What gives volatile readings: PocketSphinx, word by word, where the board has room for it beside what reads; else greedy
     /// readings of what was said so far.
     private func partialsCommand(_ wanted: WorkerCommand, _ spare: PocketSphinxEngine) -> WorkerCommand {
-        if Self.cores > 1, Self.memoryMegabytes >= Self.megabytesForTwoEngines,
-            let command = try? spare.command(self, profile: "live")
-        {
+        if partialsEngine is PocketSphinxEngine, let command = try? spare.command(self, profile: "live") {
             return command
         }
         return (try? engine.command(self, profile: "fast")) ?? wanted
+    }
+
+    /// The engine that gives volatile readings.
+    package var partialsEngine: any EngineEntry {
+        let (engine, spare) = (engine, PocketSphinxEngine())
+        let hasRoom = Self.cores > 1 && Self.memoryMegabytes >= Self.megabytesForTwoEngines
+        guard engine.longestGroupSeconds > 0, hasRoom, (try? spare.check(self)) != nil else { return engine }
+        return spare
     }
 
     private static let megabytesForTwoEngines = 900

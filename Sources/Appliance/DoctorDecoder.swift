@@ -10,13 +10,13 @@ func doctorDecoder(_ configuration: Configuration) async -> Result<DoctorFacts.D
     do {
         let (samples, isOnSpeech) = measuringSound()
         let pool = WorkerPool(try configuration.workerCommand(profile: "live"), size: 1)
-        _ = try await pool.prepare()
+        let engine = try await pool.prepare()
         let start = MonotonicClock.nanoseconds
         let session = try await pool.begin(samples, channel: nil, alternatives: 0)
         _ = try await pool.finish(session, samples, channel: nil, alternatives: 0)
         let wall = max(1e-3, Double(MonotonicClock.nanoseconds - start) / 1e9)
         let seconds = Double(samples.count) / Double(SamplePosition.rate)
-        return .success(DoctorFacts.Decoder(timesRealTime: seconds / wall, isOnSpeech: isOnSpeech))
+        return .success(DoctorFacts.Decoder(timesRealTime: seconds / wall, isOnSpeech: isOnSpeech, engine: engine))
     } catch let error as DeviceError { return .failure(error) } catch {
         return .failure(DeviceError(.failed, "decode-worker", "the decode worker: \(error); see the journal"))
     }

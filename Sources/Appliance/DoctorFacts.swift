@@ -67,9 +67,13 @@ package struct DoctorFacts: Sendable {
         /// Whether it was measured on speech; a synthetic sound only tells the order of magnitude.
         package var isOnSpeech: Bool
 
-        package init(timesRealTime: Double, isOnSpeech: Bool) {
+        /// What the worker said that it is.
+        package var engine: EngineDescription?
+
+        package init(timesRealTime: Double, isOnSpeech: Bool, engine: EngineDescription? = nil) {
             self.timesRealTime = timesRealTime
             self.isOnSpeech = isOnSpeech
+            self.engine = engine
         }
     }
 
@@ -124,7 +128,7 @@ package struct DoctorFacts: Sendable {
     package var lamp: Line
     package var modelError: DeviceError?
 
-    /// What engines lack that `auto` would rather take.
+    /// What engines lack that `auto` would rather take, in the order of `EngineRegistry.automatic`.
     package var passedOver: [DeviceError] = []
 
     /// Nil where there is no model to measure with.

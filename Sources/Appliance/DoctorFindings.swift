@@ -7,9 +7,10 @@ extension DoctorFacts {
         // One step after the other: as one sum, Swift 6.0.3 does not find its types in reasonable time.
         var all = configurationFindings
         all += [applianceFinding, soundFinding, finding(.button, button), finding(.lamp, lamp)]
-        all += passedOver.map {
-            var finding = DoctorFinding(.model, error: $0)
+        all += zip(EngineRegistry.automatic, passedOver).map { engine, lack in
+            var finding = DoctorFinding(.model, error: lack)
             finding.status = .notice
+            finding.message = "auto passes over \(engine.name): \(finding.message)"
             return finding
         }
         all += decoderFindings
@@ -124,8 +125,7 @@ extension DoctorFacts {
         case nil: return []
         case .failure(let error): return [.init(.model, error: error)]
         case .success(let decoder):
-            let model = DoctorFinding(
-                .model, .ok, "\(configuration.engine.reader(in: configuration)): whole, and loads")
+            let model = DoctorFinding(.model, .ok, modelText(decoder))
             let sound = decoder.isOnSpeech ? "speech" : "a synthetic sound, so roughly"
             let speed = "\(one(decoder.timesRealTime)) x real time for one worker, on \(sound)"
             if plan(decoder).keepsPace == true {
@@ -138,6 +138,15 @@ extension DoctorFacts {
                     remedy: "nothing is lost: the text is written after the recording; a faster board writes it live"),
             ]
         }
+    }
+
+    /// The engine that reads, with its version, then its model and what was found of that.
+    private func modelText(_ decoder: Decoder) -> String {
+        let engine = configuration.engine
+        let version = [decoder.engine?.name ?? engine.name, decoder.engine?.version ?? ""].filter { !$0.isEmpty }
+        let told = ["whole, and loads", engine.integrity(in: configuration)].filter { !$0.isEmpty }
+        return "\(version.joined(separator: " ")) reads, with \(engine.reader(in: configuration)): "
+            + told.joined(separator: "; ")
     }
 
     private var clockFinding: DoctorFinding {

@@ -103,7 +103,7 @@ extension DoctorFacts {
         let when = plan.keepsPace == true ? "the text keeps up with speech" : "the text is written after the recording"
         let words =
             "suits this board: \(plan.workers) \(plan.workers == 1 ? "worker" : "workers"), "
-            + "\(plan.secondPass ? "a" : "no") second pass; \(when)"
+            + "\(plan.secondPass ? "a" : "no") second pass; \(when), with the profile \(plan.profile)"
         var settings: [String] = []
         // Without a number there are as many as suit the board.
         if ![0, plan.workers].contains(recognizer.workers) { settings.append("workers = \(plan.workers)") }

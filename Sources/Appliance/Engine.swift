@@ -87,6 +87,22 @@ extension Configuration {
         return configuration
     }
 
+    /// The same with its archive elsewhere; the model stays the one that it was.
+    package func with(directory: String?) -> Configuration {
+        guard let directory else { return self }
+        var configuration = self
+        let isMoonshine = engine is MoonshineEngine
+        configuration.storage.directory = directory
+        // A name was looked up beside the old archive first.
+        let model = isMoonshine ? moonshineModel.path : modelFolder(recognizer.model)
+        if configuration.modelFolder(recognizer.model) != model, access(model, F_OK) == 0,
+            !isMoonshine || configuration.moonshineModel.path != model
+        {
+            configuration.recognizer.model = model
+        }
+        return configuration
+    }
+
     /// Where is kept what can be made again: in the archive's folder, or for who may not write there, in their own.
     package var cacheFolder: String {
         if access(storage.directory, W_OK) == 0 { return "\(storage.directory)/cache" }
@@ -107,21 +123,29 @@ extension Configuration {
     /// As workers are started.
     static let ownProgram = "/proc/self/exe"
 
-    /// What puts marks into transcripts on their way out, but ends no sentence by itself.
-    package var punctuatorWithoutModel: Punctuator {
-        Punctuator(recognizer.punctuation, writtenBy: EngineRegistry.punctuating)
-    }
-
-    /// What puts marks into transcripts on their way out.
+    /// What puts marks into transcripts on their way out. PocketSphinx's language model, which tells where sentences end, is
+    /// loaded once the first transcript needs it.
     ///
-    /// - Throws: `DeviceError` with `missing`, `denied` or `damaged` where the language model that is asked is not whole.
-    package func punctuator() throws(DeviceError) -> Punctuator {
-        guard recognizer.punctuation.isAutomatic else { return punctuatorWithoutModel }
+    /// - Parameter lacks: takes why that model cannot be loaded: the error, with `missing`, `denied` or `damaged`. What it does
+    ///   not throw means that no sentence ends by itself. By default it throws.
+    package func punctuator(
+        lacks: @escaping @Sendable (DeviceError) throws(DeviceError) -> Void = { error throws(DeviceError) in
+            throw error
+        }
+    ) -> Punctuator {
         let model = model
-        try model.check()
-        let sentences = try SentenceModel(path: model.languageModel)
+        let sentences = LoadedOnce { () throws(DeviceError) in
+            try model.check()
+            return try SentenceModel(path: model.languageModel)
+        }
         return Punctuator(recognizer.punctuation, writtenBy: EngineRegistry.punctuating) {
-            sentences.odds(before: $0, after: $1)
+            () throws(DeviceError) -> Punctuator.SentenceOdds? in
+            let loaded: SentenceModel
+            do throws(DeviceError) { loaded = try sentences.value() } catch {
+                try lacks(error)
+                return nil
+            }
+            return { loaded.odds(before: $0, after: $1) }
         }
     }
 }

@@ -60,6 +60,10 @@ package protocol EngineEntry: Sendable {
     /// The model or program that reads, as the doctor tells it.
     func reader(in configuration: Configuration) -> String
 
+    /// What was found of the model besides that it loads, as the doctor tells it: `its files are those of SHA256SUMS`; empty
+    /// where there is nothing to tell. Asked only once a worker has loaded it.
+    func integrity(in configuration: Configuration) -> String
+
     /// What it takes of a board.
     func cost(in configuration: Configuration) -> EngineCost
 
@@ -91,6 +95,8 @@ extension EngineEntry {
     package var knowsProfiles: Bool { !profiles.isEmpty }
 
     package func isNamed(by value: String) -> Bool { value == name }
+
+    package func integrity(in configuration: Configuration) -> String { "" }
 
     package func cost(in configuration: Configuration) -> EngineCost { EngineCost() }
 

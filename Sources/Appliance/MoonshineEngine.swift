@@ -77,6 +77,12 @@ package struct MoonshineEngine: EngineEntry {
 
     package func reader(in configuration: Configuration) -> String { configuration.moonshineModel.path }
 
+    /// A worker reads all its files and compares them, before it loads any.
+    package func integrity(in configuration: Configuration) -> String {
+        access(configuration.moonshineModel.digests, F_OK) == 0
+            ? "its files have the checksums of SHA256SUMS" : "without SHA256SUMS, so that nothing tells of damage"
+    }
+
     package func cost(in configuration: Configuration) -> EngineCost {
         var cost = EngineCost()
         (cost.firstMegabytes, cost.furtherMegabytes, cost.aloneMegabytes) = (220, 90, 220)
@@ -98,7 +104,9 @@ package struct MoonshineEngine: EngineEntry {
     package func models(in configuration: Configuration) -> [InstalledModel] {
         var taken: Set<String> = []
         return configuration.modelFolders.flatMap { folder in
-            ((try? names(inFolder: folder)) ?? []).compactMap { model(at: "\(folder)/\($0)") }
+            // One that begins with a dot is still being added.
+            ((try? names(inFolder: folder)) ?? []).filter { !$0.hasPrefix(".") }
+                .compactMap { model(at: "\(folder)/\($0)") }
         }.filter { taken.insert($0.name).inserted }
     }
 

@@ -22,7 +22,8 @@ package struct Rereading: Sendable {
         self.unreadable = unreadable
     }
 
-    /// The recordings that were read to their end, but not by the second pass; oldest first.
+    /// The recordings that were read to their end, but neither by the second pass nor as well as the engine would; oldest
+    /// first.
     package func waiting() async throws -> [RecordingSummary] {
         var waiting: [RecordingSummary] = []
         for recording in try await archive.recordings()
@@ -37,7 +38,8 @@ package struct Rereading: Sendable {
 
     /// Reads them all. One whose audio cannot be read is a fault, and the next one's turn.
     ///
-    /// - Parameter pool: niced workers with the profile `final`.
+    /// - Parameter pool: niced workers with the profile `final`. Where these cannot read, what reads in their place would read
+    ///   no better than before: then none is read, and a fault says why.
     /// - Returns: the recordings that were read.
     /// - Throws: `CancellationError`; `DeviceError` where the engine cannot be loaded or the archive not be written.
     @discardableResult
@@ -45,6 +47,8 @@ package struct Rereading: Sendable {
         let waiting = try await waiting()
         guard !waiting.isEmpty else { return [] }
         let engine = try await pool.prepare()
+        await hub.publish(complaintOf: pool)
+        guard wouldSuffice(engine) else { return [] }
         var done: [Int] = []
         for recording in waiting {
             try Task.checkCancellation()
@@ -58,6 +62,14 @@ package struct Rereading: Sendable {
             }
         }
         return done
+    }
+
+    /// Whether what these workers read is what was wanted, and not another engine's.
+    private func wouldSuffice(_ engine: EngineDescription) -> Bool {
+        configuration.engine.suffices(
+            PassSummary(
+                id: 0, recording: 0, engine: engine, profile: SecondPass.profile, isComplete: true, lastSegment: 0,
+                committedUpTo: .zero))
     }
 
     private func read(

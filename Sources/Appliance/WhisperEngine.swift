@@ -13,6 +13,9 @@ package struct WhisperEngine: EngineEntry {
 
     package init() {}
 
+    /// It has one way of reading.
+    package func suffices(_ pass: PassSummary) -> Bool { pass.isComplete && pass.engine.name == name }
+
     package func check(_ configuration: Configuration) throws(DeviceError) {
         guard let path = configuration.recognizer.whisperModel else {
             throw DeviceError(

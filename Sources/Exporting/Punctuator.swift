@@ -6,6 +6,9 @@ package struct Punctuator: Sendable {
     /// either side in their order away from the place.
     package typealias SentenceOdds = @Sendable (_ before: [String], _ after: [String]) -> Double
 
+    /// Gives the odds when they are first needed; nil: no sentence ends by itself.
+    package typealias OddsSource = @Sendable () throws(DeviceError) -> SentenceOdds?
+
     /// What is between two words that may end a sentence.
     package struct Boundary: Sendable {
         /// The number of the word before it, in the whole transcript.
@@ -58,20 +61,27 @@ package struct Punctuator: Sendable {
     private static let context = 2
 
     private let punctuation: Punctuation
-    private let odds: SentenceOdds?
+    private let odds: OddsSource
     private let engines: Set<String>
 
     /// - Parameters:
     ///   - engines: the names of those that write marks and capitals themselves.
     ///   - odds: what the language model says; without it no sentence ends by itself.
     package init(_ punctuation: Punctuation, writtenBy engines: Set<String> = [], odds: SentenceOdds? = nil) {
+        self.init(punctuation, writtenBy: engines, asking: { () throws(DeviceError) in odds })
+    }
+
+    /// - Parameter source: asked for each transcript that needs it, and for no other: not where the engine wrote the marks.
+    package init(_ punctuation: Punctuation, writtenBy engines: Set<String> = [], asking source: @escaping OddsSource) {
         self.punctuation = punctuation
         self.engines = engines
-        self.odds = odds
+        odds = source
     }
 
     /// The transcript with marks, or without; a segment that held nothing but them, or their names, is left out.
-    package func punctuated(_ timeline: Timeline) -> Timeline {
+    ///
+    /// - Throws: what the source of the odds throws.
+    package func punctuated(_ timeline: Timeline) throws(DeviceError) -> Timeline {
         let isWritten = engines.contains(timeline.engine.name)
         switch punctuation {
         case .engine: return timeline
@@ -81,7 +91,7 @@ package struct Punctuator: Sendable {
         }
         var places = Self.places(of: timeline)
         if punctuation.isSpoken { places = Self.withSpokenMarks(places, isWritten: isWritten) }
-        if punctuation.isAutomatic, let odds {
+        if punctuation.isAutomatic, let odds = try odds() {
             for boundary in Self.boundaries(places, odds) where boundary.score > 0 {
                 places[boundary.word].mark = "." + places[boundary.word].mark
             }

@@ -87,6 +87,9 @@ struct Arguments {
             engine: engine)
     }
 
+    /// The settings, with `--model` as a recording takes it.
+    func demoConfiguration() throws -> Configuration { try configuration().with(model: values["--model"]) }
+
     /// The settings with what the words say of this recording alone.
     func recordingConfiguration() throws -> Configuration {
         let configuration = try configuration()
@@ -102,7 +105,7 @@ struct Arguments {
         configuration.recognizer.punctuation = try choice(
             "--punctuation", of: Punctuation.allCases, named: \.rawValue,
             default: configuration.recognizer.punctuation)
-        return try configuration.punctuator()
+        return configuration.punctuator()
     }
 
     private static var environment: [String: String] {

@@ -11,17 +11,21 @@ import SQLiteArchive
 enum DemoCommand: Command {
     static let name = "demo"
     static let summary = "Show the recorder at work on this machine, without microphone or button."
-    static let usage = "[--directory DIR] [--engine E]"
+    static let usage = "[--directory DIR] [--engine E] [--model NAME|DIR]"
     static let details = """
+        Behind a ~ is what is shown while it is spoken, below it what is kept; at the end, how many words of each are
+        wrong.
+
           --directory DIR    where the demo's archive and files go; default fieldscribe-demo in $TMPDIR or /tmp
           --engine E         \(EngineRegistry.forms); default
                              recognizer.engine
+          --model NAME|DIR   a model that fieldscribe models lists, or its folder; default recognizer.model
         """
-    static let options = (values: ["--directory", "--engine"], flags: [String]())
+    static let options = (values: ["--directory", "--engine", "--model"], flags: [String]())
 
     static func run(_ arguments: Arguments) async throws {
         try arguments.expect(0, "nothing else")
-        var configuration = try arguments.configuration()
+        var configuration = try arguments.demoConfiguration()
         let temporary = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         let directory = arguments["--directory"] ?? "\(temporary)/fieldscribe-demo"
         try makeFolder(directory)
@@ -29,7 +33,9 @@ enum DemoCommand: Command {
         // Read by libasound when the first device is opened.
         setenv("ALSA_CONFIG_PATH", sound.alsaConfiguration, 1)
         configuration.capture.device = "alsa:\(DemoSound.device)"
-        configuration.storage.directory = directory
+        configuration = configuration.with(directory: directory)
+        tellReaders(configuration)
+        let screen = RecordingScreen(json: false, keepsSpoken: true)
         let pool = try RecordCommand.workers(configuration)
         let archive = try SQLiteArchive(path: configuration.archivePath)
 
@@ -40,7 +46,7 @@ enum DemoCommand: Command {
         Terminal.say("button pressed: recording from \(configuration.capture.device), a PCM of libasound")
         let pressed = button
         let outcome = try await RecordCommand.record(
-            configuration, archive: archive, pool: pool, seconds: nil, screen: RecordingScreen(json: false)
+            configuration, archive: archive, pool: pool, seconds: nil, screen: screen
         ) { recording in
             // Somebody presses again once everything has been said.
             guard await recording.reaches(sound.length) else { return }
@@ -54,6 +60,31 @@ enum DemoCommand: Command {
         if let error = outcome.recording.error { throw error }
         if case .failure(let error) = outcome.transcription { throw error }
         try await show(outcome, from: archive, in: directory, configuration)
+        try await compare(outcome.id, in: archive, screen.spoken, sound.said, configuration)
+    }
+
+    /// Says who reads, and why it is not the best there is.
+    private static func tellReaders(_ configuration: Configuration) {
+        if configuration.recognizer.engine == EngineRegistry.automaticName,
+            let lack = EngineRegistry.lacks(for: configuration).first
+        {
+            Terminal.say("without the better engine: \(lack.message)")
+        }
+        Terminal.say(
+            "~ as it is spoken (\(configuration.partialsEngine.name)), below it as it is kept (\(configuration.engine.name))"
+        )
+    }
+
+    /// Prints how many words are wrong, of what was shown while it was spoken and of what is kept.
+    private static func compare(
+        _ id: Int, in archive: SQLiteArchive, _ spoken: String, _ said: String, _ configuration: Configuration
+    ) async throws {
+        guard let (_, kept) = try await archive.transcript(of: id) else { return }
+        let text = kept.segments.map(\.text).joined(separator: " ")
+        let percent = { (read: String) in "\(Int(WordErrors(said: said, read: read).percent.rounded())) %" }
+        try Terminal.print(
+            "\nword errors: as it was spoken (\(configuration.partialsEngine.name)) \(percent(spoken)), "
+                + "as it is kept (\(kept.engine.name)) \(percent(text))\n")
     }
 
     /// Prints the text, and copies everything to a folder that stands for a stick.

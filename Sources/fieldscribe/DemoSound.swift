@@ -12,6 +12,9 @@ struct DemoSound: Sendable {
     private static let utterances = ["0870", "0880", "0890", "0920", "0930"]
     private static let pause = SamplePosition.rate * 4 / 5
 
+    /// What the readers say, without case or marks, spelled as engines write it.
+    let said: String
+
     /// A file that defines the device, and all that the system's own configuration defines.
     let alsaConfiguration: String
     let length: SamplePosition
@@ -23,6 +26,7 @@ struct DemoSound: Sendable {
             samples += try Self.read("\(Self.speech)-\(utterance).wav")
             samples += [Int16](repeating: 0, count: Self.pause)
         }
+        said = try Self.transcription()
         length = SamplePosition(Int64(samples.count))
         let sound = "\(directory)/microphone.raw"
         try durableReplace(path: sound, with: samples.withUnsafeBytes { Array($0) })
@@ -34,6 +38,18 @@ struct DemoSound: Sendable {
                 pcm.\(Self.device) { type file slave.pcm null file /dev/null infile "\(sound)" format raw }
 
                 """)
+    }
+
+    /// Of the utterances, by the list that lies beside them: `<s> he was not </s> (NAME-0880)`.
+    private static func transcription() throws -> String {
+        let path = "\(speech.split(separator: "/").dropLast().map { "/\($0)" }.joined())/transcription"
+        let lines = String(decoding: try content(ofFile: path, limit: 1 << 16), as: UTF8.self).split(separator: "\n")
+        return utterances.compactMap { number in
+            lines.first { $0.hasSuffix("-\(number))") }.map { line in
+                line.split(separator: " ").filter { !$0.hasPrefix("<") && !$0.hasPrefix("(") && $0 != "</s>" }
+                    .map { $0 == "mister" ? "mr" : $0 }.joined(separator: " ")
+            }
+        }.joined(separator: " ")
     }
 
     private static func read(_ path: String) throws -> [Int16] {

@@ -72,9 +72,10 @@ enum ExportCommand: Command {
 
     /// A copy waits for no model: where the one that tells of sentences is not whole, no full stops are put in.
     private static func punctuator(_ configuration: Configuration) -> Punctuator {
-        do throws(DeviceError) { return try configuration.punctuator() } catch {
-            Terminal.say("fieldscribe: \(error.message); copied without full stops")
-            return configuration.punctuatorWithoutModel
+        let isTold = Flag()
+        return configuration.punctuator { error throws(DeviceError) in
+            if !isTold.isRaised { Terminal.say("fieldscribe: \(error.message); copied without full stops") }
+            isTold.raise()
         }
     }
 

@@ -10,7 +10,7 @@ struct PunctuatedArchive: ArchiveReading {
     func recordings() async throws -> [RecordingSummary] { try await archive.recordings() }
 
     func transcript(of recording: Int) async throws -> (RecordingSummary, Timeline)? {
-        try await archive.transcript(of: recording).map { ($0, punctuator.punctuated($1)) }
+        try await archive.transcript(of: recording).map { ($0, try punctuator.punctuated($1)) }
     }
 
     func shownPass(of recording: Int) async throws -> PassSummary? { try await archive.shownPass(of: recording) }

@@ -11,7 +11,7 @@ enum RecordCommand: Command {
     static let name = "record"
     static let summary = "Record from the microphone into the archive, and write down what is said."
     static let usage =
-        "[--seconds N] [--microphone M] [--directory DIR] [--json] [--audio-only] [--engine E] [--model NAME] [--vocabulary FILE] [--hint H]"
+        "[--seconds N] [--microphone M] [--directory DIR] [--json] [--audio-only] [--engine E] [--model NAME|DIR] [--vocabulary FILE] [--hint H]"
     static let details = """
           --seconds N        stop after N seconds; else Ctrl-C stops, and a second Ctrl-C leaves the rest of the text
           --microphone M     alsa:NAME, file:PATH, file+fast:PATH or tone:HZ; default capture.device
@@ -20,7 +20,8 @@ enum RecordCommand: Command {
           --audio-only       record without writing down
           --engine E         \(EngineRegistry.forms); default
                              recognizer.engine
-          --model NAME       a model that fieldscribe models lists, or its folder; default recognizer.model
+          --model NAME|DIR   a model that fieldscribe models lists, or its folder, of either engine; default
+                             recognizer.model
           --vocabulary FILE  words and phrases to prefer, or a grammar; default recognizer.vocabulary
           --hint H           dictation, search (a few words) or confirmation (yes, no, numbers); default recognizer.hint
         """
@@ -33,7 +34,7 @@ enum RecordCommand: Command {
         try arguments.expect(0, "nothing else")
         var configuration = try arguments.recordingConfiguration()
         if let microphone = arguments["--microphone"] { configuration.capture.device = microphone }
-        if let directory = arguments["--directory"] { configuration.storage.directory = directory }
+        configuration = configuration.with(directory: arguments["--directory"])
         let seconds = try arguments["--seconds"].map { _ in
             try arguments.number("--seconds", in: 1...604_800, default: 1)
         }

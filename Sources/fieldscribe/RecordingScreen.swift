@@ -1,18 +1,32 @@
 import Core
 import Exporting
+import Synchronization
 
 /// Shows a recording as it happens: events as JSON lines, or the text, its last line replaced while it is spoken.
 final class RecordingScreen: Sendable {
-    private let json: Bool
-    private let isTerminal: Bool
+    /// The last volatile readings, by the segment that each begins with, and which of them were printed.
+    private struct Spoken {
+        var texts: [Int: String] = [:]
+        var printedUpTo = 0
+    }
 
-    init(json: Bool) {
+    private let json: Bool
+    private let keepsSpoken: Bool
+    private let isTerminal: Bool
+    private let heard = Mutex(Spoken())
+
+    /// - Parameter keepsSpoken: whether the last volatile reading stays to be seen above what is kept.
+    init(json: Bool, keepsSpoken: Bool = false) {
         self.json = json
+        self.keepsSpoken = keepsSpoken
         isTerminal = Terminal.showsOutput && Terminal.showsErrors
     }
 
     /// Partial readings are worth their CPU where they can be seen.
-    var wantsPartials: Bool { json || isTerminal }
+    var wantsPartials: Bool { json || isTerminal || keepsSpoken }
+
+    /// All that was shown while it was spoken, as it was last; only where it is kept.
+    var spoken: String { heard.withLock { $0.texts.sorted { $0.key < $1.key }.map(\.value).joined(separator: " ") } }
 
     /// Shows events until there are no more. Where nobody can be shown anything any longer, the recording goes on.
     func show(_ events: AsyncStream<Event>) async {
@@ -35,8 +49,10 @@ final class RecordingScreen: Sendable {
         switch event {
         case .final(_, let segment):
             close()
+            try printSpoken(upTo: segment.id)
             if !segment.words.isEmpty { try Terminal.print("\(Self.clock(segment.range.start))  \(segment.text)\n") }
-        case .partial(_, _, _, let text):
+        case .partial(_, let segment, _, let text):
+            if keepsSpoken { heard.withLock { $0.texts[segment] = text } }
             guard isTerminal else { return }
             Terminal.draw("\r\u{1B}[K\u{1B}[2m\(text.suffix(max(10, Terminal.width - 1)))\u{1B}[0m")
         case .gap(_, let gap):
@@ -47,6 +63,16 @@ final class RecordingScreen: Sendable {
             Terminal.say("fieldscribe: \(message)")
         case .state, .level, .rotation, .mark, .export: break
         }
+    }
+
+    /// What was heard of these segments while they were spoken.
+    private func printSpoken(upTo segment: Int) throws {
+        let lines = heard.withLock { heard in
+            let new = heard.texts.filter { $0.key > heard.printedUpTo && $0.key <= segment && !$0.value.isEmpty }
+            heard.printedUpTo = max(heard.printedUpTo, segment)
+            return new.sorted { $0.key < $1.key }.map(\.value)
+        }
+        for line in lines { try Terminal.print("    ~  \(line)\n") }
     }
 
     /// Minutes and seconds, or hours, of a position.

@@ -27,6 +27,6 @@ enum ShowCommand: Command {
             throw DeviceError.noRecording(id, "show")
         }
         let punctuator = try arguments.punctuator(arguments.configuration())
-        try Terminal.print(format.render(punctuator.punctuated(timeline)))
+        try Terminal.print(format.render(try punctuator.punctuated(timeline)))
     }
 }

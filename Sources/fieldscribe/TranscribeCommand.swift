@@ -10,18 +10,19 @@ enum TranscribeCommand: Command {
     static let name = "transcribe"
     static let summary = "Write down what is said in audio files."
     static let usage =
-        "FILE... [--format F] [--output DIR] [--jobs N] [--pass live|final|quick] [--alternatives N] [--engine E] [--model NAME] [--vocabulary FILE] [--hint H] [--punctuation P]"
+        "FILE... [--format F] [--output DIR] [--jobs N] [--pass live|final|fast|quick] [--alternatives N] [--engine E] [--model NAME|DIR] [--vocabulary FILE] [--hint H] [--punctuation P]"
     static let details = """
           FILE               audio of any format that libsndfile reads, any rate, any channels; - is standard input
           --format F         \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); default text
           --output DIR       write DIR/talk.txt for talk.wav, and so on, instead of standard output
           --jobs N           decode workers; default one a core, as far as memory goes
-          --pass P           live; final reads twice as carefully, for four to five times the CPU; quick, for
-                             the smallest boards, takes less; default live
+          --pass P           live; final, which pocketsphinx reads with twice as carefully, for four to five times the
+                             CPU; fast or quick, which are one, for the smallest boards; default live
           --alternatives N   other readings a segment; default 3
           --engine E         \(EngineRegistry.forms); default
                              recognizer.engine
-          --model NAME       a model that fieldscribe models lists, or its folder; default recognizer.model
+          --model NAME|DIR   a model that fieldscribe models lists, or its folder, of either engine; default
+                             recognizer.model
           --vocabulary FILE  words and phrases to prefer, or a grammar; default recognizer.vocabulary
           --hint H           dictation, search (a few words) or confirmation (yes, no, numbers); default recognizer.hint
           --punctuation P    engine (as it writes), none, automatic (sentences), spoken (marks that were said) or both;

@@ -68,13 +68,15 @@ import Testing
     func abilities() throws {
         var configuration = Configuration()
         configuration.recognizer.secondPass = .yes
-        for (name, readsTwice) in [("pocketsphinx", true), ("whisper", false), ("command:/bin/cat", false)] {
+        for (name, readsTwice) in [
+            ("moonshine", true), ("pocketsphinx", true), ("whisper", false), ("command:/bin/cat", false),
+        ] {
             #expect(configuration.with(engine: name).readsTwice == readsTwice)
         }
         let own = try configuration.with(engine: "command:/bin/cat -u").workerCommand(profile: "live")
         #expect(own == WorkerCommand(path: "/bin/cat", arguments: ["-u"], model: "/bin/cat", profile: "live"))
-        #expect(EngineRegistry.profiles == ["live", "final", "quick"])
-        #expect(EngineRegistry.punctuating == ["whisper"])
+        #expect(EngineRegistry.profiles == ["live", "fast", "final", "quick"])
+        #expect(EngineRegistry.punctuating == ["moonshine", "whisper"])
     }
 
     @Test("what lacks is told with its remedy", arguments: ["whisper", "command:/nowhere/engine", "pocketsphinx"])

@@ -105,7 +105,8 @@ import Testing
         "bash completes values",
         arguments: [
             ("fieldscribe transcribe --format te", ["text", "textgrid"]),
-            ("fieldscribe transcribe --pass f", ["final"]), ("fieldscribe demo --engine w", ["whisper"]),
+            ("fieldscribe transcribe --pass f", ["fast", "final"]), ("fieldscribe transcribe --pass fi", ["final"]),
+            ("fieldscribe demo --engine w", ["whisper"]), ("fieldscribe models a", ["add"]),
             ("fieldscribe lamp f", []), ("fieldscribe --config /dev/null tran", ["transcribe"]),
             ("fieldscribe record --seconds ", []),
         ])

@@ -102,9 +102,16 @@ import Testing
     @Test("The demo comes in through libasound, and ends with a folder that stands for the stick")
     func demo() throws {
         let folder = TemporaryFolder()
-        let ending = try Fieldscribe.run("demo", "--directory", folder.file("demo"), in: folder)
+        let ending = try Fieldscribe.run(
+            "demo", "--engine", "pocketsphinx", "--directory", folder.file("demo"), in: folder)
         #expect(ending.status == 0, "\(ending.errors)")
         #expect(ending.output.contains("amiable itself"))
+        // What was shown while it was spoken stays above what is kept.
+        let spoken = ending.output.split(separator: "\n").filter { $0.hasPrefix("    ~  ") }
+        #expect(spoken.count >= 5 && spoken.allSatisfy { $0.count > 10 })
+        let errors = "word errors: as it was spoken (pocketsphinx) NN %, as it is kept (pocketsphinx) NN %"
+        let told = try #require(ending.output.split(separator: "\n").last).replacing(/[0-9]+/, with: "NN")
+        #expect(told == errors, "\(ending.output)")
         #expect(FileManager.default.fileExists(atPath: folder.file("demo/recordings/000001/audio.wav")))
         let pages = ending.output.split(separator: "\n").map(String.init).filter { $0.hasSuffix("/index.html") }
         try #require(pages.count == 2)

@@ -78,16 +78,16 @@ import Testing
 
         var fallen = spoken(["we met him", "he was old"])
         let never = Punctuator(.automatic) { _, _ in -2 }
-        #expect(never.punctuated(fallen).segments.map(\.text) == ["We met him", "he was old."])
+        #expect(try never.punctuated(fallen).segments.map(\.text) == ["We met him", "he was old."])
         fallen.segments[0].voice = VoiceAnalytics(
             pitch: 100, jitter: 0, shimmer: 0, voicing: 1, finalLowering: 8)
-        #expect(never.punctuated(fallen).segments.map(\.text) == ["We met him.", "He was old."])
+        #expect(try never.punctuated(fallen).segments.map(\.text) == ["We met him.", "He was old."])
     }
 
     @Test("times, confidences and segments stay; without punctuation all stays", arguments: Punctuation.allCases)
-    func unchanged(punctuation: Punctuation) {
+    func unchanged(punctuation: Punctuation) throws {
         let before = spoken(["go forward ten meters", "and stop there"])
-        let after = Punctuator(punctuation) { _, _ in 10 }.punctuated(before)
+        let after = try Punctuator(punctuation) { _, _ in 10 }.punctuated(before)
         #expect(after.segments.map(\.id) == before.segments.map(\.id))
         #expect(after.segments.map(\.range) == before.segments.map(\.range))
         #expect(after.segments.flatMap(\.words).map(\.range) == before.segments.flatMap(\.words).map(\.range))
@@ -109,8 +109,18 @@ import Testing
     func bare(text: String, expected: String) { #expect(bareWord(text) == expected) }
 
     /// What an engine that writes marks wrote, and what becomes of it.
-    private func shown(_ lines: [String], _ punctuation: Punctuation) -> Timeline {
-        Punctuator(punctuation, writtenBy: ["pocketsphinx"]) { _, _ in 10 }.punctuated(spoken(lines))
+    private func shown(_ lines: [String], _ punctuation: Punctuation) throws -> Timeline {
+        try Punctuator(punctuation, writtenBy: ["pocketsphinx"]) { _, _ in 10 }.punctuated(spoken(lines))
+    }
+
+    @Test("what tells of sentences is asked for where it is needed, and what it lacks is told there alone")
+    func lazily() throws {
+        let lack = DeviceError(.missing, "access", "/nowhere: this language model is not there; install it")
+        let punctuator = Punctuator(.both, writtenBy: ["whisper"], asking: { () throws(DeviceError) in throw lack })
+        var written = spoken(["Come in."])
+        #expect(throws: lack) { try punctuator.punctuated(written) }
+        written.engine.name = "whisper"
+        #expect(try punctuator.punctuated(written).segments == written.segments)
     }
 
     @Test("marks that an engine wrote are left alone, or taken away as a whole; no time changes")
@@ -118,20 +128,20 @@ import Testing
         let lines = ["\u{201C}Come in,\u{201D} said Ms. O'Neil \u{2014} and", "\u{2026}", "I came comma At 3.5 m."]
         let before = spoken(lines)
         for punctuation in [Punctuation.engine, .automatic, .both] {
-            #expect(shown(lines, punctuation).segments == before.segments)
+            #expect(try shown(lines, punctuation).segments == before.segments)
         }
-        let bare = shown(lines, .none)
+        let bare = try shown(lines, .none)
         #expect(bare.segments.map(\.text) == ["come in said ms o'neil and", "i came comma at 3.5 m"])
         let ranges = before.segments.flatMap(\.words).filter { !bareWord($0.text).isEmpty }.map(\.range)
         #expect(bare.segments.flatMap(\.words).map(\.range) == ranges)
         #expect(bare.segments.map(\.id) == [1, 3])
         // What another engine wrote stays as it was heard.
-        #expect(Punctuator(.none, writtenBy: ["whisper"]).punctuated(before).segments == before.segments)
+        #expect(try Punctuator(.none, writtenBy: ["whisper"]).punctuated(before).segments == before.segments)
     }
 
     @Test("a mark whose name is said becomes one also where the engine wrote it as a word")
-    func saidInMarks() {
-        let after = shown(["Dear Bob, comma, how are you Question Mark."], .spoken)
+    func saidInMarks() throws {
+        let after = try shown(["Dear Bob, comma, how are you Question Mark."], .spoken)
         #expect(after.segments.map(\.text) == ["Dear Bob, how are you?"])
     }
 }

@@ -19,15 +19,15 @@ _fieldscribe() {
 
     case $before in
     --format) _fieldscribe_words 'text json jsonl srt vtt csv textgrid eaf labels html' ;;
-    --pass) _fieldscribe_words 'live final quick' ;;
+    --pass) _fieldscribe_words 'live fast final quick' ;;
     --microphone) _fieldscribe_words 'alsa: file: file+fast: tone:' ;;
     --config | --vocabulary) _fieldscribe_files -f ;;
     --model) _fieldscribe_words "$("$program" models 2>/dev/null | sed -n 's/^[* ] \([^ ]*\) .*/\1/p')" ;;
     --output | --to | --directory) _fieldscribe_files -d ;;
     --punctuation) _fieldscribe_words 'engine none automatic spoken both' ;;
-    --engine) _fieldscribe_words 'auto pocketsphinx whisper command:' ;;
+    --engine) _fieldscribe_words 'auto moonshine pocketsphinx whisper command:' ;;
     --hint) _fieldscribe_words 'dictation search confirmation' ;;
-    --jobs | --seconds | --limit | --context | --alternatives) ;;
+    --jobs | --seconds | --limit | --context | --alternatives | --name) ;;
     *)
         if [[ -z $command ]]; then
             _fieldscribe_words "$("$program" --help 2>/dev/null | sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p') --help --version"
@@ -44,11 +44,21 @@ _fieldscribe() {
 _fieldscribe_arguments() {
     case $command in
     transcribe) _fieldscribe_files -f ;;
+    models) _fieldscribe_models ;;
     vocabulary) if [[ $before == vocabulary ]]; then _fieldscribe_words 'check prepare use'; else _fieldscribe_files -f; fi ;;
     show | export | delete | verify | relisten)
         _fieldscribe_words "$("$program" list 2>/dev/null | sed -n 's/^\([0-9][0-9]*\) .*/\1/p')"
         ;;
     esac
+}
+
+# A model that is installed; behind add, a wheel or a folder.
+_fieldscribe_models() {
+    if [[ ${COMP_WORDS[*]:1:COMP_CWORD-1} == *'models add'* ]]; then
+        _fieldscribe_files -f
+    else
+        _fieldscribe_words "add $("$program" models 2>/dev/null | sed -n 's/^[* ] \([^ ]*\) .*/\1/p')"
+    fi
 }
 
 _fieldscribe_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$word"); }

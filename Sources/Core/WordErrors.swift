@@ -1,0 +1,84 @@
+/// How a reading fares against what was said: substitutions, deletions and insertions, of so many words that were said.
+package struct WordErrors: Hashable, Sendable {
+    /// How one word of either text fares against the other; words are told by their indices.
+    package enum Step: Hashable, Sendable {
+        case same(reference: Int, hypothesis: Int)
+        case substituted(reference: Int, hypothesis: Int)
+        case deleted(reference: Int)
+        case inserted(hypothesis: Int)
+    }
+
+    package private(set) var errors = 0
+
+    /// Of what was said.
+    package private(set) var words = 0
+
+    /// Errors for 100 words that were said; more than 100 where much is heard that nobody said.
+    package var percent: Double { words == 0 ? 0 : 100 * Double(errors) / Double(words) }
+
+    /// Nothing said, nothing wrong.
+    package init() {}
+
+    /// Compares words that are alike where they are equal.
+    package init(reference: [String], hypothesis: [String]) {
+        words = reference.count
+        errors = Self.align(reference, hypothesis).count { if case .same = $0 { false } else { true } }
+    }
+
+    /// Compares two texts by the keys of their words (`Word.key`): neither case nor marks tell words apart, and the parts of a
+    /// compound are words of their own.
+    package init(said: String, read: String) {
+        self.init(reference: Self.keys(of: said), hypothesis: Self.keys(of: read))
+    }
+
+    /// The errors and words of both.
+    package static func + (left: Self, right: Self) -> Self {
+        var sum = left
+        sum.errors += right.errors
+        sum.words += right.words
+        return sum
+    }
+
+    /// A cheapest way from the reference to the hypothesis, in the order of both.
+    package static func align(_ reference: [String], _ hypothesis: [String]) -> [Step] {
+        let width = hypothesis.count + 1
+        var costs = [Int32](repeating: 0, count: (reference.count + 1) * width)
+        for column in 0..<width { costs[column] = Int32(column) }
+        for row in 0..<reference.count {
+            costs[(row + 1) * width] = Int32(row + 1)
+            for column in 0..<hypothesis.count {
+                let above = row * width + column
+                let substituted = costs[above] + (reference[row] == hypothesis[column] ? 0 : 1)
+                costs[above + width + 1] = min(substituted, costs[above + 1] + 1, costs[above + width] + 1)
+            }
+        }
+        var steps: [Step] = []
+        var (row, column) = (reference.count, hypothesis.count)
+        while row > 0 || column > 0 {
+            let here = costs[row * width + column]
+            if row > 0, column > 0 {
+                let isSame = reference[row - 1] == hypothesis[column - 1]
+                if here == costs[(row - 1) * width + column - 1] + (isSame ? 0 : 1) {
+                    (row, column) = (row - 1, column - 1)
+                    steps.append(
+                        isSame
+                            ? .same(reference: row, hypothesis: column)
+                            : .substituted(reference: row, hypothesis: column))
+                    continue
+                }
+            }
+            if row > 0, here == costs[(row - 1) * width + column] + 1 {
+                row -= 1
+                steps.append(.deleted(reference: row))
+            } else {
+                column -= 1
+                steps.append(.inserted(hypothesis: column))
+            }
+        }
+        return steps.reversed()
+    }
+
+    private static func keys(of text: String) -> [String] {
+        text.split { $0.isWhitespace || "-‐‑–—".contains($0) }.map { Word.key(of: String($0)) }.filter { !$0.isEmpty }
+    }
+}

@@ -1,0 +1,178 @@
+import FoundationEssentials
+import Glibc
+import TestKit
+import Testing
+
+/// The folder that `deploy/model moonshine-tiny-en --folder` made; nil, which is told, where the environment names none.
+private let betterModel: String? = {
+    guard let path = getenv("FIELDSCRIBE_TEST_MODEL").map({ String(cString: $0) }), !path.isEmpty else {
+        print("skipped: commands with Moonshine's real model: FIELDSCRIBE_TEST_MODEL names no folder of it")
+        return nil
+    }
+    return path
+}()
+
+@Suite("the better engine by hand", .serialized) struct BetterEngineTests {
+    private struct Head: Decodable {
+        struct Engine: Decodable { var name: String }
+        var engine: Engine
+    }
+
+    private struct Row: Decodable {
+        var name: String
+        var path: String
+        var engine: String
+        var licence: String?
+        var isChosen: Bool
+        var problems: [String]
+    }
+
+    private let folder = TemporaryFolder()
+    private var storage: String { folder.file("store") }
+
+    /// Settings with the archive in the folder, and with `extra` under `[recognizer]`.
+    private func configuration(_ extra: String = "") throws -> String {
+        let path = folder.file("fieldscribe.conf")
+        try Data("[storage]\ndirectory = \(storage)\n[recognizer]\n\(extra)\n".utf8).write(to: URL(filePath: path))
+        try FileManager.default.createDirectory(atPath: storage, withIntermediateDirectories: true)
+        return path
+    }
+
+    private func run(_ words: String..., config: String) throws -> Fieldscribe.Ending {
+        try Fieldscribe(words + ["--config", config], in: folder).wait()
+    }
+
+    @Test(
+        "what PocketSphinx has read is read again as a pass of its own, and shown; the old one stays",
+        .timeLimit(.minutes(5)))
+    func again() throws {
+        guard let betterModel else { return }
+        let old = try configuration("engine = pocketsphinx")
+        let recorded = try run("record", "--microphone", "file+fast:\(Speech.all[1])", config: old)
+        #expect(recorded.status == 0, "\(recorded.errors)")
+        let before = try run("show", "1", config: old).output
+        #expect(try run("recover", config: old).errors == ["all is well in \(storage)"])
+
+        let new = try configuration("model = \(betterModel)")
+        let again = try run("recover", "--again", config: new)
+        #expect(again.status == 0, "\(again.errors)")
+        #expect(again.output == "recording 1: read again by moonshine\n")
+        #expect(again.errors == ["reading 1 recording again, by moonshine"])
+        let after = try run("show", "1", config: new).output
+        #expect(after == "He was not an ill-disposed young man.\n" && after != before)
+        let json = try run("show", "1", "--format", "json", config: new).output
+        #expect(try JSONDecoder().decode(Head.self, from: Data(json.utf8)).engine.name == "moonshine")
+        // Its journal has both readings; nothing is left to read.
+        let journal = try Fieldscribe.text("\(storage)/recordings/000001/journal.jsonl")
+        #expect(journal.contains("\"pocketsphinx\"") && journal.contains("\"moonshine\""))
+        #expect(try run("recover", "--again", "--json", config: new).output.contains("\"reread\":[]"))
+        #expect(try run("verify", config: new).status == 0)
+    }
+
+    @Test("a model that reads no better leaves everything as it is")
+    func noBetter() throws {
+        let config = try configuration("engine = pocketsphinx")
+        let recorded = try run("record", "--microphone", "file+fast:\(Speech.all[1])", config: config)
+        #expect(recorded.status == 0, "\(recorded.errors)")
+        #expect(try run("recover", "--again", config: config).output == "recording 1: read again by pocketsphinx\n")
+        let second = try run("recover", "--again", config: config)
+        #expect(second.output == "" && second.errors.count == 1 && second.errors[0].contains("nothing to read again"))
+        #expect(try run("recover", "--again", "--no-transcribe", config: config).status == 2)
+    }
+
+    @Test("a folder of it is kept whole, listed with the star, and reads without being named", .timeLimit(.minutes(5)))
+    func add() throws {
+        guard let betterModel else { return }
+        let config = try configuration()
+        let added = try run("models", "add", betterModel, "--name", "moonshine-tiny-en", config: config)
+        #expect(added.status == 0, "\(added.errors)")
+        let rows = try JSONDecoder().decode([Row].self, from: Data(run("models", "--json", config: config).output.utf8))
+        let row = try #require(rows.first { $0.isChosen })
+        #expect(row.name == "moonshine-tiny-en" && row.engine == "moonshine" && row.problems == [])
+        #expect(row.path == "\(storage)/models/moonshine-tiny-en" && row.licence == "MIT")
+        #expect(rows.count { $0.isChosen } == 1 && rows.contains { $0.engine == "pocketsphinx" })
+        #expect(
+            try run("models", config: config).output.contains("* moonshine-tiny-en  moonshine  en  16000 Hz  66 MB"))
+        let text = try run("transcribe", Speech.all[1], config: config)
+        #expect(text.output == "He was not an ill-disposed young man.\n", "\(text.output) \(text.errors)")
+
+        let taken = try run("models", "add", betterModel, "--name", "moonshine-tiny-en", config: config)
+        #expect(taken.status == 1 && taken.errors.count == 1 && taken.errors[0].contains("--force"))
+        let forced = try run("models", "add", betterModel, "--name", "moonshine-tiny-en", "--force", config: config)
+        #expect(forced.status == 0, "\(forced.errors)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "\(storage)/models") == ["moonshine-tiny-en"])
+    }
+
+    @Test("a wheel is unpacked, each file checked against the wheel's own list")
+    func wheel() throws {
+        let config = try configuration()
+        #if arch(arm64)
+            let (machine, other) = ("aarch64", "x86_64")
+        #else
+            let (machine, other) = ("x86_64", "aarch64")
+        #endif
+        func wheel(_ name: String, spoiled: Bool = false, without: String = "") throws -> String {
+            let path = folder.file("moonshine_voice-\(name)_\(machine).whl")
+            let script = """
+                import base64, hashlib, sys, zipfile
+                files = {"moonshine_voice/assets/tiny-en/encoder_model.ort": b"e" * 70000,
+                    "moonshine_voice/assets/tiny-en/decoder_model_merged.ort": b"d", "moonshine_voice/cli.py": b"c",
+                    "moonshine_voice/assets/tiny-en/tokenizer.bin": b"t", "moonshine_voice.libs/libonnxruntime-1.so.1": b"r",
+                    "moonshine_voice-1.dist-info/licenses/LICENSE": b"MIT License"}
+                record = "".join(f"{n},sha256={base64.urlsafe_b64encode(hashlib.sha256(b).digest()).rstrip(b'=').decode()},1\\n"
+                    for n, b in files.items())
+                if "\(spoiled)" == "true": files["moonshine_voice/assets/tiny-en/tokenizer.bin"] = b"x"
+                with zipfile.ZipFile("\(path)", "w") as wheel:
+                    for n, b in files.items():
+                        if not ("\(without)" and "\(without)" in n): wheel.writestr(n, b)
+                    wheel.writestr("../escaped", b"x")
+                    wheel.writestr("moonshine_voice-1.dist-info/RECORD", record)
+                """
+            try Fieldscribe.tool("python3", "-c", script, in: folder)
+            return path
+        }
+        let added = try run("models", "add", wheel("1-good"), config: config)
+        #expect(added.status == 0, "\(added.errors)")
+        let kept = "\(storage)/models/moonshine-tiny-en"
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: kept).sorted() == [
+                "LICENSE", "SHA256SUMS", "decoder_model_merged.ort", "encoder_model.ort", "libonnxruntime.so.1",
+                "tokenizer.bin",
+            ])
+        try Fieldscribe.tool("sh", "-c", "cd '\(kept)' && sha256sum --check --strict SHA256SUMS", in: folder)
+
+        func refusal(_ source: String, _ words: String...) throws -> Fieldscribe.Ending {
+            let ending = try Fieldscribe(["models", "add", source, "--config", config] + words, in: folder).wait()
+            #expect(ending.errors.count == 1)
+            return ending
+        }
+        let spoiled = try refusal(wheel("2-bad", spoiled: true), "--force")
+        #expect(spoiled.status == 4 && spoiled.errors[0].contains("tokenizer.bin is not what its list tells"))
+        let lacking = try refusal(wheel("3-bad", without: "decoder"), "--force")
+        #expect(lacking.status == 3 && lacking.errors[0].contains("decoder_model_merged.ort"))
+        #expect(try refusal(wheel("4-bad", without: "assets")).status == 3)
+        let foreign = folder.file("moonshine_voice-1_\(other).whl")
+        try FileManager.default.copyItem(atPath: wheel("5-good"), toPath: foreign)
+        #expect(try refusal(foreign).errors[0].contains("another machine"))
+        #expect(try refusal(wheel("6-good"), "--name", "../up").status == 1)
+        #expect(try refusal(folder.file("none.whl")).status == 3)
+        // What was refused left nothing behind, and the good one as it was.
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "\(storage)/models") == ["moonshine-tiny-en"])
+        try Fieldscribe.tool("sh", "-c", "cd '\(kept)' && sha256sum --check --strict SHA256SUMS", in: folder)
+    }
+
+    @Test("a model of PocketSphinx is kept the same way; what is none is refused by what it lacks")
+    func others() throws {
+        let config = try configuration()
+        let added = try run("models", "add", "/usr/share/pocketsphinx/model/en-us", "--name", "own", config: config)
+        #expect(added.status == 0 && added.output.contains("  own  pocketsphinx  "), "\(added.errors)")
+        let text = try run("transcribe", "--model", "own", "--engine", "pocketsphinx", Speech.all[1], config: config)
+        #expect(text.status == 0 && text.output.contains("young man"), "\(text.errors)")
+        let none = try run("models", "add", Speech.folder, config: config)
+        #expect(none.status == 3 && none.errors[0].contains("lacks this file"), "\(none.errors)")
+        #expect(try run("models", "add", folder.file("nowhere"), config: config).status == 3)
+        #expect(try run("models", "add", config: config).status == 2)
+        #expect(try run("models", "--force", config: config).status == 2)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "\(storage)/models") == ["own"])
+    }
+}
