@@ -63,9 +63,10 @@ package struct PocketSphinxEngine: EngineEntry {
         return cost
     }
 
-    /// What a better engine has read is left as it is, too.
+    /// What another engine of ours has read is left as it is, too: it is the better one.
     package func suffices(_ pass: PassSummary) -> Bool {
-        pass.isComplete && (pass.profile == SecondPass.profile || pass.engine.name != name)
+        let others = EngineRegistry.all.map(\.name).filter { $0 != name }
+        return pass.isComplete && (pass.profile == SecondPass.profile || others.contains(pass.engine.name))
     }
 
     package func reader(in configuration: Configuration) -> String { configuration.recognizer.model }

@@ -166,6 +166,21 @@ private let betterModel: String? = {
         try Fieldscribe.tool("sh", "-c", "cd '\(kept)' && sha256sum --check --strict SHA256SUMS", in: folder)
     }
 
+    @Test("fast and quick are two names of one profile, with either engine")
+    func profiles() throws {
+        let config = try configuration()
+        for engine in [["--engine", "pocketsphinx"]] + (betterModel.map { [["--model", $0]] } ?? []) {
+            let texts = try ["fast", "quick"].map { pass in
+                let words = ["transcribe", "--pass", pass, Speech.all[4], "--config", config] + engine
+                let ending = try Fieldscribe(words, in: folder).wait()
+                #expect(ending.status == 0 && ending.errors == [], "\(ending.errors)")
+                return ending.output
+            }
+            #expect(texts[0] == texts[1] && texts[0].lowercased().contains("made amiable"), "\(texts)")
+        }
+        #expect(try run("transcribe", "--pass", "slow", Speech.all[4], config: config).status == 2)
+    }
+
     @Test("a model of PocketSphinx is kept the same way; what is none is refused by what it lacks")
     func others() throws {
         let config = try configuration()
