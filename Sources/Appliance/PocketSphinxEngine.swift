@@ -1,5 +1,6 @@
 import Core
 import Glibc
+import Platform
 import PocketSphinxRecognizer
 import Recognizing
 
@@ -62,9 +63,10 @@ package struct PocketSphinxEngine: EngineEntry {
         return cost
     }
 
-    /// What a better engine has read is left as it is, too.
+    /// What another engine of ours has read is left as it is, too: it is the better one.
     package func suffices(_ pass: PassSummary) -> Bool {
-        pass.isComplete && (pass.profile == SecondPass.profile || pass.engine.name != name)
+        let others = EngineRegistry.all.map(\.name).filter { $0 != name }
+        return pass.isComplete && (pass.profile == SecondPass.profile || others.contains(pass.engine.name))
     }
 
     package func reader(in configuration: Configuration) -> String { configuration.recognizer.model }
@@ -82,11 +84,22 @@ package struct PocketSphinxEngine: EngineEntry {
     /// Any folder: it tells what lacks.
     package func model(at path: String) -> InstalledModel? { Self.model(ModelFolder(path: path)) }
 
+    /// Of a package's model, as Debian tells it first in the package's list: `License: BSD-2`.
+    private static func licence(of folder: ModelFolder) -> String? {
+        guard folder.path == "\(ModelFolder.debian)/\(folder.name)",
+            let text = try? content(ofFile: "/usr/share/doc/pocketsphinx-\(folder.name)/copyright", limit: 1 << 16)
+        else { return nil }
+        let key = "License: "
+        return String(decoding: text, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix(key) }
+            .map { String($0.dropFirst(key.utf8.count)) }
+    }
+
     private static func model(_ folder: ModelFolder) -> InstalledModel {
         var lacksFile = false
         do throws(DeviceError) { try folder.model.check() } catch { lacksFile = error.code == .missing }
         return InstalledModel(
             name: folder.name, path: folder.path, language: folder.language, sampleRate: folder.sampleRate,
-            files: folder.files, bytes: folder.bytes, problems: folder.problems, lacksFile: lacksFile)
+            files: folder.files, bytes: folder.bytes, licence: licence(of: folder), problems: folder.problems,
+            lacksFile: lacksFile)
     }
 }

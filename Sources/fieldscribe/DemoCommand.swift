@@ -59,8 +59,9 @@ enum DemoCommand: Command {
         }
         if let error = outcome.recording.error { throw error }
         if case .failure(let error) = outcome.transcription { throw error }
-        try await show(outcome, from: archive, in: directory, configuration)
+        try await show(outcome.id, from: archive)
         try await compare(outcome.id, in: archive, screen.spoken, sound.said, configuration)
+        try await copy(outcome.id, from: archive, in: directory, configuration)
     }
 
     /// Says who reads, and why it is not the best there is.
@@ -87,18 +88,20 @@ enum DemoCommand: Command {
                 + "as it is kept (\(kept.engine.name)) \(percent(text))\n")
     }
 
-    /// Prints the text, and copies everything to a folder that stands for a stick.
-    private static func show(
-        _ outcome: LiveRecording.Outcome, from archive: SQLiteArchive, in directory: String,
-        _ configuration: Configuration
-    ) async throws {
-        guard let (_, timeline) = try await archive.transcript(of: outcome.id) else { return }
+    private static func show(_ id: Int, from archive: SQLiteArchive) async throws {
+        guard let (_, timeline) = try await archive.transcript(of: id) else { return }
         Terminal.say("\nthe transcript:\n")
         try Terminal.print(try TranscriptFormat.text.render(timeline))
+    }
+
+    /// Copies everything to a folder that stands for a stick.
+    private static func copy(
+        _ id: Int, from archive: SQLiteArchive, in directory: String, _ configuration: Configuration
+    ) async throws {
         let stick = "\(directory)/stick"
         try makeFolder(stick)
         let report = try await ExportCommand.copy(
-            [outcome.id], of: archive, ledger: archive, in: directory, to: stick, configuration: configuration)
+            [id], of: archive, ledger: archive, in: directory, to: stick, configuration: configuration)
         if let error = report.error { throw error }
         Terminal.say("\ncopied to \(stick), read back and found whole; to read and to hear it, open")
         for copy in report.copied + report.kept {

@@ -21,8 +21,8 @@ enum ModelsCommand: Command {
 
         add keeps a model, checked and complete, in the first of these folders that may be written; no root is needed.
 
-          WHEEL|FOLDER       a file moonshine_voice-*.whl, which unzip unpacks; a folder as deploy/model --folder
-                             leaves it; or a model of PocketSphinx
+          WHEEL|FOLDER       a file moonshine_voice-*.whl, which unzip unpacks; a folder that deploy/model left;
+                             or a model of PocketSphinx
           --name NAME        its name; default that of the folder, or as the package is called
           --force            replace the one that has this name
 

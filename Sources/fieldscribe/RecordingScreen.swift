@@ -4,11 +4,15 @@ import Synchronization
 
 /// Shows a recording as it happens: events as JSON lines, or the text, its last line replaced while it is spoken.
 final class RecordingScreen: Sendable {
-    /// The last volatile readings, by the segment that each begins with, and which of them were printed.
+    /// The volatile readings of each group, by its first segment: how far each goes, and its text.
     private struct Spoken {
+        var readings: [Int: [(end: SamplePosition, text: String)]] = [:]
+        /// Of each group, as it was read when its last final segment ended.
         var texts: [Int: String] = [:]
-        var printedUpTo = 0
     }
+
+    /// What is read so far behind a segment is not yet the next one's: between two lies a longer pause.
+    private static let tolerance = Int64(SamplePosition.rate) / 4
 
     private let json: Bool
     private let keepsSpoken: Bool
@@ -25,7 +29,7 @@ final class RecordingScreen: Sendable {
     /// Partial readings are worth their CPU where they can be seen.
     var wantsPartials: Bool { json || isTerminal || keepsSpoken }
 
-    /// All that was shown while it was spoken, as it was last; only where it is kept.
+    /// All that was shown while it was spoken, as it was read when each group ended; only where it is kept.
     var spoken: String { heard.withLock { $0.texts.sorted { $0.key < $1.key }.map(\.value).joined(separator: " ") } }
 
     /// Shows events until there are no more. Where nobody can be shown anything any longer, the recording goes on.
@@ -49,10 +53,10 @@ final class RecordingScreen: Sendable {
         switch event {
         case .final(_, let segment):
             close()
-            try printSpoken(upTo: segment.id)
+            try printSpoken(of: segment)
             if !segment.words.isEmpty { try Terminal.print("\(Self.clock(segment.range.start))  \(segment.text)\n") }
-        case .partial(_, let segment, _, let text):
-            if keepsSpoken { heard.withLock { $0.texts[segment] = text } }
+        case .partial(_, let segment, let range, let text):
+            if keepsSpoken { heard.withLock { $0.readings[segment, default: []].append((range.end, text)) } }
             guard isTerminal else { return }
             Terminal.draw("\r\u{1B}[K\u{1B}[2m\(text.suffix(max(10, Terminal.width - 1)))\u{1B}[0m")
         case .gap(_, let gap):
@@ -65,14 +69,16 @@ final class RecordingScreen: Sendable {
         }
     }
 
-    /// What was heard of these segments while they were spoken.
-    private func printSpoken(upTo segment: Int) throws {
-        let lines = heard.withLock { heard in
-            let new = heard.texts.filter { $0.key > heard.printedUpTo && $0.key <= segment && !$0.value.isEmpty }
-            heard.printedUpTo = max(heard.printedUpTo, segment)
-            return new.sorted { $0.key < $1.key }.map(\.value)
+    /// What was heard of a segment while it was spoken: what is new in the reading of its group.
+    private func printSpoken(of segment: Segment) throws {
+        let words = heard.withLock { heard -> ArraySlice<Substring> in
+            guard let group = heard.readings.keys.filter({ $0 <= segment.id }).max(),
+                let text = heard.readings[group]?.last(where: { $0.end <= segment.range.end + Self.tolerance })?.text
+            else { return [] }
+            let known = heard.texts.updateValue(text, forKey: group) ?? ""
+            return text.split(separator: " ").dropFirst(known.split(separator: " ").count)
         }
-        for line in lines { try Terminal.print("    ~  \(line)\n") }
+        if !words.isEmpty { try Terminal.print("    ~  \(words.joined(separator: " "))\n") }
     }
 
     /// Minutes and seconds, or hours, of a position.

@@ -79,6 +79,27 @@ import Testing
         #expect(EngineRegistry.punctuating == ["moonshine", "whisper"])
     }
 
+    @Test(
+        "a recording is read again where another engine or a faster profile has read it, and this one would read it better",
+        arguments: [
+            ("moonshine", "pocketsphinx", "final", false), ("moonshine", "moonshine", "fast", false),
+            ("moonshine", "moonshine", "live", true), ("moonshine", "moonshine", "final", true),
+            ("pocketsphinx", "pocketsphinx", "live", false), ("pocketsphinx", "pocketsphinx", "quick", false),
+            ("pocketsphinx", "pocketsphinx", "final", true), ("pocketsphinx", "moonshine", "live", true),
+            ("pocketsphinx", "soft", "live", false), ("whisper", "whisper", "live", true),
+            ("whisper", "pocketsphinx", "final", false), ("command:/bin/cat", "soft", "live", true),
+            ("command:/bin/cat", "pocketsphinx", "final", false),
+        ])
+    func suffices(engine: String, reader: String, profile: String, expected: Bool) throws {
+        let entry = try #require(EngineRegistry.entry(named: engine))
+        var pass = PassSummary(
+            id: 1, recording: 1, engine: EngineDescription(name: reader, version: "", model: ""), profile: profile,
+            isComplete: true, lastSegment: 1, committedUpTo: SamplePosition(1))
+        #expect(entry.suffices(pass) == expected)
+        pass.isComplete = false
+        #expect(!entry.suffices(pass))
+    }
+
     @Test("what lacks is told with its remedy", arguments: ["whisper", "command:/nowhere/engine", "pocketsphinx"])
     func remedy(engine: String) throws {
         let configuration = Configuration().with(model: "/nowhere", engine: engine)

@@ -38,6 +38,11 @@ private let betterModel: String? = {
         return path
     }
 
+    /// With capitals and marks, as nobody else writes it.
+    private func isReading(_ text: String) -> Bool {
+        text.hasPrefix("He was not an ill") && text.hasSuffix("young man.\n")
+    }
+
     private func run(_ words: String..., config: String) throws -> Fieldscribe.Ending {
         try Fieldscribe(words + ["--config", config], in: folder).wait()
     }
@@ -59,7 +64,7 @@ private let betterModel: String? = {
         #expect(again.output == "recording 1: read again by moonshine\n")
         #expect(again.errors == ["reading 1 recording again, by moonshine"])
         let after = try run("show", "1", config: new).output
-        #expect(after == "He was not an ill-disposed young man.\n" && after != before)
+        #expect(isReading(after) && !isReading(before), "\(after) \(before)")
         let json = try run("show", "1", "--format", "json", config: new).output
         #expect(try JSONDecoder().decode(Head.self, from: Data(json.utf8)).engine.name == "moonshine")
         // Its journal has both readings; nothing is left to read.
@@ -94,7 +99,7 @@ private let betterModel: String? = {
         #expect(
             try run("models", config: config).output.contains("* moonshine-tiny-en  moonshine  en  16000 Hz  66 MB"))
         let text = try run("transcribe", Speech.all[1], config: config)
-        #expect(text.output == "He was not an ill-disposed young man.\n", "\(text.output) \(text.errors)")
+        #expect(isReading(text.output), "\(text.output) \(text.errors)")
 
         let taken = try run("models", "add", betterModel, "--name", "moonshine-tiny-en", config: config)
         #expect(taken.status == 1 && taken.errors.count == 1 && taken.errors[0].contains("--force"))
@@ -159,6 +164,21 @@ private let betterModel: String? = {
         // What was refused left nothing behind, and the good one as it was.
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(storage)/models") == ["moonshine-tiny-en"])
         try Fieldscribe.tool("sh", "-c", "cd '\(kept)' && sha256sum --check --strict SHA256SUMS", in: folder)
+    }
+
+    @Test("fast and quick are two names of one profile, with either engine")
+    func profiles() throws {
+        let config = try configuration()
+        for engine in [["--engine", "pocketsphinx"]] + (betterModel.map { [["--model", $0]] } ?? []) {
+            let texts = try ["fast", "quick"].map { pass in
+                let words = ["transcribe", "--pass", pass, Speech.all[4], "--config", config] + engine
+                let ending = try Fieldscribe(words, in: folder).wait()
+                #expect(ending.status == 0 && ending.errors == [], "\(ending.errors)")
+                return ending.output
+            }
+            #expect(texts[0] == texts[1] && texts[0].lowercased().contains("made amiable"), "\(texts)")
+        }
+        #expect(try run("transcribe", "--pass", "slow", Speech.all[4], config: config).status == 2)
     }
 
     @Test("a model of PocketSphinx is kept the same way; what is none is refused by what it lacks")
