@@ -60,7 +60,8 @@ import PocketSphinxRecognizer
             guard
                 [
                     "capture", "appliance", "export", "hour", "seams", "memory", "recognition", "accuracy", "speakers",
-                    "latency", "robustness", "music", "unpaused", "silence", "vocabulary", "names", "punctuation", "alignment",
+                    "latency", "robustness", "music", "unpaused", "silence", "vocabulary", "names", "punctuation",
+                    "alignment",
                     "calibrate",
                 ]
                 .contains(word)

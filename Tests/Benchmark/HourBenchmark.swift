@@ -152,7 +152,8 @@ struct HourBenchmark {
         }
         let wave = "\(workshop.folder)/without-pauses.wav"
         try sox(["-D"] + paths + [wave])
-        var table = Table("\(shown(seconds / 60, 1)) min without a pause", "word errors, %", "CPU, x real time", "seams")
+        var table = Table(
+            "\(shown(seconds / 60, 1)) min without a pause", "word errors, %", "CPU, x real time", "seams")
         for contender in contenders where contender.kind != .wheel && !contender.isSmallBoard {
             if contender.kind == .continuous {
                 let peer = try workshop.peer(wave)

@@ -8,7 +8,8 @@ struct MoonshineCalibration {
 
     func run(_ contenders: [Contender]) throws {
         var table = Table(
-            "on judge", "words", "right, %", "AUC", "calibration error", "log loss", "by the share of right words alone",
+            "on judge", "words", "right, %", "AUC", "calibration error", "log loss",
+            "by the share of right words alone",
             "weights")
         for contender in contenders where contender.kind == .moonshine && !contender.isSmallBoard {
             let reader = try contender.moonshineReader(in: workshop)

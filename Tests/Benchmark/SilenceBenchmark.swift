@@ -44,7 +44,8 @@ struct SilenceBenchmark {
                 for piece in pieces {
                     let words = try piece.pcm.withUnsafeBufferPointer { try read($0) }
                     guard !words.isEmpty else { continue }
-                    texts.append("\(contender.name), directly, \(piece.name): \(words.map(\.text).joined(separator: " "))")
+                    texts.append(
+                        "\(contender.name), directly, \(piece.name): \(words.map(\.text).joined(separator: " "))")
                 }
             }
             for text in texts { print(text) }
@@ -61,7 +62,8 @@ struct SilenceBenchmark {
         let path = "\(workshop.folder)/room.wav"
         try writeWave(soundless.room(seconds: max(1, minutes) * 60), to: path)
         for contender in contenders {
-            let room = try workshop.transcribe([path], by: contender, into: "room-\(contender.name)").transcripts["room"]
+            let room = try workshop.transcribe([path], by: contender, into: "room-\(contender.name)").transcripts[
+                "room"]
             print(
                 "\(max(1, minutes)) minutes of a room, \(contender.name): \(room?.segments.count ?? 0) segments, "
                     + "\(room?.words.count ?? 0) words: \(room?.text ?? "")")
@@ -93,7 +95,8 @@ struct SilenceBenchmark {
                     stopped += 1
                     print(
                         "\(contender.name) takes for no speech, of \(piece.name), "
-                            + "\(shown(Double(piece.samples.count) / 16_000, 1)) s: \(outcome.gate?.text ?? "nothing read")")
+                            + "\(shown(Double(piece.samples.count) / 16_000, 1)) s: \(outcome.gate?.text ?? "nothing read")"
+                    )
                 }
             } else if let read = try contender.reader(in: workshop) {
                 stopped = try pieces.count { try $0.samples.withUnsafeBufferPointer { try read($0) }.isEmpty }

@@ -71,7 +71,8 @@ struct Soundless {
         samples.reserveCapacity(seconds * Self.rate)
         for second in 0..<seconds {
             let level = 26 * exp(sin(Double(second) / 37) * 0.46 + Double.random(in: -0.12...0.12, using: &random))
-            let knock = Int.random(in: 0..<40, using: &random) == 0 ? Int.random(in: 0..<Self.rate / 2, using: &random) : nil
+            let knock =
+                Int.random(in: 0..<40, using: &random) == 0 ? Int.random(in: 0..<Self.rate / 2, using: &random) : nil
             for index in 0..<Self.rate {
                 let white = Double.random(in: -1.732...1.732, using: &random)
                 brown = 0.98 * brown + 0.2 * white

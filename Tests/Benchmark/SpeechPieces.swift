@@ -32,7 +32,9 @@ struct SpeechPieces {
     }
 
     private func sound(_ range: SampleRange) -> [Int16] {
-        guard let range = range.intersection(SampleRange(.zero, SamplePosition(Int64(samples.count)))) else { return [] }
+        guard let range = range.intersection(SampleRange(.zero, SamplePosition(Int64(samples.count)))) else {
+            return []
+        }
         return Array(samples[Int(range.start.samples)..<Int(range.end.samples)])
     }
 }

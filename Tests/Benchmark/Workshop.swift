@@ -34,10 +34,13 @@ struct Workshop {
         _ paths: [String], by contender: Contender, jobs: Int = 1, into name: String, samplingMemory: Bool = false,
         options: [String] = []
     ) throws -> (transcripts: [String: TranscriptFile], cost: MeasuredProcess) {
+        // What was printed is seen while this runs.
+        fflush(nil)
         let output = "\(folder)/\(name)"
         let cost = try MeasuredProcess(
             [
-                fieldscribe, "transcribe", "--jobs", "\(jobs)", "--pass", contender.profile, "--alternatives", "0", "--format",
+                fieldscribe, "transcribe", "--jobs", "\(jobs)", "--pass", contender.profile, "--alternatives", "0",
+                "--format",
                 "json", "--output", output,
             ] + contender.options(in: self) + options + paths, environment: contender.environment(in: self),
             samplingMemory: samplingMemory)
@@ -67,7 +70,8 @@ struct Workshop {
     /// - Throws: `DeviceError` with `missing` where it cannot be installed.
     func wheelPython() throws -> String {
         let cache =
-            (getenv("XDG_CACHE_HOME").map { String(cString: $0) } ?? "\(getenv("HOME").map { String(cString: $0) } ?? "/tmp")/.cache")
+            (getenv("XDG_CACHE_HOME").map { String(cString: $0) }
+                ?? "\(getenv("HOME").map { String(cString: $0) } ?? "/tmp")/.cache")
             + "/fieldscribe-benchmark"
         try makeFolder(cache)
         let (place, python) = ("\(cache)/moonshine-voice", "\(cache)/moonshine-voice/bin/python3")
@@ -90,7 +94,9 @@ struct Workshop {
         guard cost.status == 0 else {
             throw DeviceError(.failed, "benchmark", "moonshine-voice.py failed; run it by hand with \(python)")
         }
-        let texts = try lines(output).map { $0.split(separator: "\t", omittingEmptySubsequences: false).map(String.init) }
+        let texts = try lines(output).map {
+            $0.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+        }
         return (Dictionary(texts.map { ($0[0], $0.count > 1 ? $0[1] : "") }) { $1 }, cost)
     }
 
