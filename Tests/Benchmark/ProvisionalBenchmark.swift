@@ -25,6 +25,8 @@ struct ProvisionalBenchmark {
     private static let longestGap = 3.0
     private static let longestGroup = 12.0
     private static let padding = 0.25
+    /// So little of an utterance's end may be missing from what a partial text was read from.
+    private static let near = 0.1
 
     let workshop: Workshop
     let corpus: Corpus
@@ -32,12 +34,14 @@ struct ProvisionalBenchmark {
     func run(_ contenders: [Contender]) throws {
         let path = try play()
         var table = Table(
-            "seconds, in real time", "utterances", "end of speech to its provisional text: median", "nine of ten",
+            "seconds, in real time", "utterances", "shown as final only",
+            "end of speech to its provisional text: median", "nine of ten",
             "groups", "closing of the group to final: median", "nine of ten", "end of speech to final: median")
         for contender in contenders where ["live", "moonshine-live"].contains(contender.name) {
             let arrivals = try record(path, contender)
             let isGrouped = contender.kind == .moonshine
             var (provisional, closings, finals) = ([Double](), [Double](), [Double]())
+            var unshown = 0
             let ends = arrivals.filter { $0.line.event == "final" }
             var groupStart: Double?
             for (index, final) in ends.enumerated() {
@@ -45,14 +49,14 @@ struct ProvisionalBenchmark {
                 let next = index + 1 < ends.count ? ends[index + 1] : nil
                 if final.line.endedBy == .silence, final.line.text?.isEmpty == false {
                     finals.append(final.time - end)
-                    // The last text shown that is not followed by speech of the next utterance.
+                    // Shown once all of it was heard; where the same text stays, from its first time on.
                     let shown = arrivals.filter {
-                        $0.line.event == "partial" && $0.time < final.time && ($0.line.end ?? 0) > start
+                        $0.line.event == "partial" && $0.time < final.time && ($0.line.end ?? 0) >= end - Self.near
                             && ($0.line.end ?? 0) < (next?.line.start ?? .infinity)
                     }
-                    var last = shown.last
-                    for earlier in shown.reversed() where earlier.line.text == last?.line.text { last = earlier }
-                    if let last { provisional.append(max(0, last.time - end)) }
+                    let first = shown.first { $0.line.text == shown.last?.line.text }
+                    if first == nil { unshown += 1 }
+                    provisional.append((first ?? final).time - end)
                 }
                 groupStart = groupStart ?? start - Self.padding
                 guard isGrouped else { continue }
@@ -64,7 +68,7 @@ struct ProvisionalBenchmark {
                 groupStart = nil
             }
             table.add([
-                contender.name, "\(provisional.count)", part(provisional, 0.5), part(provisional, 0.9),
+                contender.name, "\(provisional.count)", "\(unshown)", part(provisional, 0.5), part(provisional, 0.9),
                 "\(closings.count)", part(closings, 0.5), part(closings, 0.9), part(finals, 0.5),
             ])
         }

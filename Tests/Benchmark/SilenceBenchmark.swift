@@ -71,42 +71,54 @@ struct SilenceBenchmark {
         print("")
     }
 
-    /// Speech of which nothing is written: files by `transcribe`, and utterances read alone that the gate takes for none.
+    /// Speech of which nothing is written: files by `transcribe`; and what is taken for no speech of the groups as they are read,
+    /// and of their utterances each alone.
     private func lost(_ contenders: [Contender]) throws {
-        let pieces = try corpus.items.flatMap { item in
-            try SpeechPieces(path: item.path).utterances.map { (name: item.name, samples: $0) }
-        }
+        let pieces = try corpus.items.map { (name: $0.name, pieces: try SpeechPieces(path: $0.path)) }
+        let groups = pieces.flatMap { file in file.pieces.grouped.map { (name: file.name, piece: $0) } }
+        let alone = pieces.flatMap { file in file.pieces.utterances.map { (name: file.name, piece: $0) } }
         var table = Table(
-            "speech that was lost", "files without a word", "utterances read alone", "taken for no speech", "%")
+            "speech that was lost", "files without a word", "of groups", "taken for no speech", "%",
+            "of utterances read alone", "taken for no speech", "%")
         for contender in contenders {
             let transcripts = try workshop.transcribe(
                 corpus.items.map(\.path), by: contender, into: "lost-\(contender.name)"
             ).transcripts
             let empty = corpus.items.filter { transcripts[$0.name]?.words.isEmpty ?? true }
             for item in empty { print("\(contender.name) has no word of \(item.name): \(item.text)") }
-            var stopped = 0
-            if contender.kind == .moonshine {
-                let reader = try contender.moonshineReader(in: workshop)
-                for piece in pieces {
-                    let outcome = try piece.samples.withUnsafeBufferPointer {
-                        try reader.read($0, alternatives: 0, speech: Double($0.count) / Double(SamplePosition.rate))
-                    }
-                    guard outcome.words.isEmpty else { continue }
-                    stopped += 1
-                    print(
-                        "\(contender.name) takes for no speech, of \(piece.name), "
-                            + "\(shown(Double(piece.samples.count) / 16_000, 1)) s: \(outcome.gate?.text ?? "nothing read")"
-                    )
+            let read = try gated(contender)
+            let counts = try [groups, alone].map { pieces in
+                try pieces.count { file in
+                    guard let text = try read(file.piece) else { return false }
+                    let seconds = shown(Double(file.piece.samples.count) / Double(SamplePosition.rate), 1)
+                    print("\(contender.name) takes for no speech, of \(file.name), \(seconds) s: \(text)")
+                    return true
                 }
-            } else if let read = try contender.reader(in: workshop) {
-                stopped = try pieces.count { try $0.samples.withUnsafeBufferPointer { try read($0) }.isEmpty }
             }
+            func share(_ count: Int, _ all: Int) -> String { shown(100 * Double(count) / Double(max(1, all)), 1) }
             table.add([
-                contender.name, "\(empty.count) of \(corpus.items.count)", "\(pieces.count)", "\(stopped)",
-                shown(100 * Double(stopped) / Double(max(1, pieces.count)), 1),
+                contender.name, "\(empty.count) of \(corpus.items.count)", "\(groups.count)", "\(counts[0])",
+                share(counts[0], groups.count), "\(alone.count)", "\(counts[1])", share(counts[1], alone.count),
             ])
         }
         print("\n\(table.markdown)")
+    }
+
+    /// Reads a piece; returns what was read of it where that was held back, nil where words are written.
+    private func gated(_ contender: Contender) throws -> (SpeechPieces.Piece) throws -> String? {
+        if contender.kind == .moonshine {
+            let reader = try contender.moonshineReader(in: workshop)
+            return { piece in
+                let outcome = try piece.samples.withUnsafeBufferPointer {
+                    try reader.read($0, alternatives: 0, speech: piece.speech)
+                }
+                return outcome.words.isEmpty ? outcome.gate?.text ?? "nothing" : nil
+            }
+        }
+        let read = try contender.reader(in: workshop)
+        return { piece in
+            try piece.samples.withUnsafeBufferPointer { try read?($0).isEmpty } == true ? "nothing" : nil
+        }
     }
 
     private func languages(_ contenders: [Contender]) throws {

@@ -6,14 +6,26 @@ struct SpeechPieces {
     private let samples: [Int16]
     private var groups: [UtteranceGroup] = []
 
-    /// What the recognizer hears of each utterance by itself.
-    var utterances: [[Int16]] { groups.flatMap(\.utterances).map { sound($0.audio) } }
+    /// What a recognizer hears, and for how many seconds of that the program tells it that somebody speaks.
+    struct Piece {
+        var samples: [Int16]
+        var speech: Double
+    }
 
-    /// What it hears of each group, and for how many seconds of that somebody speaks.
-    var grouped: [(samples: [Int16], speech: Double)] {
-        groups.map { group in
-            (sound(group.whole.audio), group.utterances.reduce(0) { $0 + $1.speech.seconds })
-        }
+    /// Each utterance by itself.
+    var utterances: [Piece] { groups.flatMap(\.utterances).map { piece(UtteranceGroup($0)) } }
+
+    /// Each group, as it is read.
+    var grouped: [Piece] { groups.map(piece) }
+
+    /// Of one utterance alone the program does not tell the parts: then all of it counts.
+    private func piece(_ group: UtteranceGroup) -> Piece {
+        let samples = sound(group.whole.audio)
+        let parts = group.parts
+        return Piece(
+            samples: samples,
+            speech: parts.isEmpty
+                ? Double(samples.count) / Double(SamplePosition.rate) : parts.reduce(0) { $0 + $1.seconds })
     }
 
     init(path: String) throws {
