@@ -87,17 +87,18 @@ struct HourBenchmark {
         }
     }
 
-    /// Utterances in whose time, half a second more at either end, none of their words was written.
+    /// Utterances in whose time, half a second more at either end, none of their words was written, with what was.
     private func missed(_ spoken: [Spoken], _ transcript: TranscriptFile) -> [String] {
         let words = transcript.segments.flatMap(\.words)
         return spoken.compactMap { utterance in
             let said = Set(WordErrorRate.normalized(utterance.text))
-            let isFound = words.contains { word in
+            let written = words.filter { word in
                 let middle = (word.start + word.end) / 2
                 return middle > utterance.start - 0.5 && middle < utterance.end + 0.5
-                    && !said.isDisjoint(with: WordErrorRate.normalized(word.text))
-            }
-            return isFound ? nil : "\(shown(utterance.start, 1)) s: \(utterance.text)"
+            }.map(\.text)
+            guard written.allSatisfy({ said.isDisjoint(with: WordErrorRate.normalized($0)) }) else { return nil }
+            let instead = written.isEmpty ? "nothing" : written.joined(separator: " ")
+            return "\(shown(utterance.start, 1)) s: \(utterance.text); it has \(instead)"
         }
     }
 

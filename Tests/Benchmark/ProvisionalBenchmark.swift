@@ -49,12 +49,12 @@ struct ProvisionalBenchmark {
                 let next = index + 1 < ends.count ? ends[index + 1] : nil
                 if final.line.endedBy == .silence, final.line.text?.isEmpty == false {
                     finals.append(final.time - end)
-                    // Shown once all of it was heard; where the same text stays, from its first time on.
+                    // Shown once all of it was heard; where its text changed while nobody went on, once it was the last.
                     let shown = arrivals.filter {
                         $0.line.event == "partial" && $0.time < final.time && ($0.line.end ?? 0) >= end - Self.near
-                            && ($0.line.end ?? 0) < (next?.line.start ?? .infinity)
                     }
-                    let first = shown.first { $0.line.text == shown.last?.line.text }
+                    let settled = shown.filter { ($0.line.end ?? 0) < (next?.line.start ?? .infinity) }
+                    let first = settled.first { $0.line.text == settled.last?.line.text } ?? shown.first
                     if first == nil { unshown += 1 }
                     provisional.append((first ?? final).time - end)
                 }

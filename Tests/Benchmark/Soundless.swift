@@ -34,7 +34,9 @@ struct Soundless {
         }
         for seconds in [1.0, 3, 6, 10, 12] {
             add("silence-\(Int(seconds))", Array(repeating: 0, count: Self.count(seconds)))
-            for level in [0.0001, 0.001] { add("quiet-\(Int(seconds))-\(level)", noise(seconds).map { $0 * level }) }
+            for level in [0.0001, 0.001] {
+                add("quiet-\(Int(seconds))-\(Int(level * 10_000))", noise(seconds).map { $0 * level })
+            }
         }
         for hertz in [50.0, 100, 150, 200, 300, 440, 500, 700, 1_000, 1_500, 2_000, 2_500, 3_000, 4_000, 5_000, 6_000] {
             for seconds in [2.0, 7] {
@@ -49,7 +51,7 @@ struct Soundless {
         for seconds in [2.0, 5, 8, 12] {
             for level in [0.01, 0.1, 0.3] {
                 let white = noise(seconds)
-                let name = "\(Int(seconds))-\(level)"
+                let name = "\(Int(seconds))-\(Int(level * 100))"
                 add("white-\(name)", white.map { $0 * level * 0.3 })
                 add("brown-\(name)", Self.brown(white), peak: level)
                 add("pink-\(name)", pink(seconds), peak: level)
