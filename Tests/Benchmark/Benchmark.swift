@@ -47,7 +47,15 @@ import PocketSphinxRecognizer
         Without a word: capture and hour.
         """
 
-    static func main() throws {
+    static func main() {
+        do { try measure() } catch {
+            print("benchmark: \(error)")
+            fflush(nil)
+            exit(1)
+        }
+    }
+
+    private static func measure() throws {
         var words = Array(CommandLine.arguments.dropFirst())
         let step = value(of: "--every", in: &words).flatMap { Int($0) } ?? 1
         let pictures = value(of: "--pictures", in: &words)
