@@ -24,7 +24,7 @@ struct Soundless {
         random = SeededGenerator(seed: seed)
     }
 
-    /// All of them, some 190.
+    /// All of them: 147.
     mutating func pieces() -> [Piece] {
         var pieces: [Piece] = []
         func add(_ name: String, _ samples: [Double], peak: Double? = nil) {
