@@ -64,7 +64,9 @@ struct AccuracyBenchmark {
             case .pocketSphinx, .moonshine: try keep(measure(contender))
             }
         }
-        let results = Contender.all.map(\.name).compactMap(kept)
+        let seconds = try audioSeconds()
+        // Of the same files only.
+        let results = Contender.all.map(\.name).compactMap(kept).filter { abs($0.audioSeconds - seconds) < 0.01 }
         print("\n\(table(results).markdown)")
         try workshop.write(json(results), to: "\(title).json")
         try workshop.write(Plot(results: results).svg, to: "\(title).svg", in: pictures)
