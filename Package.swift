@@ -94,11 +94,11 @@ let package = Package(
         .executableTarget(
             name: "benchmark",
             dependencies: [
-                "Core", "Platform", "Exporting", "FileMicrophone", "PocketSphinxRecognizer", "Appliance", "TestKit",
-                "fieldscribe",
+                "Core", "Platform", "Segmenting", "Recognizing", "Exporting", "FileMicrophone", "MoonshineRecognizer",
+                "PocketSphinxRecognizer", "Appliance", "TestKit", "fieldscribe",
             ],
             path: "Tests/Benchmark",
-            exclude: ["slow-stick"]),
+            exclude: ["README.md", "moonshine-voice.py", "slow-stick"]),
         .target(name: "FaultShim", path: "Tests/FaultShim", linkerSettings: [.linkedLibrary("dl")]),
         .executableTarget(
             name: "chaos", dependencies: ["Core", "Platform", "CSQLite", "fieldscribe"], path: "Tests/Chaos"),

@@ -9,9 +9,10 @@ extension WordErrors {
         self.init(reference: Self.normalized(reference), hypothesis: Self.normalized(hypothesis))
     }
 
-    /// Lower case, letters, digits and apostrophes only; spellings and abbreviations made alike, fillers left out.
+    /// Lower case, letters, digits and apostrophes only; spellings, abbreviations and numbers up to ten made alike; fillers,
+    /// and what stands in angle or square brackets, left out. The same for every engine.
     package static func normalized(_ text: String) -> [String] {
-        text.lowercased().map { $0 == "’" || $0 == "‘" ? "'" : $0 }
+        withoutBrackets(text.lowercased()).replacing("i.e.", with: "that is").map { $0 == "’" || $0 == "‘" ? "'" : $0 }
             .split { !($0.isASCII && ($0.isLetter || $0.isNumber) || $0 == "'") }
             .flatMap { word -> [String] in
                 let word = String(word.drop { $0 == "'" })
@@ -19,6 +20,11 @@ extension WordErrors {
                 guard !bare.isEmpty, !fillers.contains(bare) else { return [] }
                 return (spoken[bare] ?? bare).split(separator: " ").map(String.init)
             }
+    }
+
+    /// Without `<sil>`, `[noise]` and the `(2)` behind a word's other pronunciation.
+    private static func withoutBrackets(_ text: String) -> String {
+        text.replacing(#/<[^>]*>|\[[^\]]*\]/#, with: " ").replacing(#/\([0-9]+\)/#, with: "")
     }
 
     private static let fillers: Set = ["uh", "um", "hmm", "mm"]

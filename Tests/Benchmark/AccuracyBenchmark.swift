@@ -3,14 +3,16 @@ import FoundationEssentials
 import PocketSphinxRecognizer
 import TestKit
 
-/// Word errors, CPU and memory of every profile on the open set, against the stock program file by file; and where that is
-/// asked for, seams and latency.
+/// Word errors, CPU and memory of every engine's profiles on the open set, against the stock program file by file and the
+/// network's own package; and where that is asked for, two workers, seams and latency.
 struct AccuracyBenchmark {
     /// What one way of transcribing came to.
     struct Result: Codable {
         var name: String
         /// Per cent by group; the empty name stands for all.
         var wordErrors: [String: Double]
+        /// Per cent by part of the corpus: `fit`, `judge`.
+        var errorsOfParts: [String: Double]
         /// Per cent by file, of what is counted in no total.
         var apart: [String: Double]
         var cpuSeconds: Double
@@ -18,16 +20,29 @@ struct AccuracyBenchmark {
         var audioSeconds: Double
         /// Of the program and its workers together.
         var peakMegabytes: Double
+        /// Most that was resident of one worker, shared pages included.
+        var workerMegabytes: Double?
+        /// The memory of two workers by that of one, shared pages once.
+        var twoWorkersRatio: Double?
+        /// CPU that loading the model takes, in each file's share of it where each is read by a program of its own.
+        var loadingSeconds: Double?
+        /// Area under the curve and calibration error of the words' confidence on `judge`.
+        var confidence: Confidence?
         /// Of the same files without their pauses.
         var seams: SeamReport.Shares?
         /// Of one reader's files in a row.
         var latency: LatencyBenchmark.Latency?
 
+        struct Confidence: Codable {
+            var areaUnderCurve: Double
+            var calibrationError: Double
+        }
+
         var timesRealTime: Double { cpuSeconds / audioSeconds }
         var overall: Double { wordErrors[""] ?? 0 }
     }
 
-    static let peer = "pocketsphinx_continuous"
+    static let peer = Contender.continuous
 
     let workshop: Workshop
     let corpus: Corpus
@@ -39,32 +54,53 @@ struct AccuracyBenchmark {
     /// Measures everything, or only what is named, prints the tables, and writes `accuracy.json` and `accuracy.svg`. What
     /// is not measured now comes from the last run that did.
     func run(only names: [String]?, pictures: String?) throws {
-        for profile in DecoderProfile.all(among: names) { try keep(measure(profile)) }
-        if names?.contains(Self.peer) ?? true { try keep(measurePeer()) }
-        let results = (DecoderProfile.all.map(\.name) + [Self.peer]).compactMap(kept)
+        for contender in Contender.chosen(among: names, in: workshop) {
+            switch contender.kind {
+            case .continuous: try keep(measurePeer())
+            case .wheel:
+                do { try keep(measureWheel()) } catch let error as DeviceError where error.code == .missing {
+                    print("skipped: \(contender.name); \(error.message)")
+                }
+            case .pocketSphinx, .moonshine: try keep(measure(contender))
+            }
+        }
+        let seconds = try audioSeconds()
+        // Of the same files only.
+        let results = Contender.all.map(\.name).compactMap(kept).filter { abs($0.audioSeconds - seconds) < 0.01 }
         print("\n\(table(results).markdown)")
         try workshop.write(json(results), to: "\(title).json")
         try workshop.write(Plot(results: results).svg, to: "\(title).svg", in: pictures)
     }
 
-    private func measure(_ profile: DecoderProfile) throws -> Result {
-        let name = profile.name
+    private func measure(_ contender: Contender) throws -> Result {
+        let name = contender.name
         let (transcripts, cost) = try workshop.transcribe(
-            corpus.items.map(\.path), profile: name, into: "\(title)-\(name)", samplingMemory: true)
+            corpus.items.map(\.path), by: contender, into: "\(title)-\(name)", samplingMemory: true)
         let confidence = ConfidenceReport(corpus: corpus, transcripts: transcripts)
         print("\nConfidence of \(name):\n\n\(confidence.markdown)")
         var result = Result(
             name: name, wordErrors: percent(transcripts.mapValues(\.text)),
+            errorsOfParts: ofParts(transcripts.mapValues(\.text)),
             apart: try apart { item in
-                try workshop.transcribe([item.path], profile: name, into: "\(title)-apart").transcripts[item.name]?
+                try workshop.transcribe([item.path], by: contender, into: "\(title)-apart").transcripts[item.name]?
                     .text ?? ""
             }, cpuSeconds: cost.cpuSeconds, wallSeconds: cost.wallSeconds, audioSeconds: try audioSeconds(),
-            peakMegabytes: cost.peakTogetherMegabytes)
+            peakMegabytes: cost.peakTogetherMegabytes, workerMegabytes: cost.peakWorkerMegabytes)
+        let judged = ConfidenceReport(corpus: corpus.part("judge"), transcripts: transcripts)
+        if judged.count > 0 {
+            result.confidence = Result.Confidence(
+                areaUnderCurve: judged.areaUnderCurve, calibrationError: judged.calibrationError)
+        }
         guard isComplete else { return result }
-        let seams = try HourBenchmark(workshop: workshop).unpaused(corpus, profile: profile, orders: 1)
+        let memory = try MemoryBenchmark(workshop: workshop, corpus: corpus).measure(contender)
+        result.twoWorkersRatio = memory.ratio
+        guard !contender.isSmallBoard else { return result }
+        let seams = try HourBenchmark(workshop: workshop).unpaused(corpus, by: contender, orders: 1)
         print("Without the pauses: \(seams.text)")
         result.seams = seams.shares
-        if LatencyBenchmark.profiles.contains(name), let reader = try corpus.reader(in: workshop.folder) {
+        if contender.kind == .pocketSphinx, LatencyBenchmark.profiles.contains(name),
+            let reader = try corpus.reader(in: workshop.folder)
+        {
             result.latency = try LatencyBenchmark(workshop: workshop).measure(reader.path, profile: name)
         }
         return result
@@ -73,7 +109,8 @@ struct AccuracyBenchmark {
     private func measurePeer() throws -> Result {
         var texts: [String: String] = [:]
         var result = Result(
-            name: Self.peer, wordErrors: [:], apart: try apart { try workshop.peer($0.path).text }, cpuSeconds: 0,
+            name: Self.peer, wordErrors: [:], errorsOfParts: [:],
+            apart: try apart { try workshop.peer($0.path).text }, cpuSeconds: 0,
             wallSeconds: 0, audioSeconds: try audioSeconds(),
             peakMegabytes: 0)
         for item in corpus.items {
@@ -84,7 +121,27 @@ struct AccuracyBenchmark {
             result.peakMegabytes = max(result.peakMegabytes, cost.peakMegabytes)
         }
         result.wordErrors = percent(texts)
+        result.errorsOfParts = ofParts(texts)
+        // It takes one file, and so loads its model for each; a tenth of a second without any sound costs little else.
+        let nothing = "\(workshop.folder)/nothing.wav"
+        try sox(["-n", "-r", "16000", "-c", "1", "-b", "16", nothing, "trim", "0", "0.1"])
+        result.loadingSeconds = try workshop.peer(nothing).cost.cpuSeconds * Double(corpus.items.count - 1)
         return result
+    }
+
+    private func measureWheel() throws -> Result {
+        let (texts, cost) = try workshop.wheel(corpus.items.map(\.path))
+        let apart = try workshop.wheel(corpus.apart.map(\.path)).texts
+        return Result(
+            name: Contender.wheel, wordErrors: percent(texts), errorsOfParts: ofParts(texts),
+            apart: self.apart { apart[$0.name] ?? "" }, cpuSeconds: cost.cpuSeconds, wallSeconds: cost.wallSeconds,
+            audioSeconds: try audioSeconds(), peakMegabytes: cost.peakTogetherMegabytes)
+    }
+
+    private func ofParts(_ texts: [String: String]) -> [String: Double] {
+        Corpus.partNames.reduce(into: [:]) { rates, name in
+            rates[name] = corpus.part(name).errors(of: texts)[""]?.percent
+        }
     }
 
     private func apart(_ text: (Corpus.Item) throws -> String) rethrows -> [String: Double] {
@@ -120,12 +177,32 @@ struct AccuracyBenchmark {
         for name in corpus.apart.map(\.name) {
             row("word errors, \(name), apart, %") { $0.apart[name].map { shown($0, 1) } ?? "-" }
         }
-        let peer = results.last { $0.name == Self.peer }
-        if let peer { row("by the peer's") { shown($0.overall / peer.overall, 2) } }
+        for part in Corpus.partNames {
+            row("word errors, \(part), %") { $0.errorsOfParts[part].map { shown($0, 1) } ?? "-" }
+        }
+        let peers = Contender.peers.compactMap { peer in results.first { $0.name == peer.name } }
+        for peer in peers {
+            row("word errors, all, by \(peer.name)'s") { shown($0.overall / peer.overall, 2) }
+            for part in Corpus.partNames {
+                guard let errors = peer.errorsOfParts[part] else { continue }
+                row("\(part), by \(peer.name)'s") { $0.errorsOfParts[part].map { shown($0 / errors, 2) } ?? "-" }
+            }
+        }
         row("CPU, x real time") { shown($0.timesRealTime, 3) }
-        if let peer { row("by the peer's") { shown($0.cpuSeconds / peer.cpuSeconds, 2) } }
+        for peer in peers {
+            row("CPU by \(peer.name)'s") { shown($0.cpuSeconds / peer.cpuSeconds, 2) }
+            if let loading = peer.loadingSeconds {
+                row("CPU by \(peer.name)'s, its model loaded once") {
+                    shown(($0.cpuSeconds - ($0.loadingSeconds ?? 0)) / (peer.cpuSeconds - loading), 2)
+                }
+            }
+        }
         row("wall, x real time") { shown($0.wallSeconds / $0.audioSeconds, 3) }
-        row("peak memory, MB") { shown($0.peakMegabytes, 0) }
+        row("peak memory of all, MB") { shown($0.peakMegabytes, 0) }
+        row("peak memory of a worker, MB") { $0.workerMegabytes.map { shown($0, 0) } ?? "-" }
+        row("memory of two workers by one's") { $0.twoWorkersRatio.map { shown($0, 2) } ?? "-" }
+        row("confidence on judge: AUC") { $0.confidence.map { shown($0.areaUnderCurve, 3) } ?? "-" }
+        row("confidence on judge: calibration error") { $0.confidence.map { shown($0.calibrationError, 3) } ?? "-" }
         guard results.contains(where: { $0.seams != nil }) else { return table }
         func row(_ name: String, _ figure: (Result) -> Double?, _ decimals: Int) {
             row(name) { figure($0).map { shown($0, decimals) } ?? "-" }

@@ -8,29 +8,38 @@ import PocketSphinxRecognizer
 @main struct Benchmark {
     private static let usage = """
         usage: benchmark [capture|appliance|export|hour|seams|memory|recognition|accuracy|speakers|latency|robustness
-                         |music|vocabulary|punctuation|alignment|calibrate]
-                         [--every N] [--only NAMES] [--pictures FOLDER] [--program FILE] [--to FOLDER]
+                         |music|unpaused|silence|vocabulary|names|punctuation|alignment|calibrate]
+                         [--every N] [--only NAMES] [--engine NAME] [--model DIR] [--pictures FOLDER]
+                         [--program FILE] [--to FOLDER]
           capture     an hour to the card, against arecord
           appliance   how soon lamp and microphone answer a press; what it takes while it waits and while it records
           export      the field hour to the folder that --to names, read back, against cp and sync
           hour        the field hour with two workers, against pocketsphinx_continuous; with the seams
           seams       the same without the peer; and of speech whose pauses were taken out, of every profile
-          memory      what a second worker costs
-          accuracy    word errors, CPU, memory and confidence of every profile, against pocketsphinx_continuous;
-                      writes accuracy.json, and accuracy.svg into the folder that --pictures names
-          recognition accuracy, with the seams and the latency of every profile
+          memory      what a worker and a second one hold
+          accuracy    word errors, CPU, memory and confidence of every profile of PocketSphinx and Moonshine, against
+                      pocketsphinx_continuous and the network's own package, moonshine-voice of PyPI; writes accuracy.json, and accuracy.svg into the folder that --pictures names
+          recognition accuracy, with two workers, the seams and the latency of every profile
           speakers    accuracy with each speaker's files as one recording, as a second pass finds them
-          latency     from the end of speech to its committed text, in real time
+          latency     from the end of speech to its committed text, in real time; to its provisional text, and from the
+                      closing of a group to its final text
           robustness  quiet, noisy, clipped, filtered sound, other rates
           music       what is written down of melodies
+          unpaused    30 minutes without a pause
+          silence     what is written down where nobody speaks, what is lost of speech, other languages
           vocabulary  a vocabulary's words, said by espeak-ng, and speech without them
+          names       names that are said in the open set, in a list with a hundred others
           punctuation where a reader's sentences end
           alignment   where words were said that are known, against where they were put
           calibrate   the constants of Calibration.swift
           --every N   only each Nth file of the open set
-          --only live,final,quick,pocketsphinx_continuous
-                      accuracy and recognition measure these, and take the others from its last run; seams and
-                      calibrate measure these alone
+          --only live,final,quick,moonshine-live,moonshine-fast,moonshine-small,pocketsphinx_continuous,moonshine-voice
+                      accuracy, recognition and hour measure these, and take the others from their last run; the
+                      others measure these alone
+          --engine pocketsphinx|moonshine
+                      whose constants calibrate fits
+          --model DIR Moonshine's model, as deploy/model moonshine-tiny-en --folder DIR leaves it; else that of
+                      FIELDSCRIBE_TEST_MODEL; without it Moonshine is skipped
           --program FILE
                       measures that executable, such as a package's, in the place of the one built here
           --to FOLDER
@@ -38,19 +47,30 @@ import PocketSphinxRecognizer
         Without a word: capture and hour.
         """
 
-    static func main() throws {
+    static func main() {
+        do { try measure() } catch {
+            print("benchmark: \(error)")
+            fflush(nil)
+            exit(1)
+        }
+    }
+
+    private static func measure() throws {
         var words = Array(CommandLine.arguments.dropFirst())
         let step = value(of: "--every", in: &words).flatMap { Int($0) } ?? 1
         let pictures = value(of: "--pictures", in: &words)
         let program = value(of: "--program", in: &words)
         let target = value(of: "--to", in: &words)
+        let (engine, model) = (value(of: "--engine", in: &words), value(of: "--model", in: &words))
         let only = value(of: "--only", in: &words)?.split(separator: ",").map(String.init)
         if words.isEmpty { words = ["capture", "hour"] }
         for word in words {
             guard
                 [
                     "capture", "appliance", "export", "hour", "seams", "memory", "recognition", "accuracy", "speakers",
-                    "latency", "robustness", "music", "vocabulary", "punctuation", "alignment", "calibrate",
+                    "latency", "robustness", "music", "unpaused", "silence", "vocabulary", "names", "punctuation",
+                    "alignment",
+                    "calibrate",
                 ]
                 .contains(word)
             else {
@@ -58,7 +78,7 @@ import PocketSphinxRecognizer
                 exit(word == "--help" ? 0 : 2)
             }
         }
-        let workshop = try Workshop(program: program)
+        let workshop = try Workshop(program: program, model: model)
         for word in words {
             defer { fflush(nil) }
             if word == "capture" {
@@ -73,28 +93,45 @@ import PocketSphinxRecognizer
                 print("skipped: \(word); \(Corpus.folder) is not there")
                 continue
             }
+            func chosen(_ contenders: [Contender] = Contender.all) -> [Contender] {
+                Contender.chosen(contenders, among: only, in: workshop)
+            }
             switch word {
             case "export":
                 try ExportBenchmark(workshop: workshop, target: target ?? workshop.folder)
                     .run(HourBenchmark(workshop: workshop).makeHour().wave)
-            case "hour": try HourBenchmark(workshop: workshop).run(withPeer: true)
+            case "hour": try HourBenchmark(workshop: workshop).run(chosen(), withPeer: true)
             case "seams":
-                try HourBenchmark(workshop: workshop).run(withPeer: false)
-                for profile in DecoderProfile.all(among: only) {
-                    let unpaused = try HourBenchmark(workshop: workshop).unpaused(open, profile: profile, orders: 3)
-                    print("the open set without its pauses, in three orders, \(profile.name): \(unpaused.text)")
+                let hour = chosen()
+                try HourBenchmark(workshop: workshop).run(hour.isEmpty ? [.live] : hour, withPeer: false)
+                for contender in chosen() where !contender.isPeer && !contender.isSmallBoard {
+                    let unpaused = try HourBenchmark(workshop: workshop).unpaused(open, by: contender, orders: 3)
+                    print("the open set without its pauses, in three orders, \(contender.name): \(unpaused.text)")
                 }
-            case "memory": try HourBenchmark(workshop: workshop).memory(open)
-            case "robustness": try RobustnessBenchmark(workshop: workshop, corpus: open).run()
-            case "music": try RobustnessBenchmark(workshop: workshop, corpus: open).music()
+            case "memory": try MemoryBenchmark(workshop: workshop, corpus: open).run(chosen())
+            case "robustness":
+                try RobustnessBenchmark(workshop: workshop, corpus: open, chosen(Self.readers)).run()
+            case "music": try RobustnessBenchmark(workshop: workshop, corpus: open, chosen()).music()
+            case "unpaused":
+                try HourBenchmark(workshop: workshop)
+                    .longUnpaused(open, chosen(Self.readers + Contender.peers), minutes: 30 / Double(max(1, step)))
+            case "silence":
+                try SilenceBenchmark(workshop: workshop, corpus: open, step: max(1, step)).run(chosen(Self.readers))
+            case "names": try NamesBenchmark(workshop: workshop, corpus: open).run(chosen(Self.readers))
             case "vocabulary": try VocabularyBenchmark(workshop: workshop, corpus: open).run()
             case "punctuation": try PunctuationBenchmark(workshop: workshop, corpus: open).run()
             case "alignment": try AlignmentBenchmark(workshop: workshop, corpus: open).run()
-            case "calibrate": try CalibrationBenchmark(corpus: open).run(only: only)
+            case "calibrate":
+                if engine == "moonshine" {
+                    try MoonshineCalibration(workshop: workshop, corpus: open).run(chosen(Contender.moonshine))
+                } else {
+                    try CalibrationBenchmark(corpus: open).run(only: only)
+                }
             case "latency":
-                if let reader = try open.reader(in: workshop.folder) {
+                if only == nil, let reader = try open.reader(in: workshop.folder) {
                     try LatencyBenchmark(workshop: workshop).run(reader.path)
                 }
+                try ProvisionalBenchmark(workshop: workshop, corpus: open).run(chosen(Self.readers))
             case "speakers":
                 let speakers = try open.joined(in: workshop.folder)
                 try AccuracyBenchmark(workshop: workshop, corpus: speakers, title: "speakers")
@@ -105,6 +142,9 @@ import PocketSphinxRecognizer
             }
         }
     }
+
+    /// What is compared where not every profile matters.
+    private static let readers = [Contender.live] + Contender.moonshine
 
     /// Real speech of the Debian package pocketsphinx-testdata; behind its end the microphone is silent.
     private static let speech =

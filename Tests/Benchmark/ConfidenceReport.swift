@@ -1,3 +1,4 @@
+import Glibc
 import TestKit
 
 /// How far the confidence of words can be believed.
@@ -19,6 +20,17 @@ struct ConfidenceReport {
                 }
             }
         }
+    }
+
+    /// For words that were judged elsewhere.
+    init(words: [(confidence: Double, isRight: Bool)]) { self.words = words }
+
+    var count: Int { words.count }
+
+    /// Minus the logarithm of the chance that was given to what came true, in the middle.
+    var logLoss: Double {
+        words.reduce(0) { $0 - log(max(1e-9, $1.isRight ? $1.confidence : 1 - $1.confidence)) }
+            / Double(max(1, words.count))
     }
 
     /// The chance that a right word has more confidence than a wrong one.

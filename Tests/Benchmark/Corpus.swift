@@ -23,6 +23,15 @@ struct Corpus {
     var items: [Item]
     /// What is told of by itself and counted in no total.
     var apart: [Item] = []
+    /// The part that each file belongs to, by its name: `fit`, on which constants are chosen, or `judge`.
+    var parts: [String: String] = [:]
+
+    static let partNames = ["fit", "judge"]
+
+    /// The files of a part.
+    func part(_ name: String) -> Corpus {
+        Corpus(items: items.filter { parts[$0.name] == name }, parts: parts)
+    }
 
     var groups: [String] { Set(items.map(\.group)).sorted() }
 
@@ -34,13 +43,19 @@ struct Corpus {
             let fields = line.split(separator: "\t", maxSplits: 1).map(String.init)
             return fields.count == 2 ? Item(path: "\(folder)/open/\(fields[0])", text: fields[1]) : nil
         }
+        let split = (try? lines("\(folder)/open/split.tsv")) ?? []
+        let parts = split.compactMap { line -> (String, String)? in
+            let fields = line.split(separator: "\t").map(String.init)
+            return fields.count == 2 ? (Item(path: fields[0], text: "").name, fields[1]) : nil
+        }
         return Corpus(
-            items: all.filter { !$0.name.contains(apart) }, apart: all.filter { $0.name.contains(apart) })
+            items: all.filter { !$0.name.contains(apart) }, apart: all.filter { $0.name.contains(apart) },
+            parts: Dictionary(parts) { $1 })
     }
 
     /// Every `step`th file: a smaller set of the same kind.
     func every(_ step: Int) -> Corpus {
-        Corpus(items: items.enumerated().filter { $0.offset % step == 0 }.map(\.element), apart: apart)
+        Corpus(items: items.enumerated().filter { $0.offset % step == 0 }.map(\.element), apart: apart, parts: parts)
     }
 
     /// Each group's speakers as one recording: their files in a row with a second of silence between each two.

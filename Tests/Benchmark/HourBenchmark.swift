@@ -1,50 +1,192 @@
 import Core
-import PocketSphinxRecognizer
+import FoundationEssentials
 import TestKit
 
 /// An hour of field recording, made from the open set: two workers against the stock program, and the seams.
 struct HourBenchmark {
+    /// What one way of transcribing made of the hour.
+    private struct Result: Codable {
+        var name: String
+        var wordErrors: Double
+        var wallSeconds: Double
+        var cpuSeconds: Double
+        var peakMegabytes = 0.0
+        /// Utterances of the reference in whose time none of their words was written.
+        var missed: [String]?
+        var utterances = 0
+        /// Words twice in a row, of which the reference has one.
+        var doubled: [String]?
+        var seams: String?
+    }
+
+    /// What is said in the hour, and when, in seconds.
+    private struct Spoken {
+        var start: Double
+        var end: Double
+        var text: String
+    }
+
     let workshop: Workshop
 
-    func run(withPeer: Bool) throws {
+    /// Measures what is named; the others' figures are of their last run. The peer is left out unless it is named or wanted.
+    func run(_ contenders: [Contender], withPeer: Bool) throws {
         let (wave, times) = try makeHour()
-        let reference = try lines(times).dropFirst().map { $0.split(separator: "\t")[2] }.joined(separator: " ")
-        let (transcripts, ours) = try workshop.transcribe(
-            [wave], profile: "live", jobs: 2, into: "hour", samplingMemory: true)
-        guard let transcript = transcripts["field1h"] else { return }
-        let rate = WordErrorRate(reference: reference, hypothesis: transcript.text).percent
-        var seams = try SeamReport(profile: .live)
-        try seams.add(transcript, wave: wave)
-        if withPeer {
-            let peer = try workshop.peer(wave)
-            var table = Table("the field hour", "fieldscribe", "peer", "ratio")
-            table.compare("transcribe --jobs 2: wall s", ours.wallSeconds, peer.cost.wallSeconds)
-            table.compare("CPU s", ours.cpuSeconds, peer.cost.cpuSeconds)
-            table.compare(
-                "word errors, %", rate, WordErrorRate(reference: reference, hypothesis: peer.text).percent)
-            print(table.markdown)
-        } else {
-            print("\(shown(rate, 1)) % word errors, \(shown(ours.cpuSeconds, 1)) CPU s")
+        let spoken = try lines(times).dropFirst().compactMap { line -> Spoken? in
+            let fields = line.split(separator: "\t").map(String.init)
+            guard fields.count > 2, let start = Double(fields[0]), let end = Double(fields[1]) else { return nil }
+            return Spoken(start: start, end: end, text: fields[2])
         }
-        print(seams.text)
+        let reference = spoken.map(\.text).joined(separator: " ")
+        for contender in contenders where contender.kind != .wheel && !contender.isSmallBoard {
+            if contender.kind == .continuous {
+                guard withPeer else { continue }
+                let peer = try workshop.peer(wave)
+                try keep(
+                    Result(
+                        name: contender.name,
+                        wordErrors: WordErrorRate(reference: reference, hypothesis: peer.text).percent,
+                        wallSeconds: peer.cost.wallSeconds, cpuSeconds: peer.cost.cpuSeconds,
+                        peakMegabytes: peer.cost.peakMegabytes))
+                continue
+            }
+            let (transcripts, cost) = try workshop.transcribe(
+                [wave], by: contender, jobs: 2, into: "hour-\(contender.name)", samplingMemory: true)
+            guard let transcript = transcripts["field1h"] else { continue }
+            var seams = try SeamReport(contender, in: workshop)
+            try seams.add(transcript, wave: wave)
+            try keep(
+                Result(
+                    name: contender.name,
+                    wordErrors: WordErrorRate(reference: reference, hypothesis: transcript.text).percent,
+                    wallSeconds: cost.wallSeconds, cpuSeconds: cost.cpuSeconds,
+                    peakMegabytes: cost.peakTogetherMegabytes, missed: missed(spoken, transcript),
+                    utterances: spoken.count, doubled: doubled(reference, transcript), seams: seams.text))
+        }
+        tell(Contender.all.map(\.name).compactMap(kept))
+    }
+
+    private func tell(_ results: [Result]) {
+        let peer = results.first { $0.name == Contender.continuous }
+        var table = Table(
+            "the field hour, --jobs 2", "word errors, %", "wall s", "by the peer's", "CPU s", "by the peer's",
+            "peak memory of all, MB", "utterances without a right word", "words twice")
+        for result in results {
+            table.add([
+                result.name, shown(result.wordErrors, 1), shown(result.wallSeconds, 1),
+                peer.map { shown(result.wallSeconds / $0.wallSeconds, 3) } ?? "-", shown(result.cpuSeconds, 1),
+                peer.map { shown(result.cpuSeconds / $0.cpuSeconds, 3) } ?? "-", shown(result.peakMegabytes, 0),
+                result.missed.map { "\($0.count) of \(result.utterances)" } ?? "-",
+                result.doubled.map { "\($0.count)" } ?? "-",
+            ])
+        }
+        print(table.markdown)
+        for result in results {
+            for text in result.missed ?? [] { print("\(result.name) has no word of \(text)") }
+            for text in result.doubled ?? [] { print("\(result.name) has twice: \(text)") }
+            if let seams = result.seams { print("\(result.name): \(seams)") }
+        }
+    }
+
+    /// Utterances in whose time, half a second more at either end, none of their words was written, with what was.
+    private func missed(_ spoken: [Spoken], _ transcript: TranscriptFile) -> [String] {
+        let words = transcript.segments.flatMap(\.words)
+        return spoken.compactMap { utterance in
+            let said = Set(WordErrorRate.normalized(utterance.text))
+            let written = words.filter { word in
+                let middle = (word.start + word.end) / 2
+                return middle > utterance.start - 0.5 && middle < utterance.end + 0.5
+            }.map(\.text)
+            guard written.allSatisfy({ said.isDisjoint(with: WordErrorRate.normalized($0)) }) else { return nil }
+            let instead = written.isEmpty ? "nothing" : written.joined(separator: " ")
+            return "\(shown(utterance.start, 1)) s: \(utterance.text); it has \(instead)"
+        }
+    }
+
+    /// Words put in beside the same word, where the reference has it once.
+    private func doubled(_ reference: String, _ transcript: TranscriptFile) -> [String] {
+        let words = transcript.segments.flatMap(\.words).flatMap { word in
+            WordErrorRate.normalized(word.text).map { (text: $0, start: word.start) }
+        }
+        let texts = words.map(\.text)
+        return WordErrorRate.align(WordErrorRate.normalized(reference), texts).compactMap { step in
+            guard case .inserted(let index) = step,
+                (index > 0 && texts[index - 1] == texts[index])
+                    || (index + 1 < texts.count && texts[index + 1] == texts[index])
+            else { return nil }
+            return "\(texts[index]) at \(shown(words[index].start, 1)) s"
+        }
+    }
+
+    private func keep(_ result: Result) throws { try workshop.write(json(result), to: "hour-\(result.name).json") }
+
+    private func kept(_ name: String) -> Result? {
+        (try? lines("\(workshop.folder)/hour-\(name).json")).flatMap {
+            try? JSONDecoder().decode(Result.self, from: Data($0.joined(separator: "\n").utf8))
+        }
     }
 
     /// The open set without its pauses, in as many orders: in speech that goes on and on there are seams enough to count.
-    func unpaused(_ corpus: Corpus, profile: DecoderProfile, orders: Int) throws -> SeamReport {
-        var seams = try SeamReport(profile: profile)
+    func unpaused(_ corpus: Corpus, by contender: Contender, orders: Int) throws -> SeamReport {
+        var seams = try SeamReport(contender, in: workshop)
         for step in 1...orders {
-            let name = "unpaused-\(step)"
+            let (name, _) = try makeUnpaused(corpus, step)
             let wave = "\(workshop.folder)/\(name).wav"
-            let items = (0..<step).flatMap { first in
-                stride(from: first, to: corpus.items.count, by: step).map { corpus.items[$0] }
-            }
-            try sox(
-                ["-D"] + items.map(\.path) + [wave] + ["silence", "1", "0.1", "-40d", "-1", "0.15", "-40d"])
-            let transcripts = try workshop.transcribe([wave], profile: profile.name, jobs: 2, into: name).transcripts
+            let transcripts = try workshop.transcribe(
+                [wave], by: contender, jobs: 2, into: "\(name)-\(contender.name)"
+            ).transcripts
             guard let transcript = transcripts[name] else { continue }
             try seams.add(transcript, wave: wave)
         }
         return seams
+    }
+
+    /// Half an hour and more without a pause, against the stock program.
+    func longUnpaused(_ corpus: Corpus, _ contenders: [Contender], minutes: Double = 30) throws {
+        var (paths, reference, seconds, step) = ([String](), "", 0.0, 1)
+        while seconds < minutes * 60, step < 20 {
+            let (name, items) = try makeUnpaused(corpus, step)
+            let path = "\(workshop.folder)/\(name).wav"
+            paths.append(path)
+            reference += items.map(\.text).joined(separator: " ") + " "
+            seconds += Double(try SeamReport.samples(path).count) / Double(SamplePosition.rate)
+            step += 1
+        }
+        let wave = "\(workshop.folder)/without-pauses.wav"
+        try sox(["-D"] + paths + [wave])
+        var table = Table(
+            "\(shown(seconds / 60, 1)) min without a pause", "word errors, %", "CPU, x real time", "seams")
+        for contender in contenders where contender.kind != .wheel && !contender.isSmallBoard {
+            if contender.kind == .continuous {
+                let peer = try workshop.peer(wave)
+                table.add([
+                    contender.name, shown(WordErrorRate(reference: reference, hypothesis: peer.text).percent, 1),
+                    shown(peer.cost.cpuSeconds / seconds, 3), "-",
+                ])
+                continue
+            }
+            let (transcripts, cost) = try workshop.transcribe(
+                [wave], by: contender, jobs: 2, into: "without-pauses-\(contender.name)")
+            guard let transcript = transcripts["without-pauses"] else { continue }
+            var seams = try SeamReport(contender, in: workshop)
+            try seams.add(transcript, wave: wave)
+            table.add([
+                contender.name, shown(WordErrorRate(reference: reference, hypothesis: transcript.text).percent, 1),
+                shown(cost.cpuSeconds / seconds, 3), seams.text,
+            ])
+        }
+        print(table.markdown)
+    }
+
+    /// The open set in a row without its pauses, every `step`th file first.
+    private func makeUnpaused(_ corpus: Corpus, _ step: Int) throws -> (name: String, items: [Corpus.Item]) {
+        let name = "unpaused-\(step)"
+        let items = (0..<step).flatMap { first in
+            stride(from: first, to: corpus.items.count, by: step).map { corpus.items[$0] }
+        }
+        try sox(
+            ["-D"] + items.map(\.path) + ["\(workshop.folder)/\(name).wav"]
+                + ["silence", "1", "0.1", "-40d", "-1", "0.15", "-40d"])
+        return (name, items)
     }
 
     /// The hour, and what was said in it when.
@@ -55,20 +197,5 @@ struct HourBenchmark {
         ])
         guard made.status == 0 else { throw DeviceError(.failed, "benchmark", "make_field1h.py failed") }
         return (wave, times)
-    }
-
-    /// What a second worker costs in memory, on the same files.
-    func memory(_ corpus: Corpus) throws {
-        let paths = corpus.items.filter { $0.group == "lj" }.map(\.path)
-        var table = Table("workers", "peak MB together", "by one worker's")
-        var one = 0.0
-        for jobs in [1, 2] {
-            let cost = try workshop.transcribe(
-                paths, profile: "live", jobs: jobs, into: "memory", samplingMemory: true
-            ).cost
-            if jobs == 1 { one = cost.peakTogetherMegabytes }
-            table.add(["\(jobs)", shown(cost.peakTogetherMegabytes, 0), shown(cost.peakTogetherMegabytes / one, 2)])
-        }
-        print(table.markdown)
     }
 }

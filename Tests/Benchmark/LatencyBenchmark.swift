@@ -48,7 +48,7 @@ struct LatencyBenchmark {
         if profile == "quick" { try seemSlow(storage) }
         let seconds = try SeamReport.samples(path).count / SamplePosition.rate
         let command =
-            "'\(workshop.fieldscribe)' record --json --seconds \(seconds) --microphone 'file:\(path)' "
+            "'\(workshop.fieldscribe)' record --json --engine pocketsphinx --seconds \(seconds) --microphone 'file:\(path)' "
             + "--directory '\(storage)' 2>/dev/null"
         guard let output = popen(command, "r") else {
             throw DeviceError(.failed, "popen", status: errno, "the recording cannot be started; run it by hand")
@@ -76,6 +76,7 @@ struct LatencyBenchmark {
     private func seemSlow(_ storage: String) throws {
         var configuration = Configuration()
         configuration.storage.directory = storage
+        configuration.recognizer.engine = "pocketsphinx"
         var statistics = Statistics()
         (statistics.speechSeconds, statistics.cpuSeconds) = (3_600, 3_600)
         BoardSpeed(configuration).keep(statistics, profile: "live")

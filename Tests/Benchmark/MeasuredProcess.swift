@@ -12,6 +12,10 @@ struct MeasuredProcess {
     var peakMegabytes: Double
     /// The most that the program and all below it held together, shared pages once, in megabytes; 0 if not asked for.
     var peakTogetherMegabytes = 0.0
+    /// The same of its decode workers alone.
+    var peakWorkersMegabytes = 0.0
+    /// The most that was resident of one decode worker (VmHWM), shared pages included; 0 if not asked for.
+    var peakWorkerMegabytes = 0.0
 
     /// Runs a program; its output goes to a file, its errors are thrown away.
     ///
@@ -38,7 +42,10 @@ struct MeasuredProcess {
         var status: Int32 = 0
         var usage = rusage()
         while samplingMemory, wait4(id, &status, WNOHANG, &usage) == 0 {
-            peakTogetherMegabytes = max(peakTogetherMegabytes, Self.together(id))
+            let held = Self.held(by: id)
+            peakTogetherMegabytes = max(peakTogetherMegabytes, held.all)
+            peakWorkersMegabytes = max(peakWorkersMegabytes, held.workers)
+            peakWorkerMegabytes = max(peakWorkerMegabytes, held.largestWorker)
             usleep(100_000)
         }
         if !samplingMemory { while wait4(id, &status, 0, &usage) < 0, errno == EINTR {} }
@@ -48,15 +55,25 @@ struct MeasuredProcess {
         peakMegabytes = Double(usage.ru_maxrss) / 1024
     }
 
-    /// What a process and all below it hold, each shared page divided among those who share it.
-    private static func together(_ id: pid_t) -> Double {
+    /// What a process and all below it hold, each shared page divided among those who share it; the same of its decode workers;
+    /// and what was resident at most of one of these.
+    private static func held(by id: pid_t) -> (all: Double, workers: Double, largestWorker: Double) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-        return names.reduce(0) { sum, name in
-            guard let process = pid_t(name), isBelow(process, id) else { return sum }
-            let lines = text("/proc/\(process)/smaps_rollup").split(separator: "\n")
-            let share = lines.first { $0.hasPrefix("Pss:") }?.split(separator: " ").dropFirst().first
-            return sum + (share.flatMap { Double($0) } ?? 0) / 1024
+        return names.reduce(into: (0.0, 0.0, 0.0)) { held, name in
+            guard let process = pid_t(name), isBelow(process, id) else { return }
+            let share = megabytes("Pss", in: "/proc/\(process)/smaps_rollup")
+            held.0 += share
+            guard text("/proc/\(process)/cmdline").contains("decode-worker") else { return }
+            held.1 += share
+            held.2 = max(held.2, megabytes("VmHWM", in: "/proc/\(process)/status"))
         }
+    }
+
+    /// A figure of a file of /proc that gives kilobytes; 0 where it has none.
+    static func megabytes(_ name: String, in path: String) -> Double {
+        let line = text(path).split(separator: "\n").first { $0.hasPrefix("\(name):") }
+        let fields = line?.split { $0 == " " || $0 == "\t" }
+        return (fields?.dropFirst().first.flatMap { Double($0) } ?? 0) / 1_024
     }
 
     private static func isBelow(_ process: pid_t, _ id: pid_t) -> Bool {

@@ -36,7 +36,7 @@ struct Plot {
         parts.append(text(width - right, height - 8, "CPU seconds for a second of audio", anchor: "end"))
         parts.append(text(left, 14, "word errors, %", anchor: "start"))
         for result in results {
-            let kind = result.name == AccuracyBenchmark.peer ? "peer" : "ours"
+            let kind = Contender.peers.map(\.name).contains(result.name) ? "peer" : "ours"
             let (cx, cy) = (x(result.timesRealTime), y(result.overall))
             parts.append("<circle class=\"\(kind)\" cx=\"\(shown(cx, 1))\" cy=\"\(shown(cy, 1))\" r=\"6\"/>")
             let isRight = cx > width * 0.5

@@ -2,13 +2,20 @@ import Core
 import FoundationEssentials
 import Glibc
 import Platform
-import PocketSphinxRecognizer
 import TestKit
 
 /// Word errors when the sound is not as it should be: quiet, noisy, clipped, with an offset, of other rates.
 struct RobustnessBenchmark {
     let workshop: Workshop
     let corpus: Corpus
+    /// What reads; peers and the small board's are left out.
+    var contenders: [Contender]
+
+    init(workshop: Workshop, corpus: Corpus, _ contenders: [Contender]) {
+        self.workshop = workshop
+        self.corpus = corpus
+        self.contenders = contenders.filter { !$0.isPeer && !$0.isSmallBoard }
+    }
 
     /// What is done to a file, in sox's words; `%` stands for the file that comes out.
     private static let conditions: [(name: String, input: [String], effects: [String])] = [
@@ -25,7 +32,7 @@ struct RobustnessBenchmark {
     ]
 
     func run() throws {
-        var table = Table("sound", "word errors, %")
+        var table = Table(["word errors, %"] + contenders.map(\.name))
         for (index, condition) in Self.conditions.enumerated() {
             try measure(condition.name, index, into: &table) { item, path in
                 ["-D", item.path] + condition.input + [path] + condition.effects
@@ -59,9 +66,15 @@ struct RobustnessBenchmark {
             try sox(command(item, path), of: item.path)
             paths.append(path)
         }
-        let transcripts = try workshop.transcribe(paths, profile: "live", into: "robust-\(index)").transcripts
-        let errors = corpus.errors(of: transcripts.mapValues(\.text))[""] ?? WordErrorRate()
-        table.add([name, shown(errors.percent, 1)])
+        table.add(
+            [name]
+                + (try contenders.map { contender in
+                    let transcripts = try workshop.transcribe(
+                        paths, by: contender, into: "robust-\(index)-\(contender.name)"
+                    ).transcripts
+                    let errors = corpus.errors(of: transcripts.mapValues(\.text))[""] ?? WordErrorRate()
+                    return shown(errors.percent, 1)
+                }))
     }
 
     /// What is written down of melodies in which nobody sings.
@@ -75,12 +88,12 @@ struct RobustnessBenchmark {
             try sox(["-t", "raw", "-r", "16000", "-e", "signed", "-b", "16", "-c", "1", raw, path])
             return path
         }
-        for profile in DecoderProfile.all.map(\.name) {
-            let transcripts = try workshop.transcribe(paths, profile: profile, into: "music-\(profile)").transcripts
+        for contender in contenders {
+            let transcripts = try workshop.transcribe(paths, by: contender, into: "music-\(contender.name)").transcripts
             let words = transcripts.values.map { $0.segments.flatMap(\.words) }
             let all = words.flatMap { $0 }
             print(
-                "of \(Self.melodies) random melodies \(profile) gave words to \(words.count { !$0.isEmpty }): "
+                "of \(Self.melodies) random melodies \(contender.name) gave words to \(words.count { !$0.isEmpty }): "
                     + "\(all.count) together, \(all.count { $0.confidence > 0.5 }) of them above one half")
         }
     }

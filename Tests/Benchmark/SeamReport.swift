@@ -1,6 +1,8 @@
 import Core
 import FileMicrophone
+import MoonshineRecognizer
 import PocketSphinxRecognizer
+import Recognizing
 
 /// Words lost and doubled where one session went over into the next.
 ///
@@ -41,7 +43,7 @@ struct SeamReport {
         }
     }
 
-    private let recognizer: PocketSphinxRecognizer
+    private let read: (UnsafeBufferPointer<Int16>) throws -> [Word]
     private var seams = 0
     private var atSeams = Findings()
     private var within = Findings()
@@ -57,10 +59,18 @@ struct SeamReport {
             doubledElsewhere: elsewhere.doubled)
     }
 
-    /// - Parameter profile: the one that wrote the transcripts to be judged.
-    init(profile: DecoderProfile) throws {
-        recognizer = try PocketSphinxRecognizer(
-            model: PocketSphinxModel(folder: PocketSphinxModel.debian), profile: profile)
+    /// - Parameter contender: the one that wrote the transcripts to be judged, which reads around their seams, too.
+    init(_ contender: Contender, in workshop: Workshop) throws {
+        switch contender.kind {
+        case .moonshine:
+            let timed = TimedRecognizer(
+                MoonshineRecognizer(try contender.moonshineReader(in: workshop)),
+                timing: try ForcedAligner(model: PocketSphinxModel(folder: PocketSphinxModel.debian)),
+                voice: VoiceReading())
+            read = { try timed.read($0, ReadingRequest()).words }
+        case .pocketSphinx, .continuous, .wheel:
+            read = try contender.reader(in: workshop) ?? { _ in [] }
+        }
     }
 
     /// Judges the seams of another transcript.
@@ -87,20 +97,20 @@ struct SeamReport {
         let to = min(samples.count, Int((moment + Self.around) * rate))
         let offset = Double(from) / rate
         let whole = try samples[from..<to].withUnsafeBufferPointer {
-            try recognizer.recognize($0, from: nil, alternatives: 0) { _ throws(DeviceError) in }
-        }.words
+            try read($0)
+        }
         for word in whole {
             let (start, end) = (offset + word.range.start.seconds, offset + word.range.end.seconds)
             let middle = (start + end) / 2
             let told = words.reduce(0) { $0 + max(0, min($1.end, end) - max($1.start, start)) }
             guard abs(middle - moment) <= Self.near, told * 2 < end - start,
-                !Self.isHeard(word.text, near: middle, in: words)
+                !Self.isHeard(word.key, near: middle, in: words)
             else { continue }
             findings.lost.append("\(word.text) at \(shown(middle, 2)) s")
         }
-        if let before = words.last(where: { $0.end <= moment })?.text,
-            before == words.first(where: { $0.start >= moment })?.text,
-            !zip(whole, whole.dropFirst()).contains(where: { $0.text == before && $1.text == before })
+        if let before = words.last(where: { $0.end <= moment })?.key,
+            before == words.first(where: { $0.start >= moment })?.key,
+            !zip(whole, whole.dropFirst()).contains(where: { $0.key == before && $1.key == before })
         {
             findings.doubled.append("\(before) at \(shown(moment, 2)) s")
         }
@@ -108,7 +118,7 @@ struct SeamReport {
 
     /// The same word, timed a little otherwise.
     private static func isHeard(_ word: String, near middle: Double, in words: [TranscriptFile.Word]) -> Bool {
-        words.contains { $0.text == word && abs(($0.start + $0.end) / 2 - middle) < 0.3 }
+        words.contains { $0.key == word && abs(($0.start + $0.end) / 2 - middle) < 0.3 }
     }
 
     static func samples(_ path: String) throws -> [Int16] {

@@ -17,6 +17,11 @@ struct TranscriptFile: Decodable {
         var start: Double
         var end: Double
         var confidence: Double
+        /// Whether its time was spread, since it could not be found.
+        var timeEstimated: Bool?
+
+        /// What it is compared by: without case and marks.
+        var key: String { Core.Word.key(of: text) }
     }
 
     var duration: Double
@@ -24,6 +29,8 @@ struct TranscriptFile: Decodable {
     var statistics: Statistics
 
     var text: String { segments.map(\.text).joined(separator: " ") }
+
+    var words: [Word] { segments.flatMap(\.words) }
 
     init(path: String) throws {
         self = try JSONDecoder().decode(Self.self, from: Data(lines(path).joined(separator: "\n").utf8))

@@ -6,27 +6,46 @@ import Platform
 struct Workshop {
     let folder: String
     let fieldscribe: String
+    /// The folder of Moonshine's model; nil where it is not to be measured.
+    let model: String?
 
-    /// - Parameter program: the executable to measure; nil for the one that was built with this one.
-    init(program: String? = nil) throws {
+    /// - Parameters:
+    ///   - program: the executable to measure; nil for the one that was built with this one.
+    ///   - model: a folder as `deploy/model moonshine-tiny-en --folder DIR` leaves it; nil: FIELDSCRIBE_TEST_MODEL.
+    init(program: String? = nil, model: String? = nil) throws {
+        self.model = model ?? getenv("FIELDSCRIBE_TEST_MODEL").map { String(cString: $0) }
         folder = (getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp") + "/fieldscribe-benchmark"
         try makeFolder(folder)
         fieldscribe = try program ?? Self.executable()
     }
 
-    /// Transcribes files into a folder of JSON; returns the transcripts by file name, and what they cost.
+    /// Transcribes files into a folder of JSON with a profile of PocketSphinx.
     func transcribe(
         _ paths: [String], profile: String, jobs: Int = 1, into name: String, samplingMemory: Bool = false,
         options: [String] = []
     ) throws -> (transcripts: [String: TranscriptFile], cost: MeasuredProcess) {
+        let contender = Contender(name: profile, kind: .pocketSphinx, profile: profile)
+        return try transcribe(
+            paths, by: contender, jobs: jobs, into: name, samplingMemory: samplingMemory, options: options)
+    }
+
+    /// Transcribes files into a folder of JSON; returns the transcripts by file name, and what they cost.
+    func transcribe(
+        _ paths: [String], by contender: Contender, jobs: Int = 1, into name: String, samplingMemory: Bool = false,
+        options: [String] = []
+    ) throws -> (transcripts: [String: TranscriptFile], cost: MeasuredProcess) {
+        // What was printed is seen while this runs.
+        fflush(nil)
         let output = "\(folder)/\(name)"
         let cost = try MeasuredProcess(
             [
-                fieldscribe, "transcribe", "--jobs", "\(jobs)", "--pass", profile, "--alternatives", "0", "--format",
+                fieldscribe, "transcribe", "--jobs", "\(jobs)", "--pass", contender.profile, "--alternatives", "0",
+                "--format",
                 "json", "--output", output,
-            ] + options + paths, samplingMemory: samplingMemory)
+            ] + contender.options(in: self) + options + paths, environment: contender.environment(in: self),
+            samplingMemory: samplingMemory)
         guard cost.status == 0 else {
-            throw DeviceError(.failed, "benchmark", "transcribe --pass \(profile) failed; run it by hand")
+            throw DeviceError(.failed, "benchmark", "transcribe by \(contender.name) failed; run it by hand")
         }
         var transcripts: [String: TranscriptFile] = [:]
         for path in paths {
@@ -45,6 +64,62 @@ struct Workshop {
         }
         return (try lines(output).joined(separator: " "), cost)
     }
+
+    /// A virtual environment with the network's own Python package, made once.
+    ///
+    /// - Throws: `DeviceError` with `missing` where it cannot be installed.
+    func wheelPython() throws -> String {
+        let cache =
+            (getenv("XDG_CACHE_HOME").map { String(cString: $0) }
+                ?? "\(getenv("HOME").map { String(cString: $0) } ?? "/tmp")/.cache")
+            + "/fieldscribe-benchmark"
+        try makeFolder(cache)
+        let (place, python) = ("\(cache)/moonshine-voice", "\(cache)/moonshine-voice/bin/python3")
+        if try MeasuredProcess([python, "-c", "import moonshine_voice"]).status == 0 { return python }
+        let pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "moonshine-voice==0.0.73"]
+        guard try MeasuredProcess(["python3", "-m", "venv", place]).status == 0,
+            try MeasuredProcess(pip).status == 0,
+            try MeasuredProcess([python, "-c", "import moonshine_voice"]).status == 0
+        else {
+            throw DeviceError(.missing, "pip", "moonshine-voice 0.0.73 cannot be installed into \(place)")
+        }
+        return python
+    }
+
+    /// The network's own Python package on all files at once.
+    func wheel(_ paths: [String]) throws -> (texts: [String: String], cost: MeasuredProcess) {
+        let (python, output) = (try wheelPython(), "\(folder)/\(Contender.wheel).tsv")
+        let cost = try MeasuredProcess(
+            [python, "Tests/Benchmark/moonshine-voice.py"] + paths, output: output, samplingMemory: true)
+        guard cost.status == 0 else {
+            throw DeviceError(.failed, "benchmark", "moonshine-voice.py failed; run it by hand with \(python)")
+        }
+        let texts = try lines(output).map {
+            $0.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+        }
+        return (Dictionary(texts.map { ($0[0], $0.count > 1 ? $0[1] : "") }) { $1 }, cost)
+    }
+
+    /// A library that makes a program think, once it is preloaded, that the board has 512 MB, of which Linux leaves 460.
+    func smallBoard() throws -> String {
+        let (source, library) = ("\(folder)/small-board.c", "\(folder)/small-board.so")
+        try durableReplace(path: source, with: Self.smallBoardSource)
+        guard try MeasuredProcess(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"]).status == 0 else {
+            throw DeviceError(.missing, "cc", "\(source) cannot be compiled; install gcc")
+        }
+        return library
+    }
+
+    private static let smallBoardSource = """
+        #define _GNU_SOURCE
+        #include <dlfcn.h>
+        #include <unistd.h>
+        long sysconf(int name) {
+            long (*next)(int) = (long (*)(int))dlsym(RTLD_NEXT, "sysconf");
+            return name == _SC_PHYS_PAGES ? 460L * 1048576 / next(_SC_PAGESIZE) : next(name);
+        }
+
+        """
 
     /// Writes a report's file beside the others, or into the folder that is given.
     func write(_ text: String, to name: String, in place: String? = nil) throws {

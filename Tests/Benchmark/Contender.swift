@@ -1,0 +1,91 @@
+import Core
+import MoonshineRecognizer
+import PocketSphinxRecognizer
+
+/// A way of transcribing that is compared with the others: an engine with a profile, or a peer.
+struct Contender {
+    enum Kind { case pocketSphinx, moonshine, continuous, wheel }
+
+    /// The stock program.
+    static let continuous = "pocketsphinx_continuous"
+    /// The network's own Python package, with its own cutting.
+    static let wheel = "moonshine-voice"
+
+    /// As `--only` and the tables call it.
+    var name: String
+    var kind: Kind
+    /// One of the engine's; empty for a peer.
+    var profile = ""
+    /// Whether the program is to think that it has a board of 512 MB.
+    var isSmallBoard = false
+
+    var isPeer: Bool { kind == .continuous || kind == .wheel }
+
+    static let pocketSphinx = DecoderProfile.all.map {
+        Contender(name: $0.name, kind: .pocketSphinx, profile: $0.name)
+    }
+    static let moonshine = [
+        Contender(name: "moonshine-live", kind: .moonshine, profile: "live"),
+        Contender(name: "moonshine-fast", kind: .moonshine, profile: "fast"),
+    ]
+    static let small = Contender(name: "moonshine-small", kind: .moonshine, profile: "fast", isSmallBoard: true)
+    static let peers = [
+        Contender(name: continuous, kind: .continuous), Contender(name: wheel, kind: .wheel),
+    ]
+    static let all = pocketSphinx + moonshine + [small] + peers
+
+    /// What `live` is called by in tables beside other engines.
+    static let live = Contender(name: "live", kind: .pocketSphinx, profile: "live")
+
+    /// Those of a list that are named, and can be measured here; who cannot is told.
+    static func chosen(_ contenders: [Contender] = all, among names: [String]?, in workshop: Workshop) -> [Contender] {
+        contenders.filter { contender in
+            guard names?.contains(contender.name) ?? true else { return false }
+            guard contender.kind == .moonshine, workshop.model == nil else { return true }
+            print("skipped: \(contender.name); name its model by --model DIR or FIELDSCRIBE_TEST_MODEL")
+            return false
+        }
+    }
+
+    /// What `transcribe` and `record` are told.
+    func options(in workshop: Workshop) -> [String] {
+        switch kind {
+        case .moonshine: ["--engine", "moonshine"] + (workshop.model.map { ["--model", $0] } ?? [])
+        default: ["--engine", "pocketsphinx"]
+        }
+    }
+
+    /// What its program finds around it.
+    func environment(in workshop: Workshop) throws -> [String: String] {
+        isSmallBoard ? ["LD_PRELOAD": try workshop.smallBoard()] : [:]
+    }
+
+    /// Reads samples in this process, with nothing before it that would tell speech from noise; nil for a peer.
+    func reader(in workshop: Workshop) throws -> ((UnsafeBufferPointer<Int16>) throws -> [Word])? {
+        switch kind {
+        case .pocketSphinx:
+            let profile = DecoderProfile.all.first { $0.name == self.profile } ?? .live
+            let recognizer = try PocketSphinxRecognizer(
+                model: PocketSphinxModel(folder: PocketSphinxModel.debian), profile: profile)
+            return { samples in
+                try recognizer.recognize(samples, from: nil, alternatives: 0) { _ throws(DeviceError) in }.words
+            }
+        case .moonshine:
+            let reader = try moonshineReader(in: workshop)
+            return { samples in
+                let seconds = Double(samples.count) / Double(SamplePosition.rate)
+                return try reader.read(samples, alternatives: 0, speech: seconds).words
+            }
+        case .continuous, .wheel: return nil
+        }
+    }
+
+    /// The network itself.
+    func moonshineReader(in workshop: Workshop) throws -> MoonshineReader {
+        guard let model = workshop.model else {
+            throw DeviceError(.missing, "benchmark", "\(name): name its model by --model DIR")
+        }
+        let profile = MoonshineProfile.all.first { $0.name == self.profile } ?? .live
+        return try MoonshineReader(MoonshineModel(path: model), profile: profile)
+    }
+}

@@ -1,0 +1,83 @@
+import Glibc
+import TestKit
+
+/// Logistic regression by Newton's method.
+struct LogisticFit {
+    struct Sample {
+        var features: [Double]
+        var isRight: Bool
+        var speaker: String
+    }
+
+    /// Pulls the weights to zero, so that few words do not make certain.
+    private static let ridge = 1.0
+
+    let weights: [Double]
+
+    init(weights: [Double]) { self.weights = weights }
+
+    func chance(_ features: [Double]) -> Double {
+        1 / (1 + exp(-zip(weights, features).reduce(0) { $0 + $1.0 * $1.1 }))
+    }
+
+    func loss(_ sample: Sample) -> Double { Self.loss(chance(sample.features), sample.isRight) }
+
+    static func loss(_ chance: Double, _ isRight: Bool) -> Double { -log(max(1e-9, isRight ? chance : 1 - chance)) }
+
+    init(_ samples: [Sample]) {
+        let size = samples.first?.features.count ?? 0
+        var weights = [Double](repeating: 0, count: size)
+        for _ in 0..<20 {
+            var gradient = weights.map { -Self.ridge * $0 }
+            var hessian = (0..<size).map { row in (0..<size).map { $0 == row ? Self.ridge : 0 } }
+            let fit = LogisticFit(weights: weights)
+            for sample in samples {
+                let chance = fit.chance(sample.features)
+                let (miss, spread) = ((sample.isRight ? 1 : 0) - chance, chance * (1 - chance))
+                for row in 0..<size {
+                    gradient[row] += miss * sample.features[row]
+                    for column in 0..<size {
+                        hessian[row][column] += spread * sample.features[row] * sample.features[column]
+                    }
+                }
+            }
+            weights = zip(weights, Self.solve(hessian, gradient)).map(+)
+        }
+        self.weights = weights
+    }
+
+    /// Solves a system whose matrix is symmetric and positive.
+    private static func solve(_ matrix: [[Double]], _ right: [Double]) -> [Double] {
+        var (rows, values) = (matrix, right)
+        let size = values.count
+        for pivot in 0..<size {
+            for row in (pivot + 1)..<max(size, pivot + 1) {
+                let factor = rows[row][pivot] / rows[pivot][pivot]
+                for column in pivot..<size { rows[row][column] -= factor * rows[pivot][column] }
+                values[row] -= factor * values[pivot]
+            }
+        }
+        for row in (0..<size).reversed() {
+            for column in (row + 1)..<max(size, row + 1) { values[row] -= rows[row][column] * values[column] }
+            values[row] /= rows[row][row]
+        }
+        return values
+    }
+
+    /// Words with what they are judged by, right or wrong by the reference.
+    static func samples(_ words: [(text: String, features: [Double])], of item: Corpus.Item) -> [Sample] {
+        let parts = words.indices.flatMap { index in
+            WordErrorRate.normalized(words[index].text).map { (text: $0, word: index) }
+        }
+        let speaker = String(item.name.prefix { $0 != "-" })
+        return WordErrorRate.align(WordErrorRate.normalized(item.text), parts.map(\.text)).compactMap { step in
+            switch step {
+            case .same(_, let index):
+                Sample(features: words[parts[index].word].features, isRight: true, speaker: speaker)
+            case .substituted(_, let index), .inserted(let index):
+                Sample(features: words[parts[index].word].features, isRight: false, speaker: speaker)
+            case .deleted: nil
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import Core
+import MoonshineRecognizer
+
+/// Fits the constants of `WordConfidence` on the corpus's `fit` part and tells them on `judge`, whose speakers the fit has not seen.
+struct MoonshineCalibration {
+    let workshop: Workshop
+    let corpus: Corpus
+
+    func run(_ contenders: [Contender]) throws {
+        var table = Table(
+            "on judge", "words", "right, %", "AUC", "calibration error", "log loss",
+            "by the share of right words alone",
+            "weights")
+        for contender in contenders where contender.kind == .moonshine && !contender.isSmallBoard {
+            let reader = try contender.moonshineReader(in: workshop)
+            var judged: [(confidence: Double, isRight: Bool)] = []
+            let fit = try samples(corpus.part("fit"), reader)
+            let judge = try samples(corpus.part("judge"), reader) { judged += $0 }
+            guard !fit.isEmpty, !judge.isEmpty else {
+                print("skipped: \(contender.name): both parts are needed; take more files")
+                continue
+            }
+            let share = Double(fit.count { $0.isRight }) / Double(fit.count)
+            let blind = judge.reduce(0) { $0 + LogisticFit.loss(share, $1.isRight) } / Double(judge.count)
+            let fitted = LogisticFit(fit)
+            func add(_ name: String, _ report: ConfidenceReport, _ weights: String) {
+                table.add([
+                    "\(contender.name), \(name)", "\(report.count)",
+                    shown(100 * Double(judge.count { $0.isRight }) / Double(judge.count), 1),
+                    shown(report.areaUnderCurve, 3), shown(report.calibrationError, 3), shown(report.logLoss, 3),
+                    shown(blind, 3), weights,
+                ])
+            }
+            add(
+                "fitted now on \(fit.count) words",
+                ConfidenceReport(words: judge.map { (fitted.chance($0.features), $0.isRight) }),
+                fitted.weights.map { shown($0, 3) }.joined(separator: ", "))
+            add("as it is", ConfidenceReport(words: judged), "")
+        }
+        print(table.markdown)
+    }
+
+    /// Each word with its features; `judged` takes what confidence it has as the program is, and whether it was right.
+    private func samples(
+        _ corpus: Corpus, _ reader: MoonshineReader,
+        judged: ([(confidence: Double, isRight: Bool)]) -> Void = { _ in }
+    ) throws -> [LogisticFit.Sample] {
+        try corpus.items.flatMap { item -> [LogisticFit.Sample] in
+            var words: [(text: String, features: [Double])] = []
+            var confidences: [(text: String, features: [Double])] = []
+            for piece in try SpeechPieces(path: item.path).grouped {
+                let outcome = try piece.samples.withUnsafeBufferPointer {
+                    try reader.read($0, alternatives: 0, speech: piece.speech)
+                }
+                guard let gate = outcome.gate, outcome.words.count == outcome.evidence.count else { continue }
+                let features = WordConfidence.features(of: outcome.evidence, meanEntropy: gate.meanEntropy)
+                words += zip(outcome.words, features).map { ($0.text, $1) }
+                confidences += outcome.words.map { ($0.text, [$0.confidence]) }
+            }
+            judged(LogisticFit.samples(confidences, of: item).map { ($0.features[0], $0.isRight) })
+            return LogisticFit.samples(words, of: item)
+        }
+    }
+}

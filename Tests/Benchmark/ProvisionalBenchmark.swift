@@ -1,0 +1,127 @@
+import Core
+import FoundationEssentials
+import Glibc
+import Platform
+
+/// How soon text is shown, and how soon it is final, while recording in real time: of people who pause for one or for five seconds.
+struct ProvisionalBenchmark {
+    private struct Line: Decodable {
+        var event: String
+        var start: Double?
+        var end: Double?
+        var endedBy: EndReason?
+        var text: String?
+        var message: String?
+    }
+
+    /// What came, and when, in seconds from the beginning of the recording.
+    private struct Arrival {
+        var time: Double
+        var line: Line
+    }
+
+    /// In seconds behind each file.
+    private static let pauses = [5, 1, 1]
+    private static let longestGap = 3.0
+    private static let longestGroup = 12.0
+    private static let padding = 0.25
+    /// So little of an utterance's end may be missing from what a partial text was read from.
+    private static let near = 0.1
+
+    let workshop: Workshop
+    let corpus: Corpus
+
+    func run(_ contenders: [Contender]) throws {
+        let path = try play()
+        var table = Table(
+            "seconds, in real time", "utterances", "shown as final only",
+            "end of speech to its provisional text: median", "nine of ten",
+            "groups", "closing of the group to final: median", "nine of ten", "end of speech to final: median")
+        for contender in contenders where ["live", "moonshine-live"].contains(contender.name) {
+            let arrivals = try record(path, contender)
+            let isGrouped = contender.kind == .moonshine
+            var (provisional, closings, finals) = ([Double](), [Double](), [Double]())
+            var unshown = 0
+            let ends = arrivals.filter { $0.line.event == "final" }
+            var groupStart: Double?
+            for (index, final) in ends.enumerated() {
+                guard let start = final.line.start, let end = final.line.end else { continue }
+                let next = index + 1 < ends.count ? ends[index + 1] : nil
+                if final.line.endedBy == .silence, final.line.text?.isEmpty == false {
+                    finals.append(final.time - end)
+                    // Shown once all of it was heard; where its text changed while nobody went on, once it was the last.
+                    let shown = arrivals.filter {
+                        $0.line.event == "partial" && $0.time < final.time && ($0.line.end ?? 0) >= end - Self.near
+                    }
+                    let settled = shown.filter { ($0.line.end ?? 0) < (next?.line.start ?? .infinity) }
+                    let first = settled.first { $0.line.text == settled.last?.line.text } ?? shown.first
+                    if first == nil { unshown += 1 }
+                    provisional.append((first ?? final).time - end)
+                }
+                groupStart = groupStart ?? start - Self.padding
+                guard isGrouped else { continue }
+                // Segments of one group come together.
+                if let next, next.time - final.time < 0.2 { continue }
+                if let first = groupStart, next != nil {
+                    closings.append(final.time - min(end + Self.longestGap, first + Self.longestGroup))
+                }
+                groupStart = nil
+            }
+            table.add([
+                contender.name, "\(provisional.count)", "\(unshown)", part(provisional, 0.5), part(provisional, 0.9),
+                "\(closings.count)", part(closings, 0.5), part(closings, 0.9), part(finals, 0.5),
+            ])
+        }
+        print(table.markdown)
+    }
+
+    private func part(_ values: [Double], _ share: Double) -> String {
+        values.isEmpty ? "-" : shown(values.sorted()[min(values.count - 1, Int(Double(values.count) * share))], 2)
+    }
+
+    /// Some files in a row, each with a pause behind it.
+    private func play() throws -> String {
+        var words: [String] = []
+        for seconds in Set(Self.pauses) {
+            try sox([
+                "-n", "-r", "16000", "-c", "1", "-b", "16", "\(workshop.folder)/pause-\(seconds).wav", "trim", "0",
+                "\(seconds)",
+            ])
+        }
+        for (index, item) in corpus.items.filter({ $0.group == "lj" }).prefix(15).enumerated() {
+            words += [item.path, "\(workshop.folder)/pause-\(Self.pauses[index % Self.pauses.count]).wav"]
+        }
+        let path = "\(workshop.folder)/provisional.wav"
+        try sox(words + ["\(workshop.folder)/pause-5.wav", path])
+        return path
+    }
+
+    private func record(_ path: String, _ contender: Contender) throws -> [Arrival] {
+        let storage = "\(workshop.folder)/provisional-\(getpid())"
+        defer { _ = try? MeasuredProcess(["rm", "-r", storage]) }
+        try makeFolder(storage)
+        let seconds = try SeamReport.samples(path).count / SamplePosition.rate
+        let options = contender.options(in: workshop).map { "'\($0)'" }.joined(separator: " ")
+        let command =
+            "'\(workshop.fieldscribe)' record --json \(options) --seconds \(seconds) --microphone 'file:\(path)' "
+            + "--directory '\(storage)' 2>/dev/null"
+        guard let output = popen(command, "r") else {
+            throw DeviceError(.failed, "popen", status: errno, "the recording cannot be started; run it by hand")
+        }
+        var began = 0.0
+        var arrivals: [Arrival] = []
+        var buffer = [CChar](repeating: 0, count: 1 << 18)
+        while fgets(&buffer, Int32(buffer.count), output) != nil {
+            let now = Double(MonotonicClock.nanoseconds) / 1e9
+            let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+            guard let line = try? JSONDecoder().decode(Line.self, from: Data(bytes)) else { continue }
+            if line.event == "state", began == 0 { began = now }
+            if line.event == "fault" { print("\(contender.name): \(line.message ?? "")") }
+            arrivals.append(Arrival(time: now - began, line: line))
+        }
+        guard pclose(output) == 0, !arrivals.isEmpty else {
+            throw DeviceError(.failed, "benchmark", "the recording failed; run record --microphone file:PATH by hand")
+        }
+        return arrivals
+    }
+}

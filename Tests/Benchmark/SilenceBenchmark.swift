@@ -1,0 +1,142 @@
+import Core
+import MoonshineRecognizer
+import Platform
+
+/// What is written down where nobody speaks, what the tests against that cost of speech, and what becomes of other languages.
+struct SilenceBenchmark {
+    private static let seed: UInt64 = 7
+
+    let workshop: Workshop
+    let corpus: Corpus
+    /// Every so many pieces are measured.
+    var step = 1
+
+    func run(_ contenders: [Contender]) throws {
+        let contenders = contenders.filter { !$0.isPeer && !$0.isSmallBoard }
+        try soundless(contenders)
+        try room(contenders, minutes: 30 / step)
+        try lost(contenders)
+        try languages(contenders)
+    }
+
+    private func soundless(_ contenders: [Contender]) throws {
+        var soundless = Soundless(seed: Self.seed)
+        let pieces = soundless.pieces().enumerated().filter { $0.offset % step == 0 }.map(\.element)
+        let folder = "\(workshop.folder)/soundless"
+        try makeFolder(folder)
+        let paths = try pieces.map { piece in
+            let path = "\(folder)/\(Corpus.Item(path: piece.name, text: "").name).wav"
+            try writeWave(piece.pcm, to: path)
+            return path
+        }
+        var table = Table(
+            "\(pieces.count) pieces without speech, seed \(soundless.seed)", "text, by transcribe", "%",
+            "text, read directly", "%")
+        for contender in contenders {
+            let transcripts = try workshop.transcribe(paths, by: contender, into: "soundless-\(contender.name)")
+                .transcripts
+            var texts: [String] = []
+            for (name, transcript) in transcripts.sorted(by: { $0.key < $1.key }) where !transcript.words.isEmpty {
+                texts.append("\(contender.name), by transcribe, \(name): \(transcript.text)")
+            }
+            let written = texts.count
+            if let read = try contender.reader(in: workshop) {
+                for piece in pieces {
+                    let words = try piece.pcm.withUnsafeBufferPointer { try read($0) }
+                    guard !words.isEmpty else { continue }
+                    texts.append(
+                        "\(contender.name), directly, \(piece.name): \(words.map(\.text).joined(separator: " "))")
+                }
+            }
+            for text in texts { print(text) }
+            func share(_ count: Int) -> String { shown(100 * Double(count) / Double(max(1, pieces.count)), 1) }
+            table.add([
+                contender.name, "\(written)", share(written), "\(texts.count - written)", share(texts.count - written),
+            ])
+        }
+        print("\n\(table.markdown)")
+    }
+
+    private func room(_ contenders: [Contender], minutes: Int) throws {
+        var soundless = Soundless(seed: Self.seed)
+        let path = "\(workshop.folder)/room.wav"
+        try writeWave(soundless.room(seconds: max(1, minutes) * 60), to: path)
+        for contender in contenders {
+            let room = try workshop.transcribe([path], by: contender, into: "room-\(contender.name)").transcripts[
+                "room"]
+            print(
+                "\(max(1, minutes)) minutes of a room, \(contender.name): \(room?.segments.count ?? 0) segments, "
+                    + "\(room?.words.count ?? 0) words: \(room?.text ?? "")")
+        }
+        print("")
+    }
+
+    /// Speech of which nothing is written: files by `transcribe`; and what is taken for no speech of the groups as they are read,
+    /// and of their utterances each alone.
+    private func lost(_ contenders: [Contender]) throws {
+        let pieces = try corpus.items.map { (name: $0.name, pieces: try SpeechPieces(path: $0.path)) }
+        let groups = pieces.flatMap { file in file.pieces.grouped.map { (name: file.name, piece: $0) } }
+        let alone = pieces.flatMap { file in file.pieces.utterances.map { (name: file.name, piece: $0) } }
+        var table = Table(
+            "speech that was lost", "files without a word", "of groups", "taken for no speech", "%",
+            "of utterances read alone", "taken for no speech", "%")
+        for contender in contenders {
+            let transcripts = try workshop.transcribe(
+                corpus.items.map(\.path), by: contender, into: "lost-\(contender.name)"
+            ).transcripts
+            let empty = corpus.items.filter { transcripts[$0.name]?.words.isEmpty ?? true }
+            for item in empty { print("\(contender.name) has no word of \(item.name): \(item.text)") }
+            let read = try gated(contender)
+            let counts = try [groups, alone].map { pieces in
+                try pieces.count { file in
+                    guard let text = try read(file.piece) else { return false }
+                    let seconds = shown(Double(file.piece.samples.count) / Double(SamplePosition.rate), 1)
+                    print("\(contender.name) takes for no speech, of \(file.name), \(seconds) s: \(text)")
+                    return true
+                }
+            }
+            func share(_ count: Int, _ all: Int) -> String { shown(100 * Double(count) / Double(max(1, all)), 1) }
+            table.add([
+                contender.name, "\(empty.count) of \(corpus.items.count)", "\(groups.count)", "\(counts[0])",
+                share(counts[0], groups.count), "\(alone.count)", "\(counts[1])", share(counts[1], alone.count),
+            ])
+        }
+        print("\n\(table.markdown)")
+    }
+
+    /// Reads a piece; returns what was read of it where that was held back, nil where words are written.
+    private func gated(_ contender: Contender) throws -> (SpeechPieces.Piece) throws -> String? {
+        if contender.kind == .moonshine {
+            let reader = try contender.moonshineReader(in: workshop)
+            return { piece in
+                let outcome = try piece.samples.withUnsafeBufferPointer {
+                    try reader.read($0, alternatives: 0, speech: piece.speech)
+                }
+                return outcome.words.isEmpty ? outcome.gate?.text ?? "nothing" : nil
+            }
+        }
+        let read = try contender.reader(in: workshop)
+        return { piece in
+            try piece.samples.withUnsafeBufferPointer { try read?($0).isEmpty } == true ? "nothing" : nil
+        }
+    }
+
+    private func languages(_ contenders: [Contender]) throws {
+        let items = try OtherLanguages(workshop: workshop).items()
+        var table = Table("other languages, \(items.count) texts", "words", "confidence above one half", "%")
+        for contender in contenders {
+            let transcripts = try workshop.transcribe(
+                items.map(\.path), by: contender, into: "languages-\(contender.name)"
+            ).transcripts
+            let words = transcripts.values.flatMap(\.words)
+            let sure = words.count { $0.confidence > 0.5 }
+            table.add([
+                contender.name, "\(words.count)", "\(sure)", shown(100 * Double(sure) / Double(max(1, words.count)), 1),
+            ])
+            for (name, transcript) in transcripts.sorted(by: { $0.key < $1.key }) {
+                print("\(contender.name), \(name): \(transcript.text)")
+            }
+        }
+        print("\n\(table.markdown)")
+    }
+}

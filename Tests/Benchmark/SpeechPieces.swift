@@ -1,0 +1,52 @@
+import Core
+import Segmenting
+
+/// A file as Fieldscribe cuts it: utterances, and groups of them up to 12 s.
+struct SpeechPieces {
+    private let samples: [Int16]
+    private var groups: [UtteranceGroup] = []
+
+    /// What a recognizer hears, and for how many seconds of that the program tells it that somebody speaks.
+    struct Piece {
+        var samples: [Int16]
+        var speech: Double
+    }
+
+    /// Each utterance by itself.
+    var utterances: [Piece] { groups.flatMap(\.utterances).map { piece(UtteranceGroup($0)) } }
+
+    /// Each group, as it is read.
+    var grouped: [Piece] { groups.map(piece) }
+
+    /// Of one utterance alone the program does not tell the parts: then all of it counts.
+    private func piece(_ group: UtteranceGroup) -> Piece {
+        let samples = sound(group.whole.audio)
+        let parts = group.parts
+        return Piece(
+            samples: samples,
+            speech: parts.isEmpty
+                ? Double(samples.count) / Double(SamplePosition.rate) : parts.reduce(0) { $0 + $1.seconds })
+    }
+
+    init(path: String) throws {
+        samples = try SeamReport.samples(path)
+        let settings = GroupSettings(longestSeconds: 12)
+        var segmenter = Segmenter(settings: SpeechSettings().limited(toSeconds: settings.longestSeconds))
+        var grouping = Grouping(settings)
+        var levels = FrameLevels()
+        var effects: [Segmenter.Effect] = []
+        samples.withUnsafeBufferPointer { samples in
+            levels.take(samples) { effects += segmenter.handle(level: $0) }
+        }
+        effects += segmenter.finish(at: SamplePosition(Int64(samples.count)))
+        for case .ended(let utterance) in effects { groups += grouping.add(utterance) }
+        if let last = grouping.close() { groups.append(last) }
+    }
+
+    private func sound(_ range: SampleRange) -> [Int16] {
+        guard let range = range.intersection(SampleRange(.zero, SamplePosition(Int64(samples.count)))) else {
+            return []
+        }
+        return Array(samples[Int(range.start.samples)..<Int(range.end.samples)])
+    }
+}

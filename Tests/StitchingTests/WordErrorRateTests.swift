@@ -1,0 +1,26 @@
+import TestKit
+import Testing
+
+@Suite("Word errors") struct WordErrorRateTests {
+    @Test(
+        "What an engine writes and what a reference says are compared as they are spoken",
+        arguments: [
+            ("Mr. Hale, I mean!", "mister hale i mean"),
+            ("10 steps, 4 dogs; 12 cats", "ten steps four dogs 12 cats"),
+            ("OK, it’s alright.", "okay it's all right"),
+            ("today grey-haired, gonna", "to day gray haired going to"),
+            ("[noise] hello(2) <sil> um", "hello"), ("'quoted' i.e. dogs'", "quoted that is dogs"),
+            ("St. John’s Dr. Mrs.", "saint john's doctor missus"),
+        ])
+    func normalized(written: String, spoken: String) {
+        #expect(WordErrorRate.normalized(written).joined(separator: " ") == spoken)
+        #expect(WordErrorRate(reference: spoken, hypothesis: written).errors == 0)
+    }
+
+    @Test("A word put in, left out or changed is an error each")
+    func errors() {
+        let rate = WordErrorRate(reference: "one two three four", hypothesis: "One too, three four. Five")
+        #expect(rate.errors == 2)
+        #expect(rate.percent == 50)
+    }
+}

@@ -1,0 +1,36 @@
+/* A plugin of qemu's user mode that counts the instructions a program runs, by deploy/arm64/instructions. */
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* What of qemu-plugin.h, version 1, is used; Debian has no package with it. */
+typedef uint64_t plugin_id;
+struct qemu_plugin_tb;
+typedef void (*on_translation)(plugin_id, struct qemu_plugin_tb *);
+typedef void (*on_exit)(plugin_id, void *);
+enum { ADD_U64 = 0 };
+void qemu_plugin_register_vcpu_tb_trans_cb(plugin_id id, on_translation callback);
+void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *block, int operation, void *counter, uint64_t value);
+void qemu_plugin_register_atexit_cb(plugin_id id, on_exit callback, void *data);
+size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);
+
+int qemu_plugin_version = 1;
+
+static uint64_t instructions;
+
+static void translated(plugin_id id, struct qemu_plugin_tb *block) {
+    (void)id;
+    qemu_plugin_register_vcpu_tb_exec_inline(block, ADD_U64, &instructions, qemu_plugin_tb_n_insns(block));
+}
+
+static void exited(plugin_id id, void *data) {
+    (void)id, (void)data;
+    fprintf(stderr, "instructions %" PRIu64 "\n", instructions);
+}
+
+int qemu_plugin_install(plugin_id id, const void *info, int count, char **words) {
+    (void)info, (void)count, (void)words;
+    qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+    qemu_plugin_register_atexit_cb(id, exited, NULL);
+    return 0;
+}
