@@ -23,9 +23,8 @@ package struct UtteranceGroup: Hashable, Sendable {
             speech: SampleRange(first.speech.start, last.speech.end), endedBy: last.endedBy)
     }
 
-    /// Where the speech of each utterance is, in samples from the group's first; empty where there is only one.
+    /// Where the speech of each utterance is, in samples from the group's first.
     package var parts: [SampleRange] {
-        guard !others.isEmpty else { return [] }
         let start = first.audio.start.samples
         return utterances.map { SampleRange($0.speech.start - start, $0.speech.end - start) }
     }

@@ -3,9 +3,9 @@ import Platform
 
 /// Volatile readings of what is being said, by a worker of its own that exists only while somebody listens.
 ///
-/// They come from a streamed first pass over the open group, from its first utterance over the pauses until it is complete;
-/// the committed text comes from the whole group. In a pause nothing is read. A failure costs the partials of one group and
-/// nothing else.
+/// They come from a streamed first pass over each utterance, and what the utterances of the open group read as is shown
+/// together until it is complete; the committed text comes from the whole group. In a pause nothing is read. A failure costs
+/// the partials of one utterance and nothing else.
 struct PartialSession {
     /// A step that may take a while.
     struct Step: Sendable {
@@ -15,7 +15,7 @@ struct PartialSession {
         fileprivate var begins: Bool
         fileprivate var channel: AdaptationState?
         fileprivate var samples: [Int16]
-        fileprivate var range: SampleRange
+        fileprivate var readUpTo: SamplePosition
 
         func run() async -> Outcome {
             do {
@@ -24,10 +24,10 @@ struct PartialSession {
                     if ends { try worker.process.endPartials() }
                     if begins { try worker.process.beginPartials(channel: channel) }
                     let text = samples.isEmpty ? nil : try worker.process.partial(after: samples)
-                    return Outcome(worker: worker, range: range, text: text)
+                    return Outcome(worker: worker, readUpTo: readUpTo, text: text)
                 }
             } catch {
-                return Outcome(worker: nil, range: range, text: nil)
+                return Outcome(worker: nil, readUpTo: readUpTo, text: nil)
             }
         }
     }
@@ -35,7 +35,7 @@ struct PartialSession {
     /// What a step came to; without a worker where it failed.
     struct Outcome: Sendable {
         fileprivate var worker: Lease?
-        fileprivate var range: SampleRange
+        fileprivate var readUpTo: SamplePosition
         fileprivate var text: String?
     }
 
@@ -45,12 +45,14 @@ struct PartialSession {
     private let command: WorkerCommand
     private var worker: Lease?
     private var isBusy = false
-    /// The group that the worker has begun, by its first utterance.
+    /// The utterance that the worker has begun.
     private var reading: Int?
-    /// The group on which the worker failed.
+    /// The utterance on which the worker failed.
     private var given: Int?
     private var readUpTo = SamplePosition.zero
-    private var text = ""
+    /// What the utterances of the open group read as, by their numbers.
+    private var texts: [Int: String] = [:]
+    private var told = ""
 
     init(command: WorkerCommand) { self.command = command }
 
@@ -60,27 +62,28 @@ struct PartialSession {
         guard wanted else {
             worker = nil
             reading = nil
+            texts = [:]
             return nil
         }
-        let open = cutter.open.flatMap { $0.id == given ? nil : $0 }
-        let ends = reading != nil && reading != open?.id
+        let latest = cutter.latest.flatMap { $0.id == given ? nil : $0 }
+        let ends = reading != nil && reading != latest?.id
         if ends { reading = nil }
         var step = Step(
             command: command, worker: worker, ends: ends, begins: false, channel: channel, samples: [],
-            range: SampleRange(readUpTo, readUpTo))
+            readUpTo: readUpTo)
         // In a pause the rest is read as well, however short: what was said is then complete.
-        if let open,
-            open.audio.end - (reading == nil ? open.audio.start : readUpTo) >= (open.isSpeaking ? Self.leastAudio : 1)
+        if let latest, reading != nil || texts[latest.id] == nil || latest.isSpeaking,
+            latest.audio.end - (reading == nil ? latest.audio.start : readUpTo)
+                >= (latest.isSpeaking ? Self.leastAudio : 1)
         {
             if reading == nil {
                 step.begins = true
-                reading = open.id
-                readUpTo = open.audio.start
-                text = ""
+                reading = latest.id
+                readUpTo = latest.audio.start
             }
-            step.samples = cutter.samples(of: SampleRange(readUpTo, open.audio.end))
-            readUpTo = open.audio.end
-            step.range = SampleRange(open.audio.start, readUpTo)
+            step.samples = cutter.samples(of: SampleRange(readUpTo, latest.audio.end))
+            readUpTo = latest.audio.end
+            step.readUpTo = readUpTo
         }
         guard ends || step.begins || !step.samples.isEmpty else { return nil }
         isBusy = true
@@ -88,7 +91,9 @@ struct PartialSession {
     }
 
     /// Takes a step's outcome; returns the new reading of the group that is still open, where it changed.
-    mutating func take(_ outcome: Outcome, open: Int?) -> (id: Int, range: SampleRange, text: String)? {
+    mutating func take(
+        _ outcome: Outcome, open: UtteranceCutter.Open?
+    ) -> (id: Int, range: SampleRange, text: String)? {
         isBusy = false
         worker = outcome.worker
         guard outcome.worker != nil else {
@@ -96,8 +101,16 @@ struct PartialSession {
             reading = nil
             return nil
         }
-        guard let reading, reading == open, let new = outcome.text, new != text else { return nil }
-        text = new
-        return (reading, outcome.range, new)
+        if let reading, let new = outcome.text { texts[reading] = new }
+        guard let open else {
+            texts = [:]
+            return nil
+        }
+        texts = texts.filter { $0.key >= open.id }
+        let text = texts.sorted { $0.key < $1.key }.map(\.value).filter { !$0.isEmpty }.joined(separator: " ")
+        // The end of an utterance may be read when its group is complete already.
+        guard outcome.text != nil, text != told, outcome.readUpTo > open.audio.start else { return nil }
+        told = text
+        return (open.id, SampleRange(open.audio.start, outcome.readUpTo), text)
     }
 }

@@ -101,7 +101,7 @@ package struct Transcriber: Sendable {
                         guard (error as? DeviceError)?.isOfOneUtterance == true else { throw error }
                         try await commit(work.bridged(bridge, nil), into: sink)
                     case .partial(let outcome):
-                        if let partial = partials.take(outcome, open: work.cutter.open?.id) {
+                        if let partial = partials.take(outcome, open: work.cutter.open) {
                             await sink.partial(segment: partial.id, range: partial.range, text: partial.text)
                         }
                     case .heard(let outcome): headStart.take(outcome)
@@ -151,7 +151,7 @@ package struct Transcriber: Sendable {
                     .success(
                         try await pool.begin(
                             job.cut.samples, channel: job.channel, alternatives: alternatives,
-                            parts: job.cut.group.parts)))
+                            parts: parts(of: job))))
             } catch { return .begun(job, .failure(error)) }
         }
     }
@@ -167,9 +167,14 @@ package struct Transcriber: Sendable {
                     .success(
                         try await pool.finish(
                             session, job.cut.samples, channel: job.channel, alternatives: alternatives,
-                            parts: job.cut.group.parts)))
+                            parts: parts(of: job))))
             } catch { return .finished(job, .failure(error)) }
         }
+    }
+
+    /// Where speech is, for an engine that reads several utterances as one.
+    private func parts(of job: Transcription.Job) -> [SampleRange] {
+        settings.groups.longestSeconds > 0 ? job.cut.group.parts : []
     }
 
     private func add(_ bridge: Transcription.Bridge, to group: inout ThrowingTaskGroup<Step, any Error>) {

@@ -46,6 +46,12 @@ struct UtteranceCutter {
     /// Everything before this lies in groups that are complete, or is silence.
     var settledUpTo: SamplePosition { grouping.open?.first.speech.start ?? segmenter.settledUpTo }
 
+    /// The utterance that is being spoken as far as it came, else the last of the open group; nil while there is neither.
+    var latest: (id: Int, audio: SampleRange, isSpeaking: Bool)? {
+        if let speaking { return (speaking.id, SampleRange(speaking.start, end), true) }
+        return grouping.open.map { ($0.last.id, $0.last.audio, false) }
+    }
+
     /// What may be read before it is complete; nil while there is nothing.
     var open: Open? {
         guard let group = grouping.open else {

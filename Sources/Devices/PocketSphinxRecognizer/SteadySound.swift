@@ -70,11 +70,16 @@ enum SteadySound {
         var (bands, edge) = ([Band](), 60.0)
         while edge < 7_900 {
             let width = max(62.5, edge * 0.08)
-            let weights = (firstBin...window / 2).map { bin in
-                Float(max(0, min(1, 1.5 - abs(Double(bin) * spacing - edge - width / 2) / width)))
+            let middle: Double = edge + width / 2
+            var band = Band(first: window / 2, weights: [])
+            for bin in firstBin...window / 2 {
+                let distance: Double = abs(Double(bin) * spacing - middle)
+                let weight: Double = min(1, 1.5 - distance / width)
+                guard weight > 0 else { continue }
+                band.first = min(band.first, bin)
+                band.weights.append(Float(weight))
             }
-            let silent = weights.prefix { $0 == 0 }.count
-            bands.append(Band(first: firstBin + silent, weights: weights[silent...].prefix { $0 > 0 }.map { $0 }))
+            bands.append(band)
             edge += width
         }
         return bands
