@@ -7,13 +7,13 @@ extension DoctorFacts {
         // One step after the other: as one sum, Swift 6.0.3 does not find its types in reasonable time.
         var all = configurationFindings
         all += [applianceFinding, soundFinding, finding(.button, button), finding(.lamp, lamp)]
+        all += decoderFindings
         all += zip(EngineRegistry.automatic, passedOver).map { engine, lack in
             var finding = DoctorFinding(.model, error: lack)
             finding.status = .notice
             finding.message = "auto passes over \(engine.name): \(finding.message)"
             return finding
         }
-        all += decoderFindings
         all += diskFindings
         all += permissionFindings
         all.append(clockFinding)

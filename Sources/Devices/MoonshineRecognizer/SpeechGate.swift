@@ -27,7 +27,7 @@ package struct SpeechGate: Sendable {
     private static let leastTokens = (aSecond: 0.7, from: 2.0)
     private static let mostRepeats = 0.4
     /// An end at once, and being undecided, speak against speech together; what is shorter than so many seconds ends sooner.
-    private static let doubt = (entropyWeight: 1.5, most: -7.8, mostOfShort: -6.5, shortSeconds: 1.5)
+    private static let doubt = (entropyWeight: 1.5, most: -7.2, mostOfShort: -6.0, shortSeconds: 1.5)
     /// Of English the mean entropy seldom reaches this; of other languages it does.
     private static let foreignEntropy = 2.5
 
