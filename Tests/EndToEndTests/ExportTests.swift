@@ -106,9 +106,9 @@ import Testing
             "demo", "--engine", "pocketsphinx", "--directory", folder.file("demo"), in: folder)
         #expect(ending.status == 0, "\(ending.errors)")
         #expect(ending.output.contains("amiable itself"))
-        // What was shown while it was spoken stays above what is kept.
+        // What was shown while it was spoken stays above what is kept; how much, depends on how busy the machine is.
         let spoken = ending.output.split(separator: "\n").filter { $0.hasPrefix("    ~  ") }
-        #expect(spoken.count >= 5 && spoken.allSatisfy { $0.count > 10 })
+        #expect(!spoken.isEmpty && spoken.allSatisfy { $0.count > 10 })
         let errors = "word errors: as it was spoken (pocketsphinx) NN %, as it is kept (pocketsphinx) NN %"
         let told = ending.output.split(separator: "\n").filter { $0.hasPrefix("word errors") }
         #expect(told.map { String($0.replacing(/[0-9]+/, with: "NN")) } == [errors], "\(ending.output)")
