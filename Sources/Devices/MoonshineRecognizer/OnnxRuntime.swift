@@ -22,7 +22,10 @@ final class OnnxRuntime {
     /// - Parameter candidates: paths, as `candidates(besides:)` finds them.
     /// - Throws: `DeviceError` with `missing` where none is there, `unsupported` where it is of another kind.
     init(_ candidates: [String]) throws(DeviceError) {
-        let (library, path) = try Self.open(candidates)
+        // What looks at the processor prints as soon as the library is there.
+        let (library, path) = try log.whileRedirected {
+            Result { () throws(DeviceError) in try Self.open(candidates) }
+        }.get()
         guard let entry = dlsym(library, "OrtGetApiBase") else {
             throw DeviceError(
                 .unsupported, "dlsym", "\(path): no ONNX Runtime; reinstall it, or the package of the model")
