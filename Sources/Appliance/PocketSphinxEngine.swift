@@ -1,5 +1,6 @@
 import Core
 import Glibc
+import MoonshineRecognizer
 import Platform
 import PocketSphinxRecognizer
 import Recognizing
@@ -78,7 +79,8 @@ package struct PocketSphinxEngine: EngineEntry {
     }
 
     package func models(in configuration: Configuration) -> [InstalledModel] {
-        ModelFolder.installed(in: configuration.modelFolders).map(Self.model)
+        ModelFolder.installed(in: configuration.modelFolders).filter { !MoonshineModel(path: $0.path).isThere }.map(
+            Self.model)
     }
 
     /// Any folder: it tells what lacks.
