@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/memfd.h>
 #include <linux/openat2.h>
+#include <malloc.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stddef.h>
@@ -154,3 +155,6 @@ static inline int fieldscribe_direct(void) {
 
 /// A file that is in memory alone and has no name; -1 where there can be none.
 static inline int fieldscribe_memory_file(const char *name) { return (int)syscall(SYS_memfd_create, name, MFD_CLOEXEC); }
+
+/// Blocks of so many bytes and more are mapped by themselves from here on, and unmapped when they are freed.
+static inline void fieldscribe_map_blocks(size_t bytes) { mallopt(M_MMAP_THRESHOLD, (int)bytes); }

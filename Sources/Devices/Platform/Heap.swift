@@ -1,0 +1,8 @@
+internal import CLinux
+
+/// What is set of the whole process's memory.
+package enum Heap {
+    /// Gives blocks of so many bytes and more back to the system as soon as they are freed. Else the C library keeps more and
+    /// more of them, in pieces between which others lie.
+    package static func releaseBlocks(from bytes: Int) { fieldscribe_map_blocks(bytes) }
+}
