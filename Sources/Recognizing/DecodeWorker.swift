@@ -52,7 +52,9 @@ package struct DecodeWorker: ~Copyable {
         if request.survey == true { return try survey(request, recognizer) }
         guard let recognizer = recognizer as? any Adaptation else {
             try readAll()
-            let reading = ReadingRequest(alternatives: request.alternatives)
+            // What follows depends on nothing that this teaches: others may be begun beside it.
+            try reply(.init(heard: true))
+            let reading = ReadingRequest(alternatives: request.alternatives, parts: request.parts ?? [])
             return try tell(samples.withUnsafeBufferPointer { try recognizer.read($0, reading) })
         }
         var failure: DeviceError?

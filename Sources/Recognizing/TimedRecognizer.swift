@@ -31,6 +31,7 @@ package final class TimedRecognizer: Recognizer {
             hypothesis.voice = voice.voices(of: [spoken], in: samples).first ?? nil
         } else {
             hypothesis.voices = voice.voices(of: request.parts, in: samples)
+            if hypothesis.voices.count == 1 { hypothesis.voice = hypothesis.voices[0] }
         }
         return hypothesis
     }

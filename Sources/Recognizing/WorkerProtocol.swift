@@ -41,6 +41,9 @@ package enum WorkerProtocol {
         package var copies: [Int32]?
         /// What the engine has learnt up to the end of this utterance; comes before the search.
         package var channel: AdaptationState?
+        /// The utterance has come whole and is being read; comes in the place of `channel` from an engine that learns nothing, and
+        /// may be left out.
+        package var heard: Bool?
         /// Beside `channel` in the answer to a survey: `Adaptation.candidates`.
         package var candidates: [[AdaptationState]]?
         package var result: Result?

@@ -85,6 +85,35 @@ import Testing
             try transcribe(configuration, "--hint", "confirmation").output != Self.text, "a grammar is PocketSphinx's")
     }
 
+    @Test("each utterance that was read with others has a voice of its own, and its words lie in it")
+    func groups() throws {
+        guard let model = Self.model else { return }
+        struct Transcript: Decodable {
+            struct Voice: Decodable { var pitch: Double }
+            struct Word: Decodable { var start: Double, end: Double }
+            struct Segment: Decodable {
+                var start: Double
+                var end: Double
+                var voice: Voice?
+                var words: [Word]
+            }
+            struct Statistics: Decodable { var sessions: Int }
+            var segments: [Segment]
+            var statistics: Statistics
+        }
+        let ending = try Fieldscribe.run(
+            "transcribe", "--config", try configuration(model: model), "--format", "json",
+            try Speech.joined(in: folder),
+            in: folder)
+        let transcript = try JSONDecoder().decode(Transcript.self, from: Data(ending.output.utf8))
+        #expect(transcript.statistics.sessions < transcript.segments.count, "some were read together")
+        #expect(transcript.segments.count >= 5)
+        for segment in transcript.segments {
+            #expect((50...400).contains(segment.voice?.pitch ?? 0))
+            #expect(segment.words.allSatisfy { $0.start >= segment.start && $0.end <= segment.end + 0.001 })
+        }
+    }
+
     @Test("one worker or three, alone or with others, give the same texts")
     func workers() throws {
         guard let model = Self.model else { return }
