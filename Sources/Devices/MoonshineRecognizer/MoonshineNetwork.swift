@@ -19,7 +19,7 @@ final class MoonshineNetwork {
     private let past: (decoder: [String], encoder: [String])
     private let heads: Int
     private let size: Int
-    private let names: (first: CStrings, further: CStrings)
+    private let names: CStrings
     private let wanted: (first: CStrings, further: CStrings)
     private let encoderNames = (
         inputs: CStrings(["input_values", "attention_mask"]), outputs: CStrings(["last_hidden_state"])
@@ -61,8 +61,7 @@ final class MoonshineNetwork {
         let present = { (names: [String]) in
             names.map { "present." + $0.dropFirst("past_key_values.".count) }
         }
-        let all = CStrings(own + past.decoder + past.encoder)
-        names = (all, all)
+        names = CStrings(own + past.decoder + past.encoder)
         wanted = (
             CStrings(["logits"] + present(past.decoder) + present(past.encoder)),
             CStrings(["logits"] + present(past.decoder))
@@ -103,7 +102,7 @@ final class MoonshineNetwork {
         }
         let pasts = [OnnxTensor](repeating: empty, count: past.decoder.count + past.encoder.count)
         let outputs = try decoder.run(
-            [try ids([Tokenizer.start]), hidden, mask, try flag(false)] + pasts, names: names.first,
+            [try ids([Tokenizer.start]), hidden, mask, try flag(false)] + pasts, names: names,
             wanted: wanted.first)
         guard outputs.count == 1 + pasts.count else { throw Self.incomplete }
         let width = try outputs[0].shape().last ?? 0
@@ -126,7 +125,7 @@ final class MoonshineNetwork {
         let outputs = try decoder.run(
             [try ids(tokens), reading.hidden, reading.mask, try flag(true)] + reading.decoderState
                 + reading.encoderState,
-            names: names.further, wanted: wanted.further)
+            names: names, wanted: wanted.further)
         guard outputs.count == 1 + past.decoder.count else { throw Self.incomplete }
         reading.logits = outputs[0]
         reading.decoderState = Array(outputs[1...])
