@@ -36,6 +36,6 @@ struct ArchiveSink: TranscriptSink {
     func rotated(at position: SamplePosition) async { hub.publish(.rotation(recording: recording, at: position)) }
 
     func fault(_ error: DeviceError) async {
-        hub.publish(.fault(code: error.code.rawValue, message: error.message))
+        hub.publish(fault: error)
     }
 }

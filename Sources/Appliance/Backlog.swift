@@ -30,11 +30,11 @@ package struct Backlog: Sendable {
         }
     }
 
-    /// Transcribes them all. One whose audio cannot be read is a fault, and the next one's turn.
+    /// Transcribes them all. One that fails is a fault, and the next one's turn; one that is erased meanwhile is left out.
     ///
     /// - Parameter recording: the one that is being recorded now, where one is; its own transcription sees to it.
     /// - Returns: the recordings that have caught up.
-    /// - Throws: `CancellationError`; `DeviceError` where the engine cannot be loaded or the archive not be written.
+    /// - Throws: `CancellationError`; `DeviceError` where the engine cannot be loaded, or two in a row failed for the same.
     @discardableResult
     package func run(
         pool: WorkerPool, alternatives: Int = 3, except recording: Int? = nil
@@ -46,20 +46,12 @@ package struct Backlog: Sendable {
         var settings = configuration.transcriberSettings(for: engine)
         settings.alternatives = alternatives
         let transcriber = Transcriber(pool: pool, settings: settings)
-        var done: [Int] = []
-        for recording in waiting {
-            try Task.checkCancellation()
-            let folder = RecordingFolder(storage: configuration.storage.directory, recording: recording.id)
-            do {
-                try await transcribe(
-                    recording, in: folder, with: transcriber, engine: engine, profile: await pool.profile)
-                done.append(recording.id)
-            } catch let error as RecordedAudio.Unreadable {
-                unreadable.insert(recording.id)
-                hub.publish(error.fault)
-            }
+        let storage = configuration.storage.directory
+        let turns = ReadingTurns(storage: storage, archive: archive, hub: hub, unreadable: unreadable)
+        return try await turns.run(waiting) { recording in
+            let folder = RecordingFolder(storage: storage, recording: recording.id)
+            try await transcribe(recording, in: folder, with: transcriber, engine: engine, profile: await pool.profile)
         }
-        return done
     }
 
     private func transcribe(

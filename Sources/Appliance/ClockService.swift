@@ -15,5 +15,6 @@ struct ClockService: Service {
         for id in try await ClockCorrection.apply(to: recorder.archive) {
             Journal.tell(.notice, "dated", ["recording": "\(id)"])
         }
+        await untilCancelled()
     }
 }

@@ -6,8 +6,6 @@ import Platform
 /// Carries out what clients ask over the control socket.
 struct ControlDesk: Sendable {
     let recorder: Recorder
-    let panel: PanelDesk
-    let faults: FaultBoard
 
     func answer(_ job: ControlExchange.Job, on exchange: ControlExchange) async {
         let request: ControlRequest
@@ -32,14 +30,14 @@ struct ControlDesk: Sendable {
             let order = Recorder.Order.mark(text: request.text ?? "", ago: .zero)
             return ControlResponse(try await recorder.perform(order, reason: .command).get())
         case .press, .release:
-            guard panel.simulate(pressed: request.command == .press) else {
+            guard recorder.panel.simulate(pressed: request.command == .press) else {
                 throw DeviceError(
                     .unsupported, "press", "the button is a real one; press it, or set panel.button = sim:")
             }
             return ControlResponse()
         case .lamp:
             var response = ControlResponse()
-            response.lamp = panel.history
+            response.lamp = recorder.panel.history
             return response
         case .status:
             var response = ControlResponse()
@@ -75,8 +73,7 @@ struct ControlDesk: Sendable {
                 request.recordings ?? [])
         case .delete:
             let erasure = Erasure(storage: own, archive: recorder.archive)
-            let busy = recorder.live.map { [$0.id] } ?? []
-            try await erasure.erase(request.recordings ?? [], recording: busy.first)
+            try await erasure.erase(request.recordings ?? [], recording: recorder.snapshot.live?.id)
             response.notes = try erasure.keptAside()
         case .exports:
             response.exports =
@@ -92,7 +89,7 @@ struct ControlDesk: Sendable {
     /// Sends events until the client is gone.
     private func watch(_ job: ControlExchange.Job, on exchange: ControlExchange, partials: Bool) async {
         let events = recorder.hub.events(withPartials: partials)
-        guard Self.send(.state(recorder.state), to: job.client, on: exchange) else { return }
+        guard Self.send(.state(recorder.snapshot.state), to: job.client, on: exchange) else { return }
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 for await event in events where !Self.send(event, to: job.client, on: exchange) { break }

@@ -6,7 +6,8 @@ import Platform
 extension ControlDesk {
     /// How the appliance is doing.
     func status() async throws -> ApplianceStatus {
-        let (state, live) = (recorder.state, recorder.live)
+        let now = recorder.snapshot
+        let live = now.live
         let recordings = try await recorder.archive.recordings()
         let position = live?.position ?? .zero
         let own = live.flatMap { live in recordings.last { $0.id == live.id } }
@@ -16,16 +17,17 @@ extension ControlDesk {
         }
         let storage = recorder.configuration.storage
         return ApplianceStatus(
-            state: state.rawValue, recording: live?.id, recordedSeconds: position.seconds,
+            state: now.state.rawValue, recording: live?.id, recordedSeconds: position.seconds,
             transcribedUpTo: own?.transcribedUpTo.seconds ?? 0, backlogSeconds: rounded(backlog),
             runwayHours: rounded((try? recorder.configuration.reserve.runwayHours()) ?? 0),
             microphone: ApplianceStatus.Microphone(
                 device: recorder.configuration.capture.device,
                 health: health(live)),
-            lastFault: faults.fault.map {
+            lastFault: now.lastFault.map {
                 ApplianceStatus.Fault(
                     code: $0.code, message: $0.message,
-                    time: Date(timeIntervalSince1970: $0.time).ISO8601Format(), clock: $0.clock.rawValue)
+                    time: Date(timeIntervalSince1970: $0.moment.wallSeconds).ISO8601Format(),
+                    clock: $0.moment.clock.rawValue)
             }, directory: storage.directory)
     }
 

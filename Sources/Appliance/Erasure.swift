@@ -37,6 +37,14 @@ package struct Erasure: Sendable {
         try await finish(ids)
     }
 
+    /// Whether a recording was erased, or its erasure is under way: what then fails to read or to write it is no fault.
+    static func hasTaken(_ id: Int, storage: String, archive: any ArchiveReading) async -> Bool {
+        // The folder goes first and comes back under another name; the row goes last.
+        if access("\(storage)/recordings/\(prefix)\(id)", F_OK) == 0 { return true }
+        guard let recordings = try? await archive.recordings() else { return false }
+        return !recordings.contains { $0.id == id }
+    }
+
     /// Damaged databases that were set aside: they may still hold erased text, and are for a person to remove.
     package func keptAside() throws -> [String] {
         try names(inFolder: storage).filter { $0.hasPrefix("archive.sqlite.damaged-") }.map { "\(storage)/\($0)" }

@@ -10,7 +10,11 @@ package final class EventHub: Sendable {
 
     private let state = Mutex(State())
 
-    package init() {}
+    /// Hears everything that is published, before anybody else: no queue of its own, so that it misses nothing.
+    private let first: (@Sendable (Event) -> Void)?
+
+    /// - Parameter first: may not wait.
+    package init(first: (@Sendable (Event) -> Void)? = nil) { self.first = first }
 
     /// All events from now on, until `finish`, the sequence is let go, or the listener falls 1,024 events behind.
     /// Partial readings and levels are computed only while somebody wants them.
@@ -38,6 +42,12 @@ package final class EventHub: Sendable {
     package var hasListeners: Bool { state.withLock { !$0.listeners.isEmpty } }
 
     package func publish(_ event: Event) {
+        first?(event)
+        pass(on: event)
+    }
+
+    /// Tells all who listen, but not the one who hears everything first: it is that one who tells.
+    func pass(on event: Event) {
         for queue in state.withLock({ Array($0.listeners.values) }) { queue.put(event) }
     }
 

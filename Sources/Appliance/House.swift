@@ -9,7 +9,6 @@ package final class House: Sendable {
     private let systemd: SystemdNotify
     private let stopRequests: AsyncStream<Void>
     private let stops: AsyncStream<Void>.Continuation
-    private let faults: @Sendable (DeviceError) -> Void
 
     /// What is told of the configuration as soon as somebody listens.
     private let complaint: DeviceError?
@@ -31,29 +30,20 @@ package final class House: Sendable {
         loaded.keepGoodCopy()
         // The first press shall not pay for it; without room for it there is no recording either, which says so.
         try? configuration.reserve.keepBallast()
-        let hub = EventHub()
-        let panel = try PanelDesk()
-        let board = FaultBoard()
-        let recorder = Recorder(configuration: configuration, archive: archive, hub: hub, panel: panel)
+        let recorder = try Recorder(configuration: configuration, archive: archive)
         self.recorder = recorder
         (stopRequests, stops) = AsyncStream<Void>.makeStream()
-        faults = { hub.publish(.fault(code: $0.code.rawValue, message: $0.message)) }
-        let control = ControlDesk(recorder: recorder, panel: panel, faults: board)
-        let journal = JournalService(
-            events: hub.events(withPartials: false), recorder: recorder, panel: panel, faults: board, systemd: systemd)
-        let failed: @Sendable (String, any Error) -> Void = { name, error in
+        let failed: @Sendable (String, any Error) -> Void = { [hub = recorder.hub] name, error in
             hub.publish(.fault(code: name, message: DeviceError(wrapping: error).message))
         }
         // In the order in which they stop: first nothing more is taken, then the recording is closed.
         supervisor = Supervisor(
             [
-                PanelService(settings: configuration.panel, desk: panel, failed: { failed("panel", $0) }) {
-                    recorder.state == .recording
-                },
-                ButtonService(panel: panel, recorder: recorder),
-                ControlSocket(configuration.control, desk: control),
-                recorder, ListeningService(recorder: recorder), BacklogService(recorder: recorder),
-                ClockService(recorder: recorder), WatchdogService(recorder: recorder, systemd: systemd), journal,
+                PanelService(settings: configuration.panel, desk: recorder.panel) { failed("panel", $0) },
+                ControlSocket(configuration.control, desk: ControlDesk(recorder: recorder)),
+                recorder, ListeningService(recorder: recorder), ClockService(recorder: recorder),
+                WatchdogService(recorder: recorder, systemd: systemd),
+                JournalService(recorder: recorder, systemd: systemd),
             ]
         ) { service, error in failed(service.name, error) }
     }
@@ -74,15 +64,15 @@ package final class House: Sendable {
 
     /// Says that it is ready, and what is missing.
     private func check() async {
-        if let complaint { faults(complaint) }
+        if let complaint { recorder.hub.publish(fault: complaint) }
         do {
             let microphone = try recorder.microphone.get()
             // One that listens already says by itself what is wrong.
             if recorder.configuration.capture.prerollSeconds == 0 {
                 try await onThread(named: "microphone") { _ = try microphone.open() }
             }
-        } catch { faults(DeviceError(wrapping: error)) }
-        systemd.ready(status: recorder.state.rawValue)
+        } catch { recorder.hub.publish(fault: DeviceError(wrapping: error)) }
+        systemd.ready(status: recorder.snapshot.state.rawValue)
         Journal.tell(
             .notice, "ready",
             [

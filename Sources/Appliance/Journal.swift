@@ -11,7 +11,11 @@ enum Journal {
     private static let isTerminal = isatty(STDERR_FILENO) == 1
 
     static func tell(_ priority: Priority, _ event: String, _ values: KeyValuePairs<String, String> = [:]) {
-        let line = line(priority, event, values, marksPriority: !isTerminal)
+        tell(JournalLine(priority, event, values))
+    }
+
+    static func tell(_ line: JournalLine) {
+        let line = Self.line(line, marksPriority: !isTerminal)
         let file = Array(line.utf8)
         // One call a line, so that the lines of two threads do not mix; where nobody reads, nothing can be told.
         _ = file.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
@@ -20,8 +24,12 @@ enum Journal {
     static func line(
         _ priority: Priority, _ event: String, _ values: KeyValuePairs<String, String>, marksPriority: Bool
     ) -> String {
-        let pairs = values.map { " \($0.key)=\(quoted($0.value))" }.joined()
-        return "\(marksPriority ? "<\(priority.rawValue)>" : "")\(event)\(pairs)\n"
+        line(JournalLine(priority, event, values), marksPriority: marksPriority)
+    }
+
+    private static func line(_ line: JournalLine, marksPriority: Bool) -> String {
+        let pairs = line.pairs.map { " \($0.key)=\(quoted($0.value))" }.joined()
+        return "\(marksPriority ? "<\(line.priority.rawValue)>" : "")\(line.event)\(pairs)\n"
     }
 
     /// As it is where it is one plain word, else in quotes; a line break would end the entry.

@@ -7,7 +7,7 @@ struct ListeningService: Service {
     let recorder: Recorder
 
     func run() async throws {
-        guard recorder.configuration.capture.prerollSeconds > 0 else { return }
+        guard recorder.configuration.capture.prerollSeconds > 0 else { return await untilCancelled() }
         let microphone = try recorder.microphone.get()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await microphone.run() }
@@ -24,7 +24,7 @@ struct ListeningService: Service {
             try await Task.sleep(for: .seconds(2))
             let failure = microphone.failure
             if let failure, failure != told {
-                recorder.hub.publish(.fault(code: failure.code.rawValue, message: failure.message))
+                recorder.hub.publish(fault: failure)
             }
             told = failure
         }

@@ -98,7 +98,7 @@ package final class LiveRecording: Sendable {
     /// - Parameter waitsForRoom: whether a disk that has no room for how the recording ended is waited for, until the task is
     ///   cancelled; else that is thrown, and the next start makes up for it.
     /// - Throws: `DeviceError` where the microphone cannot be opened or the file cannot be made: then nothing was
-    ///   recorded, and the archive forgets the number.
+    ///   recorded, and the archive forgets the number. `CancellationError` where it was erased meanwhile.
     package func run(
         pool: WorkerPool?, alternatives: Int, waitsForRoom: Bool = false
     ) async throws -> Outcome {
@@ -119,8 +119,8 @@ package final class LiveRecording: Sendable {
             throw error
         }
         desk.end(at: result.length)
-        if let error = result.error { hub.publish(.fault(code: error.code.rawValue, message: error.message)) }
-        try await enterEnd(of: result, waitsForRoom: waitsForRoom)
+        if let error = result.error { hub.publish(fault: error) }
+        do { try await enterEnd(of: result, waitsForRoom: waitsForRoom) } catch { throw await unlessErased(error) }
         return result
     }
 
@@ -131,7 +131,7 @@ package final class LiveRecording: Sendable {
             do {
                 return try await archive.endRecording(id, length: result.length, reason: result.reason)
             } catch let error as DeviceError where error.code == .full && waitsForRoom {
-                if !isTold { hub.publish(.fault(code: error.code.rawValue, message: error.message)) }
+                if !isTold { hub.publish(fault: error) }
                 isTold = true
                 try await Task.sleep(for: Self.patience)
             }
@@ -139,7 +139,15 @@ package final class LiveRecording: Sendable {
     }
 
     private func archiveGaps() async throws {
-        for await gap in desk.gaps { try await archive.add(gap, recording: id) }
+        for await gap in desk.gaps {
+            do { try await archive.add(gap, recording: id) } catch { throw await unlessErased(error) }
+        }
+    }
+
+    /// What fails of a recording that was erased is nobody's fault.
+    private func unlessErased(_ error: any Error) async -> any Error {
+        await Erasure.hasTaken(id, storage: configuration.storage.directory, archive: archive)
+            ? CancellationError() : error
     }
 
     private func transcribe(_ pool: WorkerPool?, alternatives: Int) async -> Result<Statistics, any Error>? {
@@ -162,12 +170,10 @@ package final class LiveRecording: Sendable {
             try await archive.endPass(pass, recording: id)
             BoardSpeed(configuration).keep(statistics, profile: await pool.profile)
             return .success(statistics)
-        } catch is CancellationError {
-            // The workers were ended: the rest of the text is written later.
-            return .failure(CancellationError())
         } catch {
-            let failure = error as? DeviceError
-            hub.publish(.fault(code: failure?.code.rawValue ?? "failed", message: failure?.message ?? "\(error)"))
+            let error = await unlessErased(error)
+            // Where the workers were ended, the rest of the text is written later.
+            if !(error is CancellationError) { hub.publish(fault: DeviceError(wrapping: error)) }
             return .failure(error)
         }
     }

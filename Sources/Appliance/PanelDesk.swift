@@ -3,7 +3,11 @@ import Panel
 import Platform
 import Synchronization
 
-/// Where the house and the thread of the panel meet: the machines of button and lamp, and what the lamp has shown.
+/// Where the recorder and the thread of the panel meet: the button's machine, what the lamp is to show, and what it has
+/// shown.
+///
+/// What the lamp shows follows from the recorder's state alone (`PanelView`); only that a press was felt, the panel says
+/// by itself, before anybody else has heard of it.
 package final class PanelDesk: Sendable {
     /// A change of the lamp, as the control socket tells it.
     package struct LampChange: Hashable, Sendable, Codable {
@@ -16,48 +20,46 @@ package final class PanelDesk: Sendable {
     }
 
     private struct State {
-        var lamp = PanelLamp()
+        var view = PanelView()
         var button: PanelButton?
         var isSimulated = false
+        /// When the last press was felt.
+        var pressedAt: Duration?
+        /// How much of what the button means was told.
+        var pressesTold = 0
         /// Of the simulated button, not yet taken.
         var edges: [ButtonEdge] = []
         var history: [LampChange] = []
         var isStopping = false
+
+        var lamp: LampPattern {
+            pressedAt.map { view.lamp.blinking(at: $0, for: LampPattern.answerBlink) } ?? view.lamp
+        }
     }
 
     /// Ends the panel thread's wait.
     let wakeup: EventDescriptor
 
-    /// What the button's presses mean, in order; ends when the panel stops.
-    let effects: AsyncStream<ButtonGesture.Effect>
-
     private static let historyLength = 1_024
-    private let told: AsyncStream<ButtonGesture.Effect>.Continuation
+    private let told: @Sendable (ButtonGesture.Effect) -> Void
     private let state = Mutex(State())
 
-    init() throws(DeviceError) {
+    /// - Parameter told: hears what the button's presses mean, in order, until the panel stops; it may not wait.
+    /// - Throws: `DeviceError` where no descriptors can be had.
+    init(told: @escaping @Sendable (ButtonGesture.Effect) -> Void) throws(DeviceError) {
         wakeup = try EventDescriptor()
-        (effects, told) = AsyncStream<ButtonGesture.Effect>.makeStream()
+        self.told = told
     }
 
     static var now: Duration { .nanoseconds(MonotonicClock.nanoseconds) }
 
-    /// Tells the lamp what goes on.
-    func tell(_ input: PanelLamp.Input) {
-        let now = Self.now
+    /// Shows what the recorder is about; its loop alone calls this.
+    func show(_ view: PanelView) {
         change { state in
-            state.lamp.handle(input, at: now)
-            return switch input {
-            case .recording(let goesOn): state.button?.handle(.recording(goesOn)) ?? []
-            case .fault: state.button?.handle(.fault(true)) ?? []
-            case .acknowledge: state.button?.handle(.fault(false)) ?? []
-            default: []
-            }
+            state.view = view
+            return Self.align(&state)
         }
     }
-
-    /// Whether a fault is shown that waits to be acknowledged.
-    var isFaulted: Bool { state.withLock { $0.lamp.isFaulted } }
 
     /// What the lamp has shown, oldest first; the last thousand changes.
     package var history: [LampChange] { state.withLock { $0.history } }
@@ -76,30 +78,38 @@ package final class PanelDesk: Sendable {
     /// From now on, no press is told.
     func stop() {
         state.withLock { $0.isStopping = true }
-        told.finish()
         wakeup.signal()
     }
 
     private func change(_ body: (inout State) -> [ButtonGesture.Effect]) {
-        let effects = state.withLock { state -> [ButtonGesture.Effect] in
-            let effects = body(&state)
-            for effect in effects { Self.follow(effect, in: &state) }
-            return state.isStopping ? [] : effects
+        state.withLock { state in
+            for effect in body(&state) {
+                Self.follow(effect, in: &state)
+                guard !state.isStopping else { continue }
+                state.pressesTold += 1
+                // Under the lock, so that two threads tell in the order in which the button's machine did.
+                told(effect)
+            }
         }
-        for effect in effects { told.yield(effect) }
         wakeup.signal()
     }
 
     /// What the panel does by itself, before anybody else has heard of it.
     private static func follow(_ effect: ButtonGesture.Effect, in state: inout State) {
         switch effect {
-        case .pressed: state.lamp.handle(.answer, at: now)
-        case .acknowledge: state.lamp.handle(.acknowledge, at: now)
-        // The next press means what it means after this one; whoever cannot follow tells it otherwise.
+        case .pressed: state.pressedAt = now
+        // The next press means what it means after this one; where the recorder cannot follow, it tells so.
         case .start: _ = state.button?.handle(.recording(true))
         case .stop: _ = state.button?.handle(.recording(false))
-        case .mark, .shutDown, .stuck, .free: break
+        case .acknowledge, .mark, .shutDown, .stuck, .free: break
         }
+    }
+
+    /// Tells the button what goes on, unless the recorder has not heard yet what the button meant.
+    private static func align(_ state: inout State) -> [ButtonGesture.Effect] {
+        guard state.view.pressesHeard == state.pressesTold else { return [] }
+        let effects = state.button?.handle(.recording(state.view.records)) ?? []
+        return effects + (state.button?.handle(.fault(state.view.isFaulted)) ?? [])
     }
 }
 
@@ -108,19 +118,18 @@ extension PanelDesk {
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
     /// There is a button, or none, from now on.
-    func opened(_ button: PanelButton?, simulated: Bool, recording: Bool) {
+    func opened(_ button: PanelButton?, simulated: Bool) {
         change { state in
             state.button = button
             state.isSimulated = simulated
-            let effects = state.button?.handle(.recording(recording)) ?? []
-            return effects + (state.button?.handle(.fault(state.lamp.isFaulted)) ?? [])
+            return Self.align(&state)
         }
     }
 
-    /// The lamp's level now, and when the machines want to be asked again.
+    /// The lamp's level now, and when lamp or button want to be asked again.
     func next(at now: Duration) -> (lit: Bool, until: Duration?) {
         state.withLock { state in
-            let (lit, until) = state.lamp.next(at: now)
+            let (lit, until) = state.lamp.next(after: now)
             return (lit, [until, state.button?.wakeAt].compactMap { $0 }.min())
         }
     }
@@ -132,11 +141,11 @@ extension PanelDesk {
 
     func shown(_ lit: Bool, at now: Duration) {
         state.withLock { state in
-            let rest = state.lamp.mode
-            let isRest = lit == (rest != .off)
+            let mode = state.lamp.mode(at: now)
+            let isRest = lit == (mode != .off)
             let shows =
                 state.lamp.isFaulted
-                ? "fault" : isRest || rest == .pulse || rest == .doubleBlink ? rest.rawValue : "blink"
+                ? "fault" : isRest || mode == .pulse || mode == .doubleBlink ? mode.rawValue : "blink"
             if state.history.count == Self.historyLength { state.history.removeFirst() }
             state.history.append(LampChange(time: Double(now.milliseconds) / 1_000, lit: lit, shows: shows))
         }

@@ -12,9 +12,6 @@ struct PanelService: Service {
     /// Hears why there is no button, once for each reason.
     let failed: @Sendable (DeviceError) -> Void
 
-    /// Whether a recording goes on when the panel is opened anew.
-    let isRecording: @Sendable () -> Bool
-
     /// A button that cannot be had is tried for again so often; the lamp goes on meanwhile.
     private static let retry = Duration.seconds(5)
 
@@ -94,8 +91,7 @@ struct PanelService: Service {
             if before != error { failed(error) }
         }
         desk.opened(
-            button.map { _ in PanelButton(settings.gesture, pressed: pressed) }, simulated: settings.button == .sim,
-            recording: isRecording())
+            button.map { _ in PanelButton(settings.gesture, pressed: pressed) }, simulated: settings.button == .sim)
         return button
     }
 }

@@ -7,11 +7,7 @@ import Synchronization
 /// archive refuse: it concerns this recording alone.
 struct RecordedAudio: AudioSource {
     /// The recording cannot be read, at its beginning or further on.
-    struct Unreadable: Error {
-        var error: DeviceError
-
-        var fault: Event { .fault(code: error.code.rawValue, message: error.message) }
-    }
+    struct Unreadable: Error { var error: DeviceError }
 
     private let source: any AudioSource
 

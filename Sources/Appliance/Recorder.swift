@@ -1,19 +1,17 @@
 import Core
-import Platform
-import PocketSphinxRecognizer
-import Recognizing
 import Recording
 import SQLiteArchive
 import Synchronization
 
 /// Starts, marks and stops recordings, whoever asks; each is transcribed while it grows, and after it as long as it takes.
 ///
-/// All that happens goes through one loop, in order. A recording that is being transcribed keeps no new one from starting.
+/// All that happens reaches one loop (`RecorderLoop`), which asks a pure machine (`RecorderState`) what comes of it. A
+/// recording that is being transcribed keeps no new one from starting.
 package final class Recorder: Service {
     package enum Order: Hashable, Sendable {
         /// Does nothing where one goes on.
         case start
-        /// Does nothing where none goes on.
+        /// Does nothing where none goes on. A start that waits for the recording before to be closed is taken back.
         case stop
         case toggle
         /// Marks the place that was recorded so long ago.
@@ -27,152 +25,94 @@ package final class Recorder: Service {
         package var mark: Mark?
     }
 
-    typealias Reply = CheckedContinuation<Result<Answer, DeviceError>, Never>
-
-    enum Message: Sendable {
-        case order(Order, StopReason, Reply?)
-        /// The first samples of a recording are in its file.
-        case begun(Int)
-        /// The file is closed.
-        case closed(Int)
-        /// Its transcription has ended, too.
-        case ended(Int, Result<LiveRecording.Outcome, any Error>)
-        /// Time to look whether bytes reach the disk.
-        case tick(Int)
-        /// Nobody needed the decode workers for a while, where this was the last that did.
-        case rest(after: Int)
-        case isAlive(CheckedContinuation<Bool, Never>)
-    }
-
-    /// What others may ask at any time.
-    struct Board: Sendable {
-        var state = Event.State.idle
-        var live: LiveRecording?
-    }
+    /// How many lines the journal may be behind; older ones are then left out, so that nobody waits for who reads it.
+    private static let longestJournal = 1_024
 
     let name = "recorder"
     let configuration: Configuration
     let archive: SQLiteArchive
+    /// Whatever is told there reaches the recorder as well, whoever else may miss it.
     let hub: EventHub
     let panel: PanelDesk
+    let workers: DecodeWorkers
     /// Open while idle where there is a pre-roll; else it is opened for each recording. Why there is none, it says then.
     let microphone: Result<PrerollMicrophone, DeviceError>
+    let inbox: RecorderInbox
 
-    /// An element each time that nothing is being recorded or transcribed any longer, and one at the start.
-    let rests: AsyncStream<Void>
-    private let rested: AsyncStream<Void>.Continuation
-    private let messages: AsyncStream<Message>
-    private let posts: AsyncStream<Message>.Continuation
-    private let board = Mutex(Board())
-    private let pool = Mutex<WorkerPool?>(nil)
-    private let secondPool = Mutex<WorkerPool?>(nil)
+    /// What the journal is to say.
+    let journal: AsyncStream<JournalLine>
+    private let lines: AsyncStream<JournalLine>.Continuation
+    private let published = Mutex(RecorderSnapshot())
 
-    init(configuration: Configuration, archive: SQLiteArchive, hub: EventHub, panel: PanelDesk) {
+    /// - Parameter microphone: what is recorded; nil: what the configuration names.
+    /// - Throws: `DeviceError` where no descriptors can be had.
+    init(
+        configuration: Configuration, archive: SQLiteArchive, microphone: (any MicrophoneProvider)? = nil
+    ) throws(DeviceError) {
+        let inbox = RecorderInbox()
+        self.inbox = inbox
         self.configuration = configuration
         self.archive = archive
-        self.hub = hub
-        self.panel = panel
-        (messages, posts) = AsyncStream<Message>.makeStream()
-        (rests, rested) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        workers = DecodeWorkers(configuration)
+        (journal, lines) = AsyncStream<JournalLine>.makeStream(bufferingPolicy: .bufferingNewest(Self.longestJournal))
         do throws(DeviceError) {
-            let base = try configuration.microphone()
-            microphone = .success(PrerollMicrophone(base, seconds: configuration.capture.prerollSeconds))
-        } catch { microphone = .failure(error) }
-        rested.yield()
+            let base = if let microphone { microphone } else { try configuration.microphone() }
+            self.microphone = .success(PrerollMicrophone(base, seconds: configuration.capture.prerollSeconds))
+        } catch { self.microphone = .failure(error) }
+        hub = EventHub { event in
+            switch event {
+            case .level, .partial, .final, .rotation: break
+            case .state, .gap, .mark, .fault, .export: inbox.tell(.event(event))
+            }
+        }
+        panel = try PanelDesk { effect in inbox.tell(.button(effect)) }
     }
-
-    /// Nothing is being recorded or transcribed now.
-    func rest() { rested.yield() }
 
     /// Carries out an order; returns when it is done: the first samples are written, the file is closed, the mark is kept.
     package func perform(_ order: Order, reason: StopReason) async -> Result<Answer, DeviceError> {
-        await withCheckedContinuation { reply in
-            if case .terminated = posts.yield(.order(order, reason, reply)) {
-                reply.resume(returning: .failure(DeviceError(.failed, "recorder", "the appliance is ending")))
-            }
-        }
+        await answer { .order(order, reason, .now, $0) }
     }
 
-    /// Passes an order on, and does not wait for it.
-    func post(_ order: Order, reason: StopReason) { post(.order(order, reason, nil)) }
-
-    func post(_ message: Message) { posts.yield(message) }
+    /// What the loop has come to.
+    var snapshot: RecorderSnapshot { published.withLock { $0 } }
 
     /// Whether the loop runs and, while recording, bytes reach the disk.
     func isAlive() async -> Bool {
         await withCheckedContinuation { reply in
-            if case .terminated = posts.yield(.isAlive(reply)) { reply.resume(returning: true) }
+            if !inbox.post(.isAlive(reply)) { reply.resume(returning: true) }
         }
-    }
-
-    var state: Event.State { board.withLock { $0.state } }
-
-    /// The recording that goes on.
-    var live: LiveRecording? { board.withLock { $0.live } }
-
-    func show(_ state: Event.State, live: LiveRecording?) {
-        let changed = board.withLock { board in
-            defer { board = Board(state: state, live: live) }
-            return board.state != state
-        }
-        // A recording says by itself that it goes on, and that it stops.
-        if changed, state == .idle || state == .faulted { hub.publish(.state(state)) }
     }
 
     package func run() async {
         await withDiscardingTaskGroup { group in
-            var work = RecorderWork(recorder: self)
-            for await message in messages { await work.handle(message, in: &group) }
+            var loop = RecorderLoop(recorder: self)
+            loop.begin(in: &group)
+            for await message in inbox.messages { loop.handle(message, in: &group) }
+            loop.end()
+            lines.finish()
             group.cancelAll()
         }
     }
 
     /// Closes the recording that goes on and ends the decode workers; what they had not read yet is left for later.
     package func stop() async {
-        _ = await perform(.stop, reason: .shutdown)
-        posts.finish()
-        for pool in [pool.withLock { $0 }, secondPool.withLock { $0 }] { await pool?.end() }
+        _ = await answer { .shutDown(.now, $0) }
+        inbox.finish()
+        await workers.end()
     }
 
-    /// Ends the decode workers that nobody needs. Where the board was found to be faster or slower than was known, the next
-    /// ones read with another profile.
-    func restWorkers() async {
-        guard let old = pool.withLock({ $0 }) else { return }
-        await old.rest()
-        guard await old.isEmpty, await old.profile != configuration.liveProfile else { return }
-        pool.withLock { if $0 === old { $0 = nil } }
-    }
-
-    /// The decode workers of the second pass, which step back behind everything else.
-    ///
-    /// - Throws: `DeviceError` with `missing` or `denied` where the model is not whole.
-    func rereaders() throws -> WorkerPool {
-        try secondPool.withLock { pool in
-            if let pool { return pool }
-            let new = try configuration.workers(profile: SecondPass.profile, niceness: SecondPass.niceness)
-            pool = new
-            return new
+    private func answer(
+        _ message: (RecorderMessage.Reply) -> RecorderMessage
+    ) async -> Result<Answer, DeviceError> {
+        await withCheckedContinuation { reply in
+            if !inbox.post(message(reply)) { reply.resume(returning: .failure(RecorderState.isEndingError)) }
         }
     }
+}
 
-    /// Ends the decode workers of the second pass, also in mid-utterance; it goes on behind what it has committed.
-    func endRereaders() async {
-        let old = secondPool.withLock { pool in
-            defer { pool = nil }
-            return pool
-        }
-        await old?.end()
-    }
+// For the loop alone.
+extension Recorder {
+    func publish(_ snapshot: RecorderSnapshot) { published.withLock { $0 = snapshot } }
 
-    /// The decode workers, which start when they are needed.
-    ///
-    /// - Throws: `DeviceError` with `missing` or `denied` where the model is not whole.
-    func workers() throws -> WorkerPool {
-        try pool.withLock { pool in
-            if let pool { return pool }
-            let new = try configuration.workers(profile: configuration.liveProfile, niceness: 5)
-            pool = new
-            return new
-        }
-    }
+    func write(_ line: JournalLine) { lines.yield(line) }
 }

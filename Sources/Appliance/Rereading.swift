@@ -36,12 +36,12 @@ package struct Rereading: Sendable {
         return waiting
     }
 
-    /// Reads them all. One whose audio cannot be read is a fault, and the next one's turn.
+    /// Reads them all. One that fails is a fault, and the next one's turn; one that is erased meanwhile is left out.
     ///
     /// - Parameter pool: niced workers with the profile `final`. Where these cannot read, what reads in their place would read
     ///   no better than before: then none is read, and a fault says why.
     /// - Returns: the recordings that were read.
-    /// - Throws: `CancellationError`; `DeviceError` where the engine cannot be loaded or the archive not be written.
+    /// - Throws: `CancellationError`; `DeviceError` where the engine cannot be loaded, or two in a row failed for the same.
     @discardableResult
     package func run(pool: WorkerPool) async throws -> [Int] {
         let waiting = try await waiting()
@@ -49,19 +49,12 @@ package struct Rereading: Sendable {
         let engine = try await pool.prepare()
         await hub.publish(complaintOf: pool)
         guard wouldSuffice(engine) else { return [] }
-        var done: [Int] = []
-        for recording in waiting {
-            try Task.checkCancellation()
-            let path = RecordingFolder(storage: configuration.storage.directory, recording: recording.id).audio
-            do {
-                try await read(recording, at: path, pool: pool, engine: engine)
-                done.append(recording.id)
-            } catch let error as RecordedAudio.Unreadable {
-                unreadable.insert(recording.id)
-                hub.publish(error.fault)
-            }
+        let storage = configuration.storage.directory
+        let turns = ReadingTurns(storage: storage, archive: archive, hub: hub, unreadable: unreadable)
+        return try await turns.run(waiting) { recording in
+            let path = RecordingFolder(storage: storage, recording: recording.id).audio
+            try await read(recording, at: path, pool: pool, engine: engine)
         }
-        return done
     }
 
     /// Whether what these workers read is what was wanted, and not another engine's.

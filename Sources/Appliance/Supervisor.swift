@@ -1,9 +1,11 @@
 import Core
 import Platform
+import Synchronization
 
 /// Keeps the appliance's services running, and ends them in order.
 ///
-/// A service that fails is told of and started again, later each time; the others do not notice.
+/// A service that fails, or ends without being asked to, is told of and started again, later each time; the others do not
+/// notice.
 struct Supervisor: Sendable {
     /// In the order in which they stop.
     let services: [any Service]
@@ -24,23 +26,45 @@ struct Supervisor: Sendable {
     /// Runs until `stopRequests` brings something or ends, then stops the services one after the other.
     func run(until stopRequests: AsyncStream<Void>) async {
         await withDiscardingTaskGroup { group in
-            for service in services { group.addTask { await keep(service) } }
+            let asked = Asked()
+            for (place, service) in services.enumerated() {
+                group.addTask { await keep(service) { asked.contains(place) } }
+            }
             for await _ in stopRequests { break }
-            for service in services { await service.stop() }
+            for (place, service) in services.enumerated() {
+                asked.insert(place)
+                await service.stop()
+            }
             group.cancelAll()
         }
     }
 
-    private func keep(_ service: any Service) async {
+    /// - Parameter isAsked: whether the service is to end.
+    private func keep(_ service: any Service, isAsked: () -> Bool) async {
         var policy = policy
-        while !Task.isCancelled {
+        while !Task.isCancelled, !isAsked() {
             let began = MonotonicClock.nanoseconds
-            do { return try await service.run() } catch {
+            do {
+                try await service.run()
+                if Task.isCancelled || isAsked() { return }
+                failed(
+                    service,
+                    DeviceError(.failed, service.name, "\(service.name): ended unasked; it is being started again"))
+            } catch {
                 if Task.isCancelled { return }
                 failed(service, error)
-                let pause = policy.failed(after: .nanoseconds(MonotonicClock.nanoseconds - began))
-                guard (try? await Task.sleep(for: pause)) != nil else { return }
             }
+            let pause = policy.failed(after: .nanoseconds(MonotonicClock.nanoseconds - began))
+            guard (try? await Task.sleep(for: pause)) != nil else { return }
         }
     }
+}
+
+/// The places of the services that were asked to end.
+private final class Asked: Sendable {
+    private let places = Mutex<Set<Int>>([])
+
+    func insert(_ place: Int) { places.withLock { _ = $0.insert(place) } }
+
+    func contains(_ place: Int) -> Bool { places.withLock { $0.contains(place) } }
 }

@@ -7,7 +7,7 @@ struct WatchdogService: Service {
     let systemd: SystemdNotify
 
     func run() async throws {
-        guard let interval = systemd.watchdog else { return }
+        guard let interval = systemd.watchdog else { return await untilCancelled() }
         let pulse = PulseHolder()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -47,7 +47,7 @@ struct Pulse {
         switch state {
         case .alive: true
         case .stuck: false
-        case .asked(let asked): time - asked < RecorderWork.stallLimit
+        case .asked(let asked): time - asked < RecorderState.stallLimit
         }
     }
 }

@@ -40,7 +40,8 @@ package struct ButtonGesture: Hashable, Sendable {
         case stop(at: Duration)
         case mark(at: Duration)
         case shutDown
-        case acknowledge
+        /// What was shown when the press began, and nothing that came since.
+        case acknowledge(at: Duration)
         /// The button does not come up; nothing more comes of it until it is free.
         case stuck
         case free
@@ -95,7 +96,7 @@ package struct ButtonGesture: Hashable, Sendable {
         var effects = [Effect.pressed(at: time)]
         let acknowledges = isFaulted
         if acknowledges {
-            effects.append(.acknowledge)
+            effects.append(.acknowledge(at: time))
             isFaulted = false
         }
         if isRecording {

@@ -1,5 +1,7 @@
-/// What the lamp does from when on: a schedule that says when it next has to change, so that a lamp that rests wakes
-/// nobody.
+import Core
+
+/// What the lamp does from when on: a value that tells the level at each moment and when it next has to change, so that a
+/// lamp that rests wakes nobody.
 package struct LampPattern: Hashable, Sendable {
     package enum Mode: String, Sendable, CaseIterable {
         /// Idle.
@@ -14,61 +16,81 @@ package struct LampPattern: Hashable, Sendable {
         case done
     }
 
+    /// A mode, since when and until when.
+    package struct Layer: Hashable, Sendable {
+        package var mode: Mode
+        package var since: Duration
+
+        /// Nil: until another pattern is shown.
+        package var until: Duration?
+
+        package init(_ mode: Mode, since: Duration, until: Duration? = nil) {
+            self.mode = mode
+            self.since = since
+            self.until = until
+        }
+    }
+
     /// How long the lamp blinks for a mark.
     package static let markBlink = Duration.milliseconds(200)
 
     /// How long the lamp blinks to answer a press.
     package static let answerBlink = Duration.milliseconds(60)
 
-    /// What is shown where there is no fault.
-    package private(set) var mode = Mode.off
+    /// How long the disk may be silent before the lamp no longer says that it takes what is recorded.
+    package static let patience = Duration.seconds(3)
 
-    /// Whether a fault is shown: five blinks a second until it is acknowledged, whatever else goes on.
+    /// How long the lamp says that the stick may be unplugged.
+    package static let doneLasts = Duration.seconds(3)
+
+    private let layers: [Layer]
+    private let faultSince: Duration?
+    private var blinks: [Range<Duration>]
+
+    /// - Parameters:
+    ///   - layers: the first that has not ended is shown; where none is left, the lamp is off.
+    ///   - faultSince: since when a fault is shown over all else, five blinks a second; nil: none is.
+    ///   - blinks: when the lamp has the other level.
+    package init(_ layers: [Layer] = [], faultSince: Duration? = nil, blinks: [Range<Duration>] = []) {
+        self.layers = layers
+        self.faultSince = faultSince
+        self.blinks = blinks
+    }
+
+    /// Whether a fault is shown, whatever else goes on.
     package var isFaulted: Bool { faultSince != nil }
 
-    private var since = Duration.zero
-    private var faultSince: Duration?
-    private var blink: Range<Duration>?
+    /// What is shown at a moment, or hidden by a fault.
+    package func mode(at now: Duration) -> Mode { layer(at: now)?.mode ?? .off }
 
-    package init() {}
-
-    /// Shows a mode from `time` on; the one that is shown already goes on as it is.
-    package mutating func show(_ mode: Mode, at time: Duration) {
-        guard mode != self.mode else { return }
-        self.mode = mode
-        since = time
+    /// The same, with one blink more: by the level that the lamp does not have.
+    package func blinking(at time: Duration, for length: Duration) -> LampPattern {
+        var pattern = self
+        pattern.blinks.append(time..<time + max(length, .zero))
+        return pattern
     }
 
-    /// Blinks once, by the level that the lamp does not have: for a mark, or to answer a press.
-    package mutating func blink(at time: Duration, for length: Duration = markBlink) {
-        blink = time..<time + max(length, .zero)
-    }
-
-    /// Shows a fault until it is acknowledged.
-    package mutating func fault(at time: Duration) {
-        if faultSince == nil { faultSince = time }
-    }
-
-    /// Ends a fault; what was hidden by it shows again.
-    package mutating func acknowledge() { faultSince = nil }
-
-    /// The level at a moment, and when it has to be asked for again; nil where it stays until something is told.
+    /// The level at a moment, and when it has to be asked for again; nil where it stays.
     package func next(after now: Duration) -> (lit: Bool, until: Duration?) {
         if let faultSince { return Self.cycle([100, 100], since: faultSince, now) }
-        let (lit, until) = level(at: now)
-        guard let blink, now < blink.upperBound else { return (lit, until) }
-        if now < blink.lowerBound { return (lit, min(until ?? blink.lowerBound, blink.lowerBound)) }
-        return (!lit, min(until ?? blink.upperBound, blink.upperBound))
+        let layer = layer(at: now)
+        var (lit, until) = layer.map { Self.level(of: $0, at: now) } ?? (false, nil)
+        if blinks.contains(where: { $0.contains(now) }) { lit.toggle() }
+        let changes = blinks.flatMap { [$0.lowerBound, $0.upperBound] }.filter { $0 > now }
+        until = ([until, layer?.until].compactMap { $0 } + changes).min()
+        return (lit, until)
     }
 
-    private func level(at now: Duration) -> (lit: Bool, until: Duration?) {
-        switch mode {
+    private func layer(at now: Duration) -> Layer? { layers.first { layer in layer.until.map { now < $0 } ?? true } }
+
+    private static func level(of layer: Layer, at now: Duration) -> (lit: Bool, until: Duration?) {
+        switch layer.mode {
         case .off: return (false, nil)
         case .steady: return (true, nil)
-        case .pulse: return Self.cycle([1_000, 1_000], since: since, now)
-        case .doubleBlink: return Self.cycle([100, 150, 100, 650], since: since, now)
+        case .pulse: return cycle([1_000, 1_000], since: layer.since, now)
+        case .doubleBlink: return cycle([100, 150, 100, 650], since: layer.since, now)
         case .done:
-            let end = since + .seconds(3)
+            let end = layer.since + doneLasts
             return now < end ? (true, end) : (false, nil)
         }
     }

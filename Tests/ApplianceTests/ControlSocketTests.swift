@@ -13,7 +13,7 @@ import Testing
     private final class Served: Sendable {
         let folder = TemporaryFolder()
         let path: String
-        let hub = EventHub()
+        var hub: EventHub { recorder.hub }
         let socket: ControlSocket
         private let recorder: Recorder
 
@@ -22,12 +22,9 @@ import Testing
             var configuration = Configuration()
             configuration.storage.directory = folder.path
             configuration.control.socket = self.path
-            let panel = try PanelDesk()
-            recorder = Recorder(
-                configuration: configuration, archive: try SQLiteArchive(path: configuration.archivePath), hub: hub,
-                panel: panel)
-            socket = ControlSocket(
-                configuration.control, desk: ControlDesk(recorder: recorder, panel: panel, faults: FaultBoard()))
+            recorder = try Recorder(
+                configuration: configuration, archive: try SQLiteArchive(path: configuration.archivePath))
+            socket = ControlSocket(configuration.control, desk: ControlDesk(recorder: recorder))
         }
 
         func run(_ body: @escaping @Sendable (Served) throws -> Void) async throws {
@@ -165,9 +162,9 @@ import Testing
             #expect(deaf.ask(#"{"command":"watch"}"#) == #"{"event":"state","state":"idle"}"#)
             let words = String(repeating: "x", count: 10_000)
             for number in 0..<1_000 {
-                served.hub.publish(.fault(code: "\(number)", message: words))
+                served.hub.publish(.mark(recording: number, mark: Mark(.zero, text: words)))
                 // The one that listens has all of them, in order.
-                #expect(listening.line()?.hasPrefix("{\"code\":\"\(number)\"") ?? false)
+                #expect(listening.line()?.contains("\"recording\":\(number),") ?? false)
             }
             // What had been sent to the other before it was dropped ends in mid-line.
             var lines = 0

@@ -13,7 +13,7 @@ import Testing
         "it beats while the recorder answers, waits for one whose disk stalls, and stops where bytes no longer reach it"
     )
     func pulse() {
-        let limit = Int(RecorderWork.stallLimit.components.seconds)
+        let limit = Int(RecorderState.stallLimit.components.seconds)
         // The ring bridges 30 s of a disk that stalls.
         #expect(limit > 30)
         var pulse = Pulse()

@@ -16,15 +16,17 @@ import Testing
         #expect(policy.failed(after: .seconds(1)) == .seconds(1))
     }
 
-    /// Fails so often, then runs until it is stopped; writes down what happens.
+    /// Fails or ends so often, then runs until it is stopped; writes down what happens.
     private final class Fragile: Service {
         let name: String
         private let log: Log
+        private let onlyEnds: Bool
         private let failures: Mutex<Int>
         private let (stops, stopped) = AsyncStream<Void>.makeStream()
 
-        init(_ name: String, failures: Int, log: Log) {
+        init(_ name: String, failures: Int, onlyEnds: Bool = false, log: Log) {
             self.name = name
+            self.onlyEnds = onlyEnds
             self.log = log
             self.failures = Mutex(failures)
         }
@@ -35,6 +37,7 @@ import Testing
                 left -= 1
                 return left >= 0
             }
+            if fails, onlyEnds { return }
             if fails { throw DeviceError(.failed, "test", "\(name) fails") }
             for await _ in stops {}
         }
@@ -85,6 +88,27 @@ import Testing
         #expect(log.all.filter { $0.hasSuffix("stops") } == ["panel stops", "socket stops", "recorder stops"])
         #expect(log.all.filter { $0 == "socket failed: socket fails" }.count == 2)
         #expect(log.all.filter { $0 == "panel runs" }.count == 1)
+    }
+
+    @Test("a service that ends without being asked to is told of and runs again; one that was asked to is not")
+    func endsUnasked() async {
+        let log = Log()
+        var pauses = RestartPolicy.Settings()
+        pauses.first = .milliseconds(1)
+        let services = [Fragile("backlog", failures: 2, onlyEnds: true, log: log)]
+        let supervisor = Supervisor(services, policy: RestartPolicy(pauses)) { service, error in
+            log.add("\(service.name) failed: \(error)")
+        }
+        let (requests, request) = AsyncStream<Void>.makeStream()
+        async let ended: Void = supervisor.run(until: requests)
+        while log.all.filter({ $0 == "backlog runs" }).count < 3 { await Task.yield() }
+        request.finish()
+        await ended
+        let failed = "backlog failed: backlog: ended unasked; it is being started again"
+        #expect(
+            log.all == [
+                "backlog runs", failed, "backlog runs", failed, "backlog runs", "backlog stops",
+            ])
     }
 
     @Test("a service that waits to be started again does not hold up the end")

@@ -12,10 +12,12 @@ final class ApplianceProcess {
     let storage: String
 
     /// Starts it and waits until it answers.
+    ///
+    /// - Parameter journal: where its journal goes; nil: where `end` finds it.
     init(
         in folder: TemporaryFolder, microphone: String, style: String = "toggle", button: String = "sim:",
         further: String = "",
-        broken: Bool = false
+        broken: Bool = false, journal: String? = nil
     ) throws {
         self.folder = folder
         configuration = folder.file("fieldscribe.conf")
@@ -39,7 +41,13 @@ final class ApplianceProcess {
 
             """
         try Data(text.utf8).write(to: URL(filePath: configuration))
-        process = try Fieldscribe(["run", "--config", configuration], in: folder)
+        if let journal {
+            let script = "exec \"$0\" run --config \"$1\" 2>\"$2\""
+            process = try Fieldscribe(
+                program: "sh", ["-c", script, try Fieldscribe.executable(), configuration, journal], in: folder)
+        } else {
+            process = try Fieldscribe(["run", "--config", configuration], in: folder)
+        }
         while try ask(#"{"command":"status"}"#) == nil { try alive() }
     }
 

@@ -106,6 +106,52 @@ import Testing
         }
     }
 
+    @Test("a stop takes back a start that waits for the recording before to be closed", arguments: ["start", "toggle"])
+    func stopStartStop(_ order: String) throws {
+        let appliance = try ApplianceProcess(in: folder, microphone: "tone:440")
+        for _ in 1...3 {
+            #expect(try appliance.run("start").status == 0)
+            // They come while the file is still being closed.
+            let clients = try (0..<3).map { _ in try #require(SocketClient(appliance.socket)) }
+            let orders = ["stop", order, order == "toggle" ? "toggle" : "stop"]
+            for (client, order) in zip(clients, orders) {
+                client.send("{\"command\":\"\(order)\"}")
+                usleep(5_000)
+            }
+            for client in clients { #expect(client.line() != nil) }
+            let status = try appliance.ask(#"{"command":"status"}"#) ?? ""
+            #expect(status.contains(#""state":"idle""#), "\(status)")
+        }
+        let ending = try appliance.end()
+        #expect(ending.status == 0 && !ending.errors.contains { $0.contains("fault") }, "\(ending.errors)")
+    }
+
+    @Test("a journal that nobody reads holds up neither recording nor status nor lamp")
+    func unreadJournal() throws {
+        let journal = folder.file("journal")
+        try #require(mkfifo(journal, 0o600) == 0)
+        let reader = open(journal, O_RDWR | O_NONBLOCK)
+        defer { close(reader) }
+        let appliance = try ApplianceProcess(in: folder, microphone: "tone:440", journal: journal)
+        // Each is a line longer than half of what the pipe holds.
+        for number in 1...4 {
+            let words = "\(number)" + String(repeating: "x", count: 40_000)
+            _ = try appliance.ask(#"{"command":"exporting","export":"failed","text":"\#(words)"}"#)
+            try appliance.status(has: #""message":"\#(number)xxx"#)
+            while try appliance.lamp().last?.shows != "fault" { usleep(10_000) }
+        }
+        #expect(try appliance.run("start").output == "recording 1\n")
+        #expect(try appliance.run("stop").output == "stopped 1\n")
+        try appliance.status(has: #""state":"faulted""#)
+        // Who waits for the reader ends once there is one.
+        kill(appliance.process.id, SIGTERM)
+        var (status, bytes) = (Int32(0), [UInt8](repeating: 0, count: 65_536))
+        while waitpid(appliance.process.id, &status, Int32(WNOHANG)) == 0 {
+            if read(reader, &bytes, bytes.count) < 0 { usleep(1_000) }
+        }
+        #expect(status == 0)
+    }
+
     @Test("a signal closes the recording, and what is not written down is left", arguments: [SIGTERM, SIGINT])
     func signals(_ signal: Int32) throws {
         let appliance = try ApplianceProcess(in: folder, microphone: "file:\(try Speech.endless(in: folder))")

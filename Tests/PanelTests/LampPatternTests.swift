@@ -13,8 +13,7 @@ import Testing
         ])
     func modes(_ mode: LampPattern.Mode, _ picture: String) {
         for start in [Duration.zero, .milliseconds(12_345)] {
-            var lamp = LampPattern()
-            lamp.show(mode, at: start)
+            let lamp = LampPattern([LampPattern.Layer(mode, since: start)])
             #expect(marbles(lamp, from: start, letters: 72) == picture)
         }
     }
@@ -23,9 +22,8 @@ import Testing
     func schedule() {
         for mode in LampPattern.Mode.allCases {
             for blinksAt in [nil, Duration.milliseconds(1_300)] {
-                var lamp = LampPattern()
-                lamp.show(mode, at: .zero)
-                if let blinksAt { lamp.blink(at: blinksAt) }
+                var lamp = LampPattern([LampPattern.Layer(mode, since: .zero)])
+                if let blinksAt { lamp = lamp.blinking(at: blinksAt, for: LampPattern.markBlink) }
                 var picture = ""
                 var now = Duration.zero
                 while true {
@@ -40,45 +38,44 @@ import Testing
             }
         }
         #expect(LampPattern().next(after: .zero).until == nil)
-        var done = LampPattern()
-        done.show(.done, at: .zero)
+        let done = LampPattern([LampPattern.Layer(.done, since: .zero)])
         #expect(done.next(after: .zero).until == .seconds(3))
         #expect(done.next(after: .seconds(3)).until == nil)
     }
 
     @Test("a blink is the other level, once")
     func blink() {
-        var lamp = LampPattern()
-        lamp.blink(at: .milliseconds(100))
-        #expect(marbles(lamp, letters: 10) == "..####....")
-        lamp.show(.steady, at: .zero)
-        #expect(marbles(lamp, letters: 10) == "##....####")
-        lamp.blink(at: .milliseconds(250), for: LampPattern.answerBlink)
-        #expect(marbles(lamp, letters: 10) == "#####..###")
+        let length = LampPattern.markBlink
+        let dark = LampPattern().blinking(at: .milliseconds(100), for: length)
+        #expect(marbles(dark, letters: 10) == "..####....")
+        let steady = LampPattern([LampPattern.Layer(.steady, since: .zero)])
+        #expect(marbles(steady.blinking(at: .milliseconds(100), for: length), letters: 10) == "##....####")
+        let twice = steady.blinking(at: .milliseconds(100), for: length).blinking(
+            at: .milliseconds(250), for: LampPattern.answerBlink)
+        #expect(marbles(twice, letters: 10) == "##.....###")
+        #expect(twice.next(after: .zero).until == .milliseconds(100))
     }
 
-    @Test("a fault blinks fast over all else until it is acknowledged")
+    @Test("a fault blinks fast over all else")
     func fault() {
-        var lamp = LampPattern()
-        lamp.show(.steady, at: .zero)
-        lamp.fault(at: .zero)
-        lamp.blink(at: .milliseconds(100))
+        let lamp = LampPattern(
+            [LampPattern.Layer(.steady, since: .zero)], faultSince: .zero,
+            blinks: [.milliseconds(100) ..< .milliseconds(300)])
         #expect(lamp.isFaulted)
         #expect(marbles(lamp, letters: 12) == "##..##..##..")
-        // Telling of it again, or of something else, does not start it anew.
-        lamp.fault(at: .milliseconds(100))
-        lamp.show(.off, at: .milliseconds(100))
         #expect(marbles(lamp, from: .seconds(100), letters: 12) == "##..##..##..")
-        lamp.acknowledge()
-        #expect(!lamp.isFaulted && lamp.mode == .off)
-        #expect(lamp.next(after: .seconds(101)) == (false, nil))
+        #expect(lamp.mode(at: .zero) == .steady)
     }
 
-    @Test("showing the same again does not start it anew")
-    func same() {
-        var lamp = LampPattern()
-        lamp.show(.pulse, at: .zero)
-        lamp.show(.pulse, at: .milliseconds(500))
-        #expect(lamp.next(after: .milliseconds(900)) == (true, .seconds(1)))
+    @Test("a layer shows until it ends, and then the one below, as if that had been there all the time")
+    func layers() {
+        let lamp = LampPattern([
+            LampPattern.Layer(.steady, since: .zero, until: .milliseconds(300)),
+            LampPattern.Layer(.doubleBlink, since: .zero, until: .seconds(1)),
+        ])
+        #expect(marbles(lamp, letters: 24) == "#######.................")
+        #expect(lamp.next(after: .zero).until == .milliseconds(300))
+        #expect(lamp.mode(at: .milliseconds(300)) == .doubleBlink && lamp.mode(at: .seconds(1)) == .off)
+        #expect(lamp.next(after: .seconds(1)) == (false, nil))
     }
 }

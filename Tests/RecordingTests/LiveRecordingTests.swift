@@ -228,6 +228,17 @@ private struct Heard: MicrophoneProvider {
         #expect(await iterator.next() == rotation(EventQueue.capacity))
     }
 
+    @Test("who hears first hears all, however far the others are behind, but not what is only passed on")
+    func hearsFirst() async {
+        let heard = Mutex<[Event]>([])
+        let hub = EventHub { event in heard.withLock { $0.append(event) } }
+        let slow = hub.events(withPartials: false)
+        for number in 0..<2 * EventQueue.capacity { hub.publish(rotation(number)) }
+        hub.pass(on: rotation(9_999))
+        #expect(heard.withLock { $0 } == (0..<2 * EventQueue.capacity).map(rotation))
+        #expect(await slow.reduce(0) { count, _ in count + 1 } == EventQueue.capacity)
+    }
+
     @Test("a listener that waits is answered, by an event, by the end, and by its own cancellation")
     func waits() async {
         let hub = EventHub()

@@ -9,7 +9,7 @@ import Testing
     private let storage = Storage()
 
     /// Twelve bursts of noise, a second each, with half a second of silence around each.
-    private static let sound: [Int16] = {
+    static let sound: [Int16] = {
         var random = SeededGenerator(seed: 4)
         var samples = [Int16](repeating: 0, count: 8_000)
         for _ in 1...12 {
@@ -19,13 +19,13 @@ import Testing
         return samples
     }()
 
-    private static func faults(in events: AsyncStream<Event>) async -> [String] {
+    static func faults(in events: AsyncStream<Event>) async -> [String] {
         var faults: [String] = []
         for await case .fault(let code, _) in events { faults.append(code) }
         return faults
     }
 
-    private static func pool(model: String = "plain") -> WorkerPool {
+    static func pool(model: String = "plain") -> WorkerPool {
         let tests = #filePath.split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" }
         return WorkerPool(
             WorkerCommand(

@@ -1,0 +1,14 @@
+import Core
+import Recognizing
+
+/// What reaches the recorder's loop: an input of its machine, with what is no value besides.
+enum RecorderMessage: Sendable {
+    typealias Reply = CheckedContinuation<Result<Recorder.Answer, DeviceError>, Never>
+
+    case input(RecorderInput)
+    case order(Recorder.Order, StopReason, RecorderMoment, Reply)
+    case shutDown(RecorderMoment, Reply)
+    /// A recording was entered into the archive, and who will read it; nil where nobody can.
+    case opened(attempt: Int, LiveRecording, WorkerPool?, RecorderMoment)
+    case isAlive(CheckedContinuation<Bool, Never>)
+}

@@ -1,0 +1,12 @@
+import Core
+
+/// What others may ask of the recorder at any time; its loop alone writes it.
+struct RecorderSnapshot: Sendable {
+    var state = Event.State.idle
+
+    /// The recording that goes on.
+    var live: LiveRecording?
+
+    /// The last thing that went wrong since the appliance was started.
+    var lastFault: RecorderFault?
+}

@@ -1,0 +1,92 @@
+import Core
+import Panel
+
+extension RecorderState {
+    mutating func carryOut(
+        _ order: Recorder.Order, _ reason: StopReason, _ ticket: RecorderTicket?, at now: Duration
+    ) -> [RecorderEffect] {
+        switch order {
+        case .start: start(ticket, at: now)
+        case .stop: stop(reason, ticket)
+        case .toggle: records ? stop(reason, ticket) : start(ticket, at: now)
+        case .mark(let text, let ago): mark(text, at: now - ago, ticket)
+        }
+    }
+
+    /// Whoever asks while one is being started or goes on waits for that one.
+    mutating func start(_ ticket: RecorderTicket?, at now: Duration) -> [RecorderEffect] {
+        let tickets = [ticket].compactMap { $0 }
+        if isEnding { return answer(tickets, .failure(Self.isEndingError)) }
+        switch phase {
+        case .idle: return begin(tickets, at: now)
+        case .opening(var opening):
+            if var ending = opening.ending {
+                ending.next = (ending.next ?? []) + tickets
+                opening.ending = ending
+            } else {
+                opening.starts += tickets
+            }
+            phase = .opening(opening)
+        case .recording(var recording):
+            guard case .awaited(let starts) = recording.beginning else {
+                return answer(tickets, .success(Recorder.Answer(recording: recording.id)))
+            }
+            recording.beginning = .awaited(starts + tickets)
+            phase = .recording(recording)
+        case .closing(let recording, var ending):
+            ending.next = (ending.next ?? []) + tickets
+            phase = .closing(recording, ending)
+        }
+        return []
+    }
+
+    /// Ends the recording that goes on, and takes back a start that waits for its end: no stop that was answered is
+    /// undone by what came before it.
+    mutating func stop(_ reason: StopReason, _ ticket: RecorderTicket?) -> [RecorderEffect] {
+        let tickets = [ticket].compactMap { $0 }
+        switch phase {
+        case .idle: return answer(tickets, .success(Recorder.Answer()))
+        case .opening(var opening):
+            var ending = opening.ending ?? Ending(reason: reason, stops: [])
+            let takenBack = takeBack(&ending)
+            ending.stops += tickets
+            opening.ending = ending
+            phase = .opening(opening)
+            return takenBack
+        case .recording(let recording):
+            phase = .closing(recording, Ending(reason: reason, stops: tickets))
+            return [.close(recording.id, reason)]
+        case .closing(let recording, var ending):
+            let takenBack = takeBack(&ending)
+            ending.stops += tickets
+            phase = .closing(recording, ending)
+            return takenBack
+        }
+    }
+
+    private func takeBack(_ ending: inout Ending) -> [RecorderEffect] {
+        defer { ending.next = nil }
+        return answer(ending.next ?? [], .failure(isEnding ? Self.isEndingError : Self.takenBackError))
+    }
+
+    /// Marks the place that was recorded at that time.
+    mutating func mark(_ text: String, at time: Duration, _ ticket: RecorderTicket?) -> [RecorderEffect] {
+        if case .recording(let recording) = phase, recording.beginning == .begun {
+            return [.mark(recording.id, text: text, at: time, ticket)]
+        }
+        let error = DeviceError(.failed, "mark", "nothing is being recorded; start first, then mark")
+        return answer([ticket].compactMap { $0 }, .failure(error))
+    }
+
+    func answer(
+        _ tickets: [RecorderTicket], _ result: Result<Recorder.Answer, DeviceError>
+    ) -> [RecorderEffect] {
+        tickets.map { .answer($0, result) }
+    }
+
+    /// Answers those who have ordered something of an appliance that ends.
+    static let isEndingError = DeviceError(.failed, "recorder", "the appliance is ending")
+
+    private static let takenBackError = DeviceError(
+        .busy, "start", "it was stopped again before the recording before was closed; start again")
+}

@@ -1,0 +1,132 @@
+import Core
+import Panel
+
+extension RecorderState {
+    /// What comes of an input; the machine has changed when this returns, and the effects are then done in their order.
+    mutating func take(_ input: RecorderInput) -> [RecorderEffect] {
+        let before = shown
+        var effects = follow(input)
+        if isAtRest, !isEnding, upkeep == .due {
+            upkeep = .working(writingSince: nil)
+            upkeepRuns += 1
+            effects.append(.upkeep)
+        }
+        // A recording says by itself that it goes on, and that it stops.
+        if shown != before, shown == .idle || shown == .faulted {
+            effects += [.publish(.state(shown)), .journal(JournalLine(shown, recording: recording))]
+        }
+        return effects
+    }
+
+    private mutating func follow(_ input: RecorderInput) -> [RecorderEffect] {
+        let now = input.moment.monotonic
+        switch input.kind {
+        case .started: return []
+        case .order(let order, let reason, let ticket): return carryOut(order, reason, ticket, at: now)
+        case .button(let effect):
+            pressesHeard += 1
+            return follow(effect, at: input.moment)
+        case .shutDown(let ticket):
+            isEnding = true
+            return breakOffUpkeep() + stop(.shutdown, ticket)
+        case .opened(let attempt, let id): return opened(attempt, id, at: now)
+        case .refused(let attempt, let error): return refused(attempt, error, at: input.moment)
+        case .begun(let id, let look): return begun(id) + looked(id, look, at: input.moment)
+        case .looked(let id, let look):
+            let effects = looked(id, look, at: input.moment)
+            return recording == id ? effects + [.look(id)] : effects
+        case .closed(let id): return closed(id, at: now)
+        case .ended(let id, let end): return ended(id, end, at: input.moment)
+        case .marked(let result, let ticket): return marked(result, ticket, at: input.moment)
+        case .event(let event): return follow(event, at: input.moment)
+        case .upkeepWrites(let writes):
+            if case .working = upkeep { upkeep = .working(writingSince: writes ? now : nil) }
+            return []
+        case .upkeepEnded(let end): return upkeepEnded(end, at: input.moment)
+        case .due(.rest(let id)): return id == latest && isAtRest ? [.restWorkers] : []
+        case .due(.upkeep(let run)):
+            if upkeep == .waiting, run == upkeepRuns { upkeep = .due }
+            return []
+        }
+    }
+
+    private mutating func follow(_ effect: ButtonGesture.Effect, at moment: RecorderMoment) -> [RecorderEffect] {
+        let now = moment.monotonic
+        switch effect {
+        case .pressed: return []
+        case .start: return start(nil, at: now)
+        case .stop: return stop(.button, nil)
+        case .mark(let time): return mark("", at: time, nil)
+        case .acknowledge(let time): return acknowledge(at: time)
+        case .stuck:
+            return raise(
+                "panel", "the button does not come up; check it for a short circuit. It is ignored until it is free",
+                at: moment)
+        case .free: return [.journal(JournalLine(.information, "button", ["state": "free"]))]
+        case .shutDown: return [.journal(JournalLine(.notice, "shutdown", ["by": "button"])), .powerOff]
+        }
+    }
+
+    /// Of what is told by others; those who watch have heard it already.
+    private mutating func follow(_ event: Event, at moment: RecorderMoment) -> [RecorderEffect] {
+        switch event {
+        case .state(let state): return [.journal(JournalLine(state, recording: recording))]
+        case .fault(let code, let message): return raise(code, message, at: moment, isPublished: true)
+        case .gap(let recording, let gap): return [.journal(JournalLine(recording: recording, gap))]
+        case .mark(let recording, let mark):
+            let values: KeyValuePairs = ["recording": "\(recording)", "time": "\(mark.position.seconds)"]
+            return [.journal(JournalLine(.information, "mark", values))]
+        case .export(let state, let folder, let message): return exports(state, folder, message, at: moment)
+        case .level, .partial, .final, .rotation: return []
+        }
+    }
+
+    private mutating func exports(
+        _ state: Event.ExportState, _ folder: String, _ message: String, at moment: RecorderMoment
+    ) -> [RecorderEffect] {
+        let line = JournalLine(
+            state == .failed ? .error : .information, "export",
+            ["state": state.rawValue, "folder": folder, "message": message])
+        switch state {
+        case .started: export = .running(since: moment.monotonic)
+        case .finished: export = .done(at: moment.monotonic)
+        case .failed:
+            if case .running = export { export = .none }
+            // The status says what the lamp blinks for; those who watch have heard it as what it is.
+            return [.journal(line)] + raise("export", message, at: moment, isPublished: true)
+        }
+        return [.journal(line)]
+    }
+
+    // Faults.
+
+    /// Keeps a fault until somebody acknowledges it.
+    ///
+    /// - Parameter isPublished: whether those who watch have heard of it.
+    mutating func raise(
+        _ code: String, _ message: String, at moment: RecorderMoment, isPublished: Bool = false
+    ) -> [RecorderEffect] {
+        let isNew = lastFault.map { $0.code != code || $0.message != message } ?? true
+        lastFault = RecorderFault(code: code, message: message, moment: moment)
+        let now = moment.monotonic
+        switch alarm {
+        case .quiet: alarm = .raised(since: now, latest: now)
+        case .raised(let since, let latest): alarm = .raised(since: since, latest: max(latest, now))
+        }
+        var effects: [RecorderEffect] = isPublished ? [] : [.publish(.fault(code: code, message: message))]
+        // What keeps on failing is told once; the lamp shows it each time.
+        if isNew { effects.append(.journal(JournalLine(.error, "fault", ["code": code, "message": message]))) }
+        return effects
+    }
+
+    mutating func raise(_ error: DeviceError, at moment: RecorderMoment) -> [RecorderEffect] {
+        raise(error.code.rawValue, error.message, at: moment)
+    }
+
+    /// A press at that time has acknowledged what was shown then; what came since, nobody has seen.
+    private mutating func acknowledge(at time: Duration) -> [RecorderEffect] {
+        guard case .raised(_, let latest) = alarm, latest <= time else { return [] }
+        alarm = .quiet
+        return [.journal(JournalLine(.information, "acknowledged"))]
+    }
+}

@@ -1,0 +1,115 @@
+import Core
+import Panel
+import Testing
+
+@testable import Appliance
+
+/// The lamp over time, from what the recorder's machine hears.
+@Suite("The lamp of the recorder's state") struct LampTests {
+    /// The lamp's changes, as a thread sees them that looks when it is told something and when the pattern asks for it.
+    private func history(_ inputs: [(Int, RecorderInput.Kind)], until end: Int) -> [String] {
+        var state = RecorderState()
+        var history: [String] = []
+        var rest = inputs[...]
+        var now = Duration.zero
+        var lit = false
+        while now <= .milliseconds(end) {
+            while let (time, kind) = rest.first, .milliseconds(time) <= now {
+                _ = state.take(RecorderInput(kind, at: RecorderMoment(monotonic: .milliseconds(time))))
+                rest = rest.dropFirst()
+            }
+            let next = LampPattern(for: state).next(after: now)
+            if next.lit != lit {
+                lit = next.lit
+                history.append("\(lit ? "on" : "off") \(Int(now / .milliseconds(1)))")
+            }
+            let told = rest.first.map { Duration.milliseconds($0.0) }
+            guard let following = [next.until, told].compactMap({ $0 }).min() else { break }
+            #expect(following > now)
+            now = following
+        }
+        return history
+    }
+
+    private let begin: [(Int, RecorderInput.Kind)] = [
+        (0, .order(.start, .button, nil)), (0, .opened(attempt: 1, recording: 1)),
+        (0, .begun(1, RecorderInput.Look())),
+    ]
+
+    private func written(_ milliseconds: Int, of id: Int = 1) -> (Int, RecorderInput.Kind) {
+        (milliseconds, .looked(id, RecorderInput.Look(grewAt: .milliseconds(milliseconds))))
+    }
+
+    private func stop(_ milliseconds: Int) -> (Int, RecorderInput.Kind) {
+        (milliseconds, .order(.stop, .button, nil))
+    }
+
+    @Test("an idle lamp wakes nobody")
+    func idle() {
+        #expect(LampPattern(for: RecorderState()).next(after: .zero).until == nil)
+        #expect(history([], until: 100_000) == [])
+    }
+
+    @Test("it is steady from the first bytes on, and for 3 s from the last")
+    func steady() {
+        #expect(
+            history(begin + [written(400), written(1_400), written(2_400)], until: 60_000) == ["on 400", "off 5400"])
+        #expect(
+            history(begin + [written(400), written(5_000), stop(6_000)], until: 9_000)
+                == ["on 400", "off 3400", "on 5000", "off 6000"])
+        // What was written a while before it was looked at counts from then on.
+        let late = (2_000, RecorderInput.Kind.looked(1, RecorderInput.Look(grewAt: .milliseconds(400))))
+        #expect(history(begin + [late], until: 9_000) == ["on 2000", "off 3400"])
+    }
+
+    @Test("it says nothing of a recording whose microphone is dead")
+    func microphone() {
+        let dead = RecorderInput.Look(grewAt: .milliseconds(400), microphoneIsAlive: false)
+        #expect(
+            history(begin + [written(400), (1_000, .looked(1, dead)), written(2_000), stop(2_100)], until: 9_000)
+                == ["on 400", "off 1000", "on 2000", "off 2100"])
+    }
+
+    @Test("a new recording has nothing of the one before")
+    func anew() {
+        let dead = RecorderInput.Look(grewAt: .milliseconds(100), microphoneIsAlive: false)
+        let again: [(Int, RecorderInput.Kind)] = [
+            (200, .looked(1, dead)), stop(300), (350, .ended(1, .complete)), (400, .order(.start, .button, nil)),
+            (450, .opened(attempt: 2, recording: 2)), written(500), written(900, of: 2), stop(1_000),
+        ]
+        #expect(
+            history(begin + [written(100)] + again, until: 9_000) == ["on 100", "off 200", "on 900", "off 1000"])
+    }
+
+    @Test("a mark is a blink")
+    func mark() {
+        let marked = RecorderInput.Kind.marked(.success(Recorder.Answer(recording: 1)), nil)
+        #expect(
+            history(begin + [written(1), (1_000, marked), stop(2_000)], until: 9_000)
+                == ["on 1", "off 1000", "on 1200", "off 2000"])
+    }
+
+    @Test("a fault stays until it is acknowledged, and then what it hid shows again")
+    func fault() {
+        let fault = RecorderInput.Kind.event(.fault(code: "full", message: ""))
+        let acknowledge = RecorderInput.Kind.button(.acknowledge(at: .milliseconds(1_250)))
+        #expect(
+            history(begin + [written(1), (1_000, fault), (1_250, acknowledge), stop(2_000)], until: 9_000)
+                == ["on 1", "off 1100", "on 1200", "off 2000"])
+    }
+
+    @Test("exporting, then safe to unplug for 3 s, then what is left to write")
+    func export() {
+        let inputs: [(Int, RecorderInput.Kind)] = [
+            (0, .order(.start, .button, nil)), (0, .opened(attempt: 1, recording: 1)), (0, .closed(1)),
+            (0, .event(.export(.started, folder: "", message: ""))),
+            (1_000, .event(.export(.finished, folder: "", message: ""))), (6_500, .ended(1, .complete)),
+        ]
+        #expect(
+            history(inputs, until: 20_000) == [
+                "on 0", "off 100", "on 250", "off 350", "on 1000",
+                // The pulse began with the text, at 0.
+                "off 5000", "on 6000", "off 6500",
+            ])
+    }
+}

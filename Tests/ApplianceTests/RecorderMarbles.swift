@@ -1,0 +1,217 @@
+import Testing
+
+/// A table of inputs with the effects, the state and the lamp behind each; `RecorderRig` tells how to read it.
+struct RecorderMarbles: Sendable, CustomTestStringConvertible {
+    var name: String
+    var table: String
+    var testDescription: String { name }
+
+    static let all = [
+        RecorderMarbles(
+            name: "from start to text",
+            table: """
+                start      | open1          | idle      | off
+                +9 opened1 | record1        | recording | off
+                begun1     | a:1            | recording | off
+                +500 written1 |             | recording | steady
+                start      | b:1            | recording | steady
+                mark       | mark1          | recording | steady
+                stop       | close1:command | stopping  | off
+                mark       | e:!failed      | stopping  | off
+                closed1    | d:1 =idle      | idle      | pulse
+                ended1     | upkeep         | idle      | off
+                kept       |                | idle      | off
+                stop       | f:-            | idle      | off
+                rested1    | rest           | idle      | off
+                """),
+        RecorderMarbles(
+            name: "stop, start, stop ends in nothing",
+            table: """
+                start opened1 begun1 | open1 record1 a:1 | recording | off
+                stop       | close1:command   | stopping | off
+                start      |                  | stopping | off
+                stop       | c:!busy          | stopping | off
+                closed1    | b:1 d:1 =idle    | idle     | pulse
+                ended1     | upkeep           | idle     | off
+                """),
+        RecorderMarbles(
+            name: "three presses while recording end in nothing",
+            table: """
+                press-start opened1 begun1 | open1 record1 | recording | off
+                press-stop press-start press-stop | close1:button | stopping | off
+                closed1    | =idle            | idle     | pulse
+                """),
+        RecorderMarbles(
+            name: "a start behind a stop begins once the file is closed; who asks again waits for it too",
+            table: """
+                start opened1 begun1 | open1 record1 a:1 | recording | off
+                stop start start | close1:command | stopping | off
+                closed1    | b:1 open2 =idle  | idle     | pulse
+                opened2    | record2          | recording | off
+                begun2     | c:2 d:2          | recording | off
+                ended1     |                  | recording | off
+                """),
+        RecorderMarbles(
+            name: "toggles take each other back",
+            table: """
+                toggle opened1 begun1 | open1 record1 a:1 | recording | off
+                toggle     | close1:command   | stopping | off
+                toggle     |                  | stopping | off
+                toggle     | c:!busy          | stopping | off
+                toggle     |                  | stopping | off
+                closed1    | b:1 d:1 open2 =idle | idle  | pulse
+                toggle opened2 | record2 close2:command | stopping | pulse
+                ended2     | f:2 e:2 =idle | idle     | pulse
+                """),
+        RecorderMarbles(
+            name: "a stop while the microphone is being opened waits for it, and keeps what it heard",
+            table: """
+                start      | open1            | idle     | off
+                start      |                  | idle     | off
+                stop       |                  | idle     | off
+                start stop | d:!busy          | idle     | off
+                opened1    | record1 close1:command | stopping | off
+                begun1     | a:1 b:1          | stopping | off
+                closed1    | c:1 e:1 =idle    | idle     | pulse
+                """),
+        RecorderMarbles(
+            name: "no microphone: told, shown, and tried again by the next press",
+            table: """
+                start      | open1            | idle     | off
+                refused1   | !missing a:!missing =faulted | faulted | off!
+                ack press-start | =idle open2 | idle     | off
+                opened2    | record2          | recording | off
+                """),
+        RecorderMarbles(
+            name: "a stop before a refusal has stopped nothing; a start behind it tries again",
+            table: """
+                start stop start | open1      | idle     | off
+                refused1   | !missing a:!missing b:- open2 =faulted | faulted | off!
+                refused1   |                  | faulted  | off!
+                refused2   | !missing c:!missing | faulted | off!
+                """),
+        RecorderMarbles(
+            name: "the end before its close and its beginning",
+            table: """
+                start opened1 stop | open1 record1 close1:command | stopping | off
+                ended1     | b:1 a:1 upkeep =idle | idle | off
+                closed1    |                  | idle     | off
+                begun1     |                  | idle     | off
+                written1   |                  | idle     | off
+                """),
+        RecorderMarbles(
+            name: "a recording that ends by itself, and one that breaks",
+            table: """
+                start opened1 begun1 | open1 record1 a:1 | recording | off
+                closed1    | =idle            | idle     | pulse
+                ended1     | upkeep           | idle     | off
+                start opened2 | open2 record2 break-off | recording | off
+                failed2    | !missing b:!missing =faulted | faulted | off!
+                broken-off | upkeep           | faulted  | off!
+                """),
+        RecorderMarbles(
+            name: "the lamp is steady only while bytes reach the disk and the microphone is alive",
+            table: """
+                start opened1 begun1 | open1 record1 a:1 | recording | off
+                +500 written1 |               | recording | steady
+                +2900 silent1 |               | recording | steady
+                +200 silent1  | !failed       | recording | off!
+                +200 silent1  |               | recording | off!
+                ack        |                  | recording | off
+                +100 written1 |               | recording | steady
+                +100 dead1 |                  | recording | off
+                +100 written1 |               | recording | steady
+                stop       | close1:command   | stopping | off
+                """),
+        RecorderMarbles(
+            name: "text of one and sound of the next",
+            table: """
+                start opened1 begun1 stop closed1 | open1 record1 a:1 close1:command b:1 =idle | idle | pulse
+                start opened2 begun2 | open2 record2 c:2 | recording | off
+                failed1    | !missing         | recording | off!
+                ack +500 written2 |           | recording | steady
+                stop closed2 | close2:command d:2 =idle | idle | pulse
+                ended2     | upkeep           | idle     | off
+                rested1    |                  | idle     | off
+                """),
+        RecorderMarbles(
+            name: "faults while idle, recording, closing; a press of before acknowledges nothing",
+            table: """
+                fault      | =faulted         | faulted  | off!
+                +50 late-ack |                | faulted  | off!
+                ack        | =idle            | idle     | off
+                start opened1 begun1 fault | open1 record1 a:1 | recording | off!
+                stop fault | close1:command   | stopping | off!
+                closed1    | b:1 =faulted     | faulted  | pulse!
+                ack        | =idle            | idle     | pulse
+                stuck      | !panel =faulted  | faulted  | pulse!
+                """),
+        RecorderMarbles(
+            name: "an export, and what it hides",
+            table: """
+                export     |                  | idle     | doubleBlink
+                exported   |                  | idle     | done
+                +3000 export |                | idle     | doubleBlink
+                unexported | =faulted         | faulted  | off!
+                ack start opened1 export +100 written1 | =idle open1 record1 | recording | steady
+                stop       | close1:command   | stopping | doubleBlink
+                closed1 exported | b:1 =idle | idle | done
+                """),
+        RecorderMarbles(
+            name: "the upkeep steps back, and comes again",
+            table: """
+                start opened1 closed1 ended1 | open1 record1 =idle a:1 upkeep | idle | off
+                writes     |                  | idle     | pulse
+                start      | open2            | idle     | pulse
+                refused2   | !missing b:!missing =faulted | faulted | pulse!
+                ack start opened3 | =idle open3 record3 break-off | recording | off
+                stop closed3 ended3 | close3:command d:3 =idle c:3 | idle | pulse
+                broken-off | upkeep           | idle     | off
+                kept       |                  | idle     | off
+                """),
+        RecorderMarbles(
+            name: "an upkeep that fails is tried again after the next recording, and by itself",
+            table: """
+                start opened1 begun1 ended1 | open1 record1 a:1 upkeep =idle | idle | off
+                unkept     | !backlog =faulted | faulted | off!
+                again1     |                  | faulted  | off!
+                again2     | upkeep           | faulted  | off!
+                ack unkept | =idle            | idle     | off
+                start opened2 begun2 ended2 | open2 record2 b:2 upkeep =idle | idle | off
+                """),
+        RecorderMarbles(
+            name: "shutting down closes what goes on, and begins nothing",
+            table: """
+                start opened1 begun1 | open1 record1 a:1 | recording | off
+                shutdown   | close1:shutdown  | stopping | off
+                start      | c:!failed        | stopping | off
+                closed1    | b:1 =idle        | idle     | pulse
+                ended1     |                  | idle     | off
+                start      | d:!failed        | idle     | off
+                """),
+        RecorderMarbles(
+            name: "shutting down in the midst of an opening, with a start behind a stop",
+            table: """
+                start stop start | open1      | idle     | off
+                shutdown   | c:!failed        | idle     | off
+                opened1    | record1 close1:command | stopping | off
+                ended1     | b:1 d:1 a:1 =idle | idle    | off
+                """),
+        RecorderMarbles(
+            name: "shutting down while idle breaks off the upkeep",
+            table: """
+                start opened1 begun1 ended1 | open1 record1 a:1 upkeep =idle | idle | off
+                shutdown   | break-off b:-    | idle     | off
+                broken-off |                  | idle     | off
+                """),
+        RecorderMarbles(
+            name: "the button marks and switches off",
+            table: """
+                press-mark |                  | idle     | off
+                press-start opened1 press-mark | open1 record1 | recording | off
+                begun1 press-mark | mark1     | recording | off
+                marked1    |                  | recording | off
+                hold       | off              | recording | off
+                """),
+    ]
+}

@@ -1,0 +1,21 @@
+import Core
+import Panel
+import TestKit
+import Testing
+
+@testable import Appliance
+
+@Suite("The recorder's machine in any order") struct RecorderPropertyTests {
+    @Test("whatever comes, in whatever order: what was promised holds", arguments: 0..<40)
+    func anyOrder(_ round: Int) {
+        var generator = SeededGenerator()
+        let seed = generator.seed
+        print("seed \(seed)")
+        for _ in 0..<10 {
+            var world = RecorderWorld()
+            for _ in 0..<200 { world.step(&generator) }
+            world.settle(&generator)
+            for problem in world.problems.prefix(3) { Issue.record("seed \(seed): \(problem)") }
+        }
+    }
+}

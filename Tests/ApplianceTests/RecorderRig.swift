@@ -1,0 +1,127 @@
+import Core
+import Panel
+
+@testable import Appliance
+
+/// Runs the recorder's machine by a table of marbles, a line an input, and tells what comes of each in the same form.
+///
+/// `start`, `stop`, `toggle`, `mark` are orders, for whom a, b, c ... wait in turn; `press-start`, `press-stop`, `press-mark`
+/// come from the button, `ack` too; the others are what the effects are answered by, of the recording or attempt behind
+/// them. `+500` is the time that has passed before, in ms. Of the effects those are left out that are about waiting or the
+/// journal; `a:1` answers a with recording 1, `a:-` with none, `a:!busy` with an error; `=idle` is a state and `!code` a fault
+/// that those who watch are told. Behind them stand the state and what the lamp shows, with `!` while it blinks a fault.
+struct RecorderRig {
+    private(set) var state = RecorderState()
+    private(set) var now = Duration.seconds(100)
+    private var tickets = 0
+
+    init() {
+        _ = take(.started)
+        _ = take(.upkeepEnded(.done))
+    }
+
+    /// The table with what comes of it, in columns.
+    static func run(_ table: String) -> String {
+        var rig = RecorderRig()
+        return table.split(separator: "\n").map { rig.line(String($0)) }.joined(separator: "\n")
+    }
+
+    mutating func take(_ kind: RecorderInput.Kind) -> [RecorderEffect] {
+        state.take(RecorderInput(kind, at: RecorderMoment(monotonic: now)))
+    }
+
+    private mutating func line(_ line: String) -> String {
+        let words = line.split(separator: "|")[0].split(separator: " ").map(String.init)
+        var effects: [RecorderEffect] = []
+        for word in words {
+            if word.hasPrefix("+"), let pause = Int(word.dropFirst()) {
+                now += .milliseconds(pause)
+            } else {
+                effects += take(input(word))
+            }
+        }
+        let lamp = LampPattern(for: state)
+        let columns = [
+            words.joined(separator: " "), effects.compactMap(Self.marble).joined(separator: " "),
+            state.shown.rawValue, lamp.mode(at: now).rawValue + (lamp.isFaulted ? "!" : ""),
+        ]
+        return columns.joined(separator: " | ")
+    }
+
+    private mutating func ticket() -> RecorderTicket {
+        tickets += 1
+        return RecorderTicket(number: tickets)
+    }
+
+    private mutating func input(_ word: String) -> RecorderInput.Kind {
+        let name = word.prefix { !$0.isNumber }
+        let number = Int(word.dropFirst(name.count)) ?? 0
+        let grown = RecorderInput.Look(grewAt: now)
+        let error = DeviceError(.missing, "test", "scripted")
+        switch name {
+        case "start": return .order(.start, .command, ticket())
+        case "stop": return .order(.stop, .command, ticket())
+        case "toggle": return .order(.toggle, .command, ticket())
+        case "mark": return .order(.mark(text: "", ago: .zero), .command, ticket())
+        case "shutdown": return .shutDown(ticket())
+        case "press-start": return .button(.start(at: now))
+        case "press-stop": return .button(.stop(at: now))
+        case "press-mark": return .button(.mark(at: now))
+        case "ack": return .button(.acknowledge(at: now))
+        case "late-ack": return .button(.acknowledge(at: now - .milliseconds(100)))
+        case "stuck": return .button(.stuck)
+        case "hold": return .button(.shutDown)
+        case "opened": return .opened(attempt: number, recording: number)
+        case "refused": return .refused(attempt: number, error)
+        case "begun": return .begun(number, RecorderInput.Look())
+        case "written": return .looked(number, grown)
+        case "silent": return .looked(number, RecorderInput.Look())
+        case "dead": return .looked(number, RecorderInput.Look(grewAt: now, microphoneIsAlive: false))
+        case "closed": return .closed(number)
+        case "ended": return .ended(number, .complete)
+        case "cancelled": return .ended(number, .cancelled)
+        case "broken": return .ended(number, .broken(error))
+        case "failed": return .ended(number, .failed(error))
+        case "marked": return .marked(.success(Recorder.Answer(recording: number)), nil)
+        case "fault": return .event(.fault(code: "full", message: "scripted"))
+        case "export": return .event(.export(.started, folder: "", message: ""))
+        case "exported": return .event(.export(.finished, folder: "", message: ""))
+        case "unexported": return .event(.export(.failed, folder: "", message: "gone"))
+        case "writes": return .upkeepWrites(true)
+        case "kept": return .upkeepEnded(.done)
+        case "broken-off": return .upkeepEnded(.brokenOff)
+        case "unkept": return .upkeepEnded(.failed(error))
+        case "rested": return .due(.rest(after: number))
+        case "again": return .due(.upkeep(run: number))
+        default: preconditionFailure("no marble is called \(word)")
+        }
+    }
+
+    private static func marble(_ effect: RecorderEffect) -> String? {
+        switch effect {
+        case .open(let attempt): "open\(attempt)"
+        case .record(let id): "record\(id)"
+        case .close(let id, let reason): "close\(id):\(reason.rawValue)"
+        case .mark(let id, _, _, _): "mark\(id)"
+        case .answer(let ticket, let result): "\(letter(ticket)):\(words(result))"
+        case .publish(.state(let state)): "=\(state.rawValue)"
+        case .publish(.fault(let code, _)): "!\(code)"
+        case .upkeep: "upkeep"
+        case .breakOffUpkeep: "break-off"
+        case .restWorkers: "rest"
+        case .powerOff: "off"
+        case .look, .journal, .wake, .publish: nil
+        }
+    }
+
+    private static func letter(_ ticket: RecorderTicket) -> String {
+        String(UnicodeScalar(UInt8(0x60 + ticket.number)))
+    }
+
+    private static func words(_ result: Result<Recorder.Answer, DeviceError>) -> String {
+        switch result {
+        case .success(let answer): answer.recording.map { "\($0)" } ?? "-"
+        case .failure(let error): "!\(error.code.rawValue)"
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import Core
+import Panel
+import Testing
+
+@testable import Appliance
+
+@Suite("The recorder's machine") struct RecorderStateTests {
+    private static func columns(_ table: String) -> [[String]] {
+        table.split(separator: "\n").map { line in
+            line.split(separator: "|", omittingEmptySubsequences: false).map { column in
+                column.split(separator: " ").joined(separator: " ")
+            }
+        }
+    }
+
+    @Test("each order of inputs has its effects, its state and its lamp", arguments: RecorderMarbles.all)
+    func marbles(_ marbles: RecorderMarbles) {
+        let (found, wanted) = (Self.columns(RecorderRig.run(marbles.table)), Self.columns(marbles.table))
+        for (found, wanted) in zip(found, wanted) { #expect(found == wanted, "\(marbles.name)") }
+    }
+
+    @Test("an alarm is kept for what came behind the press that acknowledges")
+    func latchedFaults() {
+        var state = RecorderState()
+        func take(_ kind: RecorderInput.Kind, at milliseconds: Int) {
+            _ = state.take(RecorderInput(kind, at: RecorderMoment(monotonic: .milliseconds(milliseconds))))
+        }
+        take(.event(.fault(code: "full", message: "")), at: 1_000)
+        take(.event(.fault(code: "missing", message: "")), at: 2_010)
+        take(.button(.acknowledge(at: .milliseconds(2_000))), at: 2_020)
+        #expect(state.isFaulted && state.lastFault?.code == "missing")
+        take(.button(.acknowledge(at: .milliseconds(2_030))), at: 2_050)
+        #expect(!state.isFaulted && state.lastFault?.code == "missing")
+    }
+
+    @Test("a fault that keeps on is written down once, and shown each time")
+    func repeatedFault() {
+        var state = RecorderState()
+        var lines = 0
+        for second in 1...5 {
+            let moment = RecorderMoment(monotonic: .seconds(second))
+            let effects = state.take(RecorderInput(.event(.fault(code: "full", message: "x")), at: moment))
+            lines += effects.count { if case .journal(let line) = $0 { line.event == "fault" } else { false } }
+            #expect(LampPattern(for: state).isFaulted)
+            _ = state.take(RecorderInput(.button(.acknowledge(at: .seconds(second))), at: moment))
+            #expect(!LampPattern(for: state).isFaulted)
+        }
+        #expect(lines == 1)
+    }
+
+    @Test("it is alive while bytes reach the disk, and no longer than the ring can hold")
+    func alive() {
+        var state = RecorderState()
+        func take(_ kind: RecorderInput.Kind, at time: Duration) {
+            _ = state.take(RecorderInput(kind, at: RecorderMoment(monotonic: time)))
+        }
+        let limit = RecorderState.stallLimit
+        #expect(state.isAlive(at: limit * 9))
+        take(.order(.start, .button, nil), at: .seconds(1))
+        #expect(state.isAlive(at: .seconds(1) + limit - .seconds(1)) && !state.isAlive(at: .seconds(1) + limit))
+        take(.opened(attempt: 1, recording: 1), at: .seconds(5))
+        #expect(state.isAlive(at: .seconds(4) + limit) && !state.isAlive(at: .seconds(5) + limit))
+        take(.looked(1, RecorderInput.Look(grewAt: .seconds(9))), at: .seconds(10))
+        take(.order(.stop, .button, nil), at: .seconds(11))
+        #expect(state.isAlive(at: .seconds(8) + limit) && !state.isAlive(at: .seconds(9) + limit))
+        take(.closed(1), at: .seconds(12))
+        #expect(state.isAlive(at: limit * 9))
+    }
+
+    @Test("an upkeep that fails is tried again, later each time, and told of once")
+    func upkeepAgain() {
+        var state = RecorderState()
+        let error = DeviceError(.missing, "model", "there is none")
+        var effects = state.take(RecorderInput(.started, at: RecorderMoment(monotonic: .zero)))
+        var pauses: [Duration] = []
+        var faults = 0
+        for run in 1...9 {
+            #expect(effects == [.upkeep])
+            let moment = RecorderMoment(monotonic: .seconds(run))
+            for effect in state.take(RecorderInput(.upkeepEnded(.failed(error)), at: moment)) {
+                if case .wake(.upkeep(run: run), let pause) = effect { pauses.append(pause) }
+                if case .publish(.fault) = effect { faults += 1 }
+            }
+            // One that an older run asked for wakes nobody.
+            #expect(state.take(RecorderInput(.due(.upkeep(run: run - 1)), at: moment)) == [])
+            effects = state.take(RecorderInput(.due(.upkeep(run: run)), at: moment))
+        }
+        #expect(pauses.prefix(3) == [.seconds(60), .seconds(120), .seconds(240)])
+        #expect(pauses.count == 9 && pauses.last == .seconds(3_600))
+        #expect(faults == 1)
+    }
+}

@@ -1,0 +1,112 @@
+import Core
+import Platform
+import SQLiteArchive
+import Synchronization
+import TestKit
+import Testing
+
+@testable import Appliance
+
+@Suite("The recorder", .serialized) struct RecorderTests {
+    private let folder = TemporaryFolder()
+
+    /// A recorder without a model, so that nothing but sound is kept.
+    private func recorder(_ microphone: (any MicrophoneProvider)? = nil) throws -> Recorder {
+        var configuration = Configuration()
+        configuration.capture.device = "tone:440"
+        configuration.storage.directory = folder.path
+        configuration.storage.reserveMegabytes = 1
+        configuration.recognizer.engine = "pocketsphinx"
+        configuration.recognizer.model = folder.file("no model")
+        return try Recorder(
+            configuration: configuration, archive: try SQLiteArchive(path: configuration.archivePath),
+            microphone: microphone)
+    }
+
+    /// A microphone that hears something, then nothing until it is let go, and then so much that only a stop ends it.
+    private static func held(_ goOn: Wakeup) -> ScriptedMicrophone {
+        let steps: [ScriptedMicrophone.Step] = [
+            .samples(numbered(3_200)), .perform { goOn.wait() }, .forever(numbered(160)),
+        ]
+        return ScriptedMicrophone(isRealTime: true, steps)
+    }
+
+    @Test("stop, start, stop: the start is taken back while the file is still being closed")
+    func stopStartStop() async throws {
+        let goOn = Wakeup()
+        let recorder = try recorder(Self.held(goOn))
+        async let running: Void = recorder.run()
+        #expect(try await recorder.perform(.start, reason: .command).get().recording == 1)
+        async let first = recorder.perform(.stop, reason: .command)
+        while recorder.snapshot.state != .stopping { await Task.yield() }
+        async let second = recorder.perform(.start, reason: .command)
+        try await Task.sleep(for: .milliseconds(30))
+        async let third = recorder.perform(.stop, reason: .command)
+        let takenBack = await second
+        #expect(throws: DeviceError.self) { try takenBack.get() }
+        goOn.signal()
+        #expect(try await first.get().recording == 1)
+        #expect(try await third.get().recording == 1)
+        #expect(recorder.snapshot.live == nil)
+        await recorder.stop()
+        await running
+        #expect(try await recorder.archive.recordings().map(\.id) == [1])
+    }
+
+    @Test("no fault is lost on the way to status and lamp, however many come and whoever does not read")
+    func floodOfFaults() async throws {
+        let recorder = try recorder(ScriptedMicrophone([.ended]))
+        // Nobody reads the journal, and a client reads nothing.
+        let client = recorder.hub.events(withPartials: false)
+        for number in 1...5_000 { recorder.hub.publish(.fault(code: "flood", message: "\(number)")) }
+        async let running: Void = recorder.run()
+        while recorder.snapshot.lastFault?.message != "5000" { await Task.yield() }
+        #expect(recorder.snapshot.state == .faulted)
+        #expect(try await recorder.perform(.stop, reason: .command).get() == Recorder.Answer())
+        withExtendedLifetime(client) {}
+        await recorder.stop()
+        await running
+        #expect(recorder.snapshot.lastFault?.message == "5000")
+    }
+
+    @Test("who waits when the appliance ends is told so, and so is who comes later")
+    func ends() async throws {
+        let goOn = Wakeup()
+        let recorder = try recorder(Self.held(goOn))
+        async let running: Void = recorder.run()
+        _ = try await recorder.perform(.start, reason: .command).get()
+        async let stopped = recorder.perform(.stop, reason: .command)
+        while recorder.snapshot.state != .stopping { await Task.yield() }
+        async let queued = recorder.perform(.start, reason: .command)
+        async let ended: Void = recorder.stop()
+        let refused = await queued
+        #expect(throws: DeviceError.self) { try refused.get() }
+        goOn.signal()
+        _ = await stopped
+        await ended
+        await running
+        let late = await recorder.perform(.start, reason: .command)
+        #expect(throws: DeviceError.self) { try late.get() }
+        #expect(await recorder.isAlive())
+        #expect(try await recorder.archive.recordings().map(\.stopReason) == [.command])
+    }
+
+    @Test("a start and a stop at once, again and again, end as the last of them says, and one answers each")
+    func storm() async throws {
+        let recorder = try recorder()
+        async let running: Void = recorder.run()
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<60 {
+                group.addTask {
+                    let order: Recorder.Order = number.isMultiple(of: 2) ? .toggle : .start
+                    _ = await recorder.perform(order, reason: .command)
+                }
+            }
+            for await _ in group {}
+        }
+        _ = try await recorder.perform(.stop, reason: .command).get()
+        #expect(recorder.snapshot.live == nil && recorder.snapshot.state != .recording)
+        await recorder.stop()
+        await running
+    }
+}

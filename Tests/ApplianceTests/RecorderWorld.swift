@@ -1,0 +1,234 @@
+import Core
+import Panel
+import TestKit
+
+@testable import Appliance
+
+/// All that is around the recorder's machine: people, disk, microphone, workers. It does what the machine wants done, late
+/// and in any order, and keeps account of what was promised.
+struct RecorderWorld {
+    /// A recording as the disk knows it.
+    private struct Disk {
+        var grewAt: Duration?
+        var isClosed = false
+        var hasBegun = false
+        var microphoneIsAlive = true
+    }
+
+    private(set) var problems: [String] = []
+    private var state = RecorderState()
+    private var now = Duration.seconds(10)
+    /// What the effects will be answered by.
+    private var pending: [RecorderInput.Kind] = []
+    private var disks: [Int: Disk] = [:]
+    private var recordings = 0
+    private var openings: Set<Int> = []
+    private var tickets = 0
+    private var waiting: Set<RecorderTicket> = []
+    /// The stop orders among those who wait, with the number of the input that brought each.
+    private var stops: [RecorderTicket: Int] = [:]
+    private var inputs = 0
+    /// The last input that wanted a recording, and the last that wanted none.
+    private var (lastStart, lastStop) = (0, 0)
+    /// The latest stop that was answered.
+    private var answeredStop = 0
+    /// When faults came that nobody has acknowledged.
+    private var unseen: [Duration] = []
+    private var isUpkeepAtWork = false
+    private var isEnding = false
+
+    init() { take(.started) }
+
+    /// One thing more happens.
+    mutating func step(_ generator: inout SeededGenerator) {
+        now += .milliseconds(Int.random(in: 0...1_500, using: &generator))
+        grow(&generator)
+        if !pending.isEmpty, Int.random(in: 0..<2, using: &generator) == 0 {
+            deliver(&generator)
+        } else {
+            take(happening(&generator))
+        }
+    }
+
+    /// Everything is answered, and the appliance ends: then nobody may still wait.
+    mutating func settle(_ generator: inout SeededGenerator) {
+        isEnding = true
+        take(.shutDown(ticket(stops: true)))
+        var left = 2_000
+        while left > 0, pending.contains(where: { !Self.isWait($0) }) {
+            left -= 1
+            now += .milliseconds(1)
+            deliver(&generator)
+        }
+        expect(left > 0, "it does not come to an end")
+        expect(waiting.isEmpty, "nobody answered \(waiting.map(\.number).sorted())")
+        expect(state.phase == .idle && state.texts.isEmpty, "at the end: \(state)")
+    }
+
+    private mutating func expect(_ holds: Bool, _ problem: String) {
+        if !holds { problems.append("input \(inputs): \(problem)") }
+    }
+
+    // What happens.
+
+    private mutating func ticket(stops isStop: Bool = false) -> RecorderTicket {
+        tickets += 1
+        let ticket = RecorderTicket(number: tickets)
+        waiting.insert(ticket)
+        if isStop { stops[ticket] = inputs + 1 }
+        return ticket
+    }
+
+    private mutating func happening(_ generator: inout SeededGenerator) -> RecorderInput.Kind {
+        let error = DeviceError(.failed, "world", "number \(Int.random(in: 0..<3, using: &generator))")
+        switch Int.random(in: 0..<20, using: &generator) {
+        case 0...3: return .order(.start, .command, ticket())
+        case 4...6: return .order(.stop, .command, ticket(stops: true))
+        case 7, 8: return .order(.toggle, .command, ticket(stops: state.records))
+        case 9: return .order(.mark(text: "", ago: .zero), .command, ticket())
+        case 10: return .button(.start(at: now))
+        case 11: return .button(.stop(at: now))
+        case 12: return .button(.mark(at: now))
+        case 13, 14:
+            return .button(.acknowledge(at: now - .milliseconds(Int.random(in: 0...500, using: &generator))))
+        case 15, 16: return .event(.fault(code: error.code.rawValue, message: error.message))
+        case 17: return .event(.export(.started, folder: "", message: ""))
+        case 18: return .event(.export(.finished, folder: "", message: ""))
+        default: return .event(.export(.failed, folder: "", message: "gone"))
+        }
+    }
+
+    private mutating func grow(_ generator: inout SeededGenerator) {
+        for id in disks.keys.sorted() where disks[id]?.isClosed == false {
+            disks[id]?.microphoneIsAlive = Int.random(in: 0..<8, using: &generator) > 0
+            if Int.random(in: 0..<3, using: &generator) > 0 { disks[id]?.grewAt = now }
+        }
+    }
+
+    private mutating func deliver(_ generator: inout SeededGenerator) {
+        guard !pending.isEmpty else { return }
+        let kind = pending.remove(at: Int.random(in: 0..<pending.count, using: &generator))
+        switch kind {
+        case .looked(let id, _): take(.looked(id, look(at: id)))
+        case .begun(let id, _): take(.begun(id, look(at: id)))
+        case .opened(let attempt, _): opened(attempt, &generator)
+        case .closed(let id), .ended(let id, _):
+            disks[id]?.isClosed = true
+            take(kind)
+        case .upkeepEnded:
+            isUpkeepAtWork = false
+            take(kind)
+        default: take(kind)
+        }
+    }
+
+    private mutating func opened(_ attempt: Int, _ generator: inout SeededGenerator) {
+        openings.remove(attempt)
+        if Int.random(in: 0..<4, using: &generator) == 0 {
+            return take(.refused(attempt: attempt, DeviceError(.missing, "world", "no microphone")))
+        }
+        recordings += 1
+        disks[recordings] = Disk()
+        take(.opened(attempt: attempt, recording: recordings))
+    }
+
+    private func look(at id: Int) -> RecorderInput.Look {
+        RecorderInput.Look(
+            grewAt: disks[id]?.grewAt, microphoneIsAlive: disks[id]?.microphoneIsAlive ?? false)
+    }
+
+    /// What a wait is for comes at some time; nothing has to wait for it.
+    private static func isWait(_ kind: RecorderInput.Kind) -> Bool {
+        if case .due = kind { true } else { false }
+    }
+
+    // What the machine makes of it.
+
+    private mutating func take(_ kind: RecorderInput.Kind) {
+        inputs += 1
+        note(kind)
+        let before = state.shown
+        let effects = state.take(RecorderInput(kind, at: RecorderMoment(monotonic: now)))
+        for effect in effects { follow(effect) }
+        check(shownBefore: before, effects)
+    }
+
+    /// Accounts for an input, by what it means to people.
+    private mutating func note(_ kind: RecorderInput.Kind) {
+        switch kind {
+        case .order(.start, _, _), .button(.start): lastStart = inputs
+        case .order(.stop, _, _), .button(.stop), .shutDown: lastStop = inputs
+        case .order(.toggle, _, _): if state.records { lastStop = inputs } else { lastStart = inputs }
+        case .event(.fault), .event(.export(.failed, _, _)): unseen.append(now)
+        case .button(.acknowledge(let time)):
+            if unseen.allSatisfy({ $0 <= time }) { unseen = [] }
+        default: break
+        }
+    }
+
+    private mutating func follow(_ effect: RecorderEffect) {
+        switch effect {
+        case .open(let attempt):
+            expect(openings.isEmpty && disks.values.allSatisfy(\.isClosed), "two recordings at once")
+            expect(lastStart > lastStop, "a stop is undone")
+            expect(!isEnding, "something begins behind the end")
+            openings.insert(attempt)
+            pending.append(.opened(attempt: attempt, recording: 0))
+        case .record(let id):
+            expect(disks.count { !$0.value.isClosed } == 1, "two recordings at once")
+            expect(disks[id]?.hasBegun == false, "recording \(id) is recorded twice")
+            disks[id]?.hasBegun = true
+            let ends: [RecorderInput.RecordingEnd] = [
+                .complete, .cancelled, .broken(DeviceError(.full, "world", "full")),
+                .failed(DeviceError(.failed, "world", "failed")),
+            ]
+            pending += [.begun(id, RecorderInput.Look()), .closed(id), .ended(id, ends[id % ends.count])]
+        case .look(let id): pending.append(.looked(id, RecorderInput.Look()))
+        case .close(let id, _): expect(disks[id]?.hasBegun == true, "recording \(id) is closed before it is recorded")
+        case .mark(let id, _, _, let ticket):
+            expect(disks[id] != nil, "a mark in nothing")
+            pending.append(.marked(.success(Recorder.Answer(recording: id)), ticket))
+        case .answer(let ticket, _):
+            expect(waiting.remove(ticket) != nil, "\(ticket.number) is answered twice")
+            if let stop = stops.removeValue(forKey: ticket) { answeredStop = max(answeredStop, stop) }
+        case .publish(.fault): unseen.append(now)
+        case .upkeep:
+            expect(!isUpkeepAtWork, "two upkeeps at once")
+            isUpkeepAtWork = true
+            pending += [.upkeepWrites(true), .upkeepEnded(tickets % 3 == 0 ? .failed(Self.noModel) : .done)]
+        case .breakOffUpkeep: expect(isUpkeepAtWork, "what is not at work is broken off")
+        case .wake(let timer, _): pending.append(.due(timer))
+        case .publish(.state(let state)): expect(state == self.state.shown, "another state is told than there is")
+        case .publish, .journal, .restWorkers, .powerOff: break
+        }
+    }
+
+    private static let noModel = DeviceError(.missing, "world", "no model")
+
+    private mutating func check(shownBefore before: Event.State, _ effects: [RecorderEffect]) {
+        let isOpen = disks.values.contains { !$0.isClosed }
+        if answeredStop >= lastStart, answeredStop > 0 {
+            expect(state.phase == .idle && !isOpen, "a stop that was answered is undone")
+        }
+        if let id = state.recording {
+            expect(disks[id]?.isClosed == false, "recording \(id) is shown, and is closed")
+            let looks = pending.count { if case .looked(id, _) = $0 { true } else { false } }
+            expect(looks == 1, "\(looks) looks at recording \(id)")
+        }
+        expect(isOpen == (state.recording != nil), "what is shown is not what goes on")
+        expect(state.isFaulted == !unseen.isEmpty, "\(unseen.count) faults are not acknowledged")
+        let lamp = LampPattern(for: state)
+        expect(lamp.isFaulted == !unseen.isEmpty, "\(unseen.count) faults are not shown")
+        for late in [0, 1_000, 2_999, 3_000, 9_000] {
+            let then = now + .milliseconds(late)
+            guard lamp.mode(at: then) == .steady else { continue }
+            let grewAt = state.recording.flatMap { disks[$0]?.grewAt }
+            expect(grewAt.map { then < $0 + .seconds(3) } ?? false, "the lamp is steady, and nothing is on the disk")
+        }
+        let isTold = effects.contains { if case .publish(.state) = $0 { true } else { false } }
+        let isOurs = state.shown == .idle || state.shown == .faulted
+        expect(isTold == (isOurs && state.shown != before), "\(state.shown) behind \(before): told \(isTold)")
+        let view = PanelView(of: state)
+        expect(view.isFaulted == lamp.isFaulted && view.records == state.records, "the panel is told otherwise")
+    }
+}

@@ -1,0 +1,134 @@
+import Appliance
+import Core
+import FoundationEssentials
+import Glibc
+import Platform
+import Recognizing
+import Recording
+import SQLiteArchive
+import TestKit
+import Testing
+
+/// One recording may keep no other from being read: neither one that is erased meanwhile nor one that fails.
+@Suite("One recording of the backlog concerns no other") struct BacklogIsolationTests {
+    private let storage = Storage()
+
+    /// Workers that wait at each utterance until the meeting lets them go.
+    private func pool(at meeting: WorkerMeeting) -> WorkerPool {
+        let tests = #filePath.split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" }
+        return WorkerPool(
+            WorkerCommand(
+                path: "/usr/bin/python3",
+                arguments: ["\(tests)/RecognizingTests/worker.py", "meet", meeting.here, meeting.go], model: "meet"),
+            size: 1)
+    }
+
+    /// Erases a recording as soon as a worker has an utterance of it, which is read behind that.
+    private func erase(
+        _ id: Int, from archive: SQLiteArchive, at meeting: WorkerMeeting, while run: () async throws -> [Int]
+    ) async throws -> [Int] {
+        let arrived = try FileDescriptor(opening: meeting.here, O_RDWR)
+        let left = try FileDescriptor(opening: meeting.go, O_RDWR)
+        async let erased: Void = {
+            try await onThread(named: "meeting") {
+                var byte: UInt8 = 0
+                _ = Glibc.read(arrived.number, &byte, 1)
+            }
+            try await Erasure(storage: storage.folder.path, archive: archive).erase([id])
+            let bytes = [UInt8](repeating: 0, count: 1_000)
+            _ = Glibc.write(left.number, bytes, bytes.count)
+        }()
+        let done = try await run()
+        try await erased
+        return done
+    }
+
+    @Test("One that is erased while it is being written down is nobody's fault, and the next one's turn")
+    func erasedWhileWritten() async throws {
+        let archive = try storage.archive()
+        for _ in 1...3 { try await storage.record([.samples(BacklogTests.sound)], in: archive) }
+        let hub = EventHub()
+        let events = hub.events(withPartials: false)
+        let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: hub)
+        let meeting = try WorkerMeeting()
+        // Another that is still waiting goes as well.
+        try await Erasure(storage: storage.folder.path, archive: archive).erase([2])
+        let pool = pool(at: meeting)
+        let done = try await erase(1, from: archive, at: meeting) { try await backlog.run(pool: pool) }
+        hub.finish()
+        #expect(done == [3])
+        #expect(await BacklogTests.faults(in: events) == [])
+        #expect(try await archive.recordings().map(\.id) == [3])
+        #expect(access(RecordingFolder(storage: storage.folder.path, recording: 1).path, F_OK) != 0)
+    }
+
+    @Test("One that is erased during its second reading is nobody's fault, and the next one's turn")
+    func erasedWhileReadAgain() async throws {
+        let archive = try storage.archive()
+        for _ in 1...2 { try await storage.record([.samples(BacklogTests.sound)], in: archive) }
+        let hub = EventHub()
+        let events = hub.events(withPartials: false)
+        let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
+        #expect(try await backlog.run(pool: BacklogTests.pool()) == [1, 2])
+        let rereading = Rereading(configuration: storage.configuration, archive: archive, hub: hub)
+        let meeting = try WorkerMeeting()
+        let pool = pool(at: meeting)
+        let done = try await erase(1, from: archive, at: meeting) { try await rereading.run(pool: pool) }
+        hub.finish()
+        #expect(done == [2])
+        #expect(await BacklogTests.faults(in: events) == [])
+        #expect(access(RecordingFolder(storage: storage.folder.path, recording: 1).path, F_OK) != 0)
+    }
+
+    @Test("One that is erased while its own text is still being written is nobody's fault")
+    func erasedBehindItsStop() async throws {
+        let archive = try storage.archive()
+        let hub = EventHub()
+        let events = hub.events(withPartials: false)
+        var configuration = storage.configuration
+        configuration.storage.reserveMegabytes = 1
+        let live = try await LiveRecording(
+            configuration: configuration, archive: archive,
+            capture: CaptureSession(
+                ScriptedMicrophone([.samples(BacklogTests.sound), .ended]), configuration: configuration), hub: hub)
+        let meeting = try WorkerMeeting()
+        let pool = pool(at: meeting)
+        _ = try await erase(live.id, from: archive, at: meeting) {
+            _ = try? await live.run(pool: pool, alternatives: 1)
+            return []
+        }
+        hub.finish()
+        #expect(await BacklogTests.faults(in: events) == [])
+        #expect(try await archive.recordings() == [])
+    }
+
+    @Test("One that cannot be kept is a fault, and the next one's turn")
+    func refused() async throws {
+        let archive = try storage.archive()
+        for _ in 1...2 { try await storage.record([.samples(BacklogTests.sound)], in: archive) }
+        let journal = "\(RecordingFolder(storage: storage.folder.path, recording: 1).path)/journal.jsonl"
+        try FileManager.default.removeItem(atPath: journal)
+        try FileManager.default.createDirectory(atPath: journal, withIntermediateDirectories: false)
+        let hub = EventHub()
+        let events = hub.events(withPartials: false)
+        let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: hub)
+        #expect(try await backlog.run(pool: BacklogTests.pool()) == [2])
+        hub.finish()
+        #expect(await BacklogTests.faults(in: events).count == 1)
+        // It is not given up.
+        #expect(try await backlog.waiting().map(\.id) == [1])
+    }
+
+    @Test("What every recording meets is told as one, and not tried with each")
+    func broken() async throws {
+        let archive = try storage.archive()
+        for _ in 1...4 { try await storage.record([.samples(BacklogTests.sound)], in: archive) }
+        let hub = EventHub()
+        let events = hub.events(withPartials: false)
+        let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: hub)
+        let error = await thrown { _ = try await backlog.run(pool: BacklogTests.pool(model: "refuse")) }
+        #expect(error?.code == .missing, "\(String(describing: error))")
+        hub.finish()
+        #expect(await BacklogTests.faults(in: events).count <= 1)
+    }
+}
