@@ -146,8 +146,9 @@ package final class LiveRecording: Sendable {
 
     /// What fails of a recording that was erased is nobody's fault.
     private func unlessErased(_ error: any Error) async -> any Error {
-        await Erasure.hasTaken(id, storage: configuration.storage.directory, archive: archive)
-            ? CancellationError() : error
+        if error is CancellationError { return error }
+        let isErased = await Erasure.hasTaken(id, storage: configuration.storage.directory, archive: archive)
+        return isErased ? CancellationError() : error
     }
 
     private func transcribe(_ pool: WorkerPool?, alternatives: Int) async -> Result<Statistics, any Error>? {
