@@ -25,9 +25,9 @@ struct ControlListener: ~Copyable, Sendable {
         do throws(DeviceError) {
             guard fieldscribe_unix_name(number, path, 1) == 0 else { throw .system("bind", on: path) }
             // Before it listens nobody can connect, so that nobody meets it with other permissions.
-            guard chmod(path, 0o660) == 0 else { throw .system("chmod", on: path) }
-            // Where the group cannot be given, those of our own user and root may connect.
-            if let group { _ = chown(path, uid_t.max, group) }
+            // In a sandbox that lets nobody give files away, everybody may connect; who it is is asked of each in any case.
+            let isGiven = group == nil || group == getegid() || chown(path, uid_t.max, group ?? gid_t.max) == 0
+            guard chmod(path, isGiven ? 0o660 : 0o666) == 0 else { throw .system("chmod", on: path) }
             guard Glibc.listen(number, 16) == 0 else { throw .system("listen", on: path) }
             guard fcntl(number, F_SETFL, O_NONBLOCK) == 0 else { throw .system("fcntl", on: path) }
             return number
@@ -41,12 +41,15 @@ struct ControlListener: ~Copyable, Sendable {
 
     var number: Int32 { socket.number }
 
-    /// The next connection whose other end may control us; nil where none waits. `refused` is told of others.
-    borrowing func accept() -> (connection: Int32, isAllowed: Bool)? {
+    /// The next connection, and whether its other end may control us; nil where none waits.
+    ///
+    /// - Throws: `DeviceError` where one waits and cannot be had, as without a descriptor: it goes on waiting.
+    borrowing func accept() throws(DeviceError) -> (connection: Int32, isAllowed: Bool)? {
         while true {
             let number = fieldscribe_accept(socket.number)
             if number >= 0 { return (number, isAllowed(number)) }
-            guard errno == EINTR || errno == ECONNABORTED else { return nil }
+            if errno == EAGAIN { return nil }
+            guard errno == EINTR || errno == ECONNABORTED else { throw .system("accept", on: socket.path) }
         }
     }
 

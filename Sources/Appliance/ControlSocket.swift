@@ -8,6 +8,9 @@ final class ControlSocket: Service {
     /// More clients are refused, in words.
     private static let mostClients = 16
 
+    /// A client that cannot be had, for want of a descriptor, is tried again after so long.
+    private static let pause = Duration.seconds(1)
+
     let name = "control"
     private let path: String
     private let group: String
@@ -21,7 +24,7 @@ final class ControlSocket: Service {
     }
 
     func run() async throws {
-        let (path, group, desk) = (path, group, desk)
+        let (path, group, desk, hub) = (path, group, desk, desk.recorder.hub)
         // A new one each time: what was asked of the socket before is gone with its clients.
         let exchange = try ControlExchange()
         self.exchange.withLock { $0 = exchange }
@@ -30,7 +33,9 @@ final class ControlSocket: Service {
                 tasks.addTask {
                     try await onThread(named: "control") {
                         try makeFolder(String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)))
-                        try Self.serve(ControlListener(path: path, group: group), exchange)
+                        try Self.serve(ControlListener(path: path, group: group), exchange) { error in
+                            hub.publish(.fault(code: "control", message: error.message))
+                        }
                     }
                 }
                 tasks.addTask {
@@ -53,8 +58,13 @@ final class ControlSocket: Service {
 
     private static var now: Duration { .nanoseconds(MonotonicClock.nanoseconds) }
 
-    private static func serve(_ listener: consuming ControlListener, _ exchange: ControlExchange) throws {
+    /// - Parameter tell: takes why clients cannot be had, once until they can again.
+    private static func serve(
+        _ listener: consuming ControlListener, _ exchange: ControlExchange, tell: (DeviceError) -> Void
+    ) throws {
         var clients: [Int: ControlConnection] = [:]
+        // A client that waits would end each wait at once: until then the listener is left alone.
+        var listensFrom: Duration?
         var latest = 0
         func drop(_ id: Int) {
             clients.removeValue(forKey: id)
@@ -82,10 +92,12 @@ final class ControlSocket: Service {
             let ids = Array(clients.keys)
             var polls = [
                 pollfd(fd: exchange.wakeup.number, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: listener.number, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: listensFrom == nil ? listener.number : -1, events: Int16(POLLIN), revents: 0),
             ]
             for id in ids { polls.append(clients[id]?.poll ?? pollfd(fd: -1, events: 0, revents: 0)) }
-            let timeout = clients.values.compactMap(\.deadline).min().map { $0 - now }
+            let timeout = (clients.values.compactMap(\.deadline) + [listensFrom].compactMap { $0 }).min().map {
+                $0 - now
+            }
             guard poll(&polls, nfds_t(polls.count), pollMilliseconds(timeout)) >= 0 || errno == EINTR else {
                 throw DeviceError.system("poll", on: "control socket")
             }
@@ -107,8 +119,12 @@ final class ControlSocket: Service {
                     }
                 }
             }
-            guard polls[1].revents != 0 else { continue }
-            while let (number, isAllowed) = listener.accept() {
+            if let from = listensFrom {
+                guard from <= now else { continue }
+            } else if polls[1].revents == 0 {
+                continue
+            }
+            while let (number, isAllowed) = arrival(at: listener, &listensFrom, tell) {
                 var client = ControlConnection(number, at: now)
                 if !isAllowed {
                     client.refuse(refusal("you may not control this appliance; join its group"), at: now)
@@ -126,6 +142,21 @@ final class ControlSocket: Service {
             }
         }
         for id in Array(clients.keys) { drop(id) }
+    }
+
+    /// The next client; nil where there is none, or none that can be had now.
+    private static func arrival(
+        at listener: borrowing ControlListener, _ listensFrom: inout Duration?, _ tell: (DeviceError) -> Void
+    ) -> (connection: Int32, isAllowed: Bool)? {
+        do throws(DeviceError) {
+            let arrival = try listener.accept()
+            listensFrom = nil
+            return arrival
+        } catch {
+            if listensFrom == nil { tell(error) }
+            listensFrom = now + pause
+            return nil
+        }
     }
 
     private static func refusal(_ words: String) -> [UInt8] {

@@ -103,9 +103,12 @@ extension Configuration {
         return configuration
     }
 
-    /// Where is kept what can be made again: in the archive's folder, or for who may not write there, in their own.
+    /// Where is kept what can be made again: in the archive's folder by its owner, and by others, root as well, in their own.
     package var cacheFolder: String {
-        if access(storage.directory, W_OK) == 0 { return "\(storage.directory)/cache" }
+        var status = stat()
+        if stat(storage.directory, &status) == 0, status.st_uid == geteuid(), access(storage.directory, W_OK) == 0 {
+            return "\(storage.directory)/cache"
+        }
         if let folder = getenv("XDG_CACHE_HOME"), folder.pointee != 0 {
             return String(cString: folder) + "/fieldscribe"
         }

@@ -65,6 +65,11 @@ package final class House: Sendable {
     /// Says that it is ready, and what is missing.
     private func check() async {
         if let complaint { recorder.hub.publish(fault: complaint) }
+        // What still cannot be erased is a fault, tried again whenever the appliance rests; all else goes on.
+        let erasure = Erasure(storage: recorder.configuration.storage.directory, archive: recorder.archive)
+        for error in (try? await erasure.finishInterrupted())?.refused.values.map({ $0 }) ?? [] {
+            recorder.hub.publish(fault: error)
+        }
         do {
             let microphone = try recorder.microphone.get()
             // One that listens already says by itself what is wrong.

@@ -5,11 +5,18 @@ package struct RecordingFolder: Hashable, Sendable {
     package var path: String
 
     package init(storage: String, recording: Int) {
-        let digits = String(recording)
-        path = "\(storage)/recordings/\(String(repeating: "0", count: max(0, 6 - digits.count)))\(digits)"
+        path = "\(storage)/recordings/\(Self.name(of: recording))"
     }
 
-    package var audio: String { "\(path)/audio.wav" }
+    /// The folder's name: six digits, more where it takes more.
+    package static func name(of recording: Int) -> String {
+        let digits = String(recording)
+        return String(repeating: "0", count: max(0, 6 - digits.count)) + digits
+    }
+
+    package static let audioName = "audio.wav"
+
+    package var audio: String { "\(path)/\(Self.audioName)" }
 }
 
 extension Configuration {

@@ -32,45 +32,98 @@ package struct Recovery: Sendable {
             findings.append(
                 StorageFinding(
                     .repaired, file: path,
-                    "the database was damaged; it is kept as \(aside), and was made anew from the recordings"))
+                    "the database was damaged, no file, not ours or another program's; it is kept as \(aside), and was "
+                        + "made anew from the recordings"))
+        }
+        if let aside = opened.noFolder {
+            findings.append(
+                StorageFinding(
+                    .damaged, file: "\(configuration.storage.directory)/recordings",
+                    "was no folder, or a link; it is kept as \(aside). To keep recordings on another disk, mount it "
+                        + "there, or name it in storage.directory"))
         }
         findings += opened.restored.map {
             StorageFinding(.repaired, recording: $0, file: path, "recording \($0) was taken over from its journal")
+        }
+        findings += opened.refused.sorted { $0.key < $1.key }.map {
+            StorageFinding(
+                .damaged, recording: $0, file: path, "recording \($0): its journal is left as it is: \($1.message)")
         }
         let recovery = Recovery(storage: configuration.storage.directory, archive: opened.archive)
         return (opened.archive, findings + (try await recovery.run(depth)))
     }
 
     private func run(_ depth: Depth) async throws -> [StorageFinding] {
-        let erasure = Erasure(storage: storage, archive: archive)
-        var findings = try await erasure.finishInterrupted().map {
-            StorageFinding(.note, recording: $0, file: storage, "the erasure of recording \($0) was completed")
-        }
+        var findings = await finishErasures()
         if depth == .everything {
-            findings += try await archive.mendJournals().map {
-                StorageFinding(
-                    .repaired, recording: $0, file: folder($0).path, "the journal was damaged and was written anew")
+            for id in try await archive.recordings().map(\.id) {
+                findings += try await looked(at: id) {
+                    guard try await archive.mendJournal(of: id) else { return [] }
+                    return [
+                        StorageFinding(
+                            .repaired, recording: id, file: folder(id).path,
+                            "the journal was damaged and was written anew")
+                    ]
+                }
             }
         }
         let rows = Dictionary(uniqueKeysWithValues: try await archive.recordings().map { ($0.id, $0) })
         for id in Set(rows.keys).union(try Self.folders(in: storage)).sorted() {
-            let row = rows[id]
-            let hasAudio = access(folder(id).audio, F_OK) == 0
-            do {
-                findings += try await hasAudio ? repair(id, row) : miss(id, row)
-            } catch let error as DeviceError where error.code != .full {
-                findings.append(
-                    StorageFinding(.damaged, recording: id, file: folder(id).path, error.message))
+            findings += try await looked(at: id) {
+                try await Self.hasAudio(id, in: storage) ? repair(id, rows[id]) : miss(id, rows[id])
             }
         }
         return findings
     }
 
+    /// No single recording keeps the others from being looked at.
+    private func looked(at id: Int, _ look: () async throws -> [StorageFinding]) async throws -> [StorageFinding] {
+        do { return try await look() } catch let error as DeviceError where error.code != .full {
+            let files = [folder(id).path, folder(id).audio, "\(folder(id).path)/journal.jsonl"]
+            let remedy = error.code == .denied ? ArchiveOwner.remedy(for: files) : nil
+            return [
+                StorageFinding(
+                    .damaged, recording: id, file: folder(id).path,
+                    remedy.map { "recording \(id) may not be read, and is left as it is: \($0)" } ?? error.message)
+            ]
+        }
+    }
+
+    /// What cannot be erased keeps nothing else from being recovered.
+    private func finishErasures() async -> [StorageFinding] {
+        do {
+            let outcome = try await Erasure(storage: storage, archive: archive).finishInterrupted()
+            return outcome.erased.map {
+                StorageFinding(.note, recording: $0, file: storage, "the erasure of recording \($0) was completed")
+            }
+                + outcome.refused.sorted { $0.key < $1.key }.map {
+                    StorageFinding(
+                        .damaged, recording: $0, file: storage,
+                        "recording \($0) was deleted, and cannot be removed whole, which is tried again later: "
+                            + $1.message)
+                }
+        } catch {
+            return [StorageFinding(.damaged, file: storage, DeviceError(wrapping: error).message)]
+        }
+    }
+
+    /// Whether there is audio.
+    ///
+    /// - Throws: `DeviceError` where that may not be known: audio that may not be read is not gone.
+    static func hasAudio(_ id: Int, in storage: String) throws(DeviceError) -> Bool {
+        do throws(DeviceError) {
+            let (folder, name) = try Folder.holding("\(storage)/recordings", crosses: true)
+            return try folder.folder(name).folder(RecordingFolder.name(of: id)).exists(RecordingFolder.audioName)
+        } catch {
+            guard error.code == .missing else { throw error }
+            return false
+        }
+    }
+
     /// The recordings that have a folder.
     static func folders(in storage: String) throws -> [Int] {
         try names(inFolder: "\(storage)/recordings").compactMap { name in
-            guard let id = Int(name), id > 0, RecordingFolder(storage: "", recording: id).path == "/recordings/\(name)"
-            else { return nil }
+            guard let id = Int(name), id > 0, RecordingFolder.name(of: id) == name else { return nil }
             return id
         }
     }

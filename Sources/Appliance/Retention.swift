@@ -37,13 +37,16 @@ package struct Retention: Hashable, Sendable {
         }.map(\.recording.id)
     }
 
-    /// Erases those, and returns them; none as long as the clock is not set.
+    /// Erases those, and returns them; none as long as the clock is not set. What an erasing before left is tried again,
+    /// whatever is kept.
     ///
     /// - Parameter recording: the one that is being recorded now, where one is.
     package func apply(
         to archive: any ArchiveUpkeep, storage: String, recording: Int? = nil,
         isSynchronized: Bool = MonotonicClock.wallIsSynchronized, now: Double = MonotonicClock.wallSeconds
     ) async throws -> [Int] {
+        let erasure = Erasure(storage: storage, archive: archive)
+        _ = try await erasure.finishInterrupted()
         guard keepDays > 0, isSynchronized else { return [] }
         var candidates: [Candidate] = []
         for summary in try await archive.recordings() where summary.id != recording {
@@ -53,9 +56,12 @@ package struct Retention: Hashable, Sendable {
                     exports: try await archive.exports(of: summary.id)))
         }
         let expired = expired(candidates, now: now)
-        if !expired.isEmpty {
-            try await Erasure(storage: storage, archive: archive).erase(expired, recording: recording)
+        if expired.isEmpty { return [] }
+        let outcome = try await erasure.tryToErase(expired, recording: recording)
+        // One that cannot be removed keeps nothing else from being done.
+        for (id, error) in outcome.refused.sorted(by: { $0.key < $1.key }) {
+            Journal.tell(.error, "keep-days", ["recording": "\(id)", "message": error.message])
         }
-        return expired
+        return outcome.erased
     }
 }

@@ -24,10 +24,12 @@ package struct Verification: Sendable {
         var findings: [StorageFinding] = []
         for id in ids.isEmpty ? Set(rows.keys).union(folders).sorted() : ids {
             if let row = rows[id] {
-                findings += try await check(row)
+                do { findings += try await check(row) } catch let error as DeviceError where error.code != .damaged {
+                    findings.append(damage(id, RecordingFolder(storage: storage, recording: id).path, error.message))
+                }
             } else if folders.contains(id) {
                 let folder = RecordingFolder(storage: storage, recording: id)
-                if access(folder.audio, F_OK) == 0 {
+                if try Recovery.hasAudio(id, in: storage) {
                     findings.append(
                         damage(id, folder.audio, "is not in the archive; run fieldscribe recover, which takes it over"))
                 }

@@ -14,14 +14,32 @@ package func volumeIdentifier(of path: String) throws(DeviceError) -> String {
     return "folder:\(String(cString: real))"
 }
 
-/// What udev calls the block device, where it runs.
-private func uuid(ofDevice device: UInt64) -> String? {
-    let links = "/dev/disk/by-uuid"
-    guard let names = try? Folder(opening: links).names() else { return nil }
-    return names.first { name in
+/// What udev calls the block device, where it runs. In a sandbox with devices of its own there are no links that tell;
+/// what udev keeps of each device may be read there, too.
+///
+/// - Parameters:
+///   - device: the number of the device, as `stat` gives it.
+///   - links: where udev names devices by their UUID.
+///   - database: where it keeps what it knows of them.
+func uuid(
+    ofDevice device: UInt64, links: String = "/dev/disk/by-uuid", database: String = "/run/udev/data"
+) -> String? {
+    let named = (try? Folder(opening: links).names())?.first { name in
         var status = stat()
         return stat("\(links)/\(name)", &status) == 0 && UInt64(status.st_rdev) == device
     }
+    if let named { return named }
+    // The bits of both numbers as glibc's major and minor take them.
+    let major = (device >> 8 & 0xFFF) | (device >> 32 & ~0xFFF)
+    let minor = (device & 0xFF) | (device >> 12 & ~0xFF)
+    let key = "E:ID_FS_UUID_ENC="
+    guard let bytes = try? content(ofFile: "\(database)/b\(major):\(minor)", limit: 1 << 16),
+        let line = bytes.split(separator: UInt8(ascii: "\n")).first(where: { $0.starts(with: key.utf8) })
+    else { return nil }
+    let uuid = String(decoding: line.dropFirst(key.utf8.count), as: UTF8.self)
+    // It comes from the stick: nothing but what a UUID can be.
+    let isUUID = uuid.utf8.count <= 64 && uuid.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
+    return isUUID && !uuid.isEmpty ? uuid : nil
 }
 
 extension DeviceName {

@@ -61,21 +61,25 @@ package struct DiskReserve: Sendable {
     /// Makes the ballast, durably, where it is not there and there is room above the reserve.
     package func keepBallast() throws(DeviceError) {
         guard try freeBytes() >= reserveBytes + Self.ballastBytes else { return }
-        let file = try FileDescriptor(opening: ballast, O_RDWR | O_CREAT)
+        let folder = try Folder(opening: directory, crosses: true)
+        let file = try folder.openFile(Self.ballast, O_RDWR | O_CREAT)
         guard try file.size() < Self.ballastBytes else { return }
         let status = posix_fallocate(file.number, 0, off_t(Self.ballastBytes))
         guard status == 0 else {
-            unlink(ballast)
-            throw .system("posix_fallocate", status: status, on: ballast)
+            try? folder.remove(Self.ballast)
+            throw .system("posix_fallocate", status: status, on: file.path)
         }
         try file.sync()
-        try syncFolder(containing: ballast)
+        try folder.sync()
     }
 
     /// Gives the ballast's room to whoever writes next; there need not be one.
-    package func releaseBallast() { unlink(ballast) }
+    package func releaseBallast() {
+        // Without a descriptor: there may be none left either. A link of that name goes itself.
+        unlink("\(directory)/\(Self.ballast)")
+    }
 
-    private var ballast: String { "\(directory)/ballast" }
+    private static let ballast = "ballast"
 }
 
 /// Bytes that an ordinary user may still write to the disk of a folder. The corresponding C function is `statvfs`.

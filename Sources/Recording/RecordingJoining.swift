@@ -16,28 +16,34 @@ package func joinParts(inFolder folder: String) throws(DeviceError) -> Bool {
 }
 
 func joinParts(of audio: String) throws(DeviceError) -> Bool {
-    let parts = RecordingPart.all(beside: audio)
+    let place = try RecordingPlace(audio)
+    let folder = place.folder
+    let parts = try RecordingPart.all(in: place)
     guard !parts.isEmpty else { return false }
-    let original = try WaveLayout(of: FileDescriptor(opening: audio, O_RDONLY))
+    let original = try WaveLayout(of: folder.openFile(place.name, O_RDONLY))
     if !original.isJoined {
-        let joined = "\(audio).joining"
+        let joined = "\(place.name).joining"
         // What a join left that was cut short: made anew, since nobody knows how far it had come.
-        unlink(joined)
-        do throws(DeviceError) { try writeJoined(joined, from: try RecordingReader(path: audio)) } catch {
-            unlink(joined)
+        try folder.remove(joined)
+        do throws(DeviceError) {
+            try writeJoined(place.path(of: joined), from: try RecordingReader(path: audio))
+        } catch {
+            try? folder.remove(joined)
             throw error
         }
         // A second name first: at no moment is there no `audio.wav`.
         try setAside(
-            audio, as: { RecordingPart.aside(audio, start: .zero, turn: $0) }, by: { link($0, $1) }, named: "link")
-        guard rename(joined, audio) == 0 else { throw .system("rename", on: audio) }
-        try syncFolder(containing: audio)
+            place.name, in: folder, as: { RecordingPart.aside(place.name, start: .zero, turn: $0) },
+            by: { name, aside throws(DeviceError) in try folder.link(name, as: aside) })
+        try folder.rename(joined, replacing: place.name)
+        try folder.sync()
     }
     for part in parts {
         try setAside(
-            part.path, as: { RecordingPart.aside(audio, start: part.start, turn: $0) }, by: renameNew, named: "rename")
+            part.name, in: folder, as: { RecordingPart.aside(place.name, start: part.start, turn: $0) },
+            by: { name, aside throws(DeviceError) in try folder.rename(name, toFree: aside) })
     }
-    try syncFolder(containing: audio)
+    try folder.sync()
     return true
 }
 
@@ -65,28 +71,21 @@ private func isSilence(_ samples: UnsafeBufferPointer<Int16>) -> Bool {
 
 /// Gives a file a name that no other has.
 private func setAside(
-    _ path: String, as name: (Int) -> String, by call: (String, String) -> Int32, named operation: String
+    _ name: String, in folder: Folder, as aside: (Int) -> String,
+    by call: (String, String) throws(DeviceError) -> Void
 ) throws(DeviceError) {
     for turn in 1...1_000 {
-        let aside = name(turn)
-        if call(path, aside) == 0 { return }
-        guard errno == EEXIST else { throw .system(operation, on: path) }
+        let aside = aside(turn)
+        do throws(DeviceError) { return try call(name, aside) } catch {
+            guard error.status == EEXIST else { throw error }
+        }
         // Set aside before a kill: it has this name already.
-        if isSame(path, aside) { return }
+        if let one = try folder.status(name), let other = try folder.status(aside), one.inode == other.inode,
+            one.device == other.device
+        {
+            return
+        }
     }
-    throw DeviceError(.failed, operation, "\(path): cannot be set aside; move the other files of its folder away")
-}
-
-private func renameNew(_ path: String, _ name: String) -> Int32 {
-    if access(name, F_OK) == 0 {
-        errno = EEXIST
-        return -1
-    }
-    return rename(path, name)
-}
-
-private func isSame(_ first: String, _ second: String) -> Bool {
-    var (one, other) = (stat(), stat())
-    return stat(first, &one) == 0 && stat(second, &other) == 0 && one.st_ino == other.st_ino
-        && one.st_dev == other.st_dev
+    throw DeviceError(
+        .failed, "rename", "\(folder.path)/\(name): cannot be set aside; move the other files of its folder away")
 }

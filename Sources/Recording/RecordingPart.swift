@@ -1,5 +1,5 @@
 import Core
-import Glibc
+import Platform
 
 /// One of the files in which a recording lies.
 ///
@@ -24,10 +24,15 @@ package struct RecordingPart: Hashable, Sendable {
 
     /// The parts beside `audio`, and without it, in the order in which they were made.
     package static func all(beside audio: String) -> [RecordingPart] {
-        let stem = stem(of: audio) + infix
-        let name = stem.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? stem
-        let folder = String(stem.dropLast(name.count))
-        return entries(of: folder.isEmpty ? "." : folder).compactMap { entry in
+        // None where the folder cannot be read.
+        (try? RecordingPlace(audio)).flatMap { try? all(in: $0) } ?? []
+    }
+
+    /// The parts beside a recording's file.
+    static func all(in place: RecordingPlace) throws(DeviceError) -> [RecordingPart] {
+        let audio = place.path(of: place.name)
+        let name = stem(of: place.name) + infix
+        return try place.folder.names().compactMap { entry in
             guard entry.hasPrefix(name), entry.hasSuffix(".wav") else { return nil }
             let numbers = entry.dropFirst(name.count).dropLast(4).split(
                 separator: "-", omittingEmptySubsequences: false)
@@ -35,14 +40,17 @@ package struct RecordingPart: Hashable, Sendable {
                 numbers.count <= 2, let turn = numbers.count == 2 ? Int(numbers[1]) : 1, turn > 0
             else { return nil }
             var part = RecordingPart(beside: audio, start: SamplePosition(start), turn: turn)
-            part.path = folder + entry
+            part.path = place.path(of: entry)
             return part
         }.sorted { ($0.start, $0.turn) < ($1.start, $1.turn) }
     }
 
-    /// Where a file of this recording is set aside, so that its name is free: `audio.aside-000000123456.wav`.
-    static func aside(_ audio: String, start: SamplePosition, turn: Int) -> String {
-        "\(stem(of: audio)).aside-\(digits(start.samples))\(turn > 1 ? "-\(turn)" : "").wav"
+    /// The file's name in its folder.
+    var name: String { path.split(separator: "/").last.map(String.init) ?? path }
+
+    /// The name by which a file of this recording is set aside, so that its own is free: `audio.aside-000000123456.wav`.
+    static func aside(_ name: String, start: SamplePosition, turn: Int) -> String {
+        "\(stem(of: name)).aside-\(digits(start.samples))\(turn > 1 ? "-\(turn)" : "").wav"
     }
 
     private static let infix = ".from-"
@@ -54,18 +62,5 @@ package struct RecordingPart: Hashable, Sendable {
     private static func digits(_ number: Int64) -> String {
         let digits = String(number)
         return String(repeating: "0", count: max(0, 12 - digits.count)) + digits
-    }
-
-    /// The names in a folder; none where it cannot be read.
-    private static func entries(of folder: String) -> [String] {
-        guard let stream = opendir(folder) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            // Safety: the name lies behind the entry, and ends with a zero, until the next `readdir`.
-            let name = UnsafeRawPointer(entry).advanced(by: MemoryLayout<dirent>.offset(of: \.d_name) ?? 0)
-            names.append(String(cString: name.assumingMemoryBound(to: CChar.self)))
-        }
-        return names
     }
 }

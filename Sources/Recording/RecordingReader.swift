@@ -14,8 +14,8 @@ package final class RecordingReader: Sendable {
         let file: FileDescriptor
         let layout: WaveLayout
 
-        init(path: String, start: SamplePosition, turn: Int) throws(DeviceError) {
-            let file = try FileDescriptor(opening: path, O_RDONLY)
+        init(_ name: String, in folder: Folder, start: SamplePosition, turn: Int) throws(DeviceError) {
+            let file = try folder.openFile(name, O_RDONLY)
             layout = try WaveLayout(of: file)
             self.file = file
             self.start = start
@@ -26,24 +26,24 @@ package final class RecordingReader: Sendable {
             start + max(0, try file.size() - layout.dataOffset) / 2
         }
 
-        /// Whether `path` still names this file.
-        func isStill(at path: String) -> Bool {
-            var (mine, named) = (stat(), stat())
-            return fstat(file.number, &mine) == 0 && stat(path, &named) == 0 && mine.st_ino == named.st_ino
-                && mine.st_dev == named.st_dev
+        /// Whether that name still is this file's.
+        func isStill(_ name: String, in folder: Folder) -> Bool {
+            guard let mine = try? file.status(), let named = try? folder.status(name) else { return false }
+            return mine.inode == named.inode && mine.device == named.device
         }
     }
 
-    private let path: String
+    private let place: RecordingPlace
     /// `audio.wav` and the parts over it, the one to believe most last.
     private let layers: Mutex<[Layer]>
 
     /// Opens a recording by the path of its `audio.wav`.
     ///
-    /// - Throws: `DeviceError` with `missing`, `damaged` or `unsupported`.
+    /// - Throws: `DeviceError` with `missing`, `denied`, `damaged` or `unsupported`.
     package init(path: String) throws(DeviceError) {
-        self.path = path
-        layers = Mutex([try Layer(path: path, start: .zero, turn: 0)])
+        let place = try RecordingPlace(path)
+        self.place = place
+        layers = Mutex([try Layer(place.name, in: place.folder, start: .zero, turn: 0)])
         refresh()
     }
 
@@ -112,16 +112,18 @@ package final class RecordingReader: Sendable {
     private func refresh() -> Bool {
         layers.withLock { layers in
             var fresh = layers
-            if let first = fresh.first, !first.isStill(at: path),
-                let joined = try? Layer(path: path, start: .zero, turn: 0)
+            if let first = fresh.first, !first.isStill(place.name, in: place.folder),
+                let joined = try? Layer(place.name, in: place.folder, start: .zero, turn: 0)
             {
                 fresh = [joined]
             }
             if fresh.first?.layout.isJoined != true {
-                for part in RecordingPart.all(beside: path)
+                for part in (try? RecordingPart.all(in: place)) ?? []
                 where !fresh.contains(where: { $0.turn == part.turn && $0.start == part.start }) {
                     // One that is only being made, or gone again, is no part yet.
-                    guard let layer = try? Layer(path: part.path, start: part.start, turn: part.turn) else { continue }
+                    guard
+                        let layer = try? Layer(part.name, in: place.folder, start: part.start, turn: part.turn)
+                    else { continue }
                     fresh.append(layer)
                 }
                 fresh.sort { ($0.start, $0.turn) < ($1.start, $1.turn) }

@@ -37,7 +37,8 @@ package struct RecordingRepair: Hashable, Sendable {
     package static func run(
         path: String, told: (length: SamplePosition, reason: StopReason)? = nil
     ) throws(DeviceError) -> RecordingRepair {
-        let file = try FileDescriptor(opening: path, O_RDWR)
+        let place = try RecordingPlace(path)
+        let file = try place.folder.openFile(place.name, O_RDWR)
         let size = try file.size()
         var changes: [Change] = []
         let layout = try layout(of: file)
@@ -60,7 +61,7 @@ package struct RecordingRepair: Hashable, Sendable {
         header.set(dataBytes: dataBytes)
         header.set(reason: reason)
         if try file.bytes(count: header.bytes.count) != header.bytes {
-            if layout == nil { try keepHeader(of: file) }
+            if layout == nil { try keepHeader(of: file, in: place.folder) }
             changes.append(layout == nil ? .newHeader : .header)
             try write(header.bytes, to: file)
         }
@@ -118,11 +119,11 @@ package struct RecordingRepair: Hashable, Sendable {
     }
 
     /// Keeps what lies where the header goes: whatever it was, nothing is thrown away.
-    private static func keepHeader(of file: borrowing FileDescriptor) throws(DeviceError) {
+    private static func keepHeader(of file: borrowing FileDescriptor, in folder: Folder) throws(DeviceError) {
         let old = try file.bytes(count: WaveHeader.size)
-        if old.contains(where: { $0 != 0 }) {
-            try durableReplace(path: asideName(for: file.path, "damaged-header"), with: old)
-        }
+        guard old.contains(where: { $0 != 0 }) else { return }
+        let aside = asideName(for: file.path, "damaged-header")
+        try folder.replace(String(aside.dropFirst(folder.path.count + 1)), with: old)
     }
 
     private static func write(_ bytes: [UInt8], to file: borrowing FileDescriptor) throws(DeviceError) {

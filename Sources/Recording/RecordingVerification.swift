@@ -18,9 +18,10 @@ package struct RecordingVerification: Hashable, Sendable {
     /// Gaps in which the file is not silent.
     package var noisyGaps: [Gap]
 
-    /// - Throws: `DeviceError` with `missing`, `damaged` or `unsupported`.
+    /// - Throws: `DeviceError` with `missing`, `denied`, `damaged` or `unsupported`.
     package init(path: String, gaps: [Gap]) throws(DeviceError) {
-        let file = try FileDescriptor(opening: path, O_RDONLY)
+        let place = try RecordingPlace(path)
+        let file = try place.folder.openFile(place.name, O_RDONLY)
         let layout = try WaveLayout(of: file)
         let bytes = max(0, try file.size() - layout.dataOffset)
         length = SamplePosition(bytes / 2)

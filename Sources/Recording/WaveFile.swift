@@ -6,6 +6,7 @@ import Platform
 ///
 /// Used on one thread. Its header says "cut short" until it is closed.
 final class WaveFile {
+    private let place: RecordingPlace
     private let file: FileDescriptor
     private let faults: DiskFaults?
     private var header = WaveHeader()
@@ -20,16 +21,20 @@ final class WaveFile {
     init(creating path: String, faults: DiskFaults? = nil) throws(DeviceError) {
         self.faults = faults
         try faults?(.create, path)
-        file = try FileDescriptor(opening: path, O_RDWR | O_CREAT | O_EXCL)
+        place = try RecordingPlace(path)
+        file = try place.folder.openFile(place.name, O_RDWR | O_CREAT | O_EXCL)
         do throws(DeviceError) {
             try writeHeader()
             try file.sync()
-            try syncFolder(containing: path)
+            try place.folder.sync()
         } catch {
-            unlink(path)
+            remove()
             throw error
         }
     }
+
+    /// Takes the file away; nobody was told of it yet.
+    func remove() { try? place.folder.remove(place.name) }
 
     /// Adds samples; they are in the page cache, so readable, when it returns.
     ///
@@ -74,7 +79,7 @@ final class WaveFile {
         try file.truncate(to: Int64(WaveHeader.size) + dataBytes)
         try faults?(.sync, path)
         try file.sync()
-        try syncFolder(containing: file.path)
+        try place.folder.sync()
     }
 
     private func writeHeader() throws(DeviceError) {

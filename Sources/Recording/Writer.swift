@@ -189,7 +189,7 @@ final class Writer {
     /// Goes back to the file before, where the one that failed had never had a good sync.
     private func abandon() {
         guard let previous else { return }
-        unlink(file.path)
+        file.remove()
         parts -= 1
         (file, start) = previous
         self.previous = nil

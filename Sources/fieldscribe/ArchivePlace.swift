@@ -1,6 +1,7 @@
 import Appliance
 import Core
 import Glibc
+import Platform
 import SQLiteArchive
 
 /// The archive that a command's options and configuration name.
@@ -14,6 +15,8 @@ struct ArchivePlace {
 
     let directory: String
     let owner: Owner
+    /// Who owns what is opened here; nil where the appliance has it open.
+    private let archiveOwner: ArchiveOwner?
 
     /// What there is to read.
     var archive: any ArchiveReading {
@@ -26,13 +29,17 @@ struct ArchivePlace {
     /// What was copied where.
     var ledger: any ExportLedger {
         switch owner {
-        case .us(let archive): archive
+        case .us(let archive):
+            if let archiveOwner { OwnersLedger(ledger: archive, owner: archiveOwner) } else { archive }
         case .appliance(let archive): archive
         }
     }
 
-    /// - Throws: `DeviceError` with `missing` where nothing was ever recorded.
-    init(_ arguments: Arguments) async throws {
+    /// The archive, whose owner the process becomes where it is opened here.
+    ///
+    /// - Parameter staysRoot: whether root stays root but for what is done in the archive, because the rest needs it.
+    /// - Throws: `DeviceError` with `missing` where nothing was ever recorded, `denied` where it is somebody else's.
+    init(_ arguments: Arguments, staysRoot: Bool = false) async throws {
         var configuration = try arguments.configuration()
         if let directory = arguments["--directory"] { configuration.storage.directory = directory }
         directory = configuration.storage.directory
@@ -40,16 +47,21 @@ struct ArchivePlace {
         let remote = RemoteArchive(configuration, directory: directory)
         if (try? await remote.answers) ?? false {
             owner = .appliance(remote)
+            self.archiveOwner = nil
             return
         }
+        let holder = try ArchiveOwner(of: directory)
+        archiveOwner = holder
         let path = configuration.archivePath
-        guard access(path, F_OK) == 0 else {
+        if !staysRoot { try holder.become() }
+        guard isTaken(path) else {
             throw DeviceError(
-                .missing, "access", status: errno,
+                .missing, "lstat", status: ENOENT,
                 "\(path): there is no archive yet; record first, or name its folder with --directory or "
                     + "storage.directory")
         }
-        owner = .us(try SQLiteArchive(path: path))
+        let archive = try await holder.act { try SQLiteArchive(path: path) }
+        owner = .us(archive)
     }
 
     /// The number of a recording, from the command line.
@@ -59,4 +71,16 @@ struct ArchivePlace {
         }
         return id
     }
+}
+
+/// The ledger of an archive that is written to as its owner, by a command that is root besides.
+private struct OwnersLedger: ExportLedger {
+    let ledger: any ExportLedger
+    let owner: ArchiveOwner
+
+    func exports(to volume: String) async throws -> [ExportEntry] { try await ledger.exports(to: volume) }
+
+    func exports(of recording: Int) async throws -> [ExportEntry] { try await ledger.exports(of: recording) }
+
+    func add(_ entry: ExportEntry) async throws { try await owner.act { try await ledger.add(entry) } }
 }

@@ -16,7 +16,8 @@ enum DemoCommand: Command {
         Behind a ~ is what is shown while it is spoken, below it what is kept; at the end, how many words of each are
         wrong.
 
-          --directory DIR    where the demo's archive and files go; default fieldscribe-demo in $TMPDIR or /tmp
+          --directory DIR    where the demo's archive and files go, and stay; default a folder of its own in $TMPDIR or
+                             /tmp, which goes once you have seen it
           --engine E         \(EngineRegistry.forms); default
                              recognizer.engine
           --model NAME|DIR   a model that fieldscribe models lists, or its folder; default recognizer.model
@@ -26,9 +27,19 @@ enum DemoCommand: Command {
     static func run(_ arguments: Arguments) async throws {
         try arguments.expect(0, "nothing else")
         var configuration = try arguments.demoConfiguration()
-        let temporary = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        let directory = arguments["--directory"] ?? "\(temporary)/fieldscribe-demo"
-        try makeFolder(directory)
+        let directory: String
+        var scratch: ScratchFolder?
+        if let named = arguments["--directory"] {
+            // Whose folder it is could put there what libasound runs.
+            try ArchiveOwner(of: named).become()
+            try makeFolder(named)
+            directory = named
+        } else {
+            let made = try ScratchFolder(for: "demo")
+            scratch = made
+            directory = made.path
+        }
+        defer { withExtendedLifetime(scratch) {} }
         let sound = try DemoSound(in: directory)
         // Read by libasound when the first device is opened.
         setenv("ALSA_CONFIG_PATH", sound.alsaConfiguration, 1)
@@ -62,6 +73,17 @@ enum DemoCommand: Command {
         try await show(outcome.id, from: archive)
         try await compare(outcome.id, in: archive, screen.spoken, sound.said, configuration)
         try await copy(outcome.id, from: archive, in: directory, configuration)
+        if scratch != nil { farewell() }
+    }
+
+    /// Waits until it has been seen, where somebody is there to see it.
+    private static func farewell() {
+        let isSeen = isatty(STDIN_FILENO) == 1 && Terminal.showsErrors
+        Terminal.say(
+            isSeen
+                ? "\nall of it is removed when you press Enter; --directory DIR keeps it"
+                : "\nall of it is removed again; --directory DIR keeps it")
+        if isSeen { _ = readLine() }
     }
 
     /// Says who reads, and why it is not the best there is.

@@ -29,7 +29,8 @@ enum ExportCommand: Command {
         {
             return Terminal.say("this stick has no folder Fieldscribe, and export.accept is marked: nothing was copied")
         }
-        let place = try await ArchivePlace(arguments)
+        // A stick or folder that only root may write to is written to as root.
+        let place = try await ArchivePlace(arguments, staysRoot: true)
         let report = try await copy(
             numbers.isEmpty ? nil : numbers, of: place.archive, ledger: place.ledger, in: place.directory, to: target,
             configuration: configuration)

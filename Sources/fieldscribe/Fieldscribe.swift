@@ -18,11 +18,15 @@ import Glibc
         ]
     }
 
-    static func main() async {
+    static func main() {
         // A reader that went away, or a file-size limit, is an error to handle and not a reason to die.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
-        exit(await status(of: Array(CommandLine.arguments.dropFirst())))
+        let words = Array(CommandLine.arguments.dropFirst())
+        Task.detached { exit(await status(of: words)) }
+        // An asynchronous main would end this thread and keep what is left of it: that no longer follows when the process
+        // becomes an archive's owner (setresuid), and would stay root.
+        while true { pause() }
     }
 
     private static func status(of words: [String]) async -> Int32 {

@@ -79,6 +79,8 @@ enum ModelsCommand: Command {
         guard arguments.rest.count == 2 else {
             throw UsageError("models: name one wheel or folder behind add; see fieldscribe models --help")
         }
+        // What is added beside an archive is its owner's, as all that is there.
+        if geteuid() == 0 { try ArchiveOwner(of: configuration.storage.directory).become() }
         let (engine, model) = try ModelStore(configuration).add(
             arguments.rest[1], name: arguments["--name"], replaces: arguments.has("--force"))
         let rows = [try row(engine, model, isChosen: false)]

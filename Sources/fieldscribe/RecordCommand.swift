@@ -38,6 +38,7 @@ enum RecordCommand: Command {
         let seconds = try arguments["--seconds"].map { _ in
             try arguments.number("--seconds", in: 1...604_800, default: 1)
         }
+        try ArchiveOwner(of: configuration.storage.directory).become()
         let pool = arguments.has("--audio-only") ? nil : try workers(configuration)
         let (archive, findings) = try await Recovery.open(configuration, depth: .start)
         for finding in findings { Terminal.say("fieldscribe: \(finding.line)") }

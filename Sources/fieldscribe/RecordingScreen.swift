@@ -58,7 +58,8 @@ final class RecordingScreen: Sendable {
         case .partial(_, let segment, let range, let text):
             if keepsSpoken { heard.withLock { $0.readings[segment, default: []].append((range.end, text)) } }
             guard isTerminal else { return }
-            Terminal.draw("\r\u{1B}[K\u{1B}[2m\(text.suffix(max(10, Terminal.width - 1)))\u{1B}[0m")
+            let end = Terminal.plain(String(text.suffix(max(10, Terminal.width - 1))))
+            Terminal.draw("\r\u{1B}[K\u{1B}[2m\(end)\u{1B}[0m")
         case .gap(_, let gap):
             close()
             try Terminal.print("\(Self.clock(gap.range.start))  [\(gap.range.seconds) s lost: \(gap.cause.rawValue)]\n")

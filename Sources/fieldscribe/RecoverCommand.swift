@@ -44,7 +44,8 @@ enum RecoverCommand: Command {
         }
         let configuration = try arguments.configuration().with(directory: arguments["--directory"])
         let directory = configuration.storage.directory
-        guard access(configuration.archivePath, F_OK) == 0 || access("\(directory)/recordings", F_OK) == 0 else {
+        try ArchiveOwner(of: directory).become()
+        guard isTaken(configuration.archivePath) || isTaken("\(directory)/recordings") else {
             throw DeviceError(
                 .missing, "access", status: ENOENT,
                 "\(directory): there are neither archive nor recordings; name their folder with --directory or "

@@ -26,9 +26,12 @@ enum RunCommand: Command {
         }
         // The decode workers shall not talk to systemd in our place.
         for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] { unsetenv(name) }
-        let house = try await House(
-            HouseConfiguration(explicitPath: arguments["--config"], environment: environment),
-            environment: environment)
+        let loaded = HouseConfiguration(explicitPath: arguments["--config"], environment: environment)
+        let owner = try ArchiveOwner(of: loaded.configuration.storage.directory)
+        let socket = loaded.configuration.control.socket
+        owner.hand(over: String(socket.prefix(upTo: socket.lastIndex(of: "/") ?? socket.startIndex)))
+        try owner.become()
+        let house = try await House(loaded, environment: environment)
         let interrupts = Interrupts { count in
             house.stop()
             guard count == 1 else { return }

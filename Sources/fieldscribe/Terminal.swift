@@ -7,15 +7,35 @@ enum Terminal {
     static let showsOutput = isatty(STDOUT_FILENO) == 1
     static let showsErrors = isatty(STDERR_FILENO) == 1
 
-    /// Writes a result.
+    /// Writes a result: into a file or pipe as it is, on a terminal without what would control that.
     ///
     /// - Throws: `DeviceError`, with `full` where the file behind it cannot grow.
     static func print(_ text: String) throws(DeviceError) {
+        try write(showsOutput ? plain(text) : text, to: STDOUT_FILENO, named: "standard output")
+    }
+
+    /// Writes to standard output as it is: for what moves the cursor.
+    static func paint(_ text: String) throws(DeviceError) {
         try write(text, to: STDOUT_FILENO, named: "standard output")
     }
 
     /// Tells the person something, on a line of its own; where nobody listens, it is not an error.
-    static func say(_ line: String) { try? write(line + "\n", to: STDERR_FILENO, named: "standard error") }
+    static func say(_ line: String) { try? write(plain(line) + "\n", to: STDERR_FILENO, named: "standard error") }
+
+    /// A text without control characters but tab and line breaks: what was said, or what an engine says of itself, shall not
+    /// move the cursor, name the window or press keys.
+    static func plain(_ text: String) -> String {
+        let isControl = { (scalar: Unicode.Scalar) in
+            scalar.properties.generalCategory == .control && scalar != "\n" && scalar != "\t"
+        }
+        guard text.unicodeScalars.contains(where: isControl) else { return text }
+        // Lines of CSV end with two characters, which are one here.
+        return text.split(separator: "\r\n", omittingEmptySubsequences: false).map { line in
+            var shown = String.UnicodeScalarView()
+            for scalar in line.unicodeScalars { shown.append(isControl(scalar) ? "\u{FFFD}" : scalar) }
+            return String(shown)
+        }.joined(separator: "\r\n")
+    }
 
     /// Writes to standard error as it is: for lines that replace themselves.
     static func draw(_ text: String) { try? write(text, to: STDERR_FILENO, named: "standard error") }

@@ -52,10 +52,12 @@ enum VocabularyCommand: Command {
         var answer = Answer(file: file, model: model.name, report: VocabularyReport())
         var report: VocabularyReport?
         if action != "check" {
-            let (prepared, outcome) = try model.prepare(file, keptIn: configuration.cacheFolder)
-            // What the library thinks of it, before a recording depends on it.
-            _ = try PocketSphinxRecognizer(model: prepared)
-            report = outcome.report
+            report = try await owned(configuration) {
+                let (prepared, outcome) = try model.prepare(file, keptIn: configuration.cacheFolder)
+                // What the library thinks of it, before a recording depends on it.
+                _ = try PocketSphinxRecognizer(model: prepared)
+                return outcome.report
+            }
             answer.wasKept = report == nil
         }
         answer.report = try report ?? model.preparation(of: file, keptIn: configuration.cacheFolder).check()
@@ -65,6 +67,12 @@ enum VocabularyCommand: Command {
             Terminal.say("saved in \(saved); the appliance takes it at its next start (systemctl restart fieldscribe)")
         }
         if !answer.report.problems.isEmpty { throw Ending(status: 1) }
+    }
+
+    /// What root makes is made as the archive's owner, whose service reads it; the configuration is then saved as root.
+    private static func owned<Value>(_ configuration: Configuration, _ body: () throws -> Value) async throws -> Value {
+        guard geteuid() == 0 else { return try body() }
+        return try await ArchiveOwner(of: configuration.storage.directory).act { try body() }
     }
 
     private static func text(_ answer: Answer) -> String {

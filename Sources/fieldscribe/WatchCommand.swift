@@ -46,7 +46,7 @@ enum WatchCommand: Command {
     private static func show(_ appliance: RunningAppliance, status other: RunningAppliance) async throws {
         let view = Mutex(WatchView(width: Terminal.outputWidth))
         let draw = { @Sendable (change: (inout WatchView) -> String) in
-            view.withLock { view in try? Terminal.print(change(&view)) }
+            view.withLock { view in try? Terminal.paint(change(&view)) }
         }
         let interrupts = Interrupts { _ in
             draw { $0.close() }
@@ -54,7 +54,7 @@ enum WatchCommand: Command {
         }
         let resized = Resizes { draw { $0.resize(to: Terminal.outputWidth) } }
         defer { withExtendedLifetime((interrupts, resized)) {} }
-        try Terminal.print(WatchView.opening)
+        try Terminal.paint(WatchView.opening)
         defer { draw { $0.close() } }
         // Each on a thread of its own: both wait for the appliance.
         let (events, states) = (ClientBox(appliance), ClientBox(other))

@@ -9,6 +9,25 @@ import TestKit
 import Testing
 
 @Suite("The pieces of a copy") struct PieceTests {
+    @Test("A stick is told by what udev keeps of it, where its links are hidden; what is no UUID is not taken")
+    func stickWithoutLinks() throws {
+        let folder = TemporaryFolder()
+        func known(_ text: String) throws -> String? {
+            try durableReplace(path: folder.file("b8:17"), with: text)
+            return uuid(ofDevice: 8 << 8 | 17, links: folder.file("none"), database: folder.path)
+        }
+        #expect(try known("S:disk/by-id/usb\nE:ID_FS_UUID=x\nE:ID_FS_UUID_ENC=1A2B-3C4D\n") == "1A2B-3C4D")
+        #expect(try known("E:ID_FS_UUID_ENC=1A2B-3C4D") == "1A2B-3C4D")
+        for text in ["", "E:ID_FS_UUID_ENC=\n", "E:ID_FS_UUID_ENC=../x\n", "E:ID_FS_UUID_ENC=a\\x2fb\n"] {
+            #expect(try known(text) == nil)
+        }
+        #expect(uuid(ofDevice: 8 << 8 | 18, links: folder.file("none"), database: folder.path) == nil)
+        // A minor number beyond one byte.
+        try durableReplace(path: folder.file("b259:300"), with: "E:ID_FS_UUID_ENC=far\n")
+        let far: UInt64 = 259 << 8 | 300 & 0xFF | (300 & ~0xFF) << 12
+        #expect(uuid(ofDevice: far, links: folder.file("none"), database: folder.path) == "far")
+    }
+
     @Test(
         "a file is read back with the digest that sha256sum gives, whatever its length and the order of reading",
         arguments: [0, 1, 511, 4_096, 1_048_575, 1_048_576, 1_048_577, 3_500_001])

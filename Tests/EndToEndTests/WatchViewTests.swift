@@ -2,6 +2,14 @@ import Testing
 
 @testable import fieldscribe
 
+@Suite("What is written to a terminal") struct TerminalTests {
+    @Test("No text moves the cursor, names the window or presses keys; what was said stays as it is")
+    func plain() {
+        #expect(Terminal.plain("a\u{1B}]0;title\u{07}b\u{9B}2J\rc") == "a\u{FFFD}]0;title\u{FFFD}b\u{FFFD}2J\u{FFFD}c")
+        for text in ["", "naïve 👩‍🚀\tit's\n", "مرحبا", "a,b\r\nc,d\r\n"] { #expect(Terminal.plain(text) == text) }
+    }
+}
+
 @Suite("The screen of watch") struct WatchViewTests {
     /// What a person sees: the lines of a terminal of that width after all that was written.
     private struct Screen {

@@ -103,19 +103,26 @@ bool fault_is_under(int folder, const char *path) {
     const struct fault_settings *s = &fault_settings;
     if (!s->under || !path) return false;
     char whole[PATH_MAX];
+    if (!fault_whole(folder, path, whole)) return false;
+    return strncmp(whole, s->under, s->under_length) == 0
+           && (whole[s->under_length] == '/' || whole[s->under_length] == 0);
+}
+
+/// The whole path of a name in an open folder; false where there is none. `whole` has PATH_MAX bytes.
+bool fault_whole(int folder, const char *path, char *whole) {
+    const size_t room = PATH_MAX;
     if (path[0] != '/' && folder == AT_FDCWD) {
-        if (!getcwd(whole, sizeof whole)) return false;
+        if (!getcwd(whole, room)) return false;
     } else if (path[0] != '/') {
         char link[64];
         snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
-        ssize_t count = readlink(link, whole, sizeof whole - 1);
+        ssize_t count = readlink(link, whole, room - 1);
         if (count < 0) return false;
         whole[count] = 0;
     } else {
         whole[0] = 0;
     }
-    if (path[0] != '/') strncat(whole, "/", sizeof whole - strlen(whole) - 1);
-    strncat(whole, path, sizeof whole - strlen(whole) - 1);
-    return strncmp(whole, s->under, s->under_length) == 0
-           && (whole[s->under_length] == '/' || whole[s->under_length] == 0);
+    if (path[0] != '/') strncat(whole, "/", room - strlen(whole) - 1);
+    strncat(whole, path, room - strlen(whole) - 1);
+    return true;
 }

@@ -1,11 +1,13 @@
 // The calls of libc that change files, and open, which tells which descriptors are meant.
 #include "shim.h"
 #include <fcntl.h>
+#include <limits.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -40,7 +42,8 @@ static int open_under(int folder, const char *path, int flags, mode_t mode) {
     int file = next(folder, path, flags, mode);
     if (file < 0) return file;
     track(file, true);
-    if (!existed) journal_created(path);
+    char whole[PATH_MAX];
+    if (!existed && fault_whole(folder, path, whole)) journal_created(whole);
     return file;
 }
 
@@ -197,7 +200,8 @@ int renameat(int from_folder, const char *from, int to_folder, const char *to) {
     enum fault_verdict verdict = fault_decide(FAULT_RENAME);
     if (verdict == FAULT_FAIL) return -1;
     if (verdict == FAULT_LIE) return 0;
-    journal_renaming(from, to);
+    char whole[PATH_MAX], new_whole[PATH_MAX];
+    if (fault_whole(from_folder, from, whole) && fault_whole(to_folder, to, new_whole)) journal_renaming(whole, new_whole);
     return next(from_folder, from, to_folder, to);
 }
 
@@ -211,19 +215,39 @@ int unlinkat(int folder, const char *path, int flags) {
     enum fault_verdict verdict = fault_decide(FAULT_UNLINK);
     if (verdict == FAULT_FAIL) return -1;
     if (verdict == FAULT_LIE) return 0;
-    journal_unlinking(path);
+    char whole[PATH_MAX];
+    if (fault_whole(folder, path, whole)) journal_unlinking(whole);
     return next(folder, path, flags);
 }
 
 int unlink(const char *path) { return unlinkat(AT_FDCWD, path, 0); }
 
-int mkdir(const char *path, mode_t mode) {
-    typedef int (*mkdir_type)(const char *, mode_t);
-    NEXT(mkdir_type, "mkdir");
+int mkdirat(int folder, const char *path, mode_t mode) {
+    typedef int (*mkdirat_type)(int, const char *, mode_t);
+    NEXT(mkdirat_type, "mkdirat");
     fault_begin();
-    if (!fault_is_under(AT_FDCWD, path)) return next(path, mode);
+    if (!fault_is_under(folder, path)) return next(folder, path, mode);
     // A folder that was lied about would fail at once in the next call.
-    return fault_decide(FAULT_MKDIR) == FAULT_FAIL ? -1 : next(path, mode);
+    return fault_decide(FAULT_MKDIR) == FAULT_FAIL ? -1 : next(folder, path, mode);
+}
+
+int mkdir(const char *path, mode_t mode) { return mkdirat(AT_FDCWD, path, mode); }
+
+/// Those calls that libc has no function for are told as unknown, as the recorder's sandbox tells openat2: what takes their
+/// place is one of the above.
+long syscall(long number, ...) {
+    typedef long (*syscall_type)(long, ...);
+    NEXT(syscall_type, "syscall");
+    if (fault_settings.under && (number == SYS_openat2 || number == SYS_renameat2)) {
+        errno = ENOSYS;
+        return -1;
+    }
+    va_list rest;
+    va_start(rest, number);
+    long words[6];
+    for (int word = 0; word < 6; word++) words[word] = va_arg(rest, long);
+    va_end(rest);
+    return next(number, words[0], words[1], words[2], words[3], words[4], words[5]);
 }
 
 int posix_spawn(pid_t *process, const char *path, const posix_spawn_file_actions_t *actions,

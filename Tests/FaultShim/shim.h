@@ -30,6 +30,7 @@ void *fault_next(const char *name);
 /// Counts a call, and says whether it shall fail; errno is then set. Does not return where it shall kill.
 enum fault_verdict fault_decide(int call);
 bool fault_is_under(int folder, const char *path);
+bool fault_whole(int folder, const char *path, char *whole);
 bool fault_tracks(int descriptor);
 uint64_t fault_now(void);
 

@@ -140,10 +140,10 @@ import Testing
         let texts = try await opened.archive.transcript(of: 1)?.1.segments.map(\.text)
         #expect(texts == ["one", "two", "three"])
         // The half line spoils only itself.
-        let (entries, damagedLines) = Journal(root: folder.path + "/recordings").read(1)
+        let (entries, damagedLines) = try Journal(root: folder.path + "/recordings").read(1)
         #expect(damagedLines == 1)
         #expect(JournalRecord(entries).passes.first?.segments.keys.sorted() == [1, 3])
-        #expect(try await opened.archive.mendJournals() == [1])
+        #expect(try await opened.archive.mendJournal(of: 1))
         #expect(try await opened.archive.journalFindings(of: 1) == (0, false))
     }
 

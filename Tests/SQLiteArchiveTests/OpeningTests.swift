@@ -132,7 +132,7 @@ struct OpeningTests {
     @Test(
         "a place where nothing can be written is refused with the reason",
         arguments: [
-            ("/sys/archive.sqlite", .denied), ("/dev/null/archive.sqlite", .missing), ("/usr", .unsupported),
+            ("/sys/archive.sqlite", .denied), ("/dev/null/archive.sqlite", .missing), ("/usr", .damaged),
             (":memory:", .unsupported),
         ] as [(String, DeviceError.Code)])
     func unwritable(path: String, code expected: DeviceError.Code) async throws {

@@ -2,6 +2,7 @@
 #pragma once
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/memfd.h>
 #include <linux/openat2.h>
 #include <malloc.h>
@@ -14,6 +15,7 @@
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timex.h>
 #include <sys/un.h>
@@ -127,14 +129,32 @@ static inline int fieldscribe_peer(int socket, uid_t *user, gid_t *group, gid_t 
     return 0;
 }
 
-/// Opens a name in a folder and nothing outside it: no links, no mount points, no way up. Returns a descriptor or -1.
-static inline int fieldscribe_open_beneath(int folder, const char *name, int flags, unsigned mode) {
+/// Opens one name in a folder and nothing outside it: no links, no way up, and no mount points unless it may cross them.
+/// Returns a descriptor or -1. Under a sandbox that forbids openat2, whose flags it cannot see, openat does the same for
+/// a single name; so that name must hold no slash.
+static inline int fieldscribe_open_beneath(int folder, const char *name, int flags, unsigned mode, int crosses) {
     struct open_how how = {
         .flags = (uint64_t)(unsigned)(flags | O_CLOEXEC),
         .mode = flags & O_CREAT ? mode : 0,
-        .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV,
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | (crosses ? 0 : RESOLVE_NO_XDEV),
     };
-    return (int)syscall(SYS_openat2, folder, name, &how, sizeof how);
+    int file = (int)syscall(SYS_openat2, folder, name, &how, sizeof how);
+    if (file >= 0 || (errno != ENOSYS && errno != EPERM)) return file;
+    if (strchr(name, '/') || strcmp(name, "..") == 0) {
+        errno = EXDEV;
+        return -1;
+    }
+    struct stat one, other;
+    if (!crosses && (fstat(folder, &one) != 0 ||
+                     (fstatat(folder, name, &other, AT_SYMLINK_NOFOLLOW) == 0 && one.st_dev != other.st_dev))) {
+        errno = EXDEV;
+        return -1;
+    }
+    file = openat(folder, name, flags | O_CLOEXEC | O_NOFOLLOW, mode);
+    // A link to a folder is told as a link, as openat2 tells it.
+    if (file < 0 && errno == ENOTDIR && fstatat(folder, name, &other, AT_SYMLINK_NOFOLLOW) == 0)
+        errno = S_ISLNK(other.st_mode) ? ELOOP : ENOTDIR;
+    return file;
 }
 
 /// Renames within a folder where the new name is free; returns 0 or -1.
@@ -143,6 +163,26 @@ static inline int fieldscribe_rename_new(int folder, const char *name, const cha
 }
 
 int syncfs(int descriptor);
+
+int setresuid(uid_t real, uid_t effective, uid_t saved);
+int setresgid(gid_t real, gid_t effective, gid_t saved);
+
+/// Takes the user, the group and the other groups for the whole process; those of `keeps` are kept to be taken back.
+/// Returns 0, or an errno; the process is then what it was, as far as it may.
+static inline int fieldscribe_become(uid_t user, gid_t group, const char *name, int keeps) {
+    uid_t back = keeps ? geteuid() : user;
+    gid_t group_back = keeps ? getegid() : group;
+    if ((name ? initgroups(name, group) : setgroups(0, NULL)) != 0) return errno;
+    if (setresgid(group, group, group_back) != 0) return errno;
+    if (setresuid(user, user, back) != 0) return errno;
+    return 0;
+}
+
+/// Takes back what `fieldscribe_become` kept of root; returns 0, or an errno.
+static inline int fieldscribe_become_root_again(void) {
+    if (setresuid(0, 0, 0) != 0 || setresgid(0, 0, 0) != 0) return errno;
+    return initgroups("root", 0) != 0 ? errno : 0;
+}
 
 /// The flag of open(2) for reading past the page cache; its value is the machine's.
 static inline int fieldscribe_direct(void) {

@@ -86,6 +86,12 @@ package final class ChildPipes {
         guard let read = moved.first, let write = moved.last, read >= 0, write >= 0 else {
             let status = errno
             for end in moved where end >= 0 { Glibc.close(end) }
+            if status == EINVAL {
+                throw DeviceError(
+                    .failed, "fcntl", status: status,
+                    "\(program): cannot be started with so few open files; allow at least 256 (ulimit -n 256, "
+                        + "LimitNOFILE= of the unit)")
+            }
             throw .system("fcntl", status: status, on: program)
         }
         return (read, write)

@@ -6,16 +6,34 @@ import Synchronization
 ///
 /// The new content is written beside the file and synced before it takes over the name; the folder is synced after.
 package func durableReplace(path: String, with bytes: [UInt8], mode: UInt32 = 0o640) throws(DeviceError) {
-    let turn = replacements.wrappingAdd(1, ordering: .relaxed).newValue
-    let temporary = "\(path).\(getpid())-\(turn).new"
-    do throws(DeviceError) {
-        try writeNew(temporary, bytes, mode: mode)
-        guard rename(temporary, path) == 0 else { throw .system("rename", on: path) }
-    } catch {
-        unlink(temporary)
-        throw error
+    let (folder, name) = try Folder.holding(path)
+    try folder.replace(name, with: bytes, mode: mode)
+}
+
+extension Folder {
+    /// Replaces a file's content as `durableReplace(path:with:mode:)` does; a link of that name is replaced itself.
+    package func replace(_ name: String, with bytes: [UInt8], mode: UInt32 = 0o640) throws(DeviceError) {
+        let turn = replacements.wrappingAdd(1, ordering: .relaxed).newValue
+        let temporary = "\(name).\(getpid())-\(turn).new"
+        do throws(DeviceError) {
+            try writeNew(temporary, bytes, mode: mode)
+            try rename(temporary, replacing: name)
+        } catch {
+            try? remove(temporary)
+            throw error
+        }
+        try sync()
     }
-    try syncFolder(containing: path)
+
+    private func writeNew(_ name: String, _ bytes: [UInt8], mode: UInt32) throws(DeviceError) {
+        let file = try open(name, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
+        var failure: DeviceError?
+        bytes.withUnsafeBytes { bytes in
+            do throws(DeviceError) { try file.write(bytes) } catch { failure = error }
+        }
+        if let failure { throw failure }
+        try file.sync()
+    }
 }
 
 /// Replaces a file's content by a text; see `durableReplace(path:with:mode:)`.
@@ -57,18 +75,8 @@ package func syncFolder(containing path: String) throws(DeviceError) {
 /// Tells temporary files of one process apart.
 private let replacements = Atomic<Int>(0)
 
-private func writeNew(_ path: String, _ bytes: [UInt8], mode: UInt32) throws(DeviceError) {
-    let file = try FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
-    var failure: DeviceError?
-    bytes.withUnsafeBytes { bytes in
-        do throws(DeviceError) { try file.write(bytes) } catch { failure = error }
-    }
-    if let failure { throw failure }
-    try file.sync()
-}
-
 /// What lies before the last name of a path: `a/b/` and `a/b` give `a`, `b` gives `.`, `/b` gives `/`.
-private func folder(of path: String) -> String {
+func folder(of path: String) -> String {
     var name = path[...]
     while name.count > 1, name.last == "/" { name.removeLast() }
     guard let slash = name.lastIndex(of: "/") else { return "." }

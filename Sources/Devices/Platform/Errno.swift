@@ -26,6 +26,8 @@ extension DeviceError {
             case EFBIG: (.full, "no larger file is allowed there; start a new one, or name another disk")
             case EEXIST: (.failed, "nothing is overwritten; name another place")
             case EISDIR: (.unsupported, "name a file, not a folder")
+            case EMFILE, ENFILE:
+                (.failed, "raise the limit (ulimit -n, LimitNOFILE= of the unit), or close what holds so many")
             case EIO: (.failed, "the disk or device reports an error; replace it")
             default: (.failed, "\(operation) failed")
             }

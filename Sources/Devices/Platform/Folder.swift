@@ -2,7 +2,8 @@ internal import CLinux
 import Core
 import Glibc
 
-/// An open folder on a volume that nobody vouches for: every name is looked up in it and nowhere else.
+/// An open folder that others may write to as well, on a stick or in an archive: every name is looked up in it and nowhere
+/// else.
 ///
 /// Names are single ones, and no link is ever followed. May be used from any thread.
 package final class Folder: Sendable {
@@ -12,41 +13,72 @@ package final class Folder: Sendable {
     /// What errors name.
     package let path: String
     package let gate: Gate
-    private let file: FileDescriptor
+    /// Whether names may be of another file system that is mounted here.
+    private let crosses: Bool
+    let file: FileDescriptor
 
     /// Opens a folder by a path of the user's, which may lead through links.
-    package convenience init(opening path: String, gate: @escaping Gate = { _, _ in }) throws(DeviceError) {
-        try self.init(FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY), gate: gate)
+    ///
+    /// - Parameter crosses: whether what is mounted in it belongs to it: in an archive, never on a stick.
+    package convenience init(
+        opening path: String, crosses: Bool = false, gate: @escaping Gate = { _, _ in }
+    ) throws(DeviceError) {
+        try self.init(FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY), crosses: crosses, gate: gate)
     }
 
-    private init(_ file: consuming FileDescriptor, gate: @escaping Gate) {
+    private init(_ file: consuming FileDescriptor, crosses: Bool, gate: @escaping Gate) {
         path = file.path
+        self.crosses = crosses
         self.gate = gate
         self.file = file
     }
 
     /// A folder in this one.
     package func folder(_ name: String) throws(DeviceError) -> Folder {
-        Folder(try open(name, O_RDONLY | O_DIRECTORY), gate: gate)
+        Folder(try open(name, O_RDONLY | O_DIRECTORY), crosses: crosses, gate: gate)
     }
 
     /// Makes a folder in this one; its entry is durable once this one is synced.
-    package func makeFolder(_ name: String) throws(DeviceError) {
+    package func makeFolder(_ name: String, mode: UInt32 = 0o755) throws(DeviceError) {
         let path = try path(of: name)
         try gate("mkdir", path)
-        guard mkdirat(file.number, name, 0o755) == 0 else { throw .system("mkdir", on: path) }
+        guard mkdirat(file.number, name, mode) == 0 else { throw .system("mkdir", on: path) }
     }
 
     /// Opens a file in this folder.
-    package func open(_ name: String, _ flags: Int32) throws(DeviceError) -> FileDescriptor {
+    ///
+    /// - Parameter mode: permissions of a file that is created, before the umask.
+    package func open(_ name: String, _ flags: Int32, mode: UInt32 = 0o644) throws(DeviceError) -> FileDescriptor {
         let path = try path(of: name)
         if flags & O_CREAT != 0 { try gate("open", path) }
         var number: Int32
         repeat {
-            number = fieldscribe_open_beneath(file.number, name, flags, 0o644)
+            number = fieldscribe_open_beneath(file.number, name, flags, mode, crosses ? 1 : 0)
         } while number < 0 && (errno == EINTR || errno == EAGAIN)
         guard number >= 0 else { throw Self.refusal(status: errno, path, isFolder: flags & O_DIRECTORY != 0) }
         return FileDescriptor(adopting: number, named: path)
+    }
+
+    /// Opens a file in this folder that has to be one: a pipe, a folder or a device of its name is refused, and never
+    /// waited for.
+    ///
+    /// - Throws: `DeviceError` with `unsupported` for what is no file, `missing` for what is not there.
+    package func openFile(_ name: String, _ flags: Int32, mode: UInt32 = 0o640) throws(DeviceError) -> FileDescriptor {
+        let file: FileDescriptor
+        do throws(DeviceError) {
+            file = try open(name, flags | O_NONBLOCK | O_NOCTTY, mode: mode)
+        } catch {
+            // A pipe that nobody reads, a socket, a folder that is to be written to.
+            if error.status == ENXIO || error.status == EISDIR { throw Self.noFile(error.operation, "\(path)/\(name)") }
+            throw error
+        }
+        guard try file.status().kind == .file else { throw Self.noFile("open", file.path) }
+        return file
+    }
+
+    private static func noFile(_ operation: String, _ path: String) -> DeviceError {
+        DeviceError(
+            .unsupported, operation, "\(path): is no file, but something else of that name; remove or rename it")
     }
 
     /// Opens a file for reading past the page cache.
@@ -65,57 +97,10 @@ package final class Folder: Sendable {
         return file
     }
 
-    /// Whether there is something of this name, of whatever kind.
-    package func exists(_ name: String) throws(DeviceError) -> Bool {
-        let path = try path(of: name)
-        var status = stat()
-        if fstatat(file.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 { return true }
-        guard errno == ENOENT else { throw .system("fstatat", on: path) }
-        return false
-    }
-
-    /// Gives a folder or file a new name that is free; what has that name already stays.
-    ///
-    /// - Throws: `DeviceError` with `EEXIST` as its status where it is taken.
-    package func rename(_ name: String, toFree newName: String) throws(DeviceError) {
-        _ = try path(of: name)
-        let path = try path(of: newName)
-        try gate("rename", path)
-        if fieldscribe_rename_new(file.number, name, newName) == 0 { return }
-        // File systems that cannot promise it; the folder is locked against others of us.
-        guard errno == EINVAL || errno == ENOSYS else { throw .system("rename", on: path) }
-        guard try !exists(newName) else { throw .system("rename", status: EEXIST, on: path) }
-        guard renameat(file.number, name, file.number, newName) == 0 else { throw .system("rename", on: path) }
-    }
-
-    /// Gives a file the name of another, which it replaces.
-    package func rename(_ name: String, replacing newName: String) throws(DeviceError) {
-        _ = try path(of: name)
-        let path = try path(of: newName)
-        try gate("rename", path)
-        guard renameat(file.number, name, file.number, newName) == 0 else { throw .system("rename", on: path) }
-    }
-
-    /// Removes a file, or a link itself; what is not there is as good.
-    package func remove(_ name: String) throws(DeviceError) {
-        let path = try path(of: name)
-        try gate("unlink", path)
-        guard unlinkat(file.number, name, 0) == 0 || errno == ENOENT else { throw .system("unlink", on: path) }
-    }
-
-    /// Removes a folder that is empty; what is not there is as good.
-    package func removeFolder(_ name: String) throws(DeviceError) {
-        let path = try path(of: name)
-        try gate("rmdir", path)
-        guard unlinkat(file.number, name, AT_REMOVEDIR) == 0 || errno == ENOENT else {
-            throw .system("rmdir", on: path)
-        }
-    }
-
     /// The names in it without `.` and `..`, in no order; no more than `limit`.
     package func names(limit: Int = 100_000) throws(DeviceError) -> [String] {
         // A descriptor of its own, because the stream takes it over and moves its place.
-        let copy = fieldscribe_open_beneath(file.number, ".", O_RDONLY | O_DIRECTORY, 0)
+        let copy = fieldscribe_open_beneath(file.number, ".", O_RDONLY | O_DIRECTORY, 0, 1)
         guard copy >= 0, let stream = fdopendir(copy) else {
             if copy >= 0 { close(copy) }
             throw .system("opendir", on: path)
@@ -182,7 +167,7 @@ package final class Folder: Sendable {
         return (UInt64(status.st_dev), UInt64(status.st_ino))
     }
 
-    private func path(of name: String) throws(DeviceError) -> String {
+    func path(of name: String) throws(DeviceError) -> String {
         guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(where: { $0 == 0x2F || $0 == 0 }) else {
             throw DeviceError(.failed, "open", "\(path): a name in it cannot be a path; nothing was done")
         }
@@ -194,7 +179,7 @@ package final class Folder: Sendable {
         case ELOOP, EXDEV:
             DeviceError(
                 .denied, "openat2", status: status,
-                "\(path): is a link or another file system; nothing is written through it; rename or remove it")
+                "\(path): is a link or another file system; nothing is read or written through it; rename or remove it")
         case ENOTDIR where isFolder:
             DeviceError(
                 .failed, "openat2", status: status, "\(path): is no folder, but has a folder's name; rename it")

@@ -22,12 +22,7 @@ package func names(inFolder path: String) throws(DeviceError) -> [String] {
 ///
 /// - Throws: `DeviceError`, with `unsupported` where it is longer than `limit` bytes.
 package func content(ofFile path: String, limit: Int = 1 << 28) throws(DeviceError) -> [UInt8] {
-    let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
-    let size = try file.size()
-    guard size <= limit else {
-        throw DeviceError(.unsupported, "read", "\(path): is longer than \(limit) bytes; move it away")
-    }
-    return try file.bytes(count: Int(size))
+    try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK).content(limit: limit)
 }
 
 /// The first bytes of a file: `count` of them, or as many as it has.
@@ -36,6 +31,17 @@ package func beginning(ofFile path: String, count: Int) throws(DeviceError) -> [
 }
 
 extension FileDescriptor {
+    /// All bytes of it.
+    ///
+    /// - Throws: `DeviceError`, with `unsupported` where they are more than `limit`.
+    package func content(limit: Int = 1 << 28) throws(DeviceError) -> [UInt8] {
+        let size = try size()
+        guard size <= limit else {
+            throw DeviceError(.unsupported, "read", "\(path): is longer than \(limit) bytes; move it away")
+        }
+        return try bytes(count: Int(size))
+    }
+
     /// `count` bytes from an offset on, or as many as there are.
     package func bytes(at offset: Int64 = 0, count: Int) throws(DeviceError) -> [UInt8] {
         var failure: DeviceError?
@@ -49,28 +55,43 @@ extension FileDescriptor {
     }
 }
 
-/// Gives a file or folder another name, durably; both names lie in the same folder, and the new one is free.
+/// Gives a file, folder or link another name, durably; both names lie in the same folder, and the new one is free.
 package func durableRename(_ path: String, to new: String) throws(DeviceError) {
-    guard access(new, F_OK) != 0 else { throw .system("rename", status: EEXIST, on: new) }
-    guard rename(path, new) == 0 else { throw .system("rename", on: path) }
-    try syncFolder(containing: new)
+    let (folder, name) = try Folder.holding(path)
+    try folder.rename(name, toFree: lastName(of: new))
+    try folder.sync()
 }
 
 /// `path.SUFFIX-1`, or the first number that is free.
 package func asideName(for path: String, _ suffix: String) -> String {
     var number = 1
-    while access("\(path).\(suffix)-\(number)", F_OK) == 0 { number += 1 }
+    while isTaken("\(path).\(suffix)-\(number)") { number += 1 }
     return "\(path).\(suffix)-\(number)"
 }
 
-/// Removes a folder with all files in it, durably; links are not followed. One that is not there is fine.
+/// Whether anything has this name, be it a link that leads nowhere.
+package func isTaken(_ path: String) -> Bool { FileStatus(path) != nil }
+
+/// Removes a folder with all files in it, durably, or the link or file that has its name; no link is followed. One that is
+/// not there is fine.
 package func removeFolder(_ path: String) throws(DeviceError) {
-    for name in try names(inFolder: path) {
-        let entry = "\(path)/\(name)"
-        if unlink(entry) == 0 { continue }
-        guard errno == EISDIR || errno == EPERM else { throw .system("unlink", on: entry) }
-        try removeFolder(entry)
+    let (folder, name) = try Folder.holding(path)
+    try folder.removeAll(name)
+    try folder.sync()
+}
+
+extension Folder {
+    /// The folder in which a path's last name lies, and that name.
+    ///
+    /// - Parameter crosses: as `init(opening:crosses:gate:)` takes it.
+    package static func holding(
+        _ path: String, crosses: Bool = false
+    ) throws(DeviceError) -> (folder: Folder, name: String) {
+        (try Folder(opening: Platform.folder(of: path), crosses: crosses), lastName(of: path))
     }
-    guard rmdir(path) == 0 || errno == ENOENT else { throw .system("rmdir", on: path) }
-    try syncFolder(containing: path)
+}
+
+/// The last name of a path: that of `a/b` and `a/b/` is `b`.
+private func lastName(of path: String) -> String {
+    path.split(separator: "/").last.map(String.init) ?? path
 }

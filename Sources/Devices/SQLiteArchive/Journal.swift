@@ -11,9 +11,35 @@ struct Journal: Sendable {
     /// The folder of the recordings' folders.
     let root: String
 
-    func folder(of recording: Int) -> String { "\(root)/\(folderName(of: recording))" }
+    private static let name = "journal.jsonl"
 
-    func path(of recording: Int) -> String { "\(folder(of: recording))/journal.jsonl" }
+    /// Beyond this no folder's name is taken for a number: the next one is counted from the highest.
+    static let highest = 999_999_999
+
+    func path(of recording: Int) -> String { "\(root)/\(folderName(of: recording))/\(Self.name)" }
+
+    /// Sets aside what lies where the recordings' folder belongs and is none, be it a link to one; returns its new name.
+    func clear() throws(DeviceError) -> String? {
+        let (storage, name) = try Folder.holding(root)
+        guard let kind = try storage.status(name)?.kind, kind != .folder else { return nil }
+        let aside = asideName(for: root, "damaged")
+        try durableRename(root, to: aside)
+        return aside
+    }
+
+    /// Makes the folder of a new recording, which nothing may have yet.
+    ///
+    /// - Returns: false where its name is taken.
+    func claim(_ recording: Int) throws(DeviceError) -> Bool {
+        try makeFolder(root)
+        let top = try top()
+        do throws(DeviceError) { try top.makeFolder(folderName(of: recording), mode: 0o750) } catch {
+            guard error.status == EEXIST else { throw error }
+            return false
+        }
+        try top.sync()
+        return true
+    }
 
     /// Adds lines, durably, and makes the recording's folder where it is missing.
     ///
@@ -22,10 +48,9 @@ struct Journal: Sendable {
     /// - Returns: how long the journal is now, in bytes.
     func append(_ entries: [JournalEntry], recording: Int, told: Int64) throws -> Int64 {
         let lines = try entries.flatMap(Self.line)
-        let path = path(of: recording)
-        let isNew = access(path, F_OK) != 0
-        if isNew { try makeFolder(folder(of: recording)) }
-        let file = try FileDescriptor(opening: path, O_RDWR | O_APPEND | O_CREAT)
+        let folder = try made(recording)
+        let isNew = try !folder.exists(Self.name)
+        let file = try folder.openFile(Self.name, O_RDWR | O_APPEND | O_CREAT)
         var size = try file.size()
         if told > 0, size > told {
             try file.truncate(to: told)
@@ -39,29 +64,57 @@ struct Journal: Sendable {
         _ = buffer.initialize(from: bytes)
         try file.write(UnsafeRawBufferPointer(buffer))
         try file.syncData()
-        if isNew { try syncFolder(containing: path) }
+        if isNew { try folder.sync() }
         return size + Int64(bytes.count)
     }
 
     /// Writes the whole journal of a recording; one that was there is set aside.
     func write(_ entries: [JournalEntry], recording: Int) throws -> Int64 {
-        let path = path(of: recording)
-        if access(path, F_OK) == 0 { try durableRename(path, to: asideName(for: path, "damaged")) }
+        let folder = try made(recording)
+        if try folder.exists(Self.name) {
+            var turn = 1
+            while try folder.exists("\(Self.name).damaged-\(turn)") { turn += 1 }
+            try folder.rename(Self.name, toFree: "\(Self.name).damaged-\(turn)")
+        }
         let bytes = try entries.flatMap(Self.line)
-        try durableReplace(path: path, with: bytes)
+        try folder.replace(Self.name, with: bytes)
         return Int64(bytes.count)
     }
 
-    /// How long the journal is, 0 where there is none.
-    func size(of recording: Int) -> Int64 {
-        var status = stat()
-        return stat(path(of: recording), &status) == 0 ? Int64(status.st_size) : 0
+    /// How long the journal is, 0 where there is none, or something that is no file.
+    ///
+    /// - Throws: `DeviceError` where that may not be known.
+    func size(of recording: Int) throws(DeviceError) -> Int64 {
+        do throws(DeviceError) {
+            let status = try opened(recording).status(Self.name)
+            return status?.kind == .file ? status?.bytes ?? 0 : 0
+        } catch {
+            guard error.code == .missing else { throw error }
+            return 0
+        }
     }
 
-    /// What the journal holds; nothing where there is none or it cannot be read.
-    func read(_ recording: Int) -> (entries: [JournalEntry], damagedLines: Int) {
-        guard let bytes = try? content(ofFile: path(of: recording)) else {
-            return ([], access(path(of: recording), F_OK) == 0 ? 1 : 0)
+    /// Whether the recording has a folder.
+    func hasFolder(_ recording: Int) throws(DeviceError) -> Bool {
+        do throws(DeviceError) { return try top().exists(folderName(of: recording)) } catch {
+            guard error.code == .missing else { throw error }
+            return false
+        }
+    }
+
+    /// What the journal holds; nothing where there is none, and nothing but damage in what is no file.
+    ///
+    /// - Throws: `DeviceError` where it may not be read: what it holds is then unknown, not damaged.
+    func read(_ recording: Int) throws(DeviceError) -> (entries: [JournalEntry], damagedLines: Int) {
+        let bytes: [UInt8]
+        do throws(DeviceError) {
+            bytes = try opened(recording).openFile(Self.name, O_RDONLY).content()
+        } catch {
+            switch (error.code, error.status) {
+            case (.missing, _): return ([], 0)
+            case (.unsupported, _), (_, ELOOP): return ([], 1)
+            default: throw error
+            }
         }
         return Self.entries(in: bytes)
     }
@@ -85,18 +138,62 @@ struct Journal: Sendable {
         return (entries, damaged)
     }
 
-    /// Takes the journal of a recording that never came to any audio away, and its folder, unless something else is in it.
+    /// Takes the journal of a recording that never came to any audio away, and its folder, unless something else is in
+    /// them.
     func discard(_ recording: Int) {
-        unlink(path(of: recording))
-        rmdir(folder(of: recording))
+        guard let top = try? top(), let folder = try? top.folder(folderName(of: recording)) else { return }
+        let entries = (try? read(recording).entries) ?? []
+        let isBegun = entries.allSatisfy { if case .began = $0 { true } else { false } }
+        guard isBegun, entries.count <= 1 else { return }
+        try? folder.remove(Self.name)
+        try? top.removeFolder(folderName(of: recording))
     }
 
     /// The numbers of the recordings that have a folder.
     func recordings() throws(DeviceError) -> [Int] {
-        try names(inFolder: root).compactMap { name in
-            guard name.utf8.count >= 6, name.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-            return Int(name).flatMap { $0 > 0 && folderName(of: $0) == name ? $0 : nil }
+        try names().compactMap { name in
+            guard name.utf8.count >= 6, let number = Self.number(name), folderName(of: number) == name else {
+                return nil
+            }
+            return number
         }.sorted()
+    }
+
+    /// The highest number that anything beside the recordings has, be it one whose erasing did not come to its end.
+    func highestNumber() throws(DeviceError) -> Int {
+        try names().compactMap { name in
+            Self.number(name.drop { !$0.isASCII || !$0.isNumber }.prefix { $0.isASCII && $0.isNumber })
+        }.max() ?? 0
+    }
+
+    private static func number(_ digits: some StringProtocol) -> Int? {
+        guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return Int(digits).flatMap { $0 > 0 && $0 < highest ? $0 : nil }
+    }
+
+    private func names() throws(DeviceError) -> [String] {
+        do throws(DeviceError) { return try top().names() } catch {
+            guard error.code == .missing else { throw error }
+            return []
+        }
+    }
+
+    /// The folder of the recordings' folders.
+    private func top() throws(DeviceError) -> Folder {
+        let (storage, name) = try Folder.holding(root, crosses: true)
+        return try storage.folder(name)
+    }
+
+    /// A recording's folder.
+    private func opened(_ recording: Int) throws(DeviceError) -> Folder { try top().folder(folderName(of: recording)) }
+
+    /// A recording's folder, made where it is missing.
+    private func made(_ recording: Int) throws(DeviceError) -> Folder {
+        do throws(DeviceError) { return try opened(recording) } catch {
+            guard error.code == .missing else { throw error }
+        }
+        _ = try claim(recording)
+        return try opened(recording)
     }
 
     static func line(_ entry: JournalEntry) throws -> [UInt8] {

@@ -5,6 +5,13 @@ enum Migrations {
     /// "FSCR": tells our files from those of other programs.
     private static let application = 0x4653_4352
 
+    private static let foreignOperation = "PRAGMA application_id"
+
+    /// Whether an error says that the database is another program's; a later version's is not.
+    static func isForeign(_ error: DeviceError) -> Bool {
+        error.code == .unsupported && error.operation == foreignOperation
+    }
+
     /// Applies what is missing, all of it or nothing.
     ///
     /// - Throws: `DeviceError` with `unsupported` where the file is of a later version or another program's.
@@ -25,8 +32,9 @@ enum Migrations {
             }
         if isForeign {
             throw DeviceError(
-                .unsupported, "PRAGMA application_id",
-                "\(path): a database of another program; name another archive")
+                .unsupported, foreignOperation,
+                "\(path): a database of another program; run fieldscribe recover, which sets it aside, or name another "
+                    + "archive")
         }
         if version > steps.count {
             throw DeviceError(

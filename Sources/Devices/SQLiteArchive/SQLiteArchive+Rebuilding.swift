@@ -1,5 +1,4 @@
 import Core
-import Glibc
 import Platform
 
 extension SQLiteArchive {
@@ -10,19 +9,32 @@ extension SQLiteArchive {
         /// Where the damaged database was put, where there was one; the archive was made anew from the journals.
         package var setAside: String?
 
+        /// Where something was put that lay in the place of the recordings' folder, and was none.
+        package var noFolder: String?
+
         /// Recordings that were behind their journals, and have caught up.
         package var restored: [Int]
+
+        /// Recordings whose journals could not be read or taken over, and why: they are as the database knows them.
+        package var refused: [Int: DeviceError]
     }
 
-    /// Opens the archive whatever state its files are in. A damaged database is set aside, never deleted, and made anew
-    /// from the journals in the recordings' folders.
+    /// Opens the archive whatever state its files are in. A database that is damaged, another program's, no file or not
+    /// ours to open is set aside, never deleted, and made anew from the journals in the recordings' folders.
     ///
     /// - Throws: `DeviceError` as `init` does, but `damaged` only where the disk makes damaged files again.
     package static func openRepairing(path: String) async throws -> Opened {
         do {
             return try await opened(path, setAside: nil)
-        } catch let error as DeviceError where error.code == .damaged {
-            let aside = try setAside(path)
+        } catch let error as DeviceError {
+            let files = DatabaseFiles(path)
+            guard error.code == .damaged || Migrations.isForeign(error) || (error.code == .denied && files.areDenied)
+            else { throw error }
+            let aside: String
+            do throws(DeviceError) { aside = try files.setAside() } catch let refusal {
+                // Whose folder this is not cannot help it: the first error is the one to tell.
+                throw refusal.code == .denied ? error : refusal
+            }
             return try await opened(path, setAside: aside)
         }
     }
@@ -30,41 +42,43 @@ extension SQLiteArchive {
     // A function of its own: a database that is damaged is closed when it has returned.
     private static func opened(_ path: String, setAside: String?) async throws -> Opened {
         let archive = try SQLiteArchive(path: path, isChecked: true)
-        return Opened(archive: archive, setAside: setAside, restored: try await archive.catchUp())
+        let noFolder = try archive.journal.clear()
+        let (restored, refused) = try await archive.catchUp()
+        return Opened(
+            archive: archive, setAside: setAside, noFolder: noFolder, restored: restored, refused: refused)
     }
 
-    private static func setAside(_ path: String) throws -> String {
-        let aside = asideName(for: path, "damaged")
-        // The log first: left beside a new database it would be taken for its own.
-        for suffix in ["-wal", "-shm", ""] where access(path + suffix, F_OK) == 0 {
-            try durableRename(path + suffix, to: aside + suffix)
-        }
-        return aside
-    }
-
-    /// Takes over what journals tell that the database lacks; returns the recordings for which that was so.
-    private func catchUp() throws -> [Int] {
+    /// Takes over what journals tell that the database lacks; returns the recordings for which that was so, and those
+    /// whose journals were refused.
+    private func catchUp() throws -> (restored: [Int], refused: [Int: DeviceError]) {
         let known = Dictionary(
             uniqueKeysWithValues: try connection.rows("SELECT id, journal_bytes FROM recording") {
                 ($0.integer(0), Int64($0.integer(1)))
             })
         var restored: [Int] = []
+        var refused: [Int: DeviceError] = [:]
         for recording in try journal.recordings() {
-            let size = journal.size(of: recording)
-            guard size > 0, known[recording] != size else { continue }
-            let record = JournalRecord(journal.read(recording).entries)
-            // Without its first line it is adopted by whoever sees its audio.
-            guard known[recording] != nil || record.start != nil else { continue }
-            try restore(record, as: recording, journalBytes: size)
-            restored.append(recording)
+            do {
+                if try catchUp(recording, known: known[recording]) { restored.append(recording) }
+            } catch let error as DeviceError where !error.isOfDatabase { refused[recording] = error }
         }
-        return restored
+        return (restored, refused)
+    }
+
+    private func catchUp(_ recording: Int, known: Int64?) throws -> Bool {
+        let size = try journal.size(of: recording)
+        guard size > 0, known != size else { return false }
+        let record = JournalRecord(try journal.read(recording).entries)
+        // Without its first line it is adopted by whoever sees its audio.
+        guard known != nil || record.start != nil else { return false }
+        try restore(record, as: recording, journalBytes: size)
+        return true
     }
 
     package func adopt(recording: Int, startedAt: Double) throws {
         guard try connection.rows("SELECT 1 FROM recording WHERE id = ?", [.integer(recording)], read: { _ in }).isEmpty
         else { return }
-        var record = JournalRecord(journal.read(recording).entries)
+        var record = JournalRecord(try journal.read(recording).entries)
         if record.start == nil {
             let start = JournalRecord.Start(startedAt: startedAt, clock: .unverified, microphone: "unknown")
             record.start = start
@@ -132,26 +146,24 @@ extension SQLiteArchive {
         return ids
     }
 
-    /// Writes those journals anew that are damaged, or missing beside a recording's folder; the damaged ones are set
-    /// aside. Returns their recordings.
-    package func mendJournals() throws -> [Int] {
-        try connection.rows("SELECT id FROM recording ORDER BY id") { $0.integer(0) }.filter { recording in
-            let isMissing = journal.size(of: recording) == 0
-            if isMissing, access(journal.folder(of: recording), F_OK) != 0 { return false }
-            let (entries, damagedLines) = journal.read(recording)
-            // They differ where writes failed and a log brought back what was told to have failed: then both are believed.
-            guard try isMissing || damagedLines > 0 || journalFindings(of: recording).differs else { return false }
-            try restore(JournalRecord(entries), as: recording, journalBytes: journal.size(of: recording))
-            let bytes = try journal.write(try journalEntries(of: recording), recording: recording)
-            try connection.run(
-                "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(recording), .integer(bytes))
-            return true
-        }
+    /// Writes a recording's journal anew where it is damaged, or missing beside the recording's folder; a damaged one is
+    /// set aside. Returns whether that was so.
+    package func mendJournal(of recording: Int) throws -> Bool {
+        let isMissing = try journal.size(of: recording) == 0
+        if isMissing, try !journal.hasFolder(recording) { return false }
+        let (entries, damagedLines) = try journal.read(recording)
+        // They differ where writes failed and a log brought back what was told to have failed: then both are believed.
+        guard try isMissing || damagedLines > 0 || journalFindings(of: recording).differs else { return false }
+        try restore(JournalRecord(entries), as: recording, journalBytes: try journal.size(of: recording))
+        let bytes = try journal.write(try journalEntries(of: recording), recording: recording)
+        try connection.run(
+            "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(recording), .integer(bytes))
+        return true
     }
 
     /// How many lines of a recording's journal are damaged, and whether it tells another text than the database.
     package func journalFindings(of recording: Int) throws -> (damagedLines: Int, differs: Bool) {
-        let (entries, damagedLines) = journal.read(recording)
+        let (entries, damagedLines) = try journal.read(recording)
         let told = JournalRecord(entries).passes.map(\.ordered)
         let kept = try passes(of: recording).map { try segments(ofPass: $0.id) }
         // A confidence that is no number comes back from the database as 0.
@@ -196,4 +208,9 @@ extension SQLiteArchive {
         }
         return entries
     }
+}
+
+extension DeviceError {
+    /// Whether it concerns the whole database or its disk, and not one recording.
+    fileprivate var isOfDatabase: Bool { code == .damaged || code == .full || code == .busy }
 }

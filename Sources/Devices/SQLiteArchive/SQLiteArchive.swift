@@ -9,6 +9,8 @@ package actor SQLiteArchive: ArchiveUpkeep {
     private let queue = ArchiveQueue()
     let connection: Connection
     let journal: Journal
+    /// The highest number that a folder had when it was looked; nil before.
+    var highestFolder: Int?
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         // Safety: the actor owns the queue.
@@ -24,6 +26,7 @@ package actor SQLiteArchive: ArchiveUpkeep {
     /// Opens the archive, and may read all of it for damage.
     init(path: String, isChecked: Bool) throws {
         try createParentFolder(of: path)
+        try DatabaseFiles(path).check()
         do { connection = try Self.connect(path, isChecked: isChecked) } catch let error as DeviceError {
             throw DatabaseHeader.explain(error, path: path)
         }
@@ -47,14 +50,42 @@ package actor SQLiteArchive: ArchiveUpkeep {
         let monotonic = Boot.nanoseconds - ((0...60).contains(earlier) ? Int64(earlier * 1e9) : 0)
         let start = JournalRecord.Start(
             startedAt: startedAt, clock: clock, microphone: microphone, boot: Boot.id, monotonic: monotonic)
-        return try connection.transaction {
-            let id = try insert(start)
-            try keep(
-                .began(
-                    startedAt: startedAt, clock: clock, microphone: microphone, boot: start.boot, monotonic: monotonic),
-                recording: id)
-            return id
+        let id = try claimNumber()
+        do {
+            try connection.transaction {
+                try insert(start, id: id)
+                try keep(
+                    .began(
+                        startedAt: startedAt, clock: clock, microphone: microphone, boot: start.boot,
+                        monotonic: monotonic),
+                    recording: id)
+            }
+        } catch {
+            journal.discard(id)
+            throw error
         }
+        return id
+    }
+
+    /// The next number, above all that rows and folders have or had, with a folder that this has made.
+    ///
+    /// A database that was made anew does not know of folders that it could not read; none of them is written into.
+    private func claimNumber() throws -> Int {
+        let used =
+            try connection.rows(
+                """
+                SELECT max(coalesce((SELECT max(seq) FROM sqlite_sequence WHERE name = 'recording' AND seq < ?1), 0),
+                    coalesce((SELECT max(id) FROM recording WHERE id < ?1), 0))
+                """, [.integer(Journal.highest)]
+            ) { $0.integer(0) }.first ?? 0
+        let highest = try highestFolder ?? journal.highestNumber()
+        highestFolder = highest
+        // A folder that somebody named by the highest number there can be is no reason to count on from there.
+        let last = highest < Journal.highest - 1_000_000 ? max(used, highest) : used
+        for id in (last + 1)...(last + 1_000) where try journal.claim(id) { return id }
+        throw DeviceError(
+            .failed, "mkdir", "\(journal.root): a thousand names for a new recording are taken; move what is there away"
+        )
     }
 
     package func endRecording(_ id: Int, length: SamplePosition, reason: StopReason) throws {
@@ -149,7 +180,7 @@ package actor SQLiteArchive: ArchiveUpkeep {
         }.first
         // Of the time before there were journals, or lost: the whole of it is told, this change with it.
         let bytes =
-            try isFirst || journal.size(of: recording) > 0
+            try isFirst || (try journal.size(of: recording)) > 0
             ? journal.append(entries, recording: recording, told: told ?? 0)
             : journal.write(journalEntries(of: recording), recording: recording)
         try connection.run(

@@ -24,26 +24,21 @@ final class WhisperRecognizer: Recognizer {
     let engine: EngineDescription
     private let model: WhisperModel
     private let program: String
-    private let folder: String
+    private let folder: ScratchFolder
 
     init(_ model: WhisperModel, program: String) throws(DeviceError) {
         self.model = model
         self.program = program
         engine = EngineDescription(
             name: "whisper", version: try Self.version(of: program), model: model.path)
-        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        var template = Array("\(parent)/fieldscribe-whisper-XXXXXX\0".utf8CString)
-        guard mkdtemp(&template) != nil else { throw .system("mkdtemp", on: parent) }
-        folder = String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        folder = try ScratchFolder(for: "whisper")
     }
-
-    deinit { try? removeFolder(folder) }
 
     func read(
         _ samples: UnsafeBufferPointer<Int16>, _ request: ReadingRequest
     ) throws(DeviceError) -> Hypothesis {
         if samples.isEmpty { return Hypothesis() }
-        let (sound, answer) = ("\(folder)/utterance.wav", "\(folder)/answer")
+        let (sound, answer) = ("\(folder.path)/utterance.wav", "\(folder.path)/answer")
         defer {
             unlink(sound)
             unlink("\(answer).json")

@@ -1,0 +1,63 @@
+import Core
+import Glibc
+
+/// What the file system tells of a name itself, not of what a link points at.
+package struct FileStatus: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable { case file, folder, link, other }
+
+    package var kind: Kind
+    package var bytes: Int64
+
+    /// The numbers that tell it from others while both are there.
+    package var device: UInt64
+    package var inode: UInt64
+
+    /// The number of the user who owns it.
+    package var owner: UInt32
+
+    init(_ status: stat) {
+        kind =
+            switch status.st_mode & S_IFMT {
+            case S_IFREG: .file
+            case S_IFDIR: .folder
+            case S_IFLNK: .link
+            default: .other
+            }
+        bytes = Int64(status.st_size)
+        device = UInt64(status.st_dev)
+        inode = UInt64(status.st_ino)
+        owner = status.st_uid
+    }
+
+    /// - Returns: nil where nothing has this name, or where that may not be known.
+    package init?(_ path: String) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+}
+
+extension FileDescriptor {
+    /// What the file system tells of an open file.
+    package borrowing func status() throws(DeviceError) -> FileStatus {
+        var status = stat()
+        guard fstat(number, &status) == 0 else { throw .system("fstat", on: path) }
+        return FileStatus(status)
+    }
+}
+
+extension Folder {
+    /// Whether there is something of this name, of whatever kind.
+    package func exists(_ name: String) throws(DeviceError) -> Bool { try status(name) != nil }
+
+    /// What has this name; nil where nothing has it.
+    ///
+    /// - Throws: `DeviceError` with `denied` where that may not be known.
+    package func status(_ name: String) throws(DeviceError) -> FileStatus? {
+        let path = try path(of: name)
+        var status = stat()
+        if fstatat(file.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 { return FileStatus(status) }
+        guard errno == ENOENT else { throw .system("fstatat", on: path) }
+        return nil
+    }
+}

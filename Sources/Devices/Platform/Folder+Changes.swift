@@ -1,0 +1,69 @@
+internal import CLinux
+import Core
+import Glibc
+
+extension Folder {
+    /// Gives a folder or file a new name that is free; what has that name already stays.
+    ///
+    /// - Throws: `DeviceError` with `EEXIST` as its status where it is taken.
+    package func rename(_ name: String, toFree newName: String) throws(DeviceError) {
+        _ = try path(of: name)
+        let path = try path(of: newName)
+        try gate("rename", path)
+        if fieldscribe_rename_new(file.number, name, newName) == 0 { return }
+        // File systems that cannot promise it; the folder is locked against others of us.
+        guard errno == EINVAL || errno == ENOSYS else { throw .system("rename", on: path) }
+        guard try !exists(newName) else { throw .system("rename", status: EEXIST, on: path) }
+        guard renameat(file.number, name, file.number, newName) == 0 else { throw .system("rename", on: path) }
+    }
+
+    /// Gives a file the name of another, which it replaces.
+    package func rename(_ name: String, replacing newName: String) throws(DeviceError) {
+        _ = try path(of: name)
+        let path = try path(of: newName)
+        try gate("rename", path)
+        guard renameat(file.number, name, file.number, newName) == 0 else { throw .system("rename", on: path) }
+    }
+
+    /// Removes a file, or a link itself; what is not there is as good.
+    package func remove(_ name: String) throws(DeviceError) {
+        let path = try path(of: name)
+        try gate("unlink", path)
+        guard unlinkat(file.number, name, 0) == 0 || errno == ENOENT else { throw .system("unlink", on: path) }
+    }
+
+    /// Removes a folder that is empty; what is not there is as good.
+    package func removeFolder(_ name: String) throws(DeviceError) {
+        let path = try path(of: name)
+        try gate("rmdir", path)
+        guard unlinkat(file.number, name, AT_REMOVEDIR) == 0 || errno == ENOENT else {
+            throw .system("rmdir", on: path)
+        }
+    }
+
+    /// Removes what has this name: a folder with all that is in it, anything else itself. What is not there is as good.
+    ///
+    /// No link is followed, however deep: what it points at stays.
+    /// - Throws: `DeviceError` where something cannot be removed; what was removed before it is gone.
+    package func removeAll(_ name: String) throws(DeviceError) {
+        guard try status(name)?.kind == .folder else { return try remove(name) }
+        let inner = try folder(name)
+        // In turns, since a folder may hold more than one list of names has; not for ever, where somebody adds to it.
+        for _ in 0..<100 {
+            let rest = try inner.names()
+            if rest.isEmpty { break }
+            for entry in rest { try inner.removeAll(entry) }
+        }
+        try removeFolder(name)
+    }
+
+    /// Gives a file a second name in this folder, which is free.
+    ///
+    /// - Throws: `DeviceError` with `EEXIST` as its status where it is taken.
+    package func link(_ name: String, as newName: String) throws(DeviceError) {
+        _ = try path(of: name)
+        let path = try path(of: newName)
+        try gate("link", path)
+        guard linkat(file.number, name, file.number, newName, 0) == 0 else { throw .system("link", on: path) }
+    }
+}

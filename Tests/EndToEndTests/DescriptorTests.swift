@@ -1,0 +1,57 @@
+import FoundationEssentials
+import Glibc
+import TestKit
+import Testing
+
+@Suite("Without a descriptor left", .serialized) struct DescriptorTests {
+    private let folder = TemporaryFolder()
+
+    /// Lowers the number of files that a process may open to those that it has, or raises it again.
+    private func limit(_ process: pid_t, _ most: Int) throws {
+        try Fieldscribe.tool("prlimit", "--pid", "\(process)", "--nofile=\(most):", in: folder)
+    }
+
+    /// The CPU of the control socket's thread, in ticks of 10 ms.
+    private func ticks(_ process: pid_t) throws -> Int {
+        let tasks = "/proc/\(process)/task"
+        for task in try FileManager.default.contentsOfDirectory(atPath: tasks) {
+            let line = try String(contentsOfFile: "\(tasks)/\(task)/stat", encoding: .utf8)
+            guard line.contains("(control)"), let end = line.lastIndex(of: ")") else { continue }
+            let fields = line[end...].split(separator: " ")
+            return (Int(fields[12]) ?? 0) + (Int(fields[13]) ?? 0)
+        }
+        throw Fieldscribe.CannotStart(program: "control", status: 0)
+    }
+
+    @Test("the control socket waits instead of spinning, says so once, and answers again when there is one")
+    func controlSocket() throws {
+        let appliance = try ApplianceProcess(in: folder, microphone: "tone:440")
+        let watcher = try Watcher(appliance)
+        let process = appliance.process.id
+        let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").compactMap { Int($0) }
+        try limit(process, (0...).first { !open.contains($0) } ?? 0)
+        let clients = (0..<3).map { _ in SocketClient(appliance.socket) }
+        #expect(clients.allSatisfy { $0 != nil })
+        try watcher.wait { $0.contains("control.sock: ") }
+        let before = try ticks(process)
+        // What a thread that spins uses of a processor is seen only while it could.
+        sleep(3)
+        #expect(try ticks(process) - before < 100)
+        #expect(try watcher.lines.count { $0.contains("control.sock: ") } == 1)
+        try limit(process, 1_024)
+        for client in clients {
+            let answer = try #require(client).ask(#"{"command":"status"}"#)
+            #expect(answer != nil)
+        }
+        #expect(try appliance.end().status == 0)
+    }
+
+    @Test("with fewer descriptors than a worker's start takes, the error says how many it wants")
+    func worker() throws {
+        let command = ["transcribe", "--engine", "pocketsphinx", Speech.all[0]]
+        let words = ["--nofile=100", try Fieldscribe.executable()] + command
+        let ending = try Fieldscribe(program: "prlimit", words, in: folder).wait()
+        #expect(ending.status == 1)
+        #expect(ending.errors.contains { $0.contains("ulimit -n 256") }, "\(ending.errors)")
+    }
+}

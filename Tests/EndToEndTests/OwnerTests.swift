@@ -1,0 +1,161 @@
+import FoundationEssentials
+import Glibc
+import Platform
+import TestKit
+import Testing
+
+/// Two users that no machine knows.
+private let (user, stranger): (uid_t, uid_t) = (64_242, 64_243)
+
+/// Whether this is root, and others may run the executable.
+private let canActAsOthers: Bool = {
+    guard geteuid() == 0 else { return false }
+    return (try? Fieldscribe.run(["--version"], as: user, in: TemporaryFolder()))?.status == 0
+}()
+
+extension Fieldscribe {
+    /// Runs the executable as a user who is a member of nothing else; nil for whoever runs the tests.
+    fileprivate static func run(_ words: [String], as user: uid_t?, in folder: TemporaryFolder) throws -> Ending {
+        guard let user else { return try Fieldscribe(words, in: folder).wait() }
+        let identity = ["--reuid=\(user)", "--regid=\(user)", "--clear-groups", try executable()]
+        return try Fieldscribe(program: "setpriv", identity + words, in: folder).wait()
+    }
+}
+
+/// Root's commands and a user's, over one archive of that user's.
+@Suite(
+    "The archive's owner", .serialized,
+    .enabled(if: canActAsOthers, "only root can act as others, who have to be able to run this"))
+struct OwnerTests {
+    private let folder = TemporaryFolder()
+    private var storage: String { folder.file("storage") }
+    private var configuration: String { folder.file("fieldscribe.conf") }
+
+    init() throws {
+        try makeFolder(storage)
+        for path in [folder.path, storage] { chown(path, user, user) }
+        let text = """
+            [storage]
+            directory = \(storage)
+            reserve-megabytes = 16
+            [control]
+            socket = \(folder.file("run/control.sock"))
+            [recognizer]
+            engine = pocketsphinx
+
+            """
+        try Data(text.utf8).write(to: URL(filePath: configuration))
+    }
+
+    @discardableResult
+    private func run(_ words: String..., as identity: uid_t? = nil) throws -> Fieldscribe.Ending {
+        try Fieldscribe.run(words + ["--config", configuration], as: identity, in: folder)
+    }
+
+    private func record(as identity: uid_t? = nil) throws -> Fieldscribe.Ending {
+        try run("record", "--audio-only", "--seconds", "1", "--microphone", "tone:440", as: identity)
+    }
+
+    /// What in the archive is not its user's.
+    private func strangers() throws -> String {
+        try Fieldscribe(program: "find", [storage, "!", "-uid", "\(user)"], in: folder).wait().output
+    }
+
+    @Test("Whatever root does with an archive, all of it stays its user's, who records after each")
+    func root() throws {
+        let words = folder.file("words.txt")
+        try Data("shea butter\n".utf8).write(to: URL(filePath: words))
+        let stick = folder.file("stick")
+        try makeFolder(stick)
+        chmod(stick, 0o700)
+        #expect(try record().status == 0)
+        let commands = [
+            ["recover"], ["verify"], ["list"], ["export", "--to", stick], ["vocabulary", "use", words],
+            ["delete", "1", "--yes"],
+            ["recover", "--no-transcribe"],
+        ]
+        for command in commands {
+            let ending = try Fieldscribe.run(command + ["--config", configuration], as: nil, in: folder)
+            #expect(ending.status == 0, "\(command): \(ending.errors)")
+            #expect(try strangers() == "", "\(command)")
+            let recorded = try record(as: user)
+            #expect(recorded.status == 0, "\(command): \(recorded.errors)")
+        }
+        #expect(isTaken("\(stick)/Fieldscribe/index.html") && FileStatus(stick)?.owner == 0)
+        #expect(try String(contentsOfFile: configuration, encoding: .utf8).contains(words))
+        #expect(FileStatus(configuration)?.owner == 0)
+    }
+
+    @Test("A lost database and a lost journal come back as the user's, by whom ever")
+    func lost() throws {
+        #expect(try record(as: user).status == 0)
+        for suffix in ["", "-wal"] { unlink("\(storage)/archive.sqlite\(suffix)") }
+        #expect(try record().status == 0)
+        unlink("\(storage)/recordings/000001/journal.jsonl")
+        #expect(try run("recover", "--no-transcribe").status == 0)
+        #expect(try strangers() == "")
+        #expect(try run("list", as: user).output.split(separator: "\n").count == 2)
+    }
+
+    @Test("The appliance that root starts by hand is the archive's owner, and answers")
+    func appliance() throws {
+        let process = try Fieldscribe(
+            program: try Fieldscribe.executable(), ["run", "--config", configuration], in: folder)
+        while try run("status", as: user).status != 0 {
+            guard kill(process.id, 0) == 0 else { break }
+            usleep(20_000)
+        }
+        // Each thread has an identity of its own.
+        let tasks = "/proc/\(process.id)/task"
+        let identities = [user, user, user, user].map { "\($0)" }.joined(separator: "\t")
+        for task in try FileManager.default.contentsOfDirectory(atPath: tasks) {
+            // One that has ended meanwhile is nobody.
+            guard let status = try? String(contentsOfFile: "\(tasks)/\(task)/status", encoding: .utf8) else { continue }
+            #expect(status.contains("Uid:\t\(identities)\n") && status.contains("Gid:\t\(identities)\n"))
+            #expect(status.contains("CapEff:\t0000000000000000"))
+        }
+        kill(process.id, SIGTERM)
+        #expect(try process.wait().status == 0)
+        #expect(try strangers() == "")
+    }
+
+    @Test("Another user is told whose archive it is, in one line, and leaves nothing there")
+    func another() throws {
+        #expect(try record(as: user).status == 0)
+        for path in [folder.path, storage] { chmod(path, 0o777) }
+        for command in [["list"], ["recover"], ["record", "--audio-only", "--seconds", "1"], ["run"]] {
+            let ending = try Fieldscribe.run(command + ["--config", configuration], as: stranger, in: folder)
+            #expect(ending.status == 1, "\(command)")
+            #expect(ending.errors.count == 1 && ending.errors[0].contains("user \(user)"), "\(ending.errors)")
+        }
+        #expect(try strangers() == "")
+    }
+
+    @Test("Audio that may not be read is not gone: whose it is is said, and all else goes on")
+    func unreadable() throws {
+        for _ in 1...2 { #expect(try record(as: user).status == 0) }
+        let theirs = "\(storage)/recordings/000001"
+        chown(theirs, 0, 0)
+        chmod(theirs, 0o700)
+        let recovered = try run("recover", "--no-transcribe", as: user)
+        #expect(recovered.status == 4)
+        #expect(
+            recovered.output.contains("may not be read") && recovered.output.contains("root"), "\(recovered.output)")
+        #expect(!recovered.output.contains("gone"))
+        let verified = try run("verify", as: user)
+        #expect(verified.status == 4 && !verified.output.contains("gone"), "\(verified.output)")
+        #expect(try record(as: user).status == 0)
+        #expect(try !run("list", as: user).output.contains("missing"))
+    }
+
+    @Test("A database that is root's alone is set aside by the service, which goes on recording")
+    func rootsDatabase() throws {
+        #expect(try record(as: user).status == 0)
+        let database = "\(storage)/archive.sqlite"
+        chown(database, 0, 0)
+        chmod(database, 0o600)
+        #expect(try record(as: user).status == 0)
+        #expect(isTaken("\(database).damaged-1"))
+        #expect(try run("list", as: user).output.split(separator: "\n").count == 2)
+    }
+}

@@ -1,0 +1,43 @@
+import FoundationEssentials
+import Glibc
+import Platform
+import TestKit
+import Testing
+
+@Suite("Where a sandbox forbids openat2") struct SandboxTests {
+    private let folder = TemporaryFolder()
+    private var storage: String { folder.file("storage") }
+
+    /// Runs the executable with a library that has the kernel know neither openat2 nor renameat2, as the recorder's unit
+    /// has it for the first.
+    private func run(_ words: String...) throws -> Fieldscribe.Ending {
+        let program = try Fieldscribe.executable()
+        let library = program.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/libFaultShim.so"
+        let environment = ["LD_PRELOAD=\(library)", "FAULT_UNDER=\(folder.path)", "FAULT_STATE=\(folder.file("card"))"]
+        return try Fieldscribe(
+            program: "env", environment + [program] + words + ["--directory", storage], in: folder
+        ).wait()
+    }
+
+    @Test("recordings are made, copied and erased, and no link is followed")
+    func links() throws {
+        for _ in 1...2 {
+            let ending = try run("record", "--audio-only", "--seconds", "1", "--microphone", "tone:440")
+            #expect(ending.status == 0, "\(ending.errors)")
+        }
+        let outside = folder.file("outside")
+        try makeFolder(outside)
+        try durableReplace(path: "\(outside)/audio.wav", with: "theirs")
+        try removeFolder("\(storage)/recordings/000001")
+        #expect(symlink(outside, "\(storage)/recordings/000001") == 0)
+        let stick = folder.file("stick")
+        try makeFolder(stick)
+        #expect(try run("export", "2", "--to", stick).status == 0)
+        let recovered = try run("recover", "--no-transcribe")
+        #expect(recovered.status == 4 && recovered.output.contains("is a link"), "\(recovered.output)")
+        #expect(try run("delete", "1", "--yes").status == 0)
+        #expect(try content(ofFile: "\(outside)/audio.wav") == Array("theirs".utf8))
+        #expect(!isTaken("\(storage)/recordings/000001"))
+        #expect(try run("verify").status == 0)
+    }
+}

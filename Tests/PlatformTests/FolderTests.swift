@@ -1,0 +1,96 @@
+import Core
+import FoundationEssentials
+import Glibc
+import Platform
+import TestKit
+import Testing
+
+@Suite("A folder that others may write to") struct FolderTests {
+    private let temporary = TemporaryFolder()
+
+    private func outside() throws -> String {
+        let outside = temporary.file("outside")
+        try makeFolder(outside)
+        try durableReplace(path: "\(outside)/theirs", with: "theirs")
+        return outside
+    }
+
+    @Test("Removing takes links themselves, however deep, and nothing that they point at")
+    func removing() throws {
+        let outside = try outside()
+        let inside = temporary.file("inside")
+        try makeFolder("\(inside)/deep")
+        for link in ["\(inside)/link", "\(inside)/deep/link"] { #expect(symlink(outside, link) == 0) }
+        #expect(mkfifo("\(inside)/pipe", 0o600) == 0)
+        #expect(symlink(outside, temporary.file("top")) == 0)
+        try removeFolder(inside)
+        try removeFolder(temporary.file("top"))
+        try removeFolder(temporary.file("nothing"))
+        #expect(try names(inFolder: temporary.path) == ["outside"])
+        #expect(try names(inFolder: outside) == ["theirs"])
+    }
+
+    @Test("A file is opened; a pipe, a folder and a link of its name are refused at once", .timeLimit(.minutes(1)))
+    func opening() throws {
+        let outside = try outside()
+        let folder = try Folder(opening: temporary.path)
+        #expect(mkfifo(temporary.file("pipe"), 0o600) == 0)
+        #expect(symlink("\(outside)/theirs", temporary.file("link")) == 0)
+        #expect(symlink(outside, temporary.file("way")) == 0)
+        for flags in [O_RDONLY, O_WRONLY, O_RDWR, O_RDWR | O_CREAT] {
+            for (name, code) in [("pipe", "unsupported"), ("outside", "unsupported"), ("link", "denied")] {
+                let error = try #require(thrown { _ = try folder.openFile(name, flags) })
+                #expect(error.code.rawValue == code && error.message.contains("\(temporary.path)/\(name)"))
+            }
+        }
+        #expect(thrown { _ = try folder.folder("way") }?.code == .denied)
+        #expect(thrown { _ = try folder.folder("..") } != nil)
+        #expect(try folder.folder("outside").openFile("theirs", O_RDONLY).content() == Array("theirs".utf8))
+    }
+
+    @Test("What has a name is told of the name itself")
+    func kinds() throws {
+        let folder = try Folder(opening: temporary.path)
+        _ = try outside()
+        #expect(symlink("nowhere", temporary.file("link")) == 0)
+        #expect(mkfifo(temporary.file("pipe"), 0o600) == 0)
+        #expect(try folder.status("outside")?.kind == .folder)
+        #expect(try folder.status("link")?.kind == .link)
+        #expect(try folder.status("pipe")?.kind == .other)
+        #expect(try folder.status("nothing") == nil)
+        #expect(asideName(for: temporary.file("x"), "y") == temporary.file("x.y-1"))
+        #expect(symlink("nowhere", temporary.file("x.y-1")) == 0)
+        #expect(asideName(for: temporary.file("x"), "y") == temporary.file("x.y-2"))
+        #expect(thrown { try durableRename(temporary.file("pipe"), to: temporary.file("link")) }?.status == EEXIST)
+    }
+}
+
+@Suite("A folder for a while") struct ScratchFolderTests {
+    @Test("It is this user's alone, has a name of its own, and goes with what is in it")
+    func goes() throws {
+        var path = ""
+        do {
+            let (one, other) = (try ScratchFolder(for: "testing"), try ScratchFolder(for: "testing"))
+            path = one.path
+            #expect(one.path != other.path)
+            var status = stat()
+            #expect(stat(path, &status) == 0 && status.st_mode & 0o7777 == 0o700)
+            try durableReplace(path: "\(path)/file", with: "text")
+        }
+        #expect(!isTaken(path))
+    }
+
+    @Test("What a process left that was killed goes with the next; what a living one has stays, and so does a link")
+    func sweeps() throws {
+        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        // No process has such a number.
+        let left = "\(parent)/fieldscribe-sweeping-2147483647-left"
+        let link = "\(parent)/fieldscribe-sweeping-2147483647-link"
+        let living = "\(parent)/fieldscribe-sweeping-\(getpid())-living"
+        for path in [left, living] { try makeFolder("\(path)/deep") }
+        #expect(symlink(living, link) == 0)
+        _ = try ScratchFolder(for: "sweeping")
+        #expect(!isTaken(left) && isTaken(living) && isTaken(link))
+        for path in [living, link] { try removeFolder(path) }
+    }
+}

@@ -1,0 +1,229 @@
+import Appliance
+import Core
+import FoundationEssentials
+import Glibc
+import Platform
+import SQLiteArchive
+import TestKit
+import Testing
+
+/// What somebody put into an archive, or left there: none of it keeps the rest from working, and nothing leads out.
+@Suite("Entries that do not belong into an archive", .timeLimit(.minutes(2))) struct ForeignEntryTests {
+    private let storage = Storage()
+
+    private func write(_ count: Int = 1) async throws {
+        let archive = try storage.archive()
+        for _ in 0..<count { try await storage.record([.samples(numbered(4000))], words: ["kept"], in: archive) }
+    }
+
+    private func outside() throws -> String {
+        let outside = storage.folder.file("outside")
+        try makeFolder("\(outside)/deep")
+        try durableReplace(path: "\(outside)/theirs", with: "theirs")
+        return outside
+    }
+
+    private func recordings(_ name: String) -> String { storage.folder.file("recordings/\(name)") }
+
+    private func records() async throws -> Bool {
+        let archive = try storage.archive()
+        let id = try await storage.record([.samples(numbered(1000))], words: ["more"], in: archive)
+        return try await archive.transcript(of: id)?.1.segments.map(\.text) == ["more"]
+    }
+
+    @Test("A link that looks like an erasure, or a recording, is erased itself; what it points at stays")
+    func links() async throws {
+        try await write(2)
+        let outside = try outside()
+        #expect(symlink(outside, recordings(".erasing-9")) == 0)
+        try durableReplace(path: recordings(".erasing-8"), with: "a file")
+        try removeFolder(recordings("000001"))
+        #expect(symlink(outside, recordings("000001")) == 0)
+        #expect(try await storage.recover(.start).contains { $0.recording == 9 && $0.outcome == .note })
+        try await Erasure(storage: storage.folder.path, archive: try storage.archive()).erase([1])
+        #expect(try names(inFolder: storage.folder.file("recordings")) == ["000002"])
+        #expect(try names(inFolder: outside) == ["deep", "theirs"])
+        #expect(try await records())
+    }
+
+    @Test(
+        "What cannot be erased is told, keeps nothing from starting and recording, and is tried again",
+        .enabled(if: canBeStuck, "root may erase everything, and may mount nothing here"))
+    func stuck() async throws {
+        try await write(2)
+        let folder = recordings(".erasing-9/stuck")
+        try makeFolder("\(folder)/full")
+        try durableReplace(path: "\(folder)/full/file", with: "")
+        let isRoot = geteuid() == 0
+        if isRoot {
+            #expect(mount("tmpfs", folder, "tmpfs", 0, "size=64k") == 0)
+        } else {
+            chmod("\(folder)/full", 0o500)
+        }
+        let findings = try await storage.recover(.start)
+        #expect(findings.map(\.recording) == [9] && findings.map(\.outcome) == [.damaged])
+        #expect(findings.first?.message.contains(folder) == true)
+        #expect(try await records())
+        // Also beside an erasure that works, and when the appliance rests.
+        let archive = try storage.archive()
+        try await Erasure(storage: storage.folder.path, archive: archive).erase([1])
+        _ = try await Retention(keepDays: 0).apply(to: archive, storage: storage.folder.path)
+        #expect(isTaken(folder))
+        if isRoot { umount(folder) } else { chmod("\(folder)/full", 0o700) }
+        _ = try await Retention(keepDays: 0).apply(to: archive, storage: storage.folder.path)
+        #expect(try names(inFolder: storage.folder.file("recordings")) == ["000002", "000010"])
+    }
+
+    @Test("An erasure that is left of a number which is in use again takes nothing of that")
+    func reused() async throws {
+        try await write()
+        try makeFolder(recordings(".erasing-1/deep"))
+        #expect(try await storage.recover(.start).map(\.outcome) == [.note])
+        #expect(try await storage.archive().transcript(of: 1)?.1.segments.map(\.text) == ["kept"])
+        try makeFolder(recordings(".erasing-1/again"))
+        try await Erasure(storage: storage.folder.path, archive: try storage.archive()).erase([1])
+        #expect(try names(inFolder: storage.folder.file("recordings")) == [])
+    }
+
+    @Test("Audio that is a pipe, a folder or a link is told, waited for by nobody, and not followed")
+    func audio() async throws {
+        let outside = try outside()
+        try await write(4)
+        for id in 1...3 { unlink(storage.audio(id)) }
+        #expect(mkfifo(storage.audio(1), 0o600) == 0)
+        try makeFolder(storage.audio(2))
+        try FileManager.default.copyItem(atPath: storage.audio(4), toPath: "\(outside)/theirs.wav")
+        try change("\(outside)/theirs.wav") { $0.append(1) }
+        let before = try bytes("\(outside)/theirs.wav")
+        #expect(symlink("\(outside)/theirs.wav", storage.audio(3)) == 0)
+        for depth in [Recovery.Depth.start, .everything] {
+            let findings = try await storage.recover(depth)
+            #expect(findings.map(\.recording) == [1, 2, 3] && findings.allSatisfy { $0.outcome == .damaged })
+        }
+        let archive = try storage.archive()
+        let damaged = try await Verification(storage: storage.folder.path, archive: archive).run([])
+        #expect(Set(damaged.map(\.recording)) == [1, 2, 3])
+        #expect(try await archive.recordings().allSatisfy { !$0.isMissing })
+        #expect(try bytes("\(outside)/theirs.wav") == before)
+    }
+
+    @Test(
+        "A journal that is a pipe or a link is set aside, and nothing is written through it", arguments: [true, false])
+    func journal(isPipe: Bool) async throws {
+        let outside = try outside()
+        try await write()
+        let path = recordings("000001/journal.jsonl")
+        unlink(path)
+        #expect((isPipe ? mkfifo(path, 0o600) : symlink("\(outside)/theirs", path)) == 0)
+        #expect(try await storage.recover(.start).isEmpty)
+        #expect(try await storage.recover().map(\.outcome) == [.repaired])
+        #expect(try bytes("\(outside)/theirs") == Array("theirs".utf8))
+        #expect(try await storage.recover().isEmpty)
+        #expect(try await storage.archive().search("kept", limit: 1).count == 1)
+    }
+
+    @Test("A ballast that is a link is not written through")
+    func ballast() throws {
+        let outside = try outside()
+        #expect(symlink("\(outside)/theirs", storage.folder.file("ballast")) == 0)
+        #expect(thrown { try storage.configuration.reserve.keepBallast() }?.code == .denied)
+        #expect(try bytes("\(outside)/theirs") == Array("theirs".utf8))
+        storage.configuration.reserve.releaseBallast()
+        #expect(try bytes("\(outside)/theirs") == Array("theirs".utf8))
+    }
+
+    /// What lies where a file of the database belongs.
+    enum Strange: String, CaseIterable, Sendable { case pipe, folder, loop, link, foreign, log }
+
+    @Test("A database that is no file, or another program's, is set aside and made anew", arguments: Strange.allCases)
+    func database(what: Strange) async throws {
+        try await write()
+        let outside = try outside()
+        let path = storage.configuration.archivePath
+        if what != .log { for suffix in ["", "-wal"] { unlink(path + suffix) } }
+        switch what {
+        case .pipe: #expect(mkfifo(path, 0o600) == 0)
+        case .folder: try makeFolder("\(path)/deep")
+        case .loop: #expect(symlink(path, path) == 0)
+        case .link: #expect(symlink("\(outside)/theirs.sqlite", path) == 0)
+        case .foreign:
+            // Firefox's, say.
+            var content = try bytes(try database())
+            content.replaceSubrange(68..<72, with: [1, 2, 3, 4])
+            try Data(content).write(to: URL(filePath: path))
+        case .log: #expect(mkfifo("\(path)-wal", 0o600) == 0)
+        }
+        let refusal = try #require(thrown { _ = try storage.archive() })
+        #expect(refusal.message.contains("fieldscribe recover"), "\(refusal.message)")
+        let findings = try await storage.recover(.start)
+        #expect(findings.contains { $0.message.contains("\(path).damaged-1") }, "\(findings)")
+        #expect(isTaken("\(path).damaged-1") && !isTaken("\(outside)/theirs.sqlite"))
+        #expect(try await storage.archive().search("kept", limit: 1).count == 1)
+        #expect(try await records())
+    }
+
+    /// The header of a WAV of two channels, 44.1 kHz, without samples.
+    private static let stereo: [UInt8] =
+        Array("RIFF".utf8) + [36, 0, 0, 0] + Array("WAVEfmt ".utf8) + [16, 0, 0, 0, 1, 0, 2, 0, 0x44, 0xAC, 0, 0]
+        + [0x10, 0xB1, 2, 0, 4, 0, 16, 0] + Array("data".utf8) + [0, 0, 0, 0]
+
+    /// A sound database of ours.
+    private func database() throws -> String {
+        let path = storage.folder.file("another/archive.sqlite")
+        _ = try SQLiteArchive(path: path)
+        return path
+    }
+
+    @Test("Beside a newest folder with foreign audio, a new database begins a recording of its own")
+    func foreignFolder() async throws {
+        try await write(2)
+        for suffix in ["", "-wal"] { unlink(storage.configuration.archivePath + suffix) }
+        unlink(recordings("000002/journal.jsonl"))
+        try durableReplace(path: recordings("000002/journal.jsonl"), with: "theirs\n")
+        // Another program's: two channels.
+        try Data(Self.stereo).write(to: URL(filePath: storage.audio(2)))
+        let before = try bytes(recordings("000002/journal.jsonl"))
+        _ = try await storage.recover(.start)
+        func begin() async throws {
+            let archive = try storage.archive()
+            let id = try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "")
+            #expect(id == 3)
+            try await archive.discard(recording: id)
+        }
+        try await begin()
+        #expect(!isTaken(recordings("000003")))
+        #expect(try bytes(recordings("000002/journal.jsonl")) == before)
+        #expect(try await records())
+    }
+
+    @Test("A link or a file where the recordings belong is set aside, and said", arguments: [true, false])
+    func noFolder(isLink: Bool) async throws {
+        let outside = try outside()
+        let path = storage.folder.file("recordings")
+        if isLink { #expect(symlink(outside, path) == 0) } else { try durableReplace(path: path, with: "") }
+        #expect(try await storage.recover(.start).map(\.outcome) == [.damaged])
+        #expect(isTaken("\(path).damaged-1"))
+        #expect(try await records())
+        #expect(try names(inFolder: outside) == ["deep", "theirs"])
+    }
+
+    @Test("Numbers that no recorder gave are nobody's: the next goes on behind those that are")
+    func numbers() async throws {
+        try await write()
+        try makeFolder(recordings("9223372036854775807"))
+        try makeFolder(recordings("000007"))
+        try makeFolder(recordings(".erasing-8/deep"))
+        let archive = try storage.archive()
+        #expect(try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "") == 9)
+        #expect(try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "") == 10)
+    }
+}
+
+/// Whether there is something that this user cannot remove: root may remove all but a place where something is mounted.
+private var canBeStuck: Bool {
+    guard geteuid() == 0 else { return true }
+    let folder = TemporaryFolder()
+    guard mount("tmpfs", folder.path, "tmpfs", 0, "size=64k") == 0 else { return false }
+    umount(folder.path)
+    return true
+}
