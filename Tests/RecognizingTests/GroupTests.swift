@@ -152,7 +152,7 @@ import Testing
             #expect(rest == Array(whole.dropFirst(segment.id)), "behind segment \(segment.id)")
         }
         var strange = whole[1]
-        strange.range.end = strange.range.end + 1
+        strange.range = SampleRange(strange.range.start, strange.range.end + 1)
         await #expect(throws: Transcriber.Diverged.self) {
             _ = try await Self.read([.samples(Self.several)], committed: strange)
         }
