@@ -10,6 +10,15 @@ struct ArchivePlace {
         case us(SQLiteArchive)
         /// The appliance, while it runs.
         case appliance(RemoteArchive)
+        /// Nobody; it may only be read.
+        case nobody(ReadOnlyArchive)
+
+        /// What a command says that would have to write.
+        static func denied(_ directory: String, _ command: String) -> DeviceError {
+            DeviceError(
+                .denied, command,
+                "\(directory): the archive may not be written, only read; ask for permission, or use sudo")
+        }
     }
 
     let directory: String
@@ -20,14 +29,16 @@ struct ArchivePlace {
         switch owner {
         case .us(let archive): archive
         case .appliance(let archive): archive
+        case .nobody(let archive): archive
         }
     }
 
-    /// What was copied where.
-    var ledger: any ExportLedger {
+    /// What was copied where; nil where nothing can be kept of it.
+    var ledger: (any ExportLedger)? {
         switch owner {
         case .us(let archive): archive
         case .appliance(let archive): archive
+        case .nobody: nil
         }
     }
 
@@ -44,12 +55,14 @@ struct ArchivePlace {
         }
         let path = configuration.archivePath
         guard access(path, F_OK) == 0 else {
+            if errno == EACCES { throw DeviceError.system("access", on: path) }
             throw DeviceError(
                 .missing, "access", status: errno,
                 "\(path): there is no archive yet; record first, or name its folder with --directory or "
                     + "storage.directory")
         }
-        owner = .us(try SQLiteArchive(path: path))
+        let mayWrite = access(path, W_OK) == 0 && access(directory, W_OK) == 0
+        owner = mayWrite ? .us(try SQLiteArchive(path: path)) : .nobody(try ReadOnlyArchive(path: path))
     }
 
     /// The number of a recording, from the command line.

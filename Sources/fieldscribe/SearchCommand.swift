@@ -9,7 +9,8 @@ enum SearchCommand: Command {
     static let summary = "Find where words were said."
     static let usage = "WORDS... [--json] [--limit N] [--context N] [--directory DIR]"
     static let details = """
-          WORDS              all of them must occur in a segment; the last may be the beginning of a word
+          WORDS              all of them must occur in a segment; the last may be the beginning of a word. The best match
+                             comes first; of words that are in more than 2,000 places, the newest
           --json             one JSON array
           --limit N          at most so many places; default 50
           --context N        so many lines of the recording before each place, and after; default 0

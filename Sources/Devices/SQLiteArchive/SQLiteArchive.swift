@@ -8,6 +8,7 @@ import Platform
 package actor SQLiteArchive: ArchiveUpkeep {
     private let queue = ArchiveQueue()
     let connection: Connection
+    let readers: ArchiveReaders
     let journal: Journal
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -27,6 +28,7 @@ package actor SQLiteArchive: ArchiveUpkeep {
         do { connection = try Self.connect(path, isChecked: isChecked) } catch let error as DeviceError {
             throw DatabaseHeader.explain(error, path: path)
         }
+        readers = ArchiveReaders(beside: LentConnection(connection))
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         journal = Journal(root: "\(folder)/recordings")
     }
