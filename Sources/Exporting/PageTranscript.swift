@@ -112,7 +112,7 @@ func relisten(_ timeline: Timeline) -> String {
         let context = [markup(doubt.before), "<b>\(markup(doubt.word.text))</b>", markup(doubt.after)]
             .filter { !$0.isEmpty }.joined(separator: " ")
         return
-            ##"<li><a href="#t=\##(decimalSeconds(start))">\##(clockTime(start))</a> <span dir="auto">\##(context)</span></li>"##
+            ##"<li><a href="#t=\##(decimalSeconds(start))" data-t="\##(milliseconds(start))">\##(clockTime(start))</a> <span dir="auto">\##(context)</span></li>"##
     }
     return "<details><summary>Words to hear again</summary>\n<ol>\n\(items.joined(separator: "\n"))\n</ol></details>\n"
 }

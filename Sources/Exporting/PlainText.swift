@@ -1,15 +1,23 @@
 import Core
 
-/// The words only, a line per segment that has any; more where somebody asked for a new line. Where not everything was
-/// read yet a last line says so.
+/// The words, a line per segment that has any; more where somebody asked for a new line. A mark that says something is a line
+/// in front of the first segment behind it, and where not everything was read yet a last line says so.
 func plainText(_ timeline: Timeline) -> String {
     let rest = unwrittenText(timeline).map { "[\($0)]\n" } ?? ""
+    var marks = timeline.marks.map { (time: $0.position, text: oneLine($0.text)) }.filter { !$0.text.isEmpty }
+        .sorted { $0.time < $1.time }[...]
+    func lines(upTo end: SamplePosition) -> String {
+        let passed = marks.prefix { $0.time <= end }
+        marks = marks.dropFirst(passed.count)
+        return passed.map { "[mark \(clockTime($0.time)): \($0.text)]\n" }.joined()
+    }
     return timeline.segments.map { segment in
-        var lines = segment.text.split(separator: Punctuator.newLine, omittingEmptySubsequences: false)
+        let before = lines(upTo: segment.range.start)
+        var spoken = segment.text.split(separator: Punctuator.newLine, omittingEmptySubsequences: false)
             .map { oneLine(String($0)) }
-        if lines.last == "" { lines.removeLast() }
-        return lines.map { $0 + "\n" }.joined()
-    }.joined() + rest
+        if spoken.last == "" { spoken.removeLast() }
+        return before + spoken.map { $0 + "\n" }.joined()
+    }.joined() + lines(upTo: SamplePosition(.max)) + rest
 }
 
 /// How far the text has come, in words; nil where it has come to the end.

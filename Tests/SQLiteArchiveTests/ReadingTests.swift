@@ -90,6 +90,24 @@ struct ReadingTests {
         #expect(stat(folder.archive + "-wal", &status) == 0 && status.st_size == 0)
     }
 
+    @Test("an archive that was read is closed with its last owner, and its log is taken in")
+    func closed() async throws {
+        for turn in 0..<20 {
+            let path = "\(folder.path)/closed-\(turn).sqlite"
+            do {
+                let archive = try SQLiteArchive(path: path)
+                try await archive.record("read")
+                async let one = archive.search("read", limit: 1)
+                async let other = archive.recordings()
+                #expect(try await one.count == 1)
+                #expect(try await other.count == 1)
+            }
+            var status = stat()
+            #expect(stat(path + "-wal", &status) != 0)
+            _ = try SQLiteArchive(path: path)
+        }
+    }
+
     @Test("what reads cannot write")
     func readOnly() async throws {
         let error = await failure {

@@ -10,7 +10,7 @@ actor ArchiveReaders {
 
     /// Of it only its path and its shared file are used, which never change.
     private let writer: LentConnection
-    private var idle: [LentConnection] = []
+    private var idle: [Reader] = []
     private var stops: [ObjectIdentifier: ReadingStop] = [:]
     private var waiting: [CheckedContinuation<Void, Never>] = []
     private var isReadingAll = false
@@ -35,17 +35,17 @@ actor ArchiveReaders {
             let stop = ReadingStop()
             stops[ObjectIdentifier(stop)] = stop
             if isWhole { isReadingAll = true }
-            let reader = idle.popLast()
+            let reader = idle.popLast() ?? Reader(beside: writer)
             let result = await withTaskCancellationHandler {
-                await self.run(body, on: reader, until: stop)
+                await Self.run(body, on: reader, until: stop)
             } onCancel: {
                 stop.raise()
             }
             stops.removeValue(forKey: ObjectIdentifier(stop))
             if isWhole { isReadingAll = false }
-            if let used = result.reader { idle.append(used) }
+            idle.append(reader)
             wake()
-            do { return try result.value.get() } catch is ReadingStop.Raised { continue }
+            do { return try result.get() } catch is ReadingStop.Raised { continue }
         }
     }
 
@@ -71,27 +71,33 @@ actor ArchiveReaders {
         waiting = []
     }
 
-    private nonisolated func run<Value: Sendable>(
-        _ body: @escaping @Sendable (ArchiveQueries) throws -> Value, on idle: LentConnection?,
-        until stop: ReadingStop
-    ) async -> (reader: LentConnection?, value: Result<Value, any Error>) {
-        let writer = writer
+    private static func run<Value: Sendable>(
+        _ body: @escaping @Sendable (ArchiveQueries) throws -> Value, on reader: Reader, until stop: ReadingStop
+    ) async -> Result<Value, any Error> {
         do {
-            return try await onThread(named: "reading", niceness: 5) {
-                let reader = try idle ?? LentConnection(Connection(readingBeside: writer.connection))
-                let value = Result {
-                    try reader.connection.reading(until: stop) {
-                        try body(ArchiveQueries(connection: reader.connection))
-                    }
-                }
-                return (reader, value)
-            }
-        } catch { return (nil, .failure(error)) }
+            return .success(
+                try await onThread(named: "reading", niceness: 5) { try reader.read(until: stop, body) })
+        } catch { return .failure(error) }
     }
 }
 
-/// A connection on its way to the thread that uses it.
+/// A connection that reads, on its way to the thread that uses it; opened there with its first reading.
 // Safety: one reading has it at a time.
+private final class Reader: @unchecked Sendable {
+    private let writer: LentConnection
+    private var opened: Connection?
+
+    init(beside writer: LentConnection) { self.writer = writer }
+
+    func read<Value>(until stop: ReadingStop, _ body: (ArchiveQueries) throws -> Value) throws -> Value {
+        let connection = try opened ?? Connection(readingBeside: writer.connection)
+        opened = connection
+        return try connection.reading(until: stop) { try body(ArchiveQueries(connection: connection)) }
+    }
+}
+
+/// A connection that is named from elsewhere.
+// Safety: only what never changes of it is used elsewhere.
 final class LentConnection: @unchecked Sendable {
     let connection: Connection
 
