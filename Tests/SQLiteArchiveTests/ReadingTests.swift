@@ -108,6 +108,29 @@ struct ReadingTests {
         }
     }
 
+    @Test("what is recorded goes in between the steps of an erasure, and nothing is entered for what is being erased")
+    func between() async throws {
+        let (long, pass) = try await archive.record()
+        let segments = (1...2_000).map { segment($0, at: Int64($0) * 10_000, "word number \($0)") }
+        try await archive.commit(segments, adaptation: nil, pass: pass, recording: long)
+        let archive = archive
+        let erasure = Task { try await archive.delete(recordings: [long]) }
+        var entered = 0
+        while await !archive.erasing.isEmpty || entered == 0 {
+            _ = try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "m")
+            entered += 1
+            let error = await failure {
+                try await archive.commit(
+                    [segment(2_001, at: 30_000_000, "late")], adaptation: nil, pass: pass, recording: long)
+            }
+            #expect(error != nil || entered == 1)
+        }
+        try await erasure.value
+        #expect(try await archive.search("word", limit: 1).isEmpty)
+        #expect(try await archive.search("late", limit: 1).isEmpty)
+        #expect(try await archive.recordings().count == entered)
+    }
+
     @Test("what reads cannot write")
     func readOnly() async throws {
         let error = await failure {

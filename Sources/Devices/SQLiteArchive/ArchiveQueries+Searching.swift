@@ -6,9 +6,36 @@ extension ArchiveQueries {
     /// To compare costs a look at each place: of a word like `the` that is every second segment there is.
     static let mostCompared = 2_000
 
-    /// Segments that contain all of the words. Best match first, or, where the words are too common for that, newest first.
+    /// What contains all of the words: marks, newest first, then segments, best match first, or, where the words are too common
+    /// for that, newest first.
     func search(_ words: String, limit: Int) throws -> [SearchHit] {
         guard let query = SearchQuery(words).expression, limit > 0 else { return [] }
+        let marks = try marked(words, limit: limit)
+        return marks.count < limit ? marks + (try spoken(query, limit: limit - marks.count)) : marks
+    }
+
+    /// Marks that say all of the words; there are few, since a person has made each.
+    private func marked(_ words: String, limit: Int) throws -> [SearchHit] {
+        let keys = { (text: String) in text.split(whereSeparator: \.isWhitespace).map { Word.key(of: String($0)) } }
+        let wanted = keys(words).filter { !$0.isEmpty }
+        guard let last = wanted.last else { return [] }
+        var hits: [SearchHit] = []
+        try connection.rows("SELECT recording, sample, text FROM mark WHERE text != '' ORDER BY id DESC", []) { row in
+            let text = row.text(2)
+            let said = keys(text)
+            guard wanted.dropLast().allSatisfy(said.contains), said.contains(where: { $0.hasPrefix(last) }) else {
+                return true
+            }
+            hits.append(
+                SearchHit(
+                    recording: row.integer(0), segment: 0, range: SampleRange(row.position(1), row.position(1)),
+                    text: text, excerpt: "[mark] \(text)"))
+            return hits.count < limit
+        }
+        return hits
+    }
+
+    private func spoken(_ query: String, limit: Int) throws -> [SearchHit] {
         let count =
             try connection.rows(
                 "SELECT count(*) FROM (SELECT 1 FROM segment_text WHERE segment_text MATCH ? LIMIT \(Self.mostCompared + 1))",

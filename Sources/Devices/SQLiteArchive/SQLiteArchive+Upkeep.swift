@@ -27,6 +27,8 @@ extension SQLiteArchive {
     }
 
     package func delete(recordings: [Int]) async throws {
+        erasing.formUnion(recordings)
+        defer { erasing.subtract(recordings) }
         for recording in recordings { try await delete(recording) }
         // The index keeps deleted words until its parts are merged; in steps, between which what is recorded goes first.
         try connection.execute("INSERT INTO segment_text (segment_text, rank) VALUES ('merge', -\(Self.mergedPages))")

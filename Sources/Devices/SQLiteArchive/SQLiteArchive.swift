@@ -10,6 +10,8 @@ package actor SQLiteArchive: ArchiveUpkeep {
     let connection: Connection
     let readers: ArchiveReaders
     let journal: Journal
+    /// Recordings that are being erased, step by step: nothing more is entered for them.
+    var erasing: Set<Int> = []
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         // Safety: the actor owns the queue.
@@ -144,6 +146,7 @@ package actor SQLiteArchive: ArchiveUpkeep {
 
     /// Puts lines into the journal, before the transaction commits: what is committed is in both.
     private func keep(_ entries: [JournalEntry], recording: Int) throws {
+        if erasing.contains(recording) { throw unknown(recording: recording) }
         var isFirst = false
         if case .began = entries.first { isFirst = true }
         let told = try connection.rows("SELECT journal_bytes FROM recording WHERE id = ?", [.integer(recording)]) {
