@@ -123,12 +123,11 @@ private func look() {
     _ = try? queries.exports(of: 1)
     _ = try? queries.passes(of: 1).map { $0.lastSegment + 1 }
     guard let (summary, timeline) = try? queries.transcript(of: 1) else { return }
-    let wire = ControlResponse.Transcript(summary: summary, timeline: timeline)
-    let line = ControlLine.encode(wire)
-    guard let told = try? ControlLine.decode(ControlResponse.Transcript.self, from: line) else {
-        fatalError("a transcript that cannot be told over the socket")
-    }
-    for timeline in [timeline, told.timeline] {
+    // As it goes over the control socket.
+    guard let told = try? ControlLine.decode(Timeline.self, from: ControlLine.encode(timeline)),
+        (try? ControlLine.decode(RecordingSummary.self, from: ControlLine.encode(summary))) == summary
+    else { fatalError("cannot be told over the socket") }
+    for timeline in [timeline, told] {
         for format in TranscriptFormat.allCases {
             guard (try? format.render(timeline)) != nil else { fatalError("cannot be written as \(format)") }
         }
