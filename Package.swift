@@ -95,7 +95,7 @@ let package = Package(
             name: "benchmark",
             dependencies: [
                 "Core", "Platform", "Segmenting", "Recognizing", "Exporting", "FileMicrophone", "MoonshineRecognizer",
-                "PocketSphinxRecognizer", "Appliance", "TestKit", "fieldscribe",
+                "PocketSphinxRecognizer", "SQLiteArchive", "CSQLite", "Appliance", "TestKit", "fieldscribe",
             ],
             path: "Tests/Benchmark",
             exclude: ["README.md", "moonshine-voice.py", "slow-stick"]),
@@ -145,7 +145,8 @@ let package = Package(
         tests(
             "RecoveryTests",
             of: [
-                "Core", "Platform", "Recognizing", "Recording", "SQLiteArchive", "Appliance", "TestKit", "fieldscribe",
+                "Core", "Platform", "Recognizing", "Recording", "Exporting", "SQLiteArchive", "Appliance", "TestKit",
+                "fieldscribe",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -67,6 +67,9 @@ package struct ArchiveOwner: Sendable {
         lchown(folder, user, group)
     }
 
+    /// Whether this process is the owner's, or may become it.
+    package var canBe: Bool { user == geteuid() || geteuid() == 0 || !isClaimed }
+
     private func isNeeded() throws(DeviceError) -> Bool {
         if user == geteuid() { return false }
         if geteuid() == 0 { return true }

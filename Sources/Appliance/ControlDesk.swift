@@ -14,11 +14,26 @@ struct ControlDesk: Sendable {
             return exchange.answer(job.client, ControlLine.encode(ControlResponse(refusal)))
         }
         if request.command == .watch { return await watch(job, on: exchange, partials: request.partials ?? false) }
-        var response: ControlResponse
-        do { response = try await respond(to: request) } catch {
-            response = ControlResponse(DeviceError(wrapping: error))
+        exchange.answer(job.client, ControlLine.encode(await response(to: request, of: job)))
+    }
+
+    /// What reads the archive ends with its client; an order that was taken is carried out.
+    private func response(to request: ControlRequest, of job: ControlExchange.Job) async -> ControlResponse {
+        guard request.command.onlyReads else { return await response(to: request) }
+        return await withTaskGroup(of: ControlResponse?.self) { group in
+            group.addTask { await response(to: request) }
+            group.addTask {
+                for await _ in job.gone {}
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next().flatMap { $0 }
+                ?? ControlResponse(DeviceError(.disconnected, "control", "the client is gone"))
         }
-        exchange.answer(job.client, ControlLine.encode(response))
+    }
+
+    private func response(to request: ControlRequest) async -> ControlResponse {
+        do { return try await respond(to: request) } catch { return ControlResponse(DeviceError(wrapping: error)) }
     }
 
     private func respond(to request: ControlRequest) async throws -> ControlResponse {
@@ -70,7 +85,7 @@ struct ControlDesk: Sendable {
             response.hits = try await recorder.archive.search(request.words ?? "", limit: request.limit ?? 50)
         case .verify:
             response.findings = try await Verification(storage: own, archive: recorder.archive).run(
-                request.recordings ?? [])
+                request.recordings ?? [], recording: recorder.live?.id)
         case .delete:
             let erasure = Erasure(storage: own, archive: recorder.archive)
             try await erasure.erase(request.recordings ?? [], recording: recorder.snapshot.live?.id)

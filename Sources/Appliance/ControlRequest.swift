@@ -16,6 +16,14 @@ package struct ControlRequest: Hashable, Sendable, Codable {
         case exports, exported
         /// How a copy to a stick goes, for the lamp and for those who watch.
         case exporting
+
+        /// Whether nobody is left who wants it once the client is gone.
+        var onlyReads: Bool {
+            switch self {
+            case .list, .show, .pass, .search, .verify, .exports, .status: true
+            default: false
+            }
+        }
     }
 
     package var command: Command

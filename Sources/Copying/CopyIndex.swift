@@ -4,60 +4,40 @@ import Platform
 
 /// Gathers what the list over all recordings shows: ours with their text, other recorders' by their folders' names.
 struct CopyIndex {
-    /// Bytes of text that one list carries for its search; later recordings give their beginnings only.
-    private static let textLimit = 8 << 20
-    private static let entryLimit = 5_000
+    private static let entryLimit = 50_000
 
-    let archive: any ArchiveReading
     let shelf: Shelf
     let device: DeviceName
-    let known: [ExportEntry]
-    let all: [RecordingSummary]
+    let known: KnownCopies
+    let texts: IndexTexts
 
     /// Ours first; newest first.
-    func entries() async throws -> [IndexEntry] {
-        let (shelf, device) = (shelf, device)
-        let found = try await onThread(named: "copy") { try Self.found(on: shelf, device: device) }
+    func entries() throws(DeviceError) -> [IndexEntry] {
+        let found = try Self.found(on: shelf, device: device)
+        let there = Set(found.first?.names ?? [])
         // The latest copy of each recording; earlier ones have an earlier text.
-        var latest: [Int: CopyName] = [:]
-        var copies: Set<CopyName> = []
-        for entry in known where entry.folder.hasPrefix("\(device.text)/") {
-            guard let name = CopyName(String(entry.folder.dropFirst(device.text.utf8.count + 1))) else { continue }
-            copies.insert(name)
-            if found.first?.names.contains(name) == true { latest[entry.recording] = name }
+        var latest: [CopyName: Int] = [:]
+        for (recording, copies) in known.copies {
+            if let last = copies.last(where: { there.contains($0.name) }) { latest[last.name] = recording }
         }
-        let recordings = Dictionary(latest.map { ($1, $0) }) { first, _ in first }
         var entries: [IndexEntry] = []
-        var room = Self.textLimit
         for (owner, names) in found {
             for name in names.prefix(Self.entryLimit - entries.count) {
-                let recording = owner == device ? recordings[name] : nil
-                if owner == device, copies.contains(name), recording == nil { continue }
-                entries.append(try await entry(owner, name, recording, &room))
+                let recording = owner == device ? latest[name] : nil
+                if owner == device, known.names.contains(name), recording == nil { continue }
+                let told = recording.flatMap { texts.entries[$0] }
+                var facts = ["recording \(name.recording)"]
+                if let told {
+                    facts.insert(told.facts[0], at: 0)
+                    facts += told.facts.dropFirst()
+                }
+                entries.append(
+                    IndexEntry(
+                        device: owner.text, link: "\(owner.text)/\(name.text)/index.html", title: name.title,
+                        facts: facts, text: told?.text ?? ""))
             }
         }
         return entries
-    }
-
-    private func entry(
-        _ owner: DeviceName, _ name: CopyName, _ recording: Int?, _ room: inout Int
-    ) async throws -> IndexEntry {
-        var entry = IndexEntry(
-            device: owner.text, link: "\(owner.text)/\(name.text)/index.html", title: name.title,
-            facts: ["recording \(name.recording)"])
-        guard let recording, let (_, timeline) = try await archive.transcript(of: recording) else { return entry }
-        entry.facts.insert(lengthText(timeline.length), at: 0)
-        if !name.isVerified { entry.facts.append("clock unverified") }
-        if !timeline.gaps.isEmpty {
-            entry.facts.append(timeline.gaps.count == 1 ? "1 gap" : "\(timeline.gaps.count) gaps")
-        }
-        if !timeline.marks.isEmpty {
-            entry.facts.append(timeline.marks.count == 1 ? "1 mark" : "\(timeline.marks.count) marks")
-        }
-        let text = timeline.segments.map(\.text).filter { !$0.isEmpty }.joined(separator: " ")
-        entry.text = text.utf8.count <= room ? text : String(text.prefix(200))
-        room = max(0, room - entry.text.utf8.count)
-        return entry
     }
 
     /// The recorders' folders, ours first, and in each the complete copies, the newest first.

@@ -11,6 +11,9 @@ package struct CopyReport: Sendable {
 
         /// Bytes that were written and read back; 0 where it was there before.
         package var bytes: Int64
+
+        /// How far its text has come, in words; nil where it has come to the end.
+        package var written: String?
     }
 
     /// Copied now.

@@ -50,7 +50,8 @@ package struct FolderExport: Sendable {
             try shelf.clearTemporaries()
             return shelf
         }
-        var known = try await ledger?.exports(to: settings.volume) ?? []
+        var known = KnownCopies(try await ledger?.exports(to: settings.volume) ?? [], device: settings.device)
+        var texts = IndexTexts()
         var report = CopyReport()
         for (index, summary) in chosen.enumerated() {
             do {
@@ -63,14 +64,15 @@ package struct FolderExport: Sendable {
                             recording: summary.id, number: index + 1, count: chosen.count, reached: position,
                             length: length))
                 }
-                let entries = known
+                texts.add(job.summary, job.timeline)
+                let copies = known
                 let outcome = try await onThread(named: "copy", niceness: 5) {
-                    try Placing(shelf: shelf, copy: job, entries: entries).run()
+                    try Placing(shelf: shelf, copy: job, known: copies).run()
                 }
                 report.readPastCache = report.readPastCache && outcome.isDirect
                 let copy = CopyReport.Copy(
                     recording: summary.id, folder: "\(settings.device.text)/\(outcome.name.text)",
-                    bytes: outcome.bytes)
+                    bytes: outcome.bytes, written: settings.formats.isEmpty ? nil : unwrittenText(job.timeline))
                 if outcome.isNew { report.copied.append(copy) } else { report.kept.append(copy) }
                 guard let manifest = outcome.manifest else { continue }
                 let entry = ExportEntry(
@@ -78,7 +80,7 @@ package struct FolderExport: Sendable {
                     folder: "\(settings.device.text)/\(outcome.name.text)", manifest: manifest,
                     exportedAt: settings.now)
                 try await ledger?.add(entry)
-                known.append(entry)
+                known.add(entry)
             } catch let error as DeviceError {
                 if error.status == ECANCELED { throw error }
                 report.failures.append((summary.id, error))
@@ -86,14 +88,18 @@ package struct FolderExport: Sendable {
                 if [EIO, ENODEV, ENXIO, EROFS].contains(error.status) { break }
             }
         }
-        return try await addLists(to: report, on: shelf, known: known, all: all)
+        // What was not asked for now is on the target, too.
+        if recordings != nil { texts = try await self.texts(of: all, known) }
+        let index = CopyIndex(shelf: shelf, device: settings.device, known: known, texts: texts)
+        return try await addLists(to: report, on: shelf, index, all: all)
     }
 
     private func choose(_ numbers: [Int]?, of all: [RecordingSummary]) throws -> [RecordingSummary] {
         guard let numbers else { return all.filter { $0.length > .zero } }
         var seen: Set<Int> = []
+        let summaries = Dictionary(all.map { ($0.id, $0) }) { first, _ in first }
         return try numbers.filter { seen.insert($0).inserted }.map { number in
-            guard let summary = all.first(where: { $0.id == number }) else {
+            guard let summary = summaries[number] else {
                 throw DeviceError.noRecording(number, "export")
             }
             return summary
@@ -117,17 +123,24 @@ package struct FolderExport: Sendable {
             shouldStop: shouldStop, progress: { progress($0, length) })
     }
 
+    /// What the list shows of all that the ledger knows to be on the target.
+    private func texts(of all: [RecordingSummary], _ known: KnownCopies) async throws -> IndexTexts {
+        var texts = IndexTexts()
+        for summary in all where known.copies[summary.id] != nil {
+            guard let (summary, timeline) = try await archive.transcript(of: summary.id) else { continue }
+            texts.add(summary, timeline)
+        }
+        return texts
+    }
+
     private func addLists(
-        to report: CopyReport, on shelf: Shelf, known: [ExportEntry], all: [RecordingSummary]
+        to report: CopyReport, on shelf: Shelf, _ index: CopyIndex, all: [RecordingSummary]
     ) async throws -> CopyReport {
         var report = report
         do {
-            let entries = try await CopyIndex(
-                archive: archive, shelf: shelf, device: settings.device, known: known, all: all
-            ).entries()
-            let (result, page) = (resultText(report, settings: settings, all: all), try indexPage(entries))
+            let result = resultText(report, settings: settings, all: all)
             try await onThread(named: "copy") {
-                try shelf.replaceList("index.html", with: page)
+                try shelf.replaceList("index.html", with: try indexPage(index.entries()))
                 try shelf.replaceList("RESULT.txt", with: result)
                 try shelf.top.syncFileSystem()
             }

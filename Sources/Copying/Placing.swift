@@ -18,26 +18,28 @@ struct Placing {
     let copy: RecordingCopy
 
     /// What the ledger knows of this volume.
-    let entries: [ExportEntry]
+    let known: KnownCopies
 
     /// Copies the recording unless it is there.
     func run() throws(DeviceError) -> Outcome {
         let text = try copy.textDigest()
-        let prefix = "\(copy.settings.device.text)/"
-        var known: Set<String> = []
-        for entry in entries.reversed() where entry.folder.hasPrefix(prefix) {
-            guard let name = CopyName(String(entry.folder.dropFirst(prefix.count))) else { continue }
-            known.insert(name.text)
-            guard entry.recording == copy.summary.id, let manifest = try manifest(of: name, entry) else { continue }
+        for (name, entry) in known.latest(of: copy.summary.id) {
+            guard let manifest = try manifest(of: name, entry) else { continue }
             let isSame = text.map { manifest.digests[$0.name] == $0.digest } ?? true
             if isSame, Set(manifest.digests.keys).isSuperset(of: copy.names) {
                 return Outcome(name: name, isNew: false)
+            }
+            // The sound is there: then only the text is new.
+            if let proof = try renewed(name, manifest) {
+                return Outcome(
+                    name: name, isNew: true, bytes: proof.bytes, isDirect: proof.isDirect,
+                    manifest: proof.manifest.digest)
             }
         }
         var name = CopyName(copy.summary)
         while try shelf.folder.exists(name.text) {
             // Complete but unknown to the ledger: the power went between the last two steps, or the ledger is new.
-            if !known.contains(name.text), let proof = try matching(name) {
+            if !known.names.contains(name), let proof = try matching(name) {
                 return Outcome(
                     name: name, isNew: false, isDirect: proof.isDirect, manifest: proof.manifest.digest)
             }
@@ -55,6 +57,13 @@ struct Placing {
             for file in manifest.digests.keys { _ = try folder.open(file, O_RDONLY | O_NONBLOCK) }
             return manifest
         } catch {
+            if Self.isForeign(error) { return nil }
+            throw error
+        }
+    }
+
+    private func renewed(_ name: CopyName, _ manifest: Manifest) throws(DeviceError) -> RecordingCopy.Proof? {
+        do throws(DeviceError) { return try copy.renewTexts(in: try shelf.folder.folder(name.text), manifest) } catch {
             if Self.isForeign(error) { return nil }
             throw error
         }

@@ -83,7 +83,10 @@ struct RecordingCopy {
 
     /// Bytes that the copy is expected to take: speech becomes about half as long as FLAC, and gaps nothing.
     func expectedBytes() throws(DeviceError) -> Int64 {
-        let lost = timeline.gaps.reduce(Int64(0)) { $0 + $1.range.count }
+        let whole = SampleRange(.zero, length)
+        let lost = timeline.gaps.reduce(Int64(0)) { sum, gap in
+            min(length.samples, sum + (gap.range.intersection(whole)?.count ?? 0))
+        }
         let sound =
             settings.audio == .wav ? length.samples * 2 + 65_536 : max(0, length.samples - lost) * 2 / 10 * 6 + 65_536
         // A file takes whole clusters, of 64 KiB at most on the usual sticks.
@@ -92,7 +95,7 @@ struct RecordingCopy {
         return bytes
     }
 
-    private func render(_ format: TranscriptFormat, _ details: RecordingDetails) throws(DeviceError) -> String {
+    func render(_ format: TranscriptFormat, _ details: RecordingDetails) throws(DeviceError) -> String {
         do { return try format.render(timeline, details: details) } catch {
             throw DeviceError(
                 .failed, "render",
@@ -100,7 +103,7 @@ struct RecordingCopy {
         }
     }
 
-    private func details(peaks: [UInt8]) -> RecordingDetails {
+    func details(peaks: [UInt8]) -> RecordingDetails {
         let start = WallTime(summary.startedAt)
         return RecordingDetails(
             title: CopyName(summary).title, started: start.sentence, startedAt: start.stamp, clock: summary.clock,
@@ -131,7 +134,7 @@ struct RecordingCopy {
     private func soundDigest() throws(DeviceError) -> String { try readSource { _ in } }
 
     /// Reads the recording from its start to its end; returns the digest of its samples.
-    private func readSource(
+    func readSource(
         _ body: (UnsafeBufferPointer<Int16>) throws(DeviceError) -> Void
     ) throws(DeviceError) -> String {
         let room = UnsafeMutableBufferPointer<Int16>.allocate(capacity: Self.block)
@@ -157,7 +160,7 @@ struct RecordingCopy {
     }
 
     /// Decodes the audio from the volume, and compares its samples with those of the source.
-    private func readBackAudio(
+    func readBackAudio(
         in folder: Folder, sound: String
     ) throws(DeviceError) -> (digest: String, bytes: Int64, isDirect: Bool) {
         let file = try ReadBack(settings.audioName, in: folder, shouldStop: shouldStop)
@@ -173,13 +176,13 @@ struct RecordingCopy {
         return (try file.finish(), file.length, file.isDirect)
     }
 
-    private func write(_ text: String, as name: String, in folder: Folder) throws(DeviceError) {
+    func write(_ text: String, as name: String, in folder: Folder) throws(DeviceError) {
         let file = try NewFile(name, in: folder, shouldStop: shouldStop)
         try file.write(text)
         try file.sync()
     }
 
-    private func check(
+    func check(
         _ name: String, _ digest: String?, in folder: Folder, _ proof: inout Proof
     ) throws(DeviceError) {
         let file = try ReadBack(name, in: folder, shouldStop: shouldStop)

@@ -13,12 +13,18 @@ func resultText(_ report: CopyReport, settings: CopySettings, all: [RecordingSum
         lines.append("\(recordings(report.copied.count)) copied, read back \(proof), and found whole:")
         lines += report.copied.map { copy in
             "    recording \(copy.recording), \(lengths[copy.recording].map(lengthText) ?? "?"), in \(copy.folder)"
+                + rest(copy)
         }
         lines.append("")
     }
     if !report.kept.isEmpty {
         lines.append("\(recordings(report.kept.count)) here before:")
-        lines += report.kept.map { "    recording \($0.recording), in \($0.folder)" } + [""]
+        lines += report.kept.map { "    recording \($0.recording), in \($0.folder)" + rest($0) } + [""]
+    }
+    if (report.copied + report.kept).contains(where: { $0.written != nil }) {
+        lines += [
+            "NOT EVERYTHING IS WRITTEN DOWN YET. The sound is whole; copy again later for the rest of the text.", "",
+        ]
     }
     if report.copied.isEmpty, report.kept.isEmpty, report.failures.isEmpty {
         lines += ["There was nothing to copy.", ""]
@@ -26,5 +32,7 @@ func resultText(_ report: CopyReport, settings: CopySettings, all: [RecordingSum
     lines.append("Open index.html to read and to hear them. In a folder, sha256sum -c SHA256SUMS checks its files.")
     return lines.map { $0 + "\n" }.joined()
 }
+
+private func rest(_ copy: CopyReport.Copy) -> String { copy.written.map { "; \($0)" } ?? "" }
 
 private func recordings(_ count: Int) -> String { count == 1 ? "1 recording was" : "\(count) recordings were" }

@@ -54,17 +54,19 @@ package protocol ArchiveReading: Sendable {
     /// The pass that the recording is shown with: the latest complete one, else the latest with text, else the latest.
     func shownPass(of recording: Int) async throws -> PassSummary?
 
-    /// Segments that contain all of the words, best match first.
+    /// Marks and segments that contain all of the words, marks first, then the best match.
     func search(_ words: String, limit: Int) async throws -> [SearchHit]
 }
 
-/// A segment that answers a search.
+/// A segment or a mark that answers a search.
 package struct SearchHit: Hashable, Sendable, Codable {
     package var recording: Int
+
+    /// The segment's number; 0 for a mark.
     package var segment: Int
     package var range: SampleRange
 
-    /// The segment's text.
+    /// The segment's text, or the mark's.
     package var text: String
 
     /// The text around the first match with the matching words between `[` and `]`.

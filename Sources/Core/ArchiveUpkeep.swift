@@ -29,11 +29,11 @@ package protocol ArchiveUpkeep: Archive, ExportLedger {
 package struct BootedStart: Hashable, Sendable {
     package var recording: Int
 
-    /// Nanoseconds since the boot, sleep included.
-    package var nanoseconds: Int64
+    /// Nanoseconds since the boot, sleep included; never negative.
+    package let nanoseconds: Int64
 
     package init(recording: Int, nanoseconds: Int64) {
         self.recording = recording
-        self.nanoseconds = nanoseconds
+        self.nanoseconds = max(0, nanoseconds)
     }
 }

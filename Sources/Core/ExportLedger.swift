@@ -27,7 +27,7 @@ package struct ExportEntry: Hashable, Sendable, Codable {
     package var manifest: String
 
     /// Wall time, in seconds since 1970-01-01T00:00:00Z.
-    package var exportedAt: Double
+    package var exportedAt: Double { didSet { exportedAt = exportedAt.asWallTime } }
 
     package init(
         recording: Int, pass: Int?, volume: String, folder: String, manifest: String, exportedAt: Double
@@ -37,6 +37,6 @@ package struct ExportEntry: Hashable, Sendable, Codable {
         self.volume = volume
         self.folder = folder
         self.manifest = manifest
-        self.exportedAt = exportedAt
+        self.exportedAt = exportedAt.asWallTime
     }
 }

@@ -32,11 +32,20 @@ package struct Hypothesis: Hashable, Sendable {
 package struct Alternative: Hashable, Sendable, Codable {
     package var text: String
 
-    /// Its share among the readings that were compared, 0 to 1.
-    package var confidence: Double
+    /// Its share among the readings that were compared, 0 to 1. What is no number is 0.
+    package let confidence: Double
 
     package init(text: String, confidence: Double) {
         self.text = text
-        self.confidence = confidence
+        self.confidence = confidence.asShare
+    }
+
+    private enum CodingKeys: CodingKey { case text, confidence }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            text: try container.decode(String.self, forKey: .text),
+            confidence: try container.decode(Double.self, forKey: .confidence))
     }
 }

@@ -9,8 +9,8 @@ package struct RecordingSummary: Hashable, Sendable, Codable {
     /// 1, 2, 3 ...; six digits of it name the folder.
     package var id: Int
 
-    /// Wall time of the first sample, in seconds since 1970-01-01T00:00:00Z.
-    package var startedAt: Double
+    /// Wall time of the first sample, in seconds since 1970-01-01T00:00:00Z: see `Double.asWallTime`.
+    package var startedAt: Double { didSet { startedAt = startedAt.asWallTime } }
     package var clock: Clock
 
     /// What it was recorded from, as the configuration names it.
@@ -32,7 +32,7 @@ package struct RecordingSummary: Hashable, Sendable, Codable {
         isMissing: Bool = false
     ) {
         self.id = id
-        self.startedAt = startedAt
+        self.startedAt = startedAt.asWallTime
         self.clock = clock
         self.microphone = microphone
         self.length = length

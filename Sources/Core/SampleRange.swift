@@ -1,12 +1,23 @@
 /// A stretch of a recording: from `start` up to, and without, `end`.
 package struct SampleRange: Hashable, Sendable, Codable {
-    package var start: SamplePosition
-    package var end: SamplePosition
+    package let start: SamplePosition
+
+    /// Never before the start.
+    package let end: SamplePosition
+
+    private enum CodingKeys: CodingKey { case start, end }
 
     /// A range; an end before the start gives an empty range at the start.
     package init(_ start: SamplePosition, _ end: SamplePosition) {
         self.start = start
         self.end = max(start, end)
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            try container.decode(SamplePosition.self, forKey: .start),
+            try container.decode(SamplePosition.self, forKey: .end))
     }
 
     /// Length in samples, never negative.

@@ -9,9 +9,17 @@ package struct Timeline: Sendable, Codable {
     package var marks: [Mark]
     package var statistics: Statistics?
 
+    /// How far the text has come, where it has not come to the end: what lies behind was not read yet, and is no silence.
+    package var writtenUpTo: SamplePosition?
+
+    /// What was not read yet; nil where everything was.
+    package var unwritten: SampleRange? {
+        writtenUpTo.flatMap { $0 < length ? SampleRange(max(.zero, $0), length) : nil }
+    }
+
     package init(
         name: String, length: SamplePosition, engine: EngineDescription, segments: [Segment] = [], gaps: [Gap] = [],
-        marks: [Mark] = [], statistics: Statistics? = nil
+        marks: [Mark] = [], statistics: Statistics? = nil, writtenUpTo: SamplePosition? = nil
     ) {
         self.name = name
         self.length = length
@@ -20,6 +28,7 @@ package struct Timeline: Sendable, Codable {
         self.gaps = gaps
         self.marks = marks
         self.statistics = statistics
+        self.writtenUpTo = writtenUpTo
     }
 }
 

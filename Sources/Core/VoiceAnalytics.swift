@@ -1,26 +1,37 @@
-/// How a voice sounded in one segment, or in several.
+/// How a voice sounded in one segment, or in several. What no voice can be is moved to what one can.
 package struct VoiceAnalytics: Hashable, Sendable, Codable {
     /// The middle pitch of the voiced frames, in Hz.
-    package var pitch: Double
+    package let pitch: Double
 
     /// How much the period changes from one voiced frame to the next, over the period: 0 for a steady voice.
-    package var jitter: Double
+    package let jitter: Double
 
     /// How much the peak changes from one voiced frame to the next, over the peak: 0 for a steady voice.
-    package var shimmer: Double
+    package let shimmer: Double
 
     /// The share of frames that are voiced, 0 to 1.
-    package var voicing: Double
+    package let voicing: Double
 
     /// By how much the last 0.2 s that are voiced lie below the middle pitch, in semitones; nil where it is not told.
-    package var finalLowering: Double?
+    package let finalLowering: Double?
 
     package init(pitch: Double, jitter: Double, shimmer: Double, voicing: Double, finalLowering: Double? = nil) {
-        self.pitch = pitch
-        self.jitter = jitter
-        self.shimmer = shimmer
-        self.voicing = voicing
-        self.finalLowering = finalLowering
+        self.pitch = pitch.within(0...Double(SamplePosition.rate / 2))
+        self.jitter = jitter.within(0...10)
+        self.shimmer = shimmer.within(0...10)
+        self.voicing = voicing.asShare
+        self.finalLowering = finalLowering.flatMap { $0.isNaN ? nil : $0.within(-120...120) }
+    }
+
+    private enum CodingKeys: CodingKey { case pitch, jitter, shimmer, voicing, finalLowering }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let number = { (key: CodingKeys) in try container.decode(Double.self, forKey: key) }
+        self.init(
+            pitch: try number(.pitch), jitter: try number(.jitter), shimmer: try number(.shimmer),
+            voicing: try number(.voicing),
+            finalLowering: try container.decodeIfPresent(Double.self, forKey: .finalLowering))
     }
 
     /// Of a whole recording: each segment by its length; nil where no segment tells.

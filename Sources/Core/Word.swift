@@ -3,8 +3,8 @@ package struct Word: Hashable, Sendable, Codable {
     package var text: String
     package var range: SampleRange
 
-    /// How sure the engine is, 0 to 1: the posterior of the word in its lattice.
-    package var confidence: Double
+    /// How sure the engine is, 0 to 1: the posterior of the word in its lattice. What is no number is 0.
+    package var confidence: Double { didSet { confidence = confidence.asShare } }
 
     /// Whether the range is an estimate: its share of the speech that it was read in, since nobody could tell where in it
     /// the word was said.
@@ -13,7 +13,7 @@ package struct Word: Hashable, Sendable, Codable {
     package init(_ text: String, _ range: SampleRange, confidence: Double, isSpread: Bool = false) {
         self.text = text
         self.range = range
-        self.confidence = confidence
+        self.confidence = confidence.asShare
         self.isSpread = isSpread
     }
 
@@ -24,7 +24,7 @@ package struct Word: Hashable, Sendable, Codable {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         text = try container.decode(String.self, forKey: .text)
         range = try container.decode(SampleRange.self, forKey: .range)
-        confidence = try container.decode(Double.self, forKey: .confidence)
+        confidence = try container.decode(Double.self, forKey: .confidence).asShare
         isSpread = try container.decodeIfPresent(Bool.self, forKey: .isSpread) ?? false
     }
 

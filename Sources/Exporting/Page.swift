@@ -59,6 +59,6 @@ enum PageDigests {
     static let style = "TXhZsSxhfC21bZmJXLTq0S/qxP8VCUNMZFu/y+mVc2A="
     static let player = "24uFE1dsuFKEkDoczZGbfL6XcUSRyPYsgzo4ff7mHc4="
     static let index = "zj1FhjtOe443+ojBSRZhZUl6bCiKIidftTcRqD7fRVU="
-    static let playerScript = "1gPeM+aTnfvUl/2ktO+lD5SMDAWhTsxaUOLq/L/Cqkk="
+    static let playerScript = "9PvvP7E0YcCN12TLJ1FMP10RaJKAfqkVB/yhELq0KXo="
     static let indexScript = "RuxXdlIPFMqJ0l+pwXoiITY6UuqgYnAJOjUA5TzD1H8="
 }

@@ -130,8 +130,8 @@ enum PageScript {
         new ResizeObserver(() => draw(now())).observe(canvas);
         seekBar.addEventListener('input', () => seek(Number(seekBar.value)));
 
-        // Clicks: a word, a time, a mark.
-        main.addEventListener('click', event => {
+        // Clicks: a word, a time, a mark, a word to hear again.
+        for (const place of [main, document.querySelector('footer')]) place.addEventListener('click', event => {
           const target = event.target.closest('[data-t]:not(.s)');
           if (!target || !getSelection().isCollapsed) return;
           if (target.matches('a')) event.preventDefault();
@@ -143,8 +143,15 @@ enum PageScript {
           if (target && !target.title) target.title = clock(target.dataset.t) + ', ' + target.dataset.c + ' % sure';
         });
         byId('play').addEventListener('click', toggle);
-        byId('speed').addEventListener('change', event => { audio.playbackRate = Number(event.target.value); });
-        byId('shade').addEventListener('change', event => main.classList.toggle('shaded', event.target.checked));
+        // Who has chosen is back at the text, where the keys are.
+        byId('speed').addEventListener('change', event => {
+          audio.playbackRate = Number(event.target.value);
+          event.target.blur();
+        });
+        byId('shade').addEventListener('change', event => {
+          main.classList.toggle('shaded', event.target.checked);
+          event.target.blur();
+        });
         byId('help-button').addEventListener('click', () => byId('help').showModal());
 
         // Searching: whole phrases too, within a segment, whatever the case and the accents.

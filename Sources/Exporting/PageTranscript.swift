@@ -30,7 +30,11 @@ func transcript(_ timeline: Timeline) -> String {
         lines.append(line(at: segment.range.start, words.joined(separator: " "), about: facts(of: [segment])))
     }
     addNotes(upTo: SamplePosition(.max))
-    if timeline.segments.isEmpty { lines.append(#"<p class="empty">Nobody said anything in this recording.</p>"#) }
+    if let rest = unwrittenText(timeline) {
+        lines.append(#"<p class="empty" role="note">This text is not complete: \#(rest).</p>"#)
+    } else if timeline.segments.isEmpty {
+        lines.append(#"<p class="empty">Nobody said anything in this recording.</p>"#)
+    }
     return (lines + ["</main>\n"]).joined(separator: "\n")
 }
 
@@ -68,7 +72,7 @@ private func line(at position: SamplePosition, _ content: String, about: String?
 }
 
 private func span(_ word: Word, _ text: String) -> String {
-    let percent = word.confidence.isFinite ? Int((min(1, max(0, word.confidence)) * 100).rounded()) : 0
+    let percent = Int(nearest: word.confidence * 100)
     let shade =
         switch percent {
         case 75...: ""
@@ -85,14 +89,14 @@ private func span(_ word: Word, _ text: String) -> String {
 /// How fast somebody spoke, and how it sounded, in words; nil without a word.
 func facts(of segments: [Segment]) -> String? {
     guard let metadata = SpeechMetadata(of: segments) else { return nil }
-    var facts = ["\(Int(metadata.speakingRate.rounded())) words a minute"]
+    var facts = ["\(Int(nearest: metadata.speakingRate)) words a minute"]
     if let voice = VoiceAnalytics(of: segments) {
         let percent = { (share: Double) in
-            let tenths = Int((share * 1_000).rounded())
+            let tenths = Int(nearest: share * 1_000)
             return "\(tenths / 10).\(tenths % 10) %"
         }
         facts += [
-            "pitch \(Int(voice.pitch.rounded())) Hz", "jitter \(percent(voice.jitter))",
+            "pitch \(Int(nearest: voice.pitch)) Hz", "jitter \(percent(voice.jitter))",
             "shimmer \(percent(voice.shimmer))", "voiced \(percent(voice.voicing))",
         ]
     }
@@ -108,7 +112,7 @@ func relisten(_ timeline: Timeline) -> String {
         let context = [markup(doubt.before), "<b>\(markup(doubt.word.text))</b>", markup(doubt.after)]
             .filter { !$0.isEmpty }.joined(separator: " ")
         return
-            ##"<li><a href="#t=\##(decimalSeconds(start))">\##(clockTime(start))</a> <span dir="auto">\##(context)</span></li>"##
+            ##"<li><a href="#t=\##(decimalSeconds(start))" data-t="\##(milliseconds(start))">\##(clockTime(start))</a> <span dir="auto">\##(context)</span></li>"##
     }
     return "<details><summary>Words to hear again</summary>\n<ol>\n\(items.joined(separator: "\n"))\n</ol></details>\n"
 }

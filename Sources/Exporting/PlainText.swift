@@ -1,17 +1,36 @@
 import Core
 
-/// The words only, a line per segment that has any; more where somebody asked for a new line.
+/// The words, a line per segment that has any; more where somebody asked for a new line. A mark that says something is a line
+/// in front of the first segment behind it, and where not everything was read yet a last line says so.
 func plainText(_ timeline: Timeline) -> String {
-    timeline.segments.map { segment in
-        var lines = segment.text.split(separator: Punctuator.newLine, omittingEmptySubsequences: false)
+    let rest = unwrittenText(timeline).map { "[\($0)]\n" } ?? ""
+    var marks = timeline.marks.map { (time: $0.position, text: oneLine($0.text)) }.filter { !$0.text.isEmpty }
+        .sorted { $0.time < $1.time }[...]
+    func lines(upTo end: SamplePosition) -> String {
+        let passed = marks.prefix { $0.time <= end }
+        marks = marks.dropFirst(passed.count)
+        return passed.map { "[mark \(clockTime($0.time)): \($0.text)]\n" }.joined()
+    }
+    return timeline.segments.map { segment in
+        let before = lines(upTo: segment.range.start)
+        var spoken = segment.text.split(separator: Punctuator.newLine, omittingEmptySubsequences: false)
             .map { oneLine(String($0)) }
-        if lines.last == "" { lines.removeLast() }
-        return lines.map { $0 + "\n" }.joined()
-    }.joined()
+        if spoken.last == "" { spoken.removeLast() }
+        return before + spoken.map { $0 + "\n" }.joined()
+    }.joined() + lines(upTo: SamplePosition(.max)) + rest
+}
+
+/// How far the text has come, in words; nil where it has come to the end.
+package func unwrittenText(_ timeline: Timeline) -> String? {
+    timeline.unwritten.map { rest in
+        rest.start == .zero
+            ? "not written down yet: \(clockTime(timeline.length))"
+            : "written down as far as \(clockTime(rest.start)) of \(clockTime(timeline.length))"
+    }
 }
 
 /// A text as part of one line: what could end the line or the text is a space, and there is one space at a time.
-func oneLine(_ text: String) -> String {
+package func oneLine(_ text: String) -> String {
     var scalars = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
         switch scalar.properties.generalCategory {

@@ -55,8 +55,11 @@ struct HeaderJSON: Encodable {
     var duration: Double
     var sampleRate = SamplePosition.rate
     var engine: EngineDescription
+    /// Only where the text has not come to the end.
+    var writtenUpTo: Double?
 
     init(_ timeline: Timeline) {
+        writtenUpTo = timeline.unwritten?.start.seconds
         file = timeline.name
         duration = timeline.length.seconds
         engine = timeline.engine

@@ -46,7 +46,8 @@ struct WaveLayout: Equatable {
             case "data":
                 guard hasFormat else { throw Self.damaged(file.path) }
                 dataOffset = offset + 8
-                claimedBytes = size == .max ? longSize ?? Int64(size) : Int64(size)
+                // What is told beyond what a file can hold is only counted with, and never read.
+                claimedBytes = min(size == .max ? longSize ?? Int64(size) : Int64(size), 2 * SamplePosition.furthest)
                 stopReason = reason
                 return
             default: break

@@ -11,6 +11,15 @@ struct ArchivePlace {
         case us(SQLiteArchive)
         /// The appliance, while it runs.
         case appliance(RemoteArchive)
+        /// Nobody; it may only be read.
+        case nobody(ReadOnlyArchive)
+
+        /// What a command says that would have to write.
+        static func denied(_ directory: String, _ command: String) -> DeviceError {
+            DeviceError(
+                .denied, command,
+                "\(directory): the archive may not be written, only read; ask for permission, or use sudo")
+        }
     }
 
     let directory: String
@@ -23,15 +32,17 @@ struct ArchivePlace {
         switch owner {
         case .us(let archive): archive
         case .appliance(let archive): archive
+        case .nobody(let archive): archive
         }
     }
 
-    /// What was copied where.
-    var ledger: any ExportLedger {
+    /// What was copied where; nil where nothing can be kept of it.
+    var ledger: (any ExportLedger)? {
         switch owner {
         case .us(let archive):
             if let archiveOwner { OwnersLedger(ledger: archive, owner: archiveOwner) } else { archive }
         case .appliance(let archive): archive
+        case .nobody: nil
         }
     }
 
@@ -53,15 +64,22 @@ struct ArchivePlace {
         let holder = try ArchiveOwner(of: directory)
         archiveOwner = holder
         let path = configuration.archivePath
-        if !staysRoot { try holder.become() }
+        if !staysRoot, holder.canBe { try holder.become() }
         guard isTaken(path) else {
             throw DeviceError(
                 .missing, "lstat", status: ENOENT,
                 "\(path): there is no archive yet; record first, or name its folder with --directory or "
                     + "storage.directory")
         }
-        let archive = try await holder.act { try SQLiteArchive(path: path) }
-        owner = .us(archive)
+        // Another user's may be read by who has the permission; so may one on a disk that takes no writing.
+        guard holder.canBe else {
+            owner = .nobody(try ReadOnlyArchive(path: path))
+            return
+        }
+        owner = try await holder.act {
+            access(directory, W_OK) == 0
+                ? .us(try SQLiteArchive(path: path)) : .nobody(try ReadOnlyArchive(path: path))
+        }
     }
 
     /// The number of a recording, from the command line.

@@ -65,6 +65,7 @@ enum DeleteCommand: Command {
             try await erasure.erase(ids)
             return try erasure.keptAside()
         case .appliance(let archive): return try await archive.delete(ids)
+        case .nobody: throw ArchivePlace.Owner.denied(place.directory, name)
         }
     }
 }

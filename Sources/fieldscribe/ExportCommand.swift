@@ -39,7 +39,7 @@ enum ExportCommand: Command {
 
     /// Copies with progress on a terminal; Ctrl-C ends it without leaving anything half under a final name.
     static func copy(
-        _ numbers: [Int]?, of archive: any ArchiveReading, ledger: any ExportLedger, in directory: String,
+        _ numbers: [Int]?, of archive: any ArchiveReading, ledger: (any ExportLedger)?, in directory: String,
         to target: String,
         configuration: Configuration
     ) async throws -> CopyReport {

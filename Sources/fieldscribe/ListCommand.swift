@@ -47,13 +47,21 @@ enum ListCommand: Command {
             let missing = recording.isMissing ? "  audio missing" : ""
             try Terminal.print(
                 "\(recording.id)  \(wallTime(recording.startedAt))\(clock)  "
-                    + "\(RecordingScreen.clock(recording.length))  \(recording.stopReason.rawValue)\(missing)\n")
+                    + "\(RecordingScreen.clock(recording.length))  \(recording.stopReason.rawValue)\(missing)"
+                    + "\(written(recording))\n")
         }
+    }
+
+    /// How far the text has come, where it has not come to the end.
+    private static func written(_ recording: RecordingSummary) -> String {
+        guard recording.transcribedUpTo < recording.length else { return "" }
+        return recording.transcribedUpTo <= .zero
+            ? "  not written down yet" : "  written down as far as \(RecordingScreen.clock(recording.transcribedUpTo))"
     }
 }
 
 /// A wall time as RFC 3339, in UTC.
-func wallTime(_ seconds: Double) -> String { Date(timeIntervalSince1970: seconds).ISO8601Format() }
+func wallTime(_ seconds: Double) -> String { Date(timeIntervalSince1970: seconds.asWallTime).ISO8601Format() }
 
 /// One JSON document with a newline at its end.
 func jsonText(_ value: some Encodable) throws -> String {

@@ -4,9 +4,10 @@ import Synchronization
 
 /// One line on a terminal's standard error that replaces itself: how far all files have come, and how fast.
 final class ProgressBar: Sendable {
-    private struct File {
+    struct File {
         var length: SamplePosition?
         var reached = SamplePosition.zero
+        var hasEnded = false
     }
 
     private struct State {
@@ -18,7 +19,7 @@ final class ProgressBar: Sendable {
     private static let interval: Int64 = 100_000_000
 
     private let isShown: Bool
-    private let count: Int
+    let count: Int
     private let began = MonotonicClock.nanoseconds
     private let state = Mutex(State())
 
@@ -31,6 +32,9 @@ final class ProgressBar: Sendable {
     func opened(_ index: Int, length: SamplePosition?) {
         state.withLock { $0.files[index] = File(length: length) }
     }
+
+    /// A file was read to its end, or cannot be read any further.
+    func ended(_ index: Int) { state.withLock { $0.files[index]?.hasEnded = true } }
 
     func reached(_ index: Int, _ position: SamplePosition) {
         guard isShown else { return }
@@ -55,11 +59,11 @@ final class ProgressBar: Sendable {
         }
     }
 
-    private func line(_ files: [Int: File], seconds: Double) -> String {
+    func line(_ files: [Int: File], seconds: Double) -> String {
         let done = files.values.reduce(0) { $0 + $1.reached.seconds }
         let lengths = files.values.map(\.length?.seconds)
         let speed = "\(Self.tenths(done / max(seconds, 0.001))) x real time"
-        let names = count == 1 ? "" : "\(files.count) of \(count) files  "
+        let names = count == 1 ? "" : "\(files.values.count(where: \.hasEnded)) of \(count) files  "
         guard files.count == count, let total = Self.sum(lengths),
             total > 0
         else { return "  \(names)\(Self.tenths(done)) s  \(speed)" }

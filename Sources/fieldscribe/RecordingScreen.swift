@@ -1,5 +1,6 @@
 import Core
 import Exporting
+import Platform
 import Synchronization
 
 /// Shows a recording as it happens: events as JSON lines, or the text, its last line replaced while it is spoken.
@@ -18,6 +19,7 @@ final class RecordingScreen: Sendable {
     private let keepsSpoken: Bool
     private let isTerminal: Bool
     private let heard = Mutex(Spoken())
+    private let status = Mutex(StatusLine())
 
     /// - Parameter keepsSpoken: whether the last volatile reading stays to be seen above what is kept.
     init(json: Bool, keepsSpoken: Bool = false) {
@@ -53,21 +55,32 @@ final class RecordingScreen: Sendable {
         switch event {
         case .final(_, let segment):
             close()
+            status.withLock { $0.partial = "" }
             try printSpoken(of: segment)
             if !segment.words.isEmpty { try Terminal.print("\(Self.clock(segment.range.start))  \(segment.text)\n") }
         case .partial(_, let segment, let range, let text):
             if keepsSpoken { heard.withLock { $0.readings[segment, default: []].append((range.end, text)) } }
-            guard isTerminal else { return }
-            let end = Terminal.plain(String(text.suffix(max(10, Terminal.width - 1))))
-            Terminal.draw("\r\u{1B}[K\u{1B}[2m\(end)\u{1B}[0m")
+            draw { $0.partial = text }
         case .gap(_, let gap):
             close()
             try Terminal.print("\(Self.clock(gap.range.start))  [\(gap.range.seconds) s lost: \(gap.cause.rawValue)]\n")
         case .fault(_, let message):
             close()
             Terminal.say("fieldscribe: \(message)")
-        case .state, .level, .rotation, .mark, .export: break
+        case .level(let rms, _): draw { $0.level = rms }
+        case .state(.recording): draw { $0.began = MonotonicClock.nanoseconds }
+        case .state: draw { $0.began = nil }
+        case .rotation, .mark, .export: break
         }
+    }
+
+    private func draw(_ change: (inout StatusLine) -> Void) {
+        guard isTerminal, !json else { return }
+        let line = status.withLock { status in
+            change(&status)
+            return status.text(at: MonotonicClock.nanoseconds, width: Terminal.width)
+        }
+        Terminal.draw("\r\u{1B}[K\(line)")
     }
 
     /// What was heard of a segment while it was spoken: what is new in the reading of its group.

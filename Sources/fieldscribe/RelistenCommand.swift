@@ -53,7 +53,7 @@ enum RelistenCommand: Command {
         for row in worst {
             let context = [row.before, "[\(row.text)]", row.after].filter { !$0.isEmpty }.joined(separator: " ")
             let time = RecordingScreen.clock(SamplePosition(seconds: row.start))
-            try Terminal.print("\(row.recording)  \(time)  \(Int((row.confidence * 100).rounded())) %  \(context)\n")
+            try Terminal.print("\(row.recording)  \(time)  \(Int(nearest: row.confidence * 100)) %  \(context)\n")
         }
     }
 }

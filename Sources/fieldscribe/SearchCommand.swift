@@ -9,7 +9,8 @@ enum SearchCommand: Command {
     static let summary = "Find where words were said."
     static let usage = "WORDS... [--json] [--limit N] [--context N] [--directory DIR]"
     static let details = """
-          WORDS              all of them must occur in a segment; the last may be the beginning of a word
+          WORDS              all of them must occur in a segment or a mark; the last may be the beginning of a word. The best match
+                             comes first; of words that are in more than 2,000 places, the newest
           --json             one JSON array
           --limit N          at most so many places; default 50
           --context N        so many lines of the recording before each place, and after; default 0
@@ -56,8 +57,12 @@ enum SearchCommand: Command {
                     spoken[hit.recording] = segments.filter { !$0.words.isEmpty }
                 }
                 let segments = spoken[hit.recording] ?? []
-                row.before = segments.filter { $0.id < hit.segment }.suffix(context).map(\.text)
-                row.after = segments.filter { $0.id > hit.segment }.prefix(context).map(\.text)
+                row.before = segments.filter { $0.id != hit.segment && $0.range.start < hit.range.start }.suffix(
+                    context
+                ).map(\.text)
+                row.after = segments.filter { $0.id != hit.segment && $0.range.start >= hit.range.start }.prefix(
+                    context
+                ).map(\.text)
             }
             rows.append(row)
         }
@@ -66,7 +71,8 @@ enum SearchCommand: Command {
         for row in rows {
             let time = RecordingScreen.clock(SamplePosition(seconds: row.start))
             for line in row.before ?? [] { try Terminal.print("       \(line)\n") }
-            try Terminal.print("\(row.recording)  \(time)  \(context > 0 ? row.text : row.excerpt)\n")
+            let text = context > 0 && row.segment > 0 ? row.text : oneLine(row.excerpt)
+            try Terminal.print("\(row.recording)  \(time)  \(text)\n")
             for line in row.after ?? [] { try Terminal.print("       \(line)\n") }
         }
     }

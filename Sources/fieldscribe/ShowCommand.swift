@@ -28,5 +28,7 @@ enum ShowCommand: Command {
         }
         let punctuator = try arguments.punctuator(arguments.configuration())
         try Terminal.print(format.render(try punctuator.punctuated(timeline)))
+        // The text says so itself.
+        if format != .text, let rest = unwrittenText(timeline) { Terminal.say("fieldscribe: recording \(id): \(rest)") }
     }
 }

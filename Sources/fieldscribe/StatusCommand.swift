@@ -37,6 +37,6 @@ enum StatusCommand: Command {
     }
 
     private static func hours(_ hours: Double) -> String {
-        hours < 48 ? "\((hours * 10).rounded() / 10) hours" : "\(Int(hours / 24)) days"
+        hours < 48 ? "\((hours * 10).rounded() / 10) hours" : "\(Int(nearest: (hours / 24).rounded(.down))) days"
     }
 }

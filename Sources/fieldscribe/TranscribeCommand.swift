@@ -10,11 +10,13 @@ enum TranscribeCommand: Command {
     static let name = "transcribe"
     static let summary = "Write down what is said in audio files."
     static let usage =
-        "FILE... [--format F] [--output DIR] [--jobs N] [--pass live|final|fast|quick] [--alternatives N] [--engine E] [--model NAME|DIR] [--vocabulary FILE] [--hint H] [--punctuation P]"
+        "FILE... [--format F] [--output DIR] [--force] [--jobs N] [--pass live|final|fast|quick] [--alternatives N] [--engine E] [--model NAME|DIR] [--vocabulary FILE] [--hint H] [--punctuation P]"
     static let details = """
-          FILE               audio of any format that libsndfile reads, any rate, any channels; - is standard input
+          FILE               audio of any format that libsndfile reads, any rate, any channels; M4A, MP4, MOV and WebM where
+                             ffmpeg is installed; - is standard input
           --format F         \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); default text
           --output DIR       write DIR/talk.txt for talk.wav, and so on, instead of standard output
+          --force            overwrite also what is not as it was last written there: what a person has corrected
           --jobs N           decode workers; default one a core, as far as memory goes
           --pass P           live; final, which pocketsphinx reads with twice as carefully, for four to five times the
                              CPU; fast or quick, which are one, for the smallest boards; default live
@@ -34,7 +36,7 @@ enum TranscribeCommand: Command {
             "--hint",
             "--punctuation",
         ],
-        flags: [String]()
+        flags: ["--force"]
     )
 
     static func run(_ arguments: Arguments) async throws {
@@ -48,7 +50,7 @@ enum TranscribeCommand: Command {
         let format = try arguments.choice(
             "--format", of: TranscriptFormat.allCases, named: \.rawValue, default: .text)
         let output = try TranscriptOutput(
-            folder: arguments["--output"], format: format, inputs: arguments.rest)
+            folder: arguments["--output"], format: format, inputs: arguments.rest, isForced: arguments.has("--force"))
         let pool = try workers(configuration, profile: profile, jobs: jobs)
         let interrupts = Interrupts { _ in
             Terminal.say("fieldscribe: interrupted")

@@ -1,16 +1,27 @@
 import Core
 import Exporting
 import Platform
+import Synchronization
 
 /// Where the transcripts of several files go: standard output, or a folder.
-struct TranscriptOutput: Sendable {
+final class TranscriptOutput: Sendable {
     private let folder: String?
     private let format: TranscriptFormat
+    /// Whether what a person has changed is overwritten.
+    private let isForced: Bool
+    /// Whether each transcript on standard output gets a line that names its file; JSON names it itself.
+    private let hasHeads: Bool
+    private let written: Mutex<WrittenTexts?>
+    private let printed = Atomic<Int>(0)
 
-    /// - Throws: `UsageError` where two inputs would become one file; `DeviceError` where the folder cannot be made.
-    init(folder: String?, format: TranscriptFormat, inputs: [String]) throws {
+    /// - Throws: `UsageError` where two inputs would become one file; `DeviceError` where the folder cannot be made, or
+    ///   holds a file that is not what was last written there.
+    init(folder: String?, format: TranscriptFormat, inputs: [String], isForced: Bool = false) throws {
         self.folder = folder
         self.format = format
+        self.isForced = isForced
+        hasHeads = inputs.count > 1 && format != .json && format != .jsonl
+        written = Mutex(nil)
         guard let folder else { return }
         var taken: [String: String] = [:]
         for input in inputs {
@@ -22,13 +33,36 @@ struct TranscriptOutput: Sendable {
             }
         }
         try makeFolder(folder)
+        let texts = WrittenTexts(in: folder)
+        // Before hours are spent on what could not be written.
+        for input in inputs { try check(input, texts, in: folder) }
+        written.withLock { $0 = texts }
     }
 
     func write(_ timeline: Timeline, of input: String) throws {
         let text = try format.render(timeline)
-        guard let folder else { return try Terminal.print(text) }
-        try durableReplace(path: "\(folder)/\(Self.name(of: input)).\(format.fileExtension)", with: Array(text.utf8))
+        guard let folder else {
+            let isFirst = printed.wrappingAdd(1, ordering: .relaxed).oldValue == 0
+            return try Terminal.print((hasHeads ? "\(isFirst ? "" : "\n")==> \(oneLine(input)) <==\n" : "") + text)
+        }
+        try written.withLock { texts in
+            guard var now = texts else { return }
+            try check(input, now, in: folder)
+            try now.write(text, as: fileName(of: input))
+            texts = now
+        }
     }
+
+    private func check(_ input: String, _ texts: WrittenTexts, in folder: String) throws {
+        let name = fileName(of: input)
+        guard !isForced, texts.isForeign(name) else { return }
+        throw DeviceError(
+            .failed, "write",
+            "\(folder)/\(name): is not what was last written there, somebody may have corrected it; move it away, name another "
+                + "folder, or overwrite it with --force")
+    }
+
+    private func fileName(of input: String) -> String { "\(Self.name(of: input)).\(format.fileExtension)" }
 
     /// The last part of a path, without the ending.
     private static func name(of path: String) -> String {

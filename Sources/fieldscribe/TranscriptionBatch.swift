@@ -67,7 +67,8 @@ struct TranscriptionBatch: Sendable {
 
     private func transcribe(_ path: String, index: Int) async throws -> Outcome {
         let began = MonotonicClock.nanoseconds
-        let sink = FileSink(index: index, progress: progress)
+        let sink = FileSink(index: index, path: path, isAlone: progress.count == 1, progress: progress)
+        defer { progress.ended(index) }
         do {
             let source = try FileAudioSource(path: path)
             progress.opened(index, length: source.estimatedLength)
@@ -104,11 +105,15 @@ extension TranscriptionBatch {
 /// Collects one file's segments.
 private final class FileSink: TranscriptSink {
     private let index: Int
+    private let path: String
+    private let isAlone: Bool
     private let progress: ProgressBar
     private let collected = Mutex<[Segment]>([])
 
-    init(index: Int, progress: ProgressBar) {
+    init(index: Int, path: String, isAlone: Bool, progress: ProgressBar) {
         self.index = index
+        self.path = path
+        self.isAlone = isAlone
         self.progress = progress
     }
 
@@ -123,6 +128,6 @@ private final class FileSink: TranscriptSink {
 
     func fault(_ error: DeviceError) async {
         progress.clear()
-        Terminal.say("fieldscribe: \(error.message)")
+        Terminal.say("fieldscribe: \(isAlone ? "" : "\(oneLine(path)): ")\(error.message)")
     }
 }

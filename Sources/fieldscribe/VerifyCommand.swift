@@ -26,6 +26,7 @@ enum VerifyCommand: Command {
             switch place.owner {
             case .us(let archive): try await Verification(storage: place.directory, archive: archive).run(ids)
             case .appliance(let archive): try await archive.verify(ids)
+            case .nobody: throw ArchivePlace.Owner.denied(place.directory, name)
             }
         if arguments.has("--json") {
             try Terminal.print(jsonText(findings.map(FindingRow.init)))

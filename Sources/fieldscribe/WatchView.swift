@@ -98,7 +98,7 @@ struct WatchView {
 
     /// From -60 dBFS to full scale: filled up to the mean level, a stroke at the peak.
     private func meter(_ length: Int) -> String {
-        let place = { (level: Double) in Int((max(0, min(1, (level + 60) / 60)) * Double(length)).rounded()) }
+        let place = { (level: Double) in Int(nearest: ((level + 60) / 60).asShare * Double(length)) }
         let (filled, top) = (place(rms), min(length - 1, max(0, place(peak) - 1)))
         let cells = (0..<length).map { cell in
             cell < filled ? "█" : cell == top && peak > -60 ? "│" : "·"

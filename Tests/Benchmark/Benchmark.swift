@@ -7,13 +7,16 @@ import PocketSphinxRecognizer
 /// What is measured with speech uses the corpus beside the repository, and is skipped, and says so, where that is not.
 @main struct Benchmark {
     private static let usage = """
-        usage: benchmark [capture|appliance|export|hour|seams|memory|recognition|accuracy|speakers|latency|robustness
+        usage: benchmark [capture|appliance|export|search|copies|hour|seams|memory|recognition|accuracy|speakers|latency|robustness
                          |music|unpaused|silence|vocabulary|names|punctuation|alignment|calibrate]
                          [--every N] [--only NAMES] [--engine NAME] [--model DIR] [--pictures FOLDER]
                          [--program FILE] [--to FOLDER]
           capture     an hour to the card, against arecord
           appliance   how soon lamp and microphone answer a press; what it takes while it waits and while it records
           export      the field hour to the folder that --to names, read back, against cp and sync
+          search      a million segments in 10,000 recordings, made in the folder that --to names: searches, the list, and
+                      how soon a start is on the disk while others search and verify; --segments N for another size
+          copies      5,000 recordings to the folder that --to names, and once more with nothing new
           hour        the field hour with two workers, against pocketsphinx_continuous; with the seams
           seams       the same without the peer; and of speech whose pauses were taken out, of every profile
           memory      what a worker and a second one hold
@@ -61,13 +64,15 @@ import PocketSphinxRecognizer
         let pictures = value(of: "--pictures", in: &words)
         let program = value(of: "--program", in: &words)
         let target = value(of: "--to", in: &words)
+        let segments = value(of: "--segments", in: &words).flatMap { Int($0) } ?? 1_000_000
         let (engine, model) = (value(of: "--engine", in: &words), value(of: "--model", in: &words))
         let only = value(of: "--only", in: &words)?.split(separator: ",").map(String.init)
         if words.isEmpty { words = ["capture", "hour"] }
         for word in words {
             guard
                 [
-                    "capture", "appliance", "export", "hour", "seams", "memory", "recognition", "accuracy", "speakers",
+                    "capture", "appliance", "export", "search", "copies", "hour", "seams", "memory", "recognition",
+                    "accuracy", "speakers",
                     "latency", "robustness", "music", "unpaused", "silence", "vocabulary", "names", "punctuation",
                     "alignment",
                     "calibrate",
@@ -87,6 +92,17 @@ import PocketSphinxRecognizer
             }
             if word == "appliance" {
                 try ApplianceBenchmark(workshop: workshop).run(Self.speech)
+                continue
+            }
+            if word == "search" {
+                try SearchBenchmark(
+                    workshop: workshop, target: target ?? workshop.folder, segments: max(1, segments),
+                    recordings: max(1, segments / 100)
+                ).run()
+                continue
+            }
+            if word == "copies" {
+                try CopiesBenchmark(workshop: workshop, target: target ?? workshop.folder, count: 5_000).run()
                 continue
             }
             guard let open = try Corpus.open()?.every(max(1, step)) else {

@@ -3,6 +3,7 @@ import Copying
 import Core
 import FoundationEssentials
 import Glibc
+import Synchronization
 import TestKit
 import Testing
 
@@ -83,6 +84,33 @@ import Testing
             result.contains("1 recording was copied") && result.contains("2 recordings were here before"), "\(result)")
     }
 
+    @Test("with nothing new each recording's text is asked for once, however many there are")
+    func askedOnce() async throws {
+        let desk = try await Desk(recordings: 3)
+        try await desk.copy()
+        let archive = CountingArchive(whole: desk.archive)
+        let export = FolderExport(
+            archive: archive, ledger: desk.ledger, settings: desk.export().settings,
+            audioPath: { desk.audioPath($0) })
+        #expect(try await export.copy(to: desk.stick).kept.count == 3)
+        #expect(archive.asked.withLock { $0 } == [1, 2, 3])
+        #expect(try text("\(desk.stick)/Fieldscribe/index.html").contains("one two"))
+    }
+
+    @Test("the list has more than 5,000 recordings")
+    func longList() async throws {
+        let desk = try await Desk()
+        let made = shell(
+            "cd '\(desk.stick)' && mkdir -p Fieldscribe/other && cd Fieldscribe/other && "
+                + "mkdir $(seq -f '%06g_clock-unverified' 1 5200) && touch $(seq -f '%06g_clock-unverified/index.html' 1 5200)"
+        )
+        #expect(made.status == 0, "\(made.output)")
+        try await desk.copy()
+        let index = try text("\(desk.stick)/Fieldscribe/index.html")
+        #expect(
+            index.contains("<dd>5201 recordings</dd>") && index.contains("other/000001_clock-unverified/index.html"))
+    }
+
     @Test("a ledger that lost its entries finds the copies whole and takes them up again", arguments: [true, false])
     func adopted(hasLedger: Bool) async throws {
         let desk = try await Desk(recordings: 2)
@@ -104,10 +132,39 @@ import Testing
         #expect(entries == (hasLedger ? kept : []))
     }
 
-    @Test("a newer text goes beside the older one, and the list shows the newer")
+    @Test("a newer text takes the place of the older one, and the sound is not copied again")
+    func renewedText() async throws {
+        let desk = try await Desk(recordings: 2)
+        try await desk.copy()
+        let sound = "cd '\(desk.shelf)' && stat -c '%n %i %Y %Z' */audio.flac"
+        let before = shell(sound).output
+        await desk.put(1, text: "one two three")
+        let report = try await desk.copy()
+        #expect(report.error == nil && report.copied.map(\.folder) == ["recorder/\(Desk.name(1))"])
+        #expect(report.kept.map(\.recording) == [2] && desk.copies.count == 2 && desk.areWhole())
+        #expect(shell(sound).output == before)
+        #expect(try text("\(desk.shelf)/\(Desk.name(1))/transcript.txt") == "one two three\n")
+        #expect(try text("\(desk.stick)/Fieldscribe/index.html").contains("one two three"))
+        #expect(names("\(desk.shelf)/\(Desk.name(1))").allSatisfy { !$0.hasSuffix(".new") })
+        #expect(try await desk.copy().copied.isEmpty)
+        // Interrupted while the names change: what is there tells so, and the next copy goes beside.
+        await desk.put(1, text: "one two three four")
+        let broken = desk.export { operation, path throws(DeviceError) in
+            if operation == "rename", path.hasSuffix("transcript.srt") {
+                throw DeviceError(.failed, "rename", status: EIO, "\(path): gone")
+            }
+        }
+        #expect(try await broken.copy(to: desk.stick).failures.map(\.recording) == [1])
+        #expect(try await desk.copy().error == nil)
+        #expect(try text("\(desk.shelf)/\(Desk.name(1))_2/transcript.txt") == "one two three four\n")
+    }
+
+    @Test("a newer text goes beside an older one that somebody has changed, and the list shows the newer")
     func newerText() async throws {
         let desk = try await Desk()
         try await desk.copy()
+        try "corrected\n".write(
+            toFile: "\(desk.shelf)/\(Desk.name(1))/transcript.txt", atomically: false, encoding: .utf8)
         let before = shell("cd '\(desk.shelf)' && sha256sum */*").output
         await desk.put(1, text: "one two three")
         #expect(try await desk.copy().copied.map(\.folder) == ["recorder/\(Desk.name(1))_2"])
@@ -184,5 +241,31 @@ import Testing
 
     private func text(_ path: String) throws -> String {
         String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
+    }
+}
+
+/// An archive that remembers which texts it was asked for.
+private struct CountingArchive: ArchiveReading {
+    let whole: any ArchiveReading
+    let asked = Asked()
+
+    /// Shared by all copies of the archive.
+    final class Asked: Sendable {
+        private let recordings = Mutex<[Int]>([])
+
+        func withLock<Value>(_ body: (inout [Int]) -> Value) -> Value { recordings.withLock { body(&$0) } }
+    }
+
+    func recordings() async throws -> [RecordingSummary] { try await whole.recordings() }
+
+    func transcript(of recording: Int) async throws -> (RecordingSummary, Timeline)? {
+        asked.withLock { $0.append(recording) }
+        return try await whole.transcript(of: recording)
+    }
+
+    func shownPass(of recording: Int) async throws -> PassSummary? { try await whole.shownPass(of: recording) }
+
+    func search(_ words: String, limit: Int) async throws -> [SearchHit] {
+        try await whole.search(words, limit: limit)
     }
 }

@@ -4,9 +4,9 @@ import Testing
 
 @Suite("Each format to the letter")
 struct GoldenTests {
-    @Test("text is the words, a line per segment that has any")
+    @Test("text is the words, a line per segment that has any, and marks that say something in front of what follows")
     func text() throws {
-        #expect(try TranscriptFormat.text.render(sample) == "go forward\nten meters\n")
+        #expect(try TranscriptFormat.text.render(sample) == "go forward\n[mark 0:00: say \"here\"]\nten meters\n")
     }
 
     @Test("JSON has the shape of the contract, with numbers that print short")

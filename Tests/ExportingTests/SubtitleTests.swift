@@ -106,7 +106,7 @@ struct SubtitleTests {
         #expect(try cues(odd, .srt).map(\.lines) == [["two lines"]])
         #expect(try cues(odd, .vtt).map(\.lines) == [["two lines"]])
         #expect(try TranscriptFormat.vtt.render(odd).hasSuffix("\n\nNOTE mark 00:00:03.000 two lines\n"))
-        #expect(try TranscriptFormat.text.render(odd) == "two lines\n")
+        #expect(try TranscriptFormat.text.render(odd) == "two lines\n[mark 0:03: two lines]\n")
     }
 
     @Test("a word of nothing but blanks gives no cue and no line")

@@ -1,8 +1,11 @@
 import Core
+import Exporting
+import Glibc
 
 @testable import SQLiteArchive
 
-/// A recording's journal: as it is, and each line with a checksum that holds, as if somebody meant it.
+/// A recording's journal: as it is, and each line with a checksum that holds, as if somebody meant it; taken into an archive
+/// and shown.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     let bytes = UnsafeBufferPointer(start: data, count: size)
     check(Journal.entries(in: bytes).entries)
@@ -13,6 +16,8 @@ import Core
     let (entries, damaged) = Journal.entries(in: signed)
     precondition(damaged == 0)
     check(entries)
+    // What nobody understands changes nothing.
+    if !entries.isEmpty { take(signed) }
     return 0
 }
 
@@ -24,4 +29,52 @@ private func check(_ entries: [JournalEntry]) {
             end = segment.range.end
         }
     }
+}
+
+/// An archive in memory, whose one recording comes and goes.
+private let storage = {
+    var template = Array("/dev/shm/fieldscribe-journal-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { fatalError("mkdtemp") }
+    let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    mkdir("\(path)/recordings", 0o700)
+    mkdir("\(path)/recordings/000001", 0o700)
+    guard let archive = try? SQLiteArchive(path: "\(path)/archive.sqlite") else { fatalError("archive") }
+    return (path: path, archive: archive)
+}()
+
+private func take(_ journal: [UInt8]) {
+    let path = "\(storage.path)/recordings/000001/journal.jsonl"
+    let file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    precondition(file >= 0 && write(file, journal, journal.count) == journal.count)
+    close(file)
+    let done = Turn()
+    Task.detached {
+        do {
+            // An error here would end every start.
+            try await storage.archive.adopt(recording: 1, startedAt: 0)
+            guard let (summary, timeline) = try await storage.archive.transcript(of: 1) else { fatalError("lost") }
+            precondition(summary.startedAt == summary.startedAt.asWallTime)
+            for format in TranscriptFormat.allCases { _ = try format.render(timeline) }
+            _ = Doubt.worst(20, of: timeline.segments)
+            _ = try await storage.archive.journalFindings(of: 1)
+            try await storage.archive.delete(recordings: [1])
+        } catch { fatalError("\(error)") }
+        done.signal()
+    }
+    done.wait()
+}
+
+private final class Turn: @unchecked Sendable {
+    private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+    init() { sem_init(semaphore, 0, 0) }
+
+    deinit {
+        sem_destroy(semaphore)
+        semaphore.deallocate()
+    }
+
+    func signal() { sem_post(semaphore) }
+
+    func wait() { while sem_wait(semaphore) != 0 {} }
 }

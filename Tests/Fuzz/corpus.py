@@ -84,4 +84,12 @@ put("journal", "whole", line(began={"startedAt": 1.5, "clock": "unverified", "mi
     + line(ended={"length": 16000, "reason": "button"}))
 put("journal", "strange", line(segment={"content": dict(segment, range={"start": -(2**63), "end": 2**63 - 1}), "pass": 9999})
     + line(gap={"content": {"range": {"start": 5, "end": 1}, "reason": "overrun"}}) + b"00000000 {}\n\n")
+put("journal", "begun", line(began={"startedAt": "nan", "clock": "synchronized", "microphone": "m", "monotonic": -(2**63)})
+    + line(dated={"startedAt": 1e300}) + line(segment={"content": dict(segment, id=2**63 - 1, voice={
+        "pitch": 1e19, "jitter": -1e300, "shimmer": 1e300, "voicing": 2}), "pass": 1})
+    + line(mark={"content": {"position": 2**63 - 1, "text": "far"}}) + line(ended={"length": 2**63 - 1, "reason": "button"})
+    + line(exported={"content": {"recording": 7, "volume": "v", "folder": "f", "manifest": "m", "exportedAt": "inf"}}))
+for number, row in enumerate([b"\0\0\x03" + b"\0" * 8, b"\0\5\2" + b"\0" * 8, b"\2\1\2" + b"\0" * 8, b"\2\2\2" + b"\0" * 7 + b"\1",
+                             b"\2\5\3" + b"\0" * 7 + b"\2", b"\3\4\3" + b"\0" * 8, b"\5\0\2" + b"\0" * 8 + b"\5\1\2" + b"\0" * 7 + b"\1"]):
+    put("rows", f"row-{number}", row)
 put("planted", "near", b"RIFF1234")

@@ -464,6 +464,29 @@ def selecting(b):
     near(b.js(TIME), 0)
 
 
+def hear_again(b):
+    talk(b)
+    b.js("document.querySelector('footer details').open = true")
+    start = b.js("return Number(document.querySelector('footer li [data-t]').dataset.t) / 1000")
+    b.click("footer li [data-t]")
+    b.until("return !document.getElementById('audio').paused")
+    now = b.until(TIME)
+    assert start - 0.01 <= now < start + 5, (start, now)
+
+
+def keys_after_choosing(b):
+    talk(b)
+    b.click("#speed option", 3)
+    b.until("return document.getElementById('audio').playbackRate === 1.25")
+    b.press("Space")
+    b.until("return !document.getElementById('audio').paused")
+    b.press("Space")
+    b.until("return document.getElementById('audio').paused")
+    b.click("#shade")
+    b.press("Space")
+    b.until("return !document.getElementById('audio').paused")
+
+
 def copy(b):
     b.complaints()
     b.open("index.html")
@@ -499,6 +522,7 @@ CHECKS = {"copy": copy} if IS_COPY else {
     "ten thousand words": ten_thousand_words, "missing audio": missing_audio, "hostile text": hostile_text,
     "no network": no_network, "narrow": narrow, "contrast": contrast, "dark": dark,
     "reduced motion": reduced_motion, "print": printed, "labels": labels, "selecting text": selecting,
+    "words to hear again are played": hear_again, "keys after choosing": keys_after_choosing,
 }
 
 

@@ -97,7 +97,7 @@ while True:
         result["words"] = [{"text": t, "range": part, "confidence": 0.5} for t, part in zip(texts, parts)]
         result["alternatives"] = [{"text": " ".join(t + "x" for t in texts), "confidence": 0.25}]
         # Of the first part nothing is told.
-        result["voices"] = [None] + [{"pitch": length, "jitter": 0, "shimmer": 0, "voicing": 1} for length in lengths[1:]]
+        result["voices"] = [None] + [{"pitch": length / 10, "jitter": 0, "shimmer": 0, "voicing": 1} for length in lengths[1:]]
     if mode == "warped":
         warp = (request.get("channel") or {}).get("warp")
         word["text"] += f"v{warp:g}" if warp else ""

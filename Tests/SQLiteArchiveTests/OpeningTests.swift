@@ -106,7 +106,7 @@ struct OpeningTests {
     @Test(
         "the promises to the disk are kept by these settings",
         arguments: [
-            ("synchronous", "2"), ("journal_mode", "wal"), ("locking_mode", "exclusive"), ("foreign_keys", "1"),
+            ("synchronous", "2"), ("journal_mode", "wal"), ("locking_mode", "normal"), ("foreign_keys", "1"),
             ("secure_delete", "1"),
         ])
     func settings(name: String, value: String) throws {

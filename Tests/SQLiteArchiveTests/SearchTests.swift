@@ -76,6 +76,18 @@ struct SearchTests {
             ])
     }
 
+    @Test("marks are found by what they say, newest first and before segments")
+    func marks() async throws {
+        try await archive.add(Mark(SamplePosition(16_000), text: "Birds, at last\u{1B}[2J"), recording: 1)
+        try await archive.add(Mark(SamplePosition(32_000), text: "two birds"), recording: 1)
+        try await archive.add(Mark(SamplePosition(48_000)), recording: 1)
+        let hits = try await archive.search("bird", limit: 10)
+        #expect(hits.map(\.segment) == [0, 0, 4, 3])
+        #expect(hits.first?.excerpt == "[mark] two birds" && hits.first?.range.start == SamplePosition(32_000))
+        #expect(try await archive.search("birds last", limit: 10).count == 1)
+        #expect(try await archive.search("bird", limit: 1).map(\.segment) == [0])
+    }
+
     @Test("the limit holds", arguments: [(0, 0), (1, 1), (10, 2), (-1, 0)])
     func limit(limit: Int, count: Int) async throws {
         #expect(try await archive.search("birds", limit: limit).count == count)

@@ -15,3 +15,4 @@ static inline int fieldscribe_sqlite_bind_text(sqlite3_stmt *statement, int inde
 static inline int fieldscribe_sqlite_keep_log(sqlite3 *database, int keep) {
     return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep, (int *)0);
 }
+#include "shared.h"

@@ -25,4 +25,10 @@ package struct Digest {
         text.withUTF8 { digest.add(UnsafeRawBufferPointer($0)) }
         return digest.finish()
     }
+
+    package static func of(_ bytes: [UInt8]) -> String {
+        var digest = Digest()
+        bytes.withUnsafeBytes { digest.add($0) }
+        return digest.finish()
+    }
 }

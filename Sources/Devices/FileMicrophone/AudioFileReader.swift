@@ -46,7 +46,8 @@ package final class AudioFileReader {
         try self.init(source: ByteSource(descriptor: descriptor, named: name))
     }
 
-    private init(source: ByteSource) throws(DeviceError) {
+    private init(source opened: ByteSource) throws(DeviceError) {
+        let source = try opened.readable()
         var failure: DeviceError?
         let check = ContainerCheck(length: source.length) { offset, count in
             do throws(DeviceError) {

@@ -42,6 +42,16 @@ final class ByteSource {
             reading: FileDescriptor(adopting: copy, named: name), remedy: "redirect or pipe an audio file into it")
     }
 
+    /// The same sound as a WAV, where this is a film or a telephone's recording; else itself.
+    ///
+    /// - Throws: `DeviceError` as `MovieSound.write` does.
+    func readable() throws(DeviceError) -> ByteSource {
+        guard base == 0, let movie = MovieSound(try bytes(at: 0, count: 12)) else { return self }
+        let sound = try temporaryFile(named: name)
+        try movie.write(of: file, to: sound, named: name)
+        return try ByteSource(reading: sound, remedy: "")
+    }
+
     private init(reading file: consuming FileDescriptor, remedy: String) throws(DeviceError) {
         name = file.path
         var status = stat()
@@ -142,12 +152,12 @@ private func spool(_ pipe: borrowing FileDescriptor) throws(DeviceError) -> File
     }
 }
 
-private func temporaryFile() throws(DeviceError) -> FileDescriptor {
+private func temporaryFile(named name: String? = nil) throws(DeviceError) -> FileDescriptor {
     let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/var/tmp"
     var template = Array("\(folder)/fieldscribe-XXXXXX".utf8CString)
     let number = mkstemp(&template)
     guard number >= 0 else { throw .system("mkstemp", on: folder, remedy: "set TMPDIR to a folder with room") }
     _ = fcntl(number, F_SETFD, FD_CLOEXEC)
     unlink(template)
-    return FileDescriptor(adopting: number, named: "the temporary file in \(folder)")
+    return FileDescriptor(adopting: number, named: name ?? "the temporary file in \(folder)")
 }

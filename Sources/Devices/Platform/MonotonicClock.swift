@@ -7,7 +7,12 @@ package enum MonotonicClock {
     package static var nanoseconds: Int64 { read(CLOCK_MONOTONIC) }
 
     /// Seconds since 1970-01-01T00:00:00Z by the wall clock.
-    package static var wallSeconds: Double { Double(read(CLOCK_REALTIME)) / 1e9 }
+    package static var wallSeconds: Double {
+        // Not by way of nanoseconds: a clock that nobody has set may be beyond 2262, where these end.
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
 
     /// Whether the wall clock has been set from a trusted source since the machine started.
     package static var wallIsSynchronized: Bool { fieldscribe_clock_is_synchronized() == 1 }

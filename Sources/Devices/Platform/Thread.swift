@@ -28,7 +28,7 @@ private final class ThreadStart {
     private let name: String
     private let realtimePriority: Int32?
     private let niceness: Int32
-    private let body: () -> () -> Void
+    private var body: (() -> () -> Void)?
 
     init(
         name: String, realtimePriority: Int32?, niceness: Int32, body: @escaping () -> () -> Void
@@ -70,7 +70,14 @@ private final class ThreadStart {
             _ = pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters)
         }
         if niceness > 0 { _ = nice(niceness) }
-        let finish = body()
-        finish()
+        let finish = result()
+        finish?()
+    }
+
+    /// Runs the body, and lets go of it and of all that it holds: who is told that it has returned may rely on that.
+    private func result() -> (() -> Void)? {
+        let work = body
+        body = nil
+        return work?()
     }
 }

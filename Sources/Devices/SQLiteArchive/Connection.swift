@@ -7,13 +7,43 @@ import Glibc
 /// The corresponding C type is `sqlite3`. It is opened without a mutex: one task uses it at a time.
 final class Connection {
     private let handle: OpaquePointer
+    private let file: SharedFile?
+    private let path: String
+    /// The connection beside which this one reads; it has the lock, and is closed after this one.
+    private let writer: Connection?
     private var prepared: [String: Statement] = [:]
 
     /// Opens or creates the file and takes its lock.
-    init(path: String) throws(DeviceError) {
-        var opened: OpaquePointer?
-        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-        let status = sqlite3_open_v2(path, &opened, flags, nil)
+    convenience init(path: String) throws(DeviceError) {
+        try self.init(path, sharing: SharedFile(), beside: nil)
+        try configure(path)
+    }
+
+    /// Opens the database of another connection once more, to read beside it.
+    convenience init(readingBeside writer: Connection) throws(DeviceError) {
+        guard let file = writer.file else {
+            throw DeviceError(.unsupported, "sqlite3_open_v2", "\(writer.path): is only read")
+        }
+        try self.init(writer.path, sharing: file, beside: writer)
+        sqlite3_busy_timeout(handle, 2_000)
+        keepsLog(true)
+        // It has to be told of, before nothing can be made any more.
+        try execute("PRAGMA temp_store = MEMORY")
+        try execute("CREATE VIRTUAL TABLE temp.index_words USING fts5vocab(main, segment_text, 'row')")
+        try execute("PRAGMA query_only = ON")
+    }
+
+    /// Opens a database that nobody changes, and that may not be changed: without locks, and without its log.
+    convenience init(onlyReading path: String) throws(DeviceError) {
+        try self.init(path, sharing: nil, beside: nil)
+        try execute("PRAGMA query_only = ON")
+    }
+
+    private init(_ path: String, sharing file: SharedFile?, beside writer: Connection?) throws(DeviceError) {
+        self.file = file
+        self.path = path
+        self.writer = writer
+        let (status, opened) = file?.open(path) ?? Self.openUnchanging(path)
         guard status == SQLITE_OK, let opened else {
             // Safety: a failed open may still hand out a handle, which is ours to close; it explains the failure.
             let systemStatus = opened.map { Self.cause(sqlite3_system_errno($0), path) } ?? 0
@@ -22,7 +52,20 @@ final class Connection {
             throw .sqlite("sqlite3_open_v2", status: status, systemStatus: systemStatus, path: path, detail: detail)
         }
         handle = opened
-        try configure(path)
+    }
+
+    private static func openUnchanging(_ path: String) -> (status: Int32, handle: OpaquePointer?) {
+        var escaped = ""
+        for byte in path.utf8 {
+            let isPlain = byte > 0x20 && byte < 0x7F && !"%?#".utf8.contains(byte)
+            let digits = String(byte, radix: 16)
+            escaped += isPlain ? String(UnicodeScalar(byte)) : "%" + (digits.utf8.count < 2 ? "0" : "") + digits
+        }
+        var opened: OpaquePointer?
+        let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        // Behind "file:" a path of the root stays as it is; any other is named from here.
+        let status = sqlite3_open_v2("file:\(escaped)?immutable=1", &opened, flags, nil)
+        return (status, opened)
     }
 
     /// Why a file could not be opened. SQLite tries to read what it may not create, and tells only that nothing is there.
@@ -34,11 +77,13 @@ final class Connection {
         return status
     }
 
-    // Safety: the statements may be freed after this; close_v2 waits for them.
-    deinit { sqlite3_close_v2(handle) }
+    // Safety: with its statements freed it is closed when this returns, and the file that it shares is freed after that.
+    deinit {
+        prepared = [:]
+        sqlite3_close_v2(handle)
+    }
 
-    /// One owner, one connection: with the exclusive lock, WAL needs no shared memory, whose mapping dies of SIGBUS on
-    /// a full disk.
+    /// One owner: `SharedFile` keeps others out, and has the log's index on the heap.
     private func configure(_ path: String) throws(DeviceError) {
         if sqlite3_db_readonly(handle, "main") == 1 {
             throw .sqlite("sqlite3_open_v2", status: SQLITE_READONLY, systemStatus: 0, path: path, detail: "")
@@ -46,19 +91,53 @@ final class Connection {
         sqlite3_busy_timeout(handle, 200)
         // Until it is known to be sound, closing it changes nothing.
         keepsLog(true)
-        try execute("PRAGMA locking_mode = EXCLUSIVE")
         guard try rows("PRAGMA journal_mode = WAL", read: { $0.text(0) }) == ["wal"] else {
             throw DeviceError(
                 .unsupported, "PRAGMA journal_mode",
                 "\(path): this place cannot hold a write-ahead log; name a file on a disk")
         }
         try execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON")
-        // WAL in exclusive mode takes its lock with the first access.
+        // The lock is taken with the first access.
         try execute("BEGIN IMMEDIATE; COMMIT")
+        // Nobody else can have it, and what only reads is not waited for.
+        sqlite3_busy_timeout(handle, 0)
+    }
+
+    /// Runs what only reads, as of one moment; ends early where `stop` is raised.
+    ///
+    /// - Throws: `ReadingStop.Raised` where it was.
+    func reading<Value>(until stop: ReadingStop, _ body: () throws -> Value) throws -> Value {
+        // Safety: the pointer is borrowed for this call, and taken back at its end.
+        let context = Unmanaged.passUnretained(stop).toOpaque()
+        sqlite3_progress_handler(
+            handle, 2_000,
+            { context in
+                guard let context else { return 0 }
+                return Unmanaged<ReadingStop>.fromOpaque(context).takeUnretainedValue().isRaised ? 1 : 0
+            }, context)
+        defer {
+            sqlite3_progress_handler(handle, 0, nil, nil)
+            if sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK") }
+        }
+        do {
+            try stop.check()
+            // The moment is that of the first look.
+            try execute("BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1")
+            let value = try body()
+            try execute("COMMIT")
+            return value
+        } catch {
+            // What failed then failed because of it.
+            try stop.check()
+            throw error
+        }
     }
 
     /// Says whether closing the database leaves its log as it is, instead of taking it into the file.
     func keepsLog(_ keep: Bool) { _ = fieldscribe_sqlite_keep_log(handle, keep ? 1 : 0) }
+
+    /// Rows that were changed since it was opened.
+    var changes: Int64 { sqlite3_total_changes64(handle) }
 
     /// Runs SQL whose rows nobody wants.
     func execute(_ sql: String) throws(DeviceError) {
@@ -81,6 +160,11 @@ final class Connection {
         var elements: [Element] = []
         try statement(sql).run(with: values) { elements.append(read($0)) }
         return elements
+    }
+
+    /// Runs one statement, and gives each row to `read` until it answers with false.
+    func rows(_ sql: String, _ values: [SQLValue], while read: (Row) -> Bool) throws(DeviceError) {
+        try statement(sql).run(with: values, while: read)
     }
 
     private func statement(_ sql: String) throws(DeviceError) -> Statement {

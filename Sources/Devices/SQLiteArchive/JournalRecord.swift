@@ -42,8 +42,10 @@ struct JournalRecord {
         switch entry {
         case .began(let startedAt, let clock, let microphone, let boot, let monotonic):
             start = Start(
-                startedAt: startedAt, clock: clock, microphone: microphone, boot: boot, monotonic: monotonic)
+                startedAt: startedAt.asWallTime, clock: startedAt == startedAt.asWallTime ? clock : .unverified,
+                microphone: microphone, boot: boot, monotonic: monotonic.flatMap { $0 < 0 ? nil : $0 })
         case .dated(let startedAt):
+            guard startedAt == startedAt.asWallTime else { return }
             start?.startedAt = startedAt
             start?.clock = .synchronized
         case .pass(let number, let engine, let profile):
@@ -54,11 +56,14 @@ struct JournalRecord {
             if let index = index(of: number) { passes[index].isComplete = true }
         case .segment(let segment, let number):
             // Of a segment that a power cut made twice, the later is the one that was committed.
-            if let index = index(of: number) { passes[index].segments[segment.id] = segment.segment }
+            guard (1...Int(Int32.max)).contains(segment.id), let index = index(of: number) else { return }
+            passes[index].segments[segment.id] = segment.segment
         case .gap(let gap): gaps.append(gap)
         case .mark(let mark): marks.append(mark)
         case .ended(let length, let reason): end = (length, reason)
-        case .exported(let entry): exports.append(entry)
+        case .exported(var entry):
+            entry.exportedAt = entry.exportedAt.asWallTime
+            exports.append(entry)
         }
     }
 

@@ -53,6 +53,22 @@ enum Migrations {
         }
     }
 
+    /// Looks whether a database that cannot be brought up to this version is of it.
+    ///
+    /// - Throws: `DeviceError` with `unsupported`.
+    static func checkVersion(of connection: Connection, path: String) throws(DeviceError) {
+        let version = try connection.number("PRAGMA user_version")
+        let owner = try connection.number("PRAGMA application_id")
+        guard owner == application, version == steps.count else {
+            throw DeviceError(
+                .unsupported, "PRAGMA user_version",
+                owner == application
+                    ? "\(path): of another version of fieldscribe (schema \(version), this one reads \(steps.count)), and may not be "
+                        + "written; open it once where it may"
+                    : "\(path): a database of another program; name another archive")
+        }
+    }
+
     /// The version from which on the file says twice what it is.
     private static let witnessed = 3
 
@@ -83,19 +99,43 @@ enum Migrations {
     ///
     /// - Throws: `DeviceError` with `damaged`.
     static func check(_ connection: Connection, path: String) throws {
-        let findings = try connection.rows("PRAGMA quick_check(1)") { $0.text(0) }
-        let kept = try connection.rows("SELECT schema FROM house") { $0.text(0) }
-        guard findings == ["ok"], kept == [try schemaChecksum(of: connection)] else {
-            throw DeviceError(
-                .damaged, "PRAGMA quick_check",
-                "\(path): the database is damaged; run fieldscribe recover, which makes it anew")
-        }
+        try checkTables(connection, path: path)
         do throws(DeviceError) {
             // The rank asks for a comparison with the segments as well.
             try connection.execute("INSERT INTO segment_text (segment_text, rank) VALUES ('integrity-check', 1)")
         } catch {
             guard error.code == .damaged else { throw error }
             try connection.execute("INSERT INTO segment_text (segment_text) VALUES ('rebuild')")
+        }
+    }
+
+    /// Reads the whole file for damage over a connection that only reads.
+    ///
+    /// - Throws: `DeviceError` with `damaged`.
+    static func checkReading(_ connection: Connection, path: String) throws {
+        try checkTables(connection, path: path)
+        do throws(DeviceError) {
+            // Every word of the index is read for it. A comparison with each segment would be a change to SQLite.
+            _ = try connection.number("SELECT sum(cnt) FROM temp.index_words")
+            let counts = try connection.rows(
+                "SELECT (SELECT count(*) FROM segment), (SELECT count(*) FROM segment_text_docsize)"
+            ) { ($0.integer(0), $0.integer(1)) }
+            if counts.allSatisfy({ $0.0 == $0.1 }) { return }
+        } catch {
+            guard error.code == .damaged else { throw error }
+        }
+        throw DeviceError(
+            .damaged, "fts5vocab",
+            "\(path): the index of the words is damaged; run fieldscribe recover, which makes it anew")
+    }
+
+    private static func checkTables(_ connection: Connection, path: String) throws {
+        let findings = try connection.rows("PRAGMA quick_check(1)") { $0.text(0) }
+        let kept = try connection.rows("SELECT schema FROM house") { $0.text(0) }
+        guard findings == ["ok"], kept == [try schemaChecksum(of: connection)] else {
+            throw DeviceError(
+                .damaged, "PRAGMA quick_check",
+                "\(path): the database is damaged; run fieldscribe recover, which makes it anew")
         }
     }
 

@@ -114,7 +114,7 @@ extension SQLiteArchive {
             let ids = try restore(record.passes, of: recording)
             for gap in record.gaps { _ = try insert(gap, recording: recording) }
             for mark in record.marks { _ = try insert(mark, recording: recording) }
-            let ledger = Set(try exports(of: recording))
+            let ledger = Set(try queries.exports(of: recording))
             for var entry in record.exports {
                 entry.recording = recording
                 entry.pass = entry.pass.flatMap { ids.indices.contains($0 - 1) ? ids[$0 - 1] : nil }
@@ -128,7 +128,7 @@ extension SQLiteArchive {
     /// Returns the rows of the passes, in order.
     private func restore(_ journaled: [JournalRecord.Pass], of recording: Int) throws -> [Int] {
         var ids: [Int] = []
-        var known = try passes(of: recording)[...]
+        var known = try queries.passes(of: recording)[...]
         for pass in journaled {
             let row = known.popFirst()
             let id = try row?.id ?? insertPass(pass.engine, profile: pass.profile, recording: recording)
@@ -153,27 +153,12 @@ extension SQLiteArchive {
         if isMissing, try !journal.hasFolder(recording) { return false }
         let (entries, damagedLines) = try journal.read(recording)
         // They differ where writes failed and a log brought back what was told to have failed: then both are believed.
-        guard try isMissing || damagedLines > 0 || journalFindings(of: recording).differs else { return false }
+        guard try isMissing || damagedLines > 0 || queries.findings(in: journal, of: recording).differs else { return false }
         try restore(JournalRecord(entries), as: recording, journalBytes: try journal.size(of: recording))
         let bytes = try journal.write(try journalEntries(of: recording), recording: recording)
         try connection.run(
             "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(recording), .integer(bytes))
         return true
-    }
-
-    /// How many lines of a recording's journal are damaged, and whether it tells another text than the database.
-    package func journalFindings(of recording: Int) throws -> (damagedLines: Int, differs: Bool) {
-        let (entries, damagedLines) = try journal.read(recording)
-        let told = JournalRecord(entries).passes.map(\.ordered)
-        let kept = try passes(of: recording).map { try segments(ofPass: $0.id) }
-        // A confidence that is no number comes back from the database as 0.
-        let differs =
-            !told.isEmpty
-            && !(told.count == kept.count
-                && zip(told, kept).allSatisfy { told, kept in
-                    told.map(\.text) == kept.map(\.text) && told.map(\.range) == kept.map(\.range)
-                })
-        return (damagedLines, differs)
     }
 
     /// What the database holds of a recording, as a journal would tell it.
@@ -188,21 +173,23 @@ extension SQLiteArchive {
                 JournalEntry.began(
                     startedAt: row.real(0), clock: RecordingSummary.Clock(rawValue: row.text(1)) ?? .unverified,
                     microphone: row.text(2), boot: row.isNull(3) ? nil : row.text(3),
-                    monotonic: row.isNull(4) ? nil : Int64(row.integer(4)))
+                    monotonic: row.isNull(4) ? nil : row.long(4))
             ]
                 + (row.integer(5) == 0
                     ? []
                     : [.ended(length: row.position(5), reason: StopReason(rawValue: row.text(6)) ?? .cutShort)])
         }
         var entries = starts.flatMap { $0 }
-        for (index, pass) in try passes(of: recording).enumerated() {
+        for (index, pass) in try queries.passes(of: recording).enumerated() {
             entries.append(.pass(number: index + 1, engine: pass.engine, profile: pass.profile))
-            entries += try segments(ofPass: pass.id).map { .segment(content: JournalSegment($0), pass: index + 1) }
+            entries += try queries.segments(ofPass: pass.id).map {
+                .segment(content: JournalSegment($0), pass: index + 1)
+            }
             if pass.isComplete { entries.append(.passEnded(number: index + 1)) }
         }
-        entries += try gaps(of: recording).map { .gap(content: $0) }
-        entries += try marks(of: recording).map { .mark(content: $0) }
-        for var entry in try exports(of: recording) {
+        entries += try queries.gaps(of: recording).map { .gap(content: $0) }
+        entries += try queries.marks(of: recording).map { .mark(content: $0) }
+        for var entry in try queries.exports(of: recording) {
             entry.pass = try entry.pass.map { try number(ofPass: $0, in: recording) }
             entries.append(.exported(content: entry))
         }

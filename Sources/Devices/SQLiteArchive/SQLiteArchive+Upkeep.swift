@@ -2,11 +2,6 @@ import Core
 import Platform
 
 extension SQLiteArchive {
-    /// Reads the whole database for damage.
-    ///
-    /// - Throws: `DeviceError` with `damaged`.
-    package func check() throws { try Migrations.check(connection, path: "\(journal.root)/../archive.sqlite") }
-
     package func markMissing(recording: Int, _ isMissing: Bool) throws {
         let changed = try connection.run(
             "UPDATE recording SET state = ?2 WHERE id = ?1", .integer(recording),
@@ -20,7 +15,7 @@ extension SQLiteArchive {
             SELECT id, monotonic_ns FROM recording
             WHERE clock = 'unverified' AND boot_id = ? AND monotonic_ns IS NOT NULL ORDER BY id
             """, [.text(boot)]
-        ) { BootedStart(recording: $0.integer(0), nanoseconds: Int64($0.integer(1))) }
+        ) { BootedStart(recording: $0.integer(0), nanoseconds: $0.long(1)) }
     }
 
     package func redate(recording: Int, startedAt: Double) throws {
@@ -31,34 +26,59 @@ extension SQLiteArchive {
         }
     }
 
-    package func delete(recordings: [Int]) throws {
-        try connection.transaction {
-            for recording in recordings {
-                let gone = try connection.run("DELETE FROM recording WHERE id = ?", .integer(recording))
-                guard gone > 0 else { continue }
-                try connection.run(
-                    "INSERT INTO erasure (recording, erased_at) VALUES (?, ?)", .integer(recording),
-                    .real(MonotonicClock.wallSeconds))
-            }
+    package func delete(recordings: [Int]) async throws {
+        erasing.formUnion(recordings)
+        defer { erasing.subtract(recordings) }
+        for recording in recordings { try await delete(recording) }
+        // The index keeps deleted words until its parts are merged; in steps, between which what is recorded goes first.
+        try connection.execute("INSERT INTO segment_text (segment_text, rank) VALUES ('merge', -\(Self.mergedPages))")
+        while true {
+            let before = connection.changes
+            try connection.execute(
+                "INSERT INTO segment_text (segment_text, rank) VALUES ('merge', \(Self.mergedPages))")
+            // As SQLite tells that nothing was left to merge.
+            if connection.changes - before < 2 { break }
+            await Task.yield()
         }
-        // The index keeps deleted words until its parts are merged, and the log keeps old pages until it is cut. Also
-        // where no row is left: an erasure that was interrupted ends here.
-        try connection.execute("INSERT INTO segment_text (segment_text) VALUES ('optimize')")
+        // The log keeps old pages until it is cut. Also where no row is left: an erasure that was interrupted ends here.
+        try await readers.pausing { try await self.emptyLog() }
+    }
+
+    /// Pages of the index that are merged at once, some milliseconds' work.
+    private static let mergedPages = 64
+    /// Segments that are erased at once.
+    private static let erasedSegments = 200
+
+    /// Erases one recording; what a kill interrupts is completed with the erasure of its folder.
+    private func delete(_ recording: Int) async throws {
+        while true {
+            let gone = try connection.transaction {
+                try connection.run(
+                    """
+                    DELETE FROM segment WHERE id IN (
+                        SELECT segment.id FROM segment JOIN pass ON pass.id = segment.pass
+                        WHERE pass.recording = ? LIMIT \(Self.erasedSegments))
+                    """, .integer(recording))
+            }
+            if gone < Self.erasedSegments { break }
+            await Task.yield()
+        }
+        try connection.transaction {
+            let gone = try connection.run("DELETE FROM recording WHERE id = ?", .integer(recording))
+            guard gone > 0 else { return }
+            try connection.run(
+                "INSERT INTO erasure (recording, erased_at) VALUES (?, ?)", .integer(recording),
+                .real(MonotonicClock.wallSeconds))
+        }
+    }
+
+    private func emptyLog() throws {
         let blocked = try connection.rows("PRAGMA wal_checkpoint(TRUNCATE)") { $0.integer(0) }
         guard blocked == [0] else {
             throw DeviceError(
                 .busy, "PRAGMA wal_checkpoint",
                 "the archive's log could not be emptied, so erased text may still be in it; delete again")
         }
-    }
-
-    package func exports(to volume: String) throws -> [ExportEntry] {
-        try connection.rows(Self.exports + " WHERE volume = ? ORDER BY id", [.text(volume)], read: exportEntry)
-    }
-
-    package func exports(of recording: Int) throws -> [ExportEntry] {
-        try connection.rows(
-            Self.exports + " WHERE recording = ? ORDER BY id", [.integer(recording)], read: exportEntry)
     }
 
     package func add(_ entry: ExportEntry) throws {
@@ -69,12 +89,4 @@ extension SQLiteArchive {
             return 1
         }
     }
-
-    private static let exports = "SELECT recording, pass, volume, folder, manifest, exported_at FROM export"
-}
-
-private func exportEntry(_ row: Row) -> ExportEntry {
-    ExportEntry(
-        recording: row.integer(0), pass: row.isNull(1) ? nil : row.integer(1), volume: row.text(2),
-        folder: row.text(3), manifest: row.text(4), exportedAt: row.real(5))
 }

@@ -8,9 +8,12 @@ import Platform
 package actor SQLiteArchive: ArchiveUpkeep {
     private let queue = ArchiveQueue()
     let connection: Connection
+    let readers: ArchiveReaders
     let journal: Journal
     /// The highest number that a folder had when it was looked; nil before.
     var highestFolder: Int?
+    /// Recordings that are being erased, step by step: nothing more is entered for them.
+    var erasing: Set<Int> = []
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         // Safety: the actor owns the queue.
@@ -30,6 +33,7 @@ package actor SQLiteArchive: ArchiveUpkeep {
         do { connection = try Self.connect(path, isChecked: isChecked) } catch let error as DeviceError {
             throw DatabaseHeader.explain(error, path: path)
         }
+        readers = ArchiveReaders(beside: LentConnection(connection))
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         journal = Journal(root: "\(folder)/recordings")
     }
@@ -173,6 +177,7 @@ package actor SQLiteArchive: ArchiveUpkeep {
 
     /// Puts lines into the journal, before the transaction commits: what is committed is in both.
     private func keep(_ entries: [JournalEntry], recording: Int) throws {
+        if erasing.contains(recording) { throw unknown(recording: recording) }
         var isFirst = false
         if case .began = entries.first { isFirst = true }
         let told = try connection.rows("SELECT journal_bytes FROM recording WHERE id = ?", [.integer(recording)]) {

@@ -1,7 +1,7 @@
 /// What a person typed, as a query of the full-text index.
 ///
 /// Every word is quoted, so nothing in it is syntax. All must occur; the last may be the start of a word, since it may
-/// still be being typed.
+/// still be being typed, but not a single Latin letter or digit, which half of all words begin with.
 struct SearchQuery {
     /// In the syntax of FTS5, or nil where there is no word in it.
     let expression: String?
@@ -11,7 +11,9 @@ struct SearchQuery {
             .split { $0.properties.isWhitespace || $0.properties.generalCategory == .control }
             .filter { $0.contains(where: Self.isToken) }
             .map(Self.quoted)
-        expression = phrases.isEmpty ? nil : phrases.joined(separator: " ") + "*"
+        let last = words.unicodeScalars.reversed().drop { !Self.isToken($0) }.prefix { Self.isToken($0) }
+        let isBeginning = last.count > 1 || last.contains { !$0.isASCII }
+        expression = phrases.isEmpty ? nil : phrases.joined(separator: " ") + (isBeginning ? "*" : "")
     }
 
     /// A phrase of FTS5; a quote inside it is written twice.

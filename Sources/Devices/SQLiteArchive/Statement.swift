@@ -19,15 +19,23 @@ final class Statement {
 
     /// Runs it to its end, with `values` in its places, and gives each row to `row`.
     func run(with values: [SQLValue], row: (Row) -> Void) throws(DeviceError) {
+        // To the end even where one row is wanted: only the last step commits.
+        try run(with: values) { found in
+            row(found)
+            return true
+        }
+    }
+
+    /// Runs it with `values` in its places, and gives each row to `read` until that answers with false.
+    func run(with values: [SQLValue], while read: (Row) -> Bool) throws(DeviceError) {
         defer {
             sqlite3_reset(handle)
             sqlite3_clear_bindings(handle)
         }
         for (index, value) in values.enumerated() { try bind(value, at: Int32(index + 1)) }
-        // To the end even where one row is wanted: only the last step commits.
         while true {
             switch sqlite3_step(handle) {
-            case SQLITE_ROW: row(Row(handle))
+            case SQLITE_ROW: if !read(Row(handle)) { return }
             case SQLITE_DONE: return
             default: throw .sqlite("sqlite3_step", on: sqlite3_db_handle(handle))
             }
@@ -73,7 +81,11 @@ struct Row {
 
     fileprivate init(_ statement: OpaquePointer) { self.statement = statement }
 
-    func integer(_ column: Int32) -> Int { Int(sqlite3_column_int64(statement, column)) }
+    /// A number, or the furthest that can be counted on from: nobody has so many rows, segments or bytes.
+    func integer(_ column: Int32) -> Int { Int(min(max(long(column), -(1 << 53)), 1 << 53)) }
+
+    /// Any of 64 bits.
+    func long(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
 
     func position(_ column: Int32) -> SamplePosition { SamplePosition(sqlite3_column_int64(statement, column)) }
 

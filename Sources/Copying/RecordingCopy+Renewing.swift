@@ -1,0 +1,64 @@
+import Core
+import Digests
+import Platform
+
+extension RecordingCopy {
+    /// Replaces the texts of a copy whose sound is this recording's; returns what was proved, with the bytes of the texts.
+    ///
+    /// Everything is written beside and read back first; then each text takes its name, the manifest last. Where that is
+    /// interrupted, the manifest tells so, and the next copy goes beside.
+    ///
+    /// - Parameter manifest: the copy's own, as the ledger knows it.
+    /// - Returns: nil where the copy is not as its manifest tells, such as a text that a person has corrected: it then stays as it is.
+    func renewTexts(in folder: Folder, _ manifest: Manifest) throws(DeviceError) -> Proof? {
+        guard Set(manifest.digests.keys) == names else { return nil }
+        var peaks = Peaks(length: length.samples)
+        let sound = try readSource { samples in peaks.add(samples) }
+        var proof = Proof(manifest: manifest, bytes: 0, isDirect: true)
+        do throws(DeviceError) {
+            let (digest, _, isDirect) = try readBackAudio(in: folder, sound: sound)
+            guard digest == manifest.digests[settings.audioName] else { return nil }
+            proof.isDirect = isDirect
+            for format in settings.formats {
+                try check(format.fileName, manifest.digests[format.fileName], in: folder, &proof)
+            }
+        } catch {
+            if error.code == .damaged || error.code == .missing { return nil }
+            throw error
+        }
+        proof.bytes = 0
+        var texts: [(name: String, text: String)] = []
+        for format in settings.formats {
+            texts.append((format.fileName, try render(format, details(peaks: peaks.values))))
+        }
+        var digests = manifest.digests
+        for (name, text) in texts { digests[name] = Digest.of(text) }
+        proof.manifest = Manifest(digests)
+        texts.append((CopySettings.manifestName, proof.manifest.text))
+        do throws(DeviceError) {
+            try replace(texts, in: folder, &proof)
+        } catch {
+            for (name, _) in texts { try? folder.remove(Self.fresh(name)) }
+            throw error
+        }
+        return proof
+    }
+
+    private func replace(
+        _ texts: [(name: String, text: String)], in folder: Folder, _ proof: inout Proof
+    ) throws(DeviceError) {
+        for (name, text) in texts {
+            try folder.remove(Self.fresh(name))
+            try write(text, as: Self.fresh(name), in: folder)
+        }
+        try folder.sync()
+        try folder.syncFileSystem()
+        for (name, text) in texts { try check(Self.fresh(name), Digest.of(text), in: folder, &proof) }
+        for (name, _) in texts { try folder.rename(Self.fresh(name), replacing: name) }
+        try folder.sync()
+        try folder.syncFileSystem()
+    }
+
+    /// Under which name a new text waits for its own.
+    private static func fresh(_ name: String) -> String { "\(name).new" }
+}

@@ -1,0 +1,96 @@
+import Core
+import Glibc
+import Platform
+
+/// An archive that may be read, but not written: on a card that is mounted so, or of which one is a reader only.
+///
+/// It is read as it lies there. Where a power cut left a log beside it, of which SQLite reads nothing without writing, a copy of
+/// both is read instead.
+package actor ReadOnlyArchive: ArchiveReading {
+    private let connection: Connection
+
+    /// - Throws: `DeviceError` with `busy` where somebody writes it now, `denied` where it may not even be read,
+    ///   `unsupported` where another version wrote it.
+    package init(path: String) throws {
+        try Self.checkIsFree(path)
+        var status = stat()
+        if stat("\(path)-wal", &status) == 0, status.st_size > 0 {
+            connection = try Self.copied(path)
+        } else {
+            connection = try Connection(onlyReading: path)
+        }
+        try Migrations.checkVersion(of: connection, path: path)
+    }
+
+    package func recordings() throws -> [RecordingSummary] { try queries.recordings() }
+
+    package func transcript(of recording: Int) throws -> (RecordingSummary, Timeline)? {
+        try queries.transcript(of: recording)
+    }
+
+    package func shownPass(of recording: Int) throws -> PassSummary? { try queries.shownPass(of: recording) }
+
+    package func search(_ words: String, limit: Int) throws -> [SearchHit] {
+        try queries.search(words, limit: limit)
+    }
+
+    private var queries: ArchiveQueries { ArchiveQueries(connection: connection) }
+
+    /// Looks for the lock of whoever writes it; the bytes are those that SQLite locks.
+    private static func checkIsFree(_ path: String) throws(DeviceError) {
+        let file = try FileDescriptor(opening: path, O_RDONLY)
+        var lock = flock()
+        lock.l_type = Int16(F_RDLCK)
+        lock.l_whence = Int16(SEEK_SET)
+        lock.l_start = 0x4000_0000
+        lock.l_len = 512
+        if fcntl(file.number, F_GETLK, &lock) == 0, lock.l_type != Int16(F_UNLCK) {
+            throw DeviceError(
+                .busy, "fcntl",
+                "\(path): the appliance or another fieldscribe is using this archive, and you may only read it; join the "
+                    + "appliance's group (control.group), or wait until it is done")
+        }
+    }
+
+    /// Opens a copy of the database with its log taken in; the copy has no name any more when this returns.
+    private static func copied(_ path: String) throws -> Connection {
+        let folder = try temporaryFolder()
+        let copy = "\(folder)/archive.sqlite"
+        defer {
+            for suffix in ["", "-wal", "-journal"] { unlink(copy + suffix) }
+            rmdir(folder)
+        }
+        for suffix in ["", "-wal"] { try copyFile("\(path)\(suffix)", to: copy + suffix) }
+        try takeLog(into: copy)
+        return try Connection(onlyReading: copy)
+    }
+
+    // A function of its own: the database is closed, and its log taken in, when it has returned.
+    private static func takeLog(into path: String) throws {
+        let connection = try Connection(path: path)
+        try Migrations.apply(to: connection, path: path)
+        connection.keepsLog(false)
+        try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+
+    private static func temporaryFolder() throws(DeviceError) -> String {
+        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array("\(parent)/fieldscribe-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw .system("mkdtemp", on: parent, remedy: "set TMPDIR to a folder that can be written")
+        }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    private static func copyFile(_ path: String, to copy: String) throws(DeviceError) {
+        let source = try FileDescriptor(opening: path, O_RDONLY)
+        let target = try FileDescriptor(opening: copy, O_WRONLY | O_CREAT | O_EXCL)
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
+        defer { room.deallocate() }
+        var offset: Int64 = 0
+        while case let count = try source.read(into: room, at: offset), count > 0 {
+            try target.write(UnsafeRawBufferPointer(rebasing: room[..<count]), at: offset)
+            offset += Int64(count)
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import Core
+import Digests
+import Glibc
+import Platform
+
+/// What `transcribe` has written into a folder, so that what a person has changed since is told from it.
+///
+/// It is kept in the folder, in `.fieldscribe`, a line a file as `sha256sum` writes them.
+struct WrittenTexts {
+    private let folder: String
+    private var digests: [String: String] = [:]
+
+    private var list: String { "\(folder)/.fieldscribe" }
+
+    /// - Parameter folder: one that is there. A list that is none is as good as none: then nothing was written by us.
+    init(in folder: String) {
+        self.folder = folder
+        guard let bytes = try? beginning(ofFile: list, count: 16 << 20) else { return }
+        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
+            let parts = line.split(separator: " ", maxSplits: 1)
+            if parts.count == 2, parts[0].utf8.count == 64 {
+                digests[String(parts[1].drop { $0 == " " })] = String(parts[0])
+            }
+        }
+    }
+
+    /// Whether a file of that name is not what was last written there.
+    func isForeign(_ name: String) -> Bool {
+        let path = "\(folder)/\(name)"
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return false }
+        guard status.st_mode & S_IFMT == S_IFREG, let known = digests[name], let bytes = try? content(ofFile: path)
+        else { return true }
+        return Digest.of(bytes) != known
+    }
+
+    /// Writes a file, and remembers what it was.
+    mutating func write(_ text: String, as name: String) throws {
+        try durableReplace(path: "\(folder)/\(name)", with: Array(text.utf8))
+        digests[name] = Digest.of(text)
+        let lines = digests.sorted { $0.key < $1.key }.map { "\($0.value)  \($0.key)\n" }
+        try durableReplace(path: list, with: lines.joined())
+    }
+}

@@ -1,0 +1,48 @@
+import Core
+import Glibc
+import Platform
+import SQLiteArchive
+
+/// Many short recordings to a stick, and once more with nothing new.
+struct CopiesBenchmark {
+    let workshop: Workshop
+    /// A folder on what stands for the stick.
+    let target: String
+    let count: Int
+
+    func run() throws {
+        let storage = "\(workshop.folder)/copies-\(getpid())"
+        let stick = "\(target)/stick-\(getpid())"
+        defer { _ = try? MeasuredProcess(["rm", "-rf", storage, stick]) }
+        try makeFolder(stick)
+        try record(into: storage)
+        let configuration = "\(workshop.folder)/copies.conf"
+        try durableReplace(path: configuration, with: "[export]\naudio = wav\n")
+        var table = Table("\(count) recordings", "s")
+        for what in ["copied", "nothing new", "nothing new, once more"] {
+            let cost = try MeasuredProcess([
+                workshop.fieldscribe, "export", "--to", stick, "--directory", storage, "--config", configuration,
+            ])
+            guard cost.status == 0 else { throw DeviceError(.failed, "benchmark", "\(stick): cannot be copied to") }
+            table.add([what, shown(cost.wallSeconds, 1)])
+        }
+        print(table.markdown)
+    }
+
+    /// One is recorded, the others are made like it.
+    private func record(into storage: String) throws {
+        let one = try MeasuredProcess([
+            workshop.fieldscribe, "record", "--audio-only", "--seconds", "1", "--microphone", "tone:440", "--directory",
+            storage,
+        ])
+        guard one.status == 0 else { throw DeviceError(.failed, "benchmark", "\(storage): cannot be recorded to") }
+        let script = """
+            cd '\(storage)/recordings' && for i in $(seq 2 \(count)); do
+                n=$(printf %06d "$i"); mkdir -p "$n"; ln -f 000001/audio.wav "$n/audio.wav"; done
+            """
+        guard try MeasuredProcess(["sh", "-c", script]).status == 0 else {
+            throw DeviceError(.failed, "benchmark", "\(storage): cannot be filled")
+        }
+        try CopiesArchive.fill("\(storage)/archive.sqlite", count: count)
+    }
+}

@@ -1,0 +1,203 @@
+import CSQLite
+import Core
+import FoundationEssentials
+import Glibc
+import Platform
+import SQLiteArchive
+import Synchronization
+import TestKit
+
+/// A large archive: how soon searches answer, and how soon a press is on the disk while others search and verify.
+struct SearchBenchmark {
+    private struct Answer: Decodable {
+        struct Hit: Decodable { var recording: Int }
+
+        struct Recording: Decodable { var id: Int }
+
+        var hits: [Hit]?
+        var recordings: [Recording]?
+        var recording: Int?
+    }
+
+    private static let rounds = 50
+    private static let queries = ["the", "th", "the of", "word77", "the word4321", "w", "don't", "zebra"]
+
+    let workshop: Workshop
+    /// Where the archive lies: a folder on the card that is measured.
+    let target: String
+    let segments: Int
+    let recordings: Int
+
+    func run() throws {
+        let storage = "\(target)/search-\(getpid())"
+        let socket = "\(workshop.folder)/search-\(getpid()).sock"
+        defer { _ = try? MeasuredProcess(["rm", "-rf", storage]) }
+        let began = Self.now
+        try makeFolder(storage)
+        try fill("\(storage)/archive.sqlite")
+        print("made \(segments) segments in \(recordings) recordings: \(shown(Self.now - began, 0)) s\n")
+        sync()
+        let started = Self.now
+        let appliance = try start(storage: storage, socket: socket)
+        defer { withExtendedLifetime(appliance.id) {} }
+        try waitForAnswer(socket)
+        print("start to the first answer: \(shown(Self.now - started, 2)) s\n")
+        sleep(2)
+        var table = Table("\(segments) segments, \(recordings) recordings", "first, s", "then, s", "places")
+        for query in Self.queries {
+            var seconds: [Double] = []
+            var places = 0
+            for _ in 0..<4 {
+                let asked = Self.now
+                let line = #"{"command":"search","words":"\#(query)","limit":50}"#
+                places = try ask(socket, line).hits?.count ?? -1
+                seconds.append(Self.now - asked)
+            }
+            table.add([
+                "search \(query)", shown(seconds[0], 3), shown(seconds.dropFirst().max() ?? 0, 3), "\(places)",
+            ])
+        }
+        let asked = Self.now
+        let count = try ask(socket, #"{"command":"list"}"#).recordings?.count ?? -1
+        table.add(["list", shown(Self.now - asked, 3), "", "\(count)"])
+        print(table.markdown)
+        var latencies = Table("start to the first sample on its way to the disk", "median, ms", "longest, ms")
+        add("nobody asks", try presses(socket), to: &latencies)
+        let busy = Crowd(socket)
+        busy.begin()
+        sleep(1)
+        add("three search, one verifies", try presses(socket), to: &latencies)
+        print(latencies.markdown)
+        print("meanwhile \(busy.end()) answers\n")
+        kill(appliance.id, SIGTERM)
+        var rest = [UInt8](repeating: 0, count: 4_096)
+        while try rest.withUnsafeMutableBytes({ try appliance.read(into: $0, timeoutSeconds: 60) }) > 0 {}
+    }
+
+    /// So many starts, each answered once its first sample was written, and a stop behind each; in milliseconds.
+    private func presses(_ socket: String) throws -> [Double] {
+        try (0..<Self.rounds).map { _ in
+            let pressed = Self.now
+            guard try ask(socket, #"{"command":"start"}"#).recording != nil else {
+                throw DeviceError(.failed, "benchmark", "the appliance does not start")
+            }
+            let answered = Self.now
+            usleep(100_000)
+            _ = try ask(socket, #"{"command":"stop"}"#)
+            return 1_000 * (answered - pressed)
+        }
+    }
+
+    private func add(_ what: String, _ times: [Double], to table: inout Table) {
+        let sorted = times.sorted()
+        table.add([what, shown(sorted[sorted.count / 2], 0), shown(sorted[sorted.count - 1], 0)])
+    }
+
+    /// Makes the archive with ours, and fills it past it: to commit so many segments would take a night.
+    private func fill(_ path: String) throws {
+        do { _ = try SQLiteArchive(path: path) }
+        var opened: OpaquePointer?
+        guard sqlite3_open(path, &opened) == SQLITE_OK, let database = opened else {
+            throw DeviceError(.failed, "sqlite3_open", "\(path): cannot be opened")
+        }
+        defer { sqlite3_close(database) }
+        let each = max(1, segments / max(1, recordings))
+        // One word in two is one of ten, the others become rarer as they do in a language.
+        let sql = """
+            PRAGMA synchronous = OFF; PRAGMA cache_size = -400000; BEGIN;
+            CREATE TEMP TABLE common (id INTEGER PRIMARY KEY, word TEXT);
+            INSERT INTO common VALUES (0, 'the'), (1, 'of'), (2, 'and'), (3, 'to'), (4, 'in'), (5, 'that'), (6, 'it'),
+                (7, 'was'), (8, 'the'), (9, 'don''t');
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(recordings))
+            INSERT INTO recording (id, started_at, clock, microphone, length_samples, transcribed_samples, stop_reason, state)
+            SELECT i, 1.7e9 + i * 100, 'synchronized', 'm', \(each * 80_000), \(each * 80_000), 'button', 'missing' FROM n;
+            INSERT INTO pass (id, recording, engine, version, model, profile, complete)
+            SELECT id, id, 'e', '1', 'm', 'live', 1 FROM recording;
+            WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < \(each * recordings - 1))
+            INSERT INTO segment (pass, number, start_sample, end_sample, text, ended_by)
+            SELECT i / \(each) + 1, i % \(each) + 1, i % \(each) * 80000, i % \(each) * 80000 + 70000,
+                (SELECT word FROM common WHERE id = abs(random() + i) % 10) || ' word' || (abs(random() + i) % 20000) || ' '
+                || (SELECT word FROM common WHERE id = abs(random() + i) % 10) || ' word' || (abs(random() + i) % 200) || ' '
+                || (SELECT word FROM common WHERE id = abs(random() + i) % 10) || ' word' || (abs(random() + i) % 2000) || ' '
+                || (SELECT word FROM common WHERE id = abs(random() + i) % 10) || ' word' || (abs(random() + i) % 20000),
+                'silence'
+            FROM n;
+            COMMIT;
+            """
+        guard sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK else {
+            throw DeviceError(.failed, "sqlite3_exec", "\(path): \(String(cString: sqlite3_errmsg(database)))")
+        }
+    }
+
+    private func start(storage: String, socket: String) throws -> ChildProcess {
+        let configuration = "\(workshop.folder)/search.conf"
+        try durableReplace(
+            path: configuration,
+            with: """
+                [capture]
+                device = tone:440
+                [panel]
+                button = sim:
+                lamp = sim:
+                [storage]
+                directory = \(storage)
+                [control]
+                socket = \(socket)
+
+                """)
+        return try ChildProcess(
+            "/bin/sh",
+            arguments: ["-c", "exec '\(workshop.fieldscribe)' run --config '\(configuration)' 2>/dev/null"])
+    }
+
+    private func waitForAnswer(_ socket: String) throws {
+        for _ in 0..<30_000 {
+            if (try? ask(socket, #"{"command":"status"}"#)) != nil { return }
+            usleep(10_000)
+        }
+        throw DeviceError(.failed, "benchmark", "the appliance does not answer; run fieldscribe run by hand")
+    }
+
+    private func ask(_ socket: String, _ line: String) throws -> Answer {
+        guard let line = SocketClient(socket)?.ask(line) else {
+            throw DeviceError(.failed, "benchmark", "the appliance does not answer any more")
+        }
+        return try JSONDecoder().decode(Answer.self, from: Data(line.utf8))
+    }
+
+    private static var now: Double { Double(MonotonicClock.nanoseconds) / 1e9 }
+}
+
+/// Clients that ask as fast as they are answered.
+private final class Crowd: Sendable {
+    private let socket: String
+    private let hasEnded = Atomic(false)
+    private let answers = Atomic<Int>(0)
+    private let running = Atomic<Int>(0)
+
+    init(_ socket: String) { self.socket = socket }
+
+    func begin() {
+        let search = #"{"command":"search","words":"the","limit":50}"#
+        for line in [search, search, search, #"{"command":"verify"}"#] {
+            running.wrappingAdd(1, ordering: .relaxed)
+            Task.detached { [self] in
+                _ = try? await onThread(named: "client") {
+                    while !self.hasEnded.load(ordering: .relaxed) {
+                        if SocketClient(self.socket)?.ask(line) != nil {
+                            self.answers.wrappingAdd(1, ordering: .relaxed)
+                        }
+                    }
+                }
+                running.wrappingSubtract(1, ordering: .relaxed)
+            }
+        }
+    }
+
+    /// How many were answered.
+    func end() -> Int {
+        hasEnded.store(true, ordering: .relaxed)
+        while running.load(ordering: .relaxed) > 0 { usleep(10_000) }
+        return answers.load(ordering: .relaxed)
+    }
+}

@@ -1,0 +1,131 @@
+import Core
+import FoundationEssentials
+import Glibc
+import TestKit
+import Testing
+
+@testable import fieldscribe
+
+/// What a person meets in a day of work with files.
+@Suite("A day of use", .serialized) struct DayOfUseTests {
+    private static let hasFFmpeg = access("/usr/bin/ffmpeg", X_OK) == 0
+
+    /// Runs the executable with another PATH.
+    private func run(path: String, _ words: [String], in folder: TemporaryFolder) throws -> Fieldscribe.Ending {
+        let program = try Fieldscribe.executable()
+        return try Fieldscribe(program: "/usr/bin/env", ["PATH=\(path)", program] + words, in: folder).wait()
+    }
+
+    @Test(
+        "A text that a person has corrected is overwritten only where that is asked for; what is as it was written is")
+    func corrected() throws {
+        let folder = TemporaryFolder()
+        let texts = folder.file("texts")
+        let words = ["transcribe", "--output", texts, Speech.all[4]]
+        #expect(try Fieldscribe(words, in: folder).wait().status == 0)
+        // What is as it was written is written again.
+        #expect(try Fieldscribe(words, in: folder).wait().status == 0)
+        let name = try #require(
+            try FileManager.default.contentsOfDirectory(atPath: texts).first { $0.hasSuffix(".txt") })
+        let path = "\(texts)/\(name)"
+        try Data("corrected\n".utf8).write(to: URL(filePath: path))
+        let refused = try Fieldscribe(words, in: folder).wait()
+        #expect(refused.status == 1 && refused.errors.count == 1, "\(refused.errors)")
+        #expect(refused.errors.first?.contains(path) == true && refused.errors.first?.contains("--force") == true)
+        #expect(try Fieldscribe.text(path) == "corrected\n")
+        #expect(try Fieldscribe(words + ["--force"], in: folder).wait().status == 0)
+        #expect(try Fieldscribe.text(path) != "corrected\n")
+        // Neither is anything written through a link.
+        unlink(path)
+        #expect(symlink(folder.file("elsewhere"), path) == 0)
+        #expect(try Fieldscribe(words, in: folder).wait().status == 1)
+        #expect(access(folder.file("elsewhere"), F_OK) != 0)
+    }
+
+    @Test("Each of several texts on standard output has its file's name over it, JSON has it inside")
+    func heads() throws {
+        let folder = TemporaryFolder()
+        let ending = try Fieldscribe.run("transcribe", Speech.all[4], Speech.all[1], in: folder)
+        let heads = ending.output.split(separator: "\n").filter { $0.hasPrefix("==> ") }
+        #expect(heads == [Speech.all[4], Speech.all[1]].map { "==> \($0) <==" })
+        let json = try Fieldscribe.run("transcribe", "--format", "json", Speech.all[4], Speech.all[1], in: folder)
+        #expect(!json.output.contains("==>"))
+    }
+
+    @Test("The progress counts the files that are done")
+    func progress() {
+        let bar = ProgressBar(files: 3, isShown: false)
+        var files = [0: ProgressBar.File(length: SamplePosition(16_000)), 1: ProgressBar.File(), 2: ProgressBar.File()]
+        #expect(bar.line(files, seconds: 1).contains("0 of 3 files"))
+        files[1]?.hasEnded = true
+        #expect(bar.line(files, seconds: 1).contains("1 of 3 files"))
+    }
+
+    @Test("While it records a terminal shows for how long, how loud, and how to stop; then what is said")
+    func status() {
+        var line = StatusLine()
+        line.began = 0
+        line.level = -30
+        #expect(line.text(at: 65_000_000_000, width: 80).hasPrefix("01:05  [######......]  "))
+        #expect(line.text(at: 65_000_000_000, width: 80).contains("Ctrl-C stops"))
+        line.partial = "one two \u{1B}[2J three"
+        let said = line.text(at: 65_000_000_000, width: 80)
+        #expect(said.contains("one two [2J three") && !said.contains("Ctrl-C"))
+        line.level = .nan
+        #expect(line.text(at: .max, width: 1).contains("[............]"))
+    }
+
+    @Test("How far the text has come is said by list, show and page; what was not read is no silence")
+    func unwritten() throws {
+        let folder = TemporaryFolder()
+        let storage = folder.file("storage")
+        let recorded = try Fieldscribe.run(
+            "record", "--audio-only", "--microphone", "file+fast:\(Speech.all[4])", "--directory", storage, in: folder)
+        #expect(recorded.status == 0, "\(recorded.errors)")
+        let list = try Fieldscribe.run("list", "--directory", storage, in: folder)
+        #expect(list.output.contains("not written down yet"), "\(list.output)")
+        let text = try Fieldscribe.run("show", "1", "--directory", storage, in: folder)
+        #expect(text.output.contains("[not written down yet: 0:0"), "\(text.output)")
+        let page = try Fieldscribe.run("show", "1", "--format", "html", "--directory", storage, in: folder)
+        #expect(page.output.contains("not written down yet") && !page.output.contains("Nobody said anything"))
+        #expect(page.errors.contains { $0.contains("not written down yet") }, "\(page.errors)")
+        let json = try Fieldscribe.run("show", "1", "--format", "json", "--directory", storage, in: folder)
+        #expect(json.output.contains("\"writtenUpTo\":0"), "\(json.output)")
+        let stick = folder.file("stick")
+        try FileManager.default.createDirectory(atPath: stick, withIntermediateDirectories: true)
+        #expect(try Fieldscribe.run("export", "--to", stick, "--directory", storage, in: folder).status == 0)
+        let result = try Fieldscribe.text("\(stick)/Fieldscribe/RESULT.txt")
+        #expect(result.contains("; not written down yet") && result.contains("NOT EVERYTHING IS WRITTEN DOWN YET"))
+        // Once it is written down nobody says so any more.
+        #expect(try Fieldscribe.run("recover", "--directory", storage, in: folder).status == 0)
+        let whole = try Fieldscribe.run("list", "--directory", storage, in: folder)
+        #expect(whole.status == 0 && !whole.output.contains("written down"), "\(whole.output)")
+        #expect(try !Fieldscribe.run("show", "1", "--directory", storage, in: folder).output.contains("written down"))
+    }
+
+    @Test(
+        "What telephones and browsers record is read through ffmpeg", .enabled(if: hasFFmpeg),
+        arguments: ["m4a", "mp4", "mov", "webm"])
+    func telephone(ending: String) throws {
+        let folder = TemporaryFolder()
+        let path = folder.file("a talk\n.\(ending)")
+        try Fieldscribe.tool(
+            "ffmpeg", "-loglevel", "error", "-i", Speech.all[4], "-c:a", ending == "webm" ? "libopus" : "aac", path,
+            in: folder)
+        let read = try Fieldscribe.run("transcribe", path, in: folder)
+        #expect(read.status == 0 && read.output.contains("amiable"), "\(read.output) \(read.errors)")
+        let piped = try Fieldscribe.run("transcribe", "-", in: folder, input: path)
+        #expect(piped.status == 0 && piped.output == read.output, "\(piped.errors)")
+        let without = try run(path: "/nonexistent", ["transcribe", path], in: folder)
+        #expect(without.status == 1, "\(without.errors)")
+        #expect(without.errors.joined().contains("apt install ffmpeg"), "\(without.errors)")
+        // What only begins like it is said to be damaged.
+        let broken = folder.file("broken.\(ending)")
+        let bytes = try Data(contentsOf: URL(filePath: path))
+        try Data(bytes.prefix(300) + Data(repeating: 7, count: 5_000)).write(to: URL(filePath: broken))
+        let refused = try Fieldscribe.run("transcribe", broken, in: folder)
+        #expect(
+            refused.status == 4 && refused.errors.count == 1 && refused.errors[0].contains("broken"),
+            "\(refused.errors)")
+    }
+}

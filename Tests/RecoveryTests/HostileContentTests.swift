@@ -1,0 +1,152 @@
+import Appliance
+import Core
+import Exporting
+import FoundationEssentials
+import Glibc
+import Recording
+import TestKit
+import Testing
+
+@testable import SQLiteArchive
+
+/// What somebody may have written into the files of an archive: a start, and everything that is shown of it, goes on.
+@Suite("Hostile content") struct HostileContentTests {
+    private static let begun =
+        #"{"began":{"clock":"synchronized","microphone":"m","monotonic":-9223372036854775808,"startedAt":1000}}"#
+
+    private static func segment(_ range: String, word: String, voice: String = "null") -> String {
+        #"{"segment":{"content":{"alternatives":[],"endedBy":"silence","id":1,"range":"# + range
+            + #","voice":"# + voice + #","words":[{"confidence":"nan","range":"# + word
+            + #","text":"kept"}]},"pass":1}}"#
+    }
+
+    private static let widest = #"{"end":9223372036854775807,"start":-9223372036854775808}"#
+    private static let inverted = #"{"end":-9223372036854775808,"start":9223372036854775807}"#
+
+    /// Lines of a journal that are as they should be but for their content.
+    static let journals: [[String]] = [
+        [begun, segment(widest, word: inverted)],
+        [begun, segment(inverted, word: widest)],
+        [
+            begun,
+            segment(
+                #"{"start":0,"end":8000}"#, word: inverted,
+                voice: #"{"pitch":1e19,"jitter":-1e300,"shimmer":1e300,"voicing":1e19}"#),
+        ],
+        [begun, #"{"gap":{"content":{"cause":"disk","range":"# + widest + "}}}"],
+        [begun, #"{"gap":{"content":{"cause":"disk","range":"# + inverted + "}}}"],
+        [begun, #"{"mark":{"content":{"position":9223372036854775807,"text":"far"}}}"#],
+        [begun, #"{"ended":{"length":9223372036854775807,"reason":"button"}}"#],
+        [begun.replacing("1000}", with: #""nan"}"#)], [begun.replacing("1000}", with: "1e300}")],
+        [begun.replacing("1000}", with: "-1e300}")], [begun, #"{"dated":{"startedAt":"nan"}}"#],
+        [
+            begun,
+            #"{"exported":{"content":{"exportedAt":"nan","folder":"f","manifest":"m","recording":1,"volume":"v"}}}"#,
+        ],
+        [
+            begun,
+            segment(#"{"start":0,"end":8000}"#, word: widest).replacing(#""id":1"#, with: #""id":9223372036854775807"#),
+        ],
+    ]
+
+    private func look(at storage: Storage, from comment: Comment) async throws {
+        let opened = try await Recovery.open(storage.configuration, depth: .everything)
+        let archive = opened.archive
+        _ = try await Verification(storage: storage.folder.path, archive: archive).run([])
+        for recording in try await archive.recordings() {
+            let (summary, timeline) = try #require(try await archive.transcript(of: recording.id), comment)
+            #expect(summary.startedAt == summary.startedAt.asWallTime, comment)
+            for format in TranscriptFormat.allCases { _ = try format.render(timeline) }
+            _ = Doubt.worst(10, of: timeline.segments)
+        }
+        try await ClockCorrection.apply(to: archive, boot: "a-boot", isSynchronized: true)
+        // It records, and writes down behind what is there.
+        let id = try await archive.beginRecording(startedAt: 1, clock: .synchronized, microphone: "m")
+        let pass = try await archive.beginPass(recording: id, engine: engine, profile: "live")
+        try await archive.commit([RecoveryTests.segment(1, "more")], adaptation: nil, pass: pass, recording: id)
+        #expect(try await archive.search("more", limit: 1).map(\.recording) == [id], comment)
+    }
+
+    @Test(
+        "a journal whose lines are nonsense with a valid checksum stops no start, no showing and no verifying",
+        arguments: journals.indices)
+    func journal(index: Int) async throws {
+        let storage = Storage()
+        try await storage.record([.samples(numbered(16_000))], in: storage.archive())
+        for suffix in ["", "-wal"] { unlink(storage.configuration.archivePath + suffix) }
+        let lines = Self.journals[index].flatMap { Array(CRC32.text(of: $0.utf8).utf8) + Array(" \($0)\n".utf8) }
+        try Data(lines).write(to: URL(filePath: "\(storage.folder.path)/recordings/000001/journal.jsonl"))
+        try await look(at: storage, from: "\(Self.journals[index])")
+    }
+
+    static let rows = [
+        "UPDATE recording SET started_at = 9e999",
+        "UPDATE recording SET started_at = -1e300, monotonic_ns = 1 << 63, boot_id = 'a-boot', clock = 'unverified'",
+        "UPDATE recording SET length_samples = 9223372036854775807, transcribed_samples = -9223372036854775808",
+        "UPDATE recording SET journal_bytes = 9223372036854775807",
+        "UPDATE recording SET clock = 'x', stop_reason = 'x', state = 'x', microphone = char(0, 27)",
+        "INSERT INTO gap (recording, start_sample, end_sample, cause) VALUES (1, -9223372036854775808, 9223372036854775807, 'x')",
+        "INSERT INTO mark (recording, sample, text) VALUES (1, -9223372036854775808, char(27) || '[2J')",
+        """
+        INSERT INTO segment (pass, number, start_sample, end_sample, text, ended_by, pitch, jitter, shimmer, voicing,
+            final_lowering)
+        VALUES (1, 9223372036854775807, 9223372036854775806, 9223372036854775807, 'far', 'x', 1e19, -1e300, 9e999, 1e19, -9e999)
+        """,
+        "INSERT INTO word (segment, number, start_sample, end_sample, text, confidence) VALUES (1, -9223372036854775808, -9223372036854775808, 9223372036854775807, 'w', -9e999)",
+        "INSERT INTO alternative (segment, number, text, confidence) VALUES (1, 9223372036854775807, 'a', 1e308)",
+        "INSERT INTO export (recording, pass, volume, folder, manifest, exported_at) VALUES (1, 9223372036854775807, '', '', '', 9e999)",
+    ]
+
+    @Test("a row that holds nonsense stops no start, no showing and no verifying", arguments: rows.indices)
+    func row(index: Int) async throws {
+        let storage = Storage()
+        try await storage.record([.samples(numbered(16_000))], words: ["one", "two"], in: storage.archive())
+        try alter(storage) { try $0.execute(Self.rows[index]) }
+        try await look(at: storage, from: "\(Self.rows[index])")
+    }
+
+    /// Changes the database by hand; it is closed again when this returns.
+    private func alter(_ storage: Storage, _ body: (Connection) throws -> Void) throws {
+        try body(Connection(path: storage.configuration.archivePath))
+    }
+
+    @Test(
+        "a header that tells of more than a file can hold is corrected by the file's length",
+        arguments: [UInt64(1) << 63 - 1, 1 << 63 - 512, .max, 1 << 62])
+    func longHeader(bytes: UInt64) async throws {
+        let storage = Storage()
+        try await storage.record([.samples(numbered(16_000))], isClosed: false, in: storage.archive())
+        let path = storage.audio(1)
+        try change(path) { content in
+            // RF64: the length of the samples is in ds64, which lies where JUNK was.
+            content.replaceSubrange(0..<4, with: Array("RF64".utf8))
+            content.replaceSubrange(12..<16, with: Array("ds64".utf8))
+            for byte in 0..<8 { content[28 + byte] = UInt8(truncatingIfNeeded: bytes >> UInt64(8 * byte)) }
+            content.replaceSubrange(508..<512, with: [0xFF, 0xFF, 0xFF, 0xFF])
+            // As long as whole blocks: there the file system may have put zeros.
+            content += [UInt8](repeating: 0, count: 4_096 - content.count % 4_096)
+        }
+        #expect(
+            try RecordingVerification(
+                path: path, gaps: [Gap(SampleRange(SamplePosition(.min), SamplePosition(.max)), cause: .disk)]
+            ).length > .zero)
+        try await storage.recover()
+        let verification = try RecordingVerification(path: path, gaps: [])
+        #expect(verification.claimed == verification.length && verification.length >= SamplePosition(16_000))
+    }
+
+    @Test("positions are within a hundred years, ranges are never inverted, shares and voices are what they are called")
+    func types() throws {
+        let far = SamplePosition(.max)
+        #expect(far + 1 == far && far + .max == far && SamplePosition(.min) - .max == SamplePosition(.min))
+        #expect(far - SamplePosition(.min) == 2 * SamplePosition.furthest)
+        #expect(SamplePosition(seconds: .nan) == .zero && SamplePosition(seconds: 1e300) == far)
+        let range = try JSONDecoder().decode(SampleRange.self, from: Data(Self.inverted.utf8))
+        #expect(range.isEmpty && range.start == far)
+        #expect(Word("w", range, confidence: .nan).confidence == 0 && Word("w", range, confidence: 7).confidence == 1)
+        let voice = VoiceAnalytics(pitch: 1e19, jitter: .nan, shimmer: -1, voicing: .infinity, finalLowering: .nan)
+        #expect([voice.pitch, voice.jitter, voice.shimmer, voice.voicing] == [8_000, 0, 0, 0])
+        #expect(voice.finalLowering == nil)
+        #expect(Int(nearest: .nan) == 0 && Int(nearest: 1e300) == .max && Int8(nearest: -1e3) == .min)
+    }
+}

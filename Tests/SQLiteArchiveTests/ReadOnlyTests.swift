@@ -1,0 +1,69 @@
+import Core
+import FoundationEssentials
+import Glibc
+import Testing
+
+@testable import SQLiteArchive
+
+@Suite("An archive that may only be read")
+struct ReadOnlyTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func fill() async throws {
+        let archive = try SQLiteArchive(path: folder.archive)
+        try await archive.record("kept as it is", "and found")
+    }
+
+    /// Names and contents of everything in the folder.
+    private func content() throws -> [String: Data] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        return Dictionary(
+            uniqueKeysWithValues: names.map {
+                ($0, (try? Data(contentsOf: URL(filePath: "\(folder.path)/\($0)"))) ?? Data())
+            })
+    }
+
+    @Test("it is listed, shown and searched, and nothing in its folder changes")
+    func read() async throws {
+        try await fill()
+        let before = try content()
+        let archive = try ReadOnlyArchive(path: folder.archive)
+        #expect(try await archive.recordings().map(\.id) == [1])
+        #expect(try await archive.transcript(of: 1)?.1.segments.map(\.text) == ["kept as it is", "and found"])
+        #expect(try await archive.search("found", limit: 5).map(\.excerpt) == ["and [found]"])
+        #expect(try await archive.shownPass(of: 1)?.lastSegment == 2)
+        #expect(try content() == before)
+    }
+
+    @Test("what a kill left in its log is read, too")
+    func log() async throws {
+        let owner = try SQLiteArchive(path: folder.archive)
+        try await owner.record("only in the log")
+        let card = try TemporaryFolder()
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: folder.archive + suffix, toPath: card.archive + suffix)
+        }
+        let archive = try ReadOnlyArchive(path: card.archive)
+        #expect(try await archive.search("log", limit: 5).map(\.text) == ["only in the log"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: card.path).count == 2)
+        try await owner.endRecording(1, length: SamplePosition(8_000), reason: .button)
+    }
+
+    @Test("one of another version, of another program, or that is none is refused with the reason")
+    func refused() async throws {
+        try await fill()
+        do {
+            let connection = try Connection(path: folder.archive)
+            try connection.execute("PRAGMA user_version = 2; PRAGMA wal_checkpoint(TRUNCATE)")
+            connection.keepsLog(false)
+        }
+        let older = await failure { _ = try ReadOnlyArchive(path: folder.archive) }
+        #expect(older?.code == .unsupported && older?.message.contains("another version") == true)
+        let letter = folder.path + "/100%?#.sqlite"
+        try Data("This is a letter, and it is long enough.".utf8).write(to: URL(filePath: letter))
+        #expect(await failure { _ = try ReadOnlyArchive(path: letter) }?.code == .damaged)
+        #expect(await failure { _ = try ReadOnlyArchive(path: folder.path + "/none") }?.code == .missing)
+    }
+}
