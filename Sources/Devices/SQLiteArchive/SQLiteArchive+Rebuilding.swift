@@ -153,7 +153,9 @@ extension SQLiteArchive {
         if isMissing, try !journal.hasFolder(recording) { return false }
         let (entries, damagedLines) = try journal.read(recording)
         // They differ where writes failed and a log brought back what was told to have failed: then both are believed.
-        guard try isMissing || damagedLines > 0 || queries.findings(in: journal, of: recording).differs else { return false }
+        guard try isMissing || damagedLines > 0 || queries.findings(in: journal, of: recording).differs else {
+            return false
+        }
         try restore(JournalRecord(entries), as: recording, journalBytes: try journal.size(of: recording))
         let bytes = try journal.write(try journalEntries(of: recording), recording: recording)
         try connection.run(
