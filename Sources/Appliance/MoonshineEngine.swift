@@ -87,7 +87,7 @@ package struct MoonshineEngine: EngineEntry {
         var cost = EngineCost()
         (cost.firstMegabytes, cost.furtherMegabytes, cost.aloneMegabytes) = (220, 90, 220)
         (cost.faster, cost.fasterRatio, cost.mostFasterRatio) = ("fast", 1.4, 2)
-        cost.finalRatio = 1
+        (cost.finalRatio, cost.finalReadsBetter) = (1, false)
         cost.smallBoardMegabytes = Self.smallMegabytes
         return cost
     }
