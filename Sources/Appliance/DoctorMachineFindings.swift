@@ -101,9 +101,11 @@ extension DoctorFacts {
     private func profileFinding(_ plan: DecodePlan) -> DoctorFinding {
         let recognizer = configuration.recognizer
         let when = plan.keepsPace == true ? "the text keeps up with speech" : "the text is written after the recording"
+        let isBest = plan.profile == "live" && !configuration.engine.cost(in: configuration).finalReadsBetter
+        let second = isBest ? "no second pass needed" : plan.secondPass ? "a second pass" : "no second pass"
         let words =
-            "suits this board: \(plan.workers) \(plan.workers == 1 ? "worker" : "workers"), "
-            + "\(plan.secondPass ? "a" : "no") second pass; \(when), with the profile \(plan.profile)"
+            "suits this board: \(plan.workers) \(plan.workers == 1 ? "worker" : "workers"), \(second); "
+            + "\(when), with the profile \(plan.profile)"
         var settings: [String] = []
         // Without a number there are as many as suit the board.
         if ![0, plan.workers].contains(recognizer.workers) { settings.append("workers = \(plan.workers)") }

@@ -45,10 +45,14 @@ extension Configuration {
         return MoonshineModel(path: folder).isThere ? PocketSphinxModel.debian : folder
     }
 
-    /// The model that Moonshine reads with: the one that `recognizer.model` names where it is of that form, else the usual one.
+    /// The model that Moonshine reads with: the one that `recognizer.model` names, else the usual one. With another engine or a
+    /// model of PocketSphinx in `recognizer.model`, that is the usual one, too.
     package var moonshineModel: MoonshineModel {
         let named = MoonshineModel(path: modelFolder(recognizer.model))
-        return named.isThere ? named : MoonshineModel(path: modelFolder(MoonshineModel.usual))
+        let isAskedFor = recognizer.engine == MoonshineEngine().name && recognizer.model != Recognizer().model
+        let isOther = PocketSphinxModel(folder: named.path).isThere
+        return named.isThere || isAskedFor && !isOther
+            ? named : MoonshineModel(path: modelFolder(MoonshineModel.usual))
     }
 
     /// Where models are looked for by their names: a person's own, then those of packages.

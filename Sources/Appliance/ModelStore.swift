@@ -172,27 +172,12 @@ package struct ModelStore: Sendable {
         let path = file.path
         try source.read { bytes throws(DeviceError) in
             digest.add(bytes)
-            try append(bytes, to: number, named: path)
+            try FileDescriptor.write(bytes, to: number, named: path)
         }
         // Whatever the umask says.
         _ = fchmod(number, 0o644)
         try file.sync()
         return digest.finish()
-    }
-
-    // A noncopyable descriptor cannot be captured.
-    private static func append(
-        _ bytes: UnsafeRawBufferPointer, to number: Int32, named path: String
-    ) throws(DeviceError) {
-        var rest = bytes
-        while let base = rest.baseAddress, !rest.isEmpty {
-            let count = Glibc.write(number, base, rest.count)
-            if count > 0 {
-                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-            } else if count == 0 || errno != EINTR {
-                throw .system("write", status: count == 0 ? ENOSPC : errno, on: path)
-            }
-        }
     }
 }
 

@@ -21,6 +21,9 @@ package struct EngineCost: Hashable, Sendable {
     /// How much longer `final` takes than `live`.
     package var finalRatio = 4.0
 
+    /// Whether `final` searches otherwise than `live`.
+    package var finalReadsBetter = true
+
     /// A board with less memory reads with one worker, with the faster profile, and once only. 0: none is too small.
     package var smallBoardMegabytes = 0
 

@@ -1,6 +1,5 @@
 import Appliance
 import Core
-import FoundationEssentials
 import Glibc
 import Platform
 
@@ -15,12 +14,6 @@ struct LatencyBenchmark {
         var median: Double
         var nineOfTen: Double
         var longest: Double
-    }
-
-    private struct Line: Decodable {
-        var event: String
-        var end: Double?
-        var endedBy: EndReason?
     }
 
     /// What reads while a recording is made.
@@ -46,25 +39,13 @@ struct LatencyBenchmark {
         defer { _ = try? MeasuredProcess(["rm", "-r", storage]) }
         try makeFolder(storage)
         if profile == "quick" { try seemSlow(storage) }
-        let seconds = try SeamReport.samples(path).count / SamplePosition.rate
-        let command =
-            "'\(workshop.fieldscribe)' record --json --engine pocketsphinx --seconds \(seconds) --microphone 'file:\(path)' "
-            + "--directory '\(storage)' 2>/dev/null"
-        guard let output = popen(command, "r") else {
-            throw DeviceError(.failed, "popen", status: errno, "the recording cannot be started; run it by hand")
-        }
-        var began = 0.0
+        let events = try workshop.recordedEvents(of: path, in: storage, options: ["--engine", "pocketsphinx"])
         var delays: [Double] = []
-        var buffer = [CChar](repeating: 0, count: 1 << 18)
-        while fgets(&buffer, Int32(buffer.count), output) != nil {
-            let now = Double(MonotonicClock.nanoseconds) / 1e9
-            let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-            guard let line = try? JSONDecoder().decode(Line.self, from: Data(bytes)) else { continue }
-            if line.event == "state", began == 0 { began = now }
-            if line.event == "final", line.endedBy == .silence, let end = line.end { delays.append(now - began - end) }
+        for event in events where event.line.event == "final" && event.line.endedBy == .silence {
+            if let end = event.line.end { delays.append(event.time - end) }
         }
-        guard pclose(output) == 0, !delays.isEmpty else {
-            throw DeviceError(.failed, "benchmark", "the recording failed; run record --microphone file:PATH by hand")
+        guard !delays.isEmpty else {
+            throw DeviceError(.failed, "benchmark", "\(path): no utterance ended with silence")
         }
         delays.sort()
         return Latency(

@@ -27,14 +27,6 @@ struct NamesBenchmark {
         "Underwood", "Valentina", "Vanderbilt", "Wellington", "Whitaker", "Winifred", "Zimmerman",
     ]
 
-    private struct Count {
-        var names = 0
-        var namesWrong = 0
-        var words = 0
-        var wordsWrong = 0
-        var falseNames: [String] = []
-    }
-
     let workshop: Workshop
     let corpus: Corpus
 
@@ -52,46 +44,33 @@ struct NamesBenchmark {
             ).transcripts
             let (before, after) = (count(plain), count(raised))
             table.add([
-                contender.name, "\(before.names)", percent(before.namesWrong, before.names),
-                percent(after.namesWrong, after.names), percent(before.wordsWrong, before.words),
-                percent(after.wordsWrong, after.words), "\(before.falseNames.count)", "\(after.falseNames.count)",
+                contender.name, "\(before.errors.listed.said)", shown(before.errors.listed.percent, 1),
+                shown(after.errors.listed.percent, 1), shown(before.errors.others.percent, 1),
+                shown(after.errors.others.percent, 1), "\(before.putIn.count)", "\(after.putIn.count)",
             ])
-            for name in after.falseNames { print("\(contender.name) put in: \(name)") }
+            for name in after.putIn { print("\(contender.name) put in: \(name)") }
         }
         print("\n\(table.markdown)")
     }
 
-    private func percent(_ part: Int, _ all: Int) -> String { shown(100 * Double(part) / Double(max(1, all)), 1) }
-
-    /// Errors on words of names and on others; what is put in counts to the others, and as a false name where it is one.
-    private func count(_ transcripts: [String: TranscriptFile]) -> Count {
+    /// Errors on words of names and on others; and what is put in where nobody says it, or instead of another word.
+    private func count(_ transcripts: [String: TranscriptFile]) -> (errors: ListedErrors, putIn: [String]) {
         let names = Set(Self.said.flatMap(WordErrorRate.normalized))
         let listed = names.union(Self.others.flatMap(WordErrorRate.normalized))
-        var count = Count()
+        var errors = ListedErrors()
+        var putIn: [String] = []
         for item in corpus.items {
             let reference = WordErrorRate.normalized(item.text)
             let written = WordErrorRate.normalized(transcripts[item.name]?.text ?? "")
+            errors.add(reference, written, list: names)
             for step in WordErrorRate.align(reference, written) {
                 switch step {
-                case .same(let word, _):
-                    if names.contains(reference[word]) { count.names += 1 } else { count.words += 1 }
-                case .deleted(let word), .substituted(let word, _):
-                    if names.contains(reference[word]) {
-                        count.names += 1
-                        count.namesWrong += 1
-                    } else {
-                        count.words += 1
-                        count.wordsWrong += 1
-                    }
-                case .inserted: count.wordsWrong += 1
-                }
-                switch step {
                 case .inserted(let index), .substituted(_, let index):
-                    if listed.contains(written[index]) { count.falseNames.append("\(written[index]) in \(item.name)") }
-                default: break
+                    if listed.contains(written[index]) { putIn.append("\(written[index]) in \(item.name)") }
+                case .same, .deleted: break
                 }
             }
         }
-        return count
+        return (errors, putIn)
     }
 }

@@ -1,25 +1,9 @@
 import Core
-import FoundationEssentials
 import Glibc
 import Platform
 
 /// How soon text is shown, and how soon it is final, while recording in real time: of people who pause for one or for five seconds.
 struct ProvisionalBenchmark {
-    private struct Line: Decodable {
-        var event: String
-        var start: Double?
-        var end: Double?
-        var endedBy: EndReason?
-        var text: String?
-        var message: String?
-    }
-
-    /// What came, and when, in seconds from the beginning of the recording.
-    private struct Arrival {
-        var time: Double
-        var line: Line
-    }
-
     /// In seconds behind each file.
     private static let pauses = [5, 1, 1]
     private static let longestGap = 3.0
@@ -96,32 +80,15 @@ struct ProvisionalBenchmark {
         return path
     }
 
-    private func record(_ path: String, _ contender: Contender) throws -> [Arrival] {
+    private func record(_ path: String, _ contender: Contender) throws -> [RecordedEvent] {
         let storage = "\(workshop.folder)/provisional-\(getpid())"
         defer { _ = try? MeasuredProcess(["rm", "-r", storage]) }
         try makeFolder(storage)
-        let seconds = try SeamReport.samples(path).count / SamplePosition.rate
-        let options = contender.options(in: workshop).map { "'\($0)'" }.joined(separator: " ")
-        let command =
-            "'\(workshop.fieldscribe)' record --json \(options) --seconds \(seconds) --microphone 'file:\(path)' "
-            + "--directory '\(storage)' 2>/dev/null"
-        guard let output = popen(command, "r") else {
-            throw DeviceError(.failed, "popen", status: errno, "the recording cannot be started; run it by hand")
+        let options = contender.options(in: workshop)
+        let events = try workshop.recordedEvents(of: path, in: storage, options: options)
+        for event in events where event.line.event == "fault" {
+            print("\(contender.name): \(event.line.message ?? "")")
         }
-        var began = 0.0
-        var arrivals: [Arrival] = []
-        var buffer = [CChar](repeating: 0, count: 1 << 18)
-        while fgets(&buffer, Int32(buffer.count), output) != nil {
-            let now = Double(MonotonicClock.nanoseconds) / 1e9
-            let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-            guard let line = try? JSONDecoder().decode(Line.self, from: Data(bytes)) else { continue }
-            if line.event == "state", began == 0 { began = now }
-            if line.event == "fault" { print("\(contender.name): \(line.message ?? "")") }
-            arrivals.append(Arrival(time: now - began, line: line))
-        }
-        guard pclose(output) == 0, !arrivals.isEmpty else {
-            throw DeviceError(.failed, "benchmark", "the recording failed; run record --microphone file:PATH by hand")
-        }
-        return arrivals
+        return events
     }
 }

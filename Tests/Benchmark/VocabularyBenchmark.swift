@@ -58,8 +58,8 @@ struct VocabularyBenchmark {
             spoken.map(\.path), profile: "live", into: "said-raised", options: ["--vocabulary", list]
         ).transcripts
         let (before, after) = (errors(of: spoken, plain), errors(of: spoken, raised))
-        table.add(["words of it, said by espeak-ng", shown(before.domain, 1), shown(after.domain, 1)])
-        table.add(["words around them", shown(before.other, 1), shown(after.other, 1)])
+        table.add(["words of it, said by espeak-ng", shown(before.listed.percent, 1), shown(after.listed.percent, 1)])
+        table.add(["words around them", shown(before.others.percent, 1), shown(after.others.percent, 1)])
         let paths = corpus.items.map(\.path)
         let open = try workshop.transcribe(paths, profile: "live", into: "open-plain").transcripts
         let unsaid = try workshop.transcribe(
@@ -82,34 +82,14 @@ struct VocabularyBenchmark {
         return path
     }
 
-    /// Errors in per cent on words of the vocabulary, and on the others; what was put in between counts to the others.
-    private func errors(
-        of items: [Corpus.Item], _ transcripts: [String: TranscriptFile]
-    ) -> (domain: Double, other: Double) {
-        var (domain, other) = ((wrong: 0, all: 0), (wrong: 0, all: 0))
+    /// Errors on words of the vocabulary, and on the others.
+    private func errors(of items: [Corpus.Item], _ transcripts: [String: TranscriptFile]) -> ListedErrors {
+        var errors = ListedErrors()
         for item in items {
-            let reference = WordErrorRate.normalized(item.text)
-            let steps = WordErrorRate.align(
-                reference, WordErrorRate.normalized(transcripts[item.name]?.text ?? ""))
-            for step in steps {
-                switch step {
-                case .same(let word, _):
-                    if Self.domain.contains(reference[word]) { domain.all += 1 } else { other.all += 1 }
-                case .substituted(let word, _), .deleted(let word):
-                    if Self.domain.contains(reference[word]) {
-                        domain.all += 1
-                        domain.wrong += 1
-                    } else {
-                        other.all += 1
-                        other.wrong += 1
-                    }
-                case .inserted: other.wrong += 1
-                }
-            }
+            errors.add(
+                WordErrorRate.normalized(item.text), WordErrorRate.normalized(transcripts[item.name]?.text ?? ""),
+                list: Self.domain)
         }
-        func percent(_ count: (wrong: Int, all: Int)) -> Double {
-            100 * Double(count.wrong) / Double(max(1, count.all))
-        }
-        return (percent(domain), percent(other))
+        return errors
     }
 }

@@ -213,6 +213,19 @@ import Testing
         let remedy = facts.findings.first { $0.check == .profile }?.remedy
         #expect(remedy == (words.contains("no second") ? "in [recognizer], set second-pass = auto" : nil))
     }
+
+    @Test("where a second pass would read the same, none is promised")
+    func readAlike() throws {
+        var facts = Self.healthy()
+        facts.configuration.recognizer.engine = "moonshine"
+        facts.board = DoctorFacts.Board(name: "5", memoryMegabytes: 8_000, cores: 4)
+        facts.decoder = .success(DoctorFacts.Decoder(timesRealTime: 10, isOnSpeech: true))
+        let finding = try #require(facts.findings.first { $0.check == .profile })
+        #expect(finding.message.contains("4 workers, no second pass needed; the text keeps up"), "\(finding.message)")
+        facts.decoder = .success(DoctorFacts.Decoder(timesRealTime: 0.4, isOnSpeech: true))
+        let slow = try #require(facts.findings.first { $0.check == .profile })
+        #expect(slow.message.contains("4 workers, a second pass; the text keeps up"), "\(slow.message)")
+    }
 }
 
 @Suite("fieldscribe doctor") struct DoctorCommandTests {

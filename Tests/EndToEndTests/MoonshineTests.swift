@@ -155,6 +155,13 @@ import Testing
         #expect(named.status == 3 && named.errors.count == 1 && named.errors[0].contains(name), "\(named)")
     }
 
+    @Test("a folder that is not there is named as it was asked for, not the usual model's")
+    func noFolder() throws {
+        let named = try transcribe(configuration(model: "/no/such/model"), "--engine", "moonshine")
+        #expect(named.status == 3 && named.errors.count == 1, "\(named)")
+        #expect(named.errors.first?.contains("/no/such/model/") == true, "\(named)")
+    }
+
     @Test("a runtime that is none is told once, and PocketSphinx reads")
     func runtime() throws {
         guard let model = Self.model else { return }

@@ -44,7 +44,10 @@ struct BeamSearchTests {
         source = garden
         let beam = try BeamSearch(width: 4, lengthExponent: 0.5).readings(of: &source, limit: 10)
         #expect(beam.first?.tokens == [6, 10])
-        #expect(beam.count > 1 && Set(beam.map(\.tokens)).count == beam.count, "each is another text")
+        source = garden
+        let several = try BeamSearch(width: 4, lengthExponent: 0.5).readings(of: &source, limit: 10, wanted: 4)
+        #expect(several.first == beam.first, "who wants others gets the same best text")
+        #expect(several.count > 1 && Set(several.map(\.tokens)).count == several.count, "each is another text")
         let best = try #require(beam.first)
         #expect(abs(best.score - log(0.4 * 0.95 * 0.99)) < 0.01)
         #expect(abs(best.evidence[1].logProbability - log(0.95)) < 0.01)

@@ -57,8 +57,14 @@ struct BeamSearch {
 
     /// The readings, best first, at most `width`.
     ///
-    /// - Parameter limit: tokens after which a hypothesis ends as it is.
-    func readings(of source: inout some TokenSource, limit: Int) throws(DeviceError) -> [TokenReading] {
+    /// - Parameters:
+    ///   - limit: tokens after which a hypothesis ends as it is.
+    ///   - wanted: so many are looked for to the end, 1 or more; with phrases, as many as are followed. The others are those that happened to end meanwhile.
+    func readings(
+        of source: inout some TokenSource, limit: Int, wanted: Int = 1
+    ) throws(DeviceError) -> [TokenReading] {
+        // One that goes on may still come to a phrase's end, which is worth more.
+        let wanted = bias == nil ? min(wanted, width) : width
         var live = [Path()]
         var ended: [TokenReading] = []
         var firstEnd = 0.0
@@ -99,7 +105,7 @@ struct BeamSearch {
                 rows.append(candidate.row)
             }
             live = next
-            if isOver(ended, live) || step == limit || live.isEmpty { break }
+            if isOver(ended, live, wanted: wanted) || step == limit || live.isEmpty { break }
             try source.advance(by: tokens, behind: rows)
         }
         if ended.isEmpty { ended = live.map(\.reading) }
@@ -110,13 +116,13 @@ struct BeamSearch {
         }
     }
 
-    /// Whether no hypothesis that goes on can still come before those that have ended.
-    private func isOver(_ ended: [TokenReading], _ live: [Path]) -> Bool {
-        guard ended.count >= width, let best = live.map({ $0.reading.normalized(lengthExponent) }).max() else {
+    /// Whether no hypothesis that goes on can still come before the best that have ended.
+    private func isOver(_ ended: [TokenReading], _ live: [Path], wanted: Int) -> Bool {
+        guard ended.count >= wanted, let best = live.map({ $0.reading.normalized(lengthExponent) }).max() else {
             return false
         }
         let places = ended.map { $0.normalized(lengthExponent) }.sorted(by: >)
-        return best <= places[width - 1]
+        return best <= places[wanted - 1]
     }
 
     private func candidates(

@@ -72,7 +72,8 @@ package final class MoonshineReader {
         var source = Source(network: network, reading: try network.hear(sound))
         let seconds = Double(samples.count) / Double(SamplePosition.rate)
         let readings = try search.readings(
-            of: &source, limit: Int(Self.mostTokens.aSecond * seconds) + Self.mostTokens.besides)
+            of: &source, limit: Int(Self.mostTokens.aSecond * seconds) + Self.mostTokens.besides,
+            wanted: 1 + alternatives)
         guard let best = readings.first else { return nothing }
         let words = network.tokenizer.words(of: best.tokens)
         let evidence = words.map { WordConfidence.Evidence(of: best.evidence[$0.tokens], length: $0.text.count) }

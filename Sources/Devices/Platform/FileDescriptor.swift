@@ -36,6 +36,17 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
     /// Writes all bytes where the file stands.
     package borrowing func write(_ bytes: UnsafeRawBufferPointer) throws(DeviceError) {
+        try Self.write(bytes, to: number, named: path)
+    }
+
+    /// Writes all bytes where a file stands, from a closure, which cannot hold the descriptor itself.
+    ///
+    /// - Parameters:
+    ///   - number: the kernel's number of it.
+    ///   - path: what errors name.
+    package static func write(
+        _ bytes: UnsafeRawBufferPointer, to number: Int32, named path: String
+    ) throws(DeviceError) {
         var rest = bytes
         while let base = rest.baseAddress, !rest.isEmpty {
             let count = Glibc.write(number, base, rest.count)

@@ -12,8 +12,11 @@ package final class ForcedAligner: Timing {
     private static let mostWords = 3_000
     /// A piece has no more, written.
     private static let mostInPiece = 1_000
-    /// Ends of words are looked for within these shares of the best; then almost everywhere.
-    private static let beams: [(sound: Double, word: Double)] = [(1e-80, 1e-60), (1e-280, 1e-280)]
+    /// Words are looked for within these shares of the best, the next where the graph's end was not reached. The first costs a
+    /// third less than the second, and finds a word more in a hundred within 50 ms.
+    private static let beams: [(sound: Double, word: Double)] = [(1e-20, 1e-20), (1e-80, 1e-60), (1e-280, 1e-280)]
+    /// Gaussians that count in a frame; four tell no more.
+    private static let gaussians = "2"
     /// A frame hears 25.6 ms; what it tells lies in its middle. Without, starts were 20 ms early in the middle.
     private static let lag: Int64 = 205
 
@@ -47,7 +50,10 @@ package final class ForcedAligner: Timing {
 
     private static func decoder(_ model: PocketSphinxModel) throws(DeviceError) -> DecoderHandle {
         try DecoderHandle(
-            acousticsOf: model, settings: ["bestpath", "no", "lw", "1", "remove_silence", "no", "cmn", "batch"])
+            acousticsOf: model,
+            settings: [
+                "bestpath", "no", "lw", "1", "remove_silence", "no", "cmn", "batch", "topn", gaussians,
+            ])
     }
 
     package func times(

@@ -55,6 +55,9 @@ package struct PocketSphinxModel: Hashable, Sendable {
         return "\(folder)/\(others.count == 1 ? others[0] : usual)"
     }
 
+    /// Whether the folder holds a model of this form, whole or not.
+    package var isThere: Bool { access("\(acousticModel)/mdef", F_OK) == 0 }
+
     /// The acoustic model's files, without which nothing is understood; of the last two one is enough.
     static let acousticFiles = ["mdef", "means", "variances", "transition_matrices", "feat.params"]
     static let weightFiles = ["sendump", "mixture_weights"]

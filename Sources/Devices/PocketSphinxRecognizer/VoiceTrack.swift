@@ -14,6 +14,9 @@ final class VoiceTrack {
 
     /// The window holds two periods of the lowest voice, 62.5 Hz.
     private static let window = 512
+    /// The estimator is given the mean of so many samples: twice as many take four times as long, and the period is refined
+    /// from all of them anyway.
+    private static let thinning = 2
     private static let hop = 160
     /// Periods of 500 down to 65 Hz.
     private static let periods = 32.0...246.0
@@ -29,7 +32,9 @@ final class VoiceTrack {
     private static let step = 25
 
     // Safety: owned by this object alone, closed once in deinit; nil where the library keeps its own to itself.
-    private let pointer = fieldscribe_voice_open(Int32(window))
+    private let pointer = fieldscribe_voice_open(Int32(window / thinning))
+    /// What the estimator is given next.
+    private var thinned = [Int16](repeating: 0, count: window / thinning)
     /// Windows that the estimator was given.
     private var given = 0
     private var periods: [UInt16] = []
@@ -72,7 +77,16 @@ final class VoiceTrack {
     /// Whether the estimator told of another window.
     @discardableResult private func take(_ window: UnsafePointer<Int16>?, by pointer: OpaquePointer) -> Bool {
         var (period, difference): (UInt16, UInt16) = (0, 0)
-        guard fieldscribe_voice_hear(pointer, window, &period, &difference) != 0 else { return false }
+        if let window {
+            for index in thinned.indices {
+                let sum = Int(window[Self.thinning * index]) + Int(window[Self.thinning * index + 1])
+                thinned[index] = Int16(sum / Self.thinning)
+            }
+        }
+        let told = thinned.withUnsafeBufferPointer {
+            fieldscribe_voice_hear(pointer, window == nil ? nil : $0.baseAddress, &period, &difference)
+        }
+        guard told != 0 else { return false }
         periods.append(period)
         differences.append(difference)
         return true
@@ -81,23 +95,29 @@ final class VoiceTrack {
     private func frame(_ index: Int, _ window: UnsafeBufferPointer<Int16>) -> Frame {
         let peak = window.reduce(0.0) { max($0, abs(Double($1))) }
         let isVoiced = Double(differences[index]) < Self.mostDifference * 32_768 && peak > 0
-        return Frame(period: isVoiced ? Self.refined(Int(periods[index]), in: window) : nil, peak: peak)
+        return Frame(period: isVoiced ? Self.refined(Int(periods[index]) * Self.thinning, in: window) : nil, peak: peak)
     }
 
-    /// The estimator knows whole samples, coarser than a voice wavers: the minimum of the difference lies between them.
+    /// The estimator knows every second sample, coarser than a voice wavers: the minimum of the difference lies beside it, and
+    /// between samples.
     private static func refined(_ period: Int, in window: UnsafeBufferPointer<Int16>) -> Double? {
-        guard period > 1, period + 1 < Self.window / 2 else { return nil }
-        func difference(_ lag: Int) -> Double {
-            var sum = 0.0
+        let reach = thinning
+        guard period > reach + 1, period + reach + 1 < Self.window / 2 else { return nil }
+        func difference(_ lag: Int) -> Int {
+            var sum = 0
             for index in 0..<Self.window / 2 {
-                let step = Double(window[index]) - Double(window[index + lag])
+                let step = Int(window[index]) - Int(window[index + lag])
                 sum += step * step
             }
             return sum
         }
-        let (before, here, after) = (difference(period - 1), difference(period), difference(period + 1))
+        let around = (period - reach - 1...period + reach + 1).map(difference)
+        let inner = around.indices.dropFirst().dropLast()
+        guard let least = inner.min(by: { around[$0] < around[$1] }) else { return nil }
+        let (before, here, after) = (Double(around[least - 1]), Double(around[least]), Double(around[least + 1]))
         let bend = before - 2 * here + after
-        let exact = bend > 0 ? Double(period) + max(-1, min(1, (before - after) / (2 * bend))) : Double(period)
+        let offset = bend > 0 ? max(-1, min(1, (before - after) / (2 * bend))) : 0
+        let exact = Double(period - reach - 1 + least) + offset
         return periods.contains(exact) ? exact : nil
     }
 

@@ -1,0 +1,52 @@
+import Core
+import FoundationEssentials
+import Glibc
+import Platform
+
+/// A line of `record --json`, and when it came.
+struct RecordedEvent {
+    struct Line: Decodable {
+        var event: String
+        var start: Double?
+        var end: Double?
+        var endedBy: EndReason?
+        var text: String?
+        var message: String?
+    }
+
+    /// In seconds from the event that recording has begun.
+    var time: Double
+    var line: Line
+}
+
+extension Workshop {
+    /// Plays a file as a microphone, to its end, in real time, and returns what `record --json` tells.
+    ///
+    /// - Parameters:
+    ///   - storage: the archive's folder, which is there.
+    ///   - options: further ones of `record`.
+    /// - Throws: `DeviceError` where the recording fails.
+    func recordedEvents(of path: String, in storage: String, options: [String]) throws -> [RecordedEvent] {
+        let seconds = try SeamReport.samples(path).count / SamplePosition.rate
+        let words = options + ["--seconds", "\(seconds)", "--microphone", "file:\(path)", "--directory", storage]
+        let command =
+            "'\(fieldscribe)' record --json " + words.map { "'\($0)'" }.joined(separator: " ") + " 2>/dev/null"
+        guard let output = popen(command, "r") else {
+            throw DeviceError(.failed, "popen", status: errno, "the recording cannot be started; run it by hand")
+        }
+        var began = 0.0
+        var events: [RecordedEvent] = []
+        var buffer = [CChar](repeating: 0, count: 1 << 18)
+        while fgets(&buffer, Int32(buffer.count), output) != nil {
+            let now = Double(MonotonicClock.nanoseconds) / 1e9
+            let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+            guard let line = try? JSONDecoder().decode(RecordedEvent.Line.self, from: Data(bytes)) else { continue }
+            if line.event == "state", began == 0 { began = now }
+            events.append(RecordedEvent(time: now - began, line: line))
+        }
+        guard pclose(output) == 0, !events.isEmpty else {
+            throw DeviceError(.failed, "benchmark", "the recording failed; run record --microphone file:PATH by hand")
+        }
+        return events
+    }
+}

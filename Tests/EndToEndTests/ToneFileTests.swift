@@ -1,0 +1,44 @@
+import FoundationEssentials
+import Glibc
+import TestKit
+import Testing
+
+/// As somebody tries it: a file that is nothing but a tone, at full scale from its first sample to its last.
+@Suite("Files of a tone") struct ToneFileTests {
+    private static func wave(hertz: Double, seconds: Int) -> Data {
+        let rate: Int32 = 16_000
+        var bytes = Data("RIFF".utf8)
+        func add<Value: FixedWidthInteger>(_ value: Value) {
+            withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+        }
+        let size = rate * Int32(seconds) * 2
+        add(size + 36)
+        bytes.append(Data("WAVEfmt ".utf8))
+        add(Int32(16))
+        add(Int16(1))
+        add(Int16(1))
+        add(rate)
+        add(rate * 2)
+        add(Int16(2))
+        add(Int16(16))
+        bytes.append(Data("data".utf8))
+        add(size)
+        for index in 0..<Int(rate) * seconds {
+            let phase: Double = 2 * Double.pi * hertz * Double(index) / Double(rate)
+            add(Int16(32_767 * sin(phase)))
+        }
+        return bytes
+    }
+
+    @Test("PocketSphinx alone makes no words of it", arguments: [300.0, 2_000, 3_000])
+    func tone(hertz: Double) throws {
+        let folder = TemporaryFolder()
+        try Self.wave(hertz: hertz, seconds: 10).write(to: URL(filePath: folder.file("tone.wav")))
+        let ending = try Fieldscribe.run(
+            "transcribe", "--engine", "pocketsphinx", folder.file("tone.wav"),
+            in: folder)
+        #expect(ending.status == 0)
+        #expect(ending.errors.isEmpty)
+        #expect(ending.output.split(whereSeparator: \.isWhitespace).isEmpty, "\(ending.output)")
+    }
+}
