@@ -76,8 +76,9 @@ struct ArchivePlace {
             owner = .nobody(try ReadOnlyArchive(path: path))
             return
         }
-        owner = try await holder.act {
-            access(directory, W_OK) == 0
+        let folder = directory
+        owner = try await holder.act { () throws -> Owner in
+            access(folder, W_OK) == 0
                 ? .us(try SQLiteArchive(path: path)) : .nobody(try ReadOnlyArchive(path: path))
         }
     }
