@@ -123,7 +123,9 @@ struct OwnerTests {
     func another() throws {
         #expect(try record(as: user).status == 0)
         for path in [folder.path, storage] { chmod(path, 0o777) }
-        for command in [["list"], ["recover"], ["record", "--audio-only", "--seconds", "1"], ["run"]] {
+        // What the permissions let that user read is shown.
+        #expect(try run("list", as: stranger).status == 0)
+        for command in [["recover"], ["record", "--audio-only", "--seconds", "1"], ["run"]] {
             let ending = try Fieldscribe.run(command + ["--config", configuration], as: stranger, in: folder)
             #expect(ending.status == 1, "\(command)")
             #expect(ending.errors.count == 1 && ending.errors[0].contains("user \(user)"), "\(ending.errors)")

@@ -5,9 +5,10 @@ import Glibc
 import Platform
 import Recognizing
 import Recording
-import SQLiteArchive
 import TestKit
 import Testing
+
+@testable import SQLiteArchive
 
 /// One recording may keep no other from being read: neither one that is erased meanwhile nor one that fails.
 @Suite("One recording of the backlog concerns no other") struct BacklogIsolationTests {
@@ -104,11 +105,15 @@ import Testing
 
     @Test("One that cannot be kept is a fault, and the next one's turn")
     func refused() async throws {
+        do {
+            let archive = try storage.archive()
+            for _ in 1...2 { try await storage.record([.samples(BacklogTests.sound)], in: archive) }
+        }
+        let refusing = """
+            CREATE TRIGGER refuse BEFORE INSERT ON pass WHEN new.recording = 1 BEGIN SELECT RAISE(ABORT, 'refused'); END
+            """
+        do { try Connection(path: storage.configuration.archivePath).execute(refusing) }
         let archive = try storage.archive()
-        for _ in 1...2 { try await storage.record([.samples(BacklogTests.sound)], in: archive) }
-        let journal = "\(RecordingFolder(storage: storage.folder.path, recording: 1).path)/journal.jsonl"
-        try FileManager.default.removeItem(atPath: journal)
-        try FileManager.default.createDirectory(atPath: journal, withIntermediateDirectories: false)
         let hub = EventHub()
         let events = hub.events(withPartials: false)
         let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: hub)
