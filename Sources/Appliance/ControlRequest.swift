@@ -24,6 +24,14 @@ package struct ControlRequest: Hashable, Sendable, Codable {
             default: false
             }
         }
+
+        /// Whether its answer may take long, or comes only when the client goes.
+        var mayTakeLong: Bool {
+            switch self {
+            case .watch, .list, .show, .pass, .search, .verify, .delete: true
+            default: false
+            }
+        }
     }
 
     package var command: Command
