@@ -73,4 +73,7 @@ package struct ApplianceStatus: Hashable, Sendable, Codable {
     package var microphone: Microphone
     package var lastFault: Fault?
     package var directory: String
+
+    /// What is being read again, slower and better; nil where nothing is.
+    package var secondPass: SecondPassProgress.Reading?
 }

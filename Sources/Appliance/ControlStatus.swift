@@ -28,7 +28,8 @@ extension ControlDesk {
                     code: $0.code, message: $0.message,
                     time: Date(timeIntervalSince1970: $0.moment.wallSeconds).ISO8601Format(),
                     clock: $0.moment.clock.rawValue)
-            }, directory: storage.directory)
+            }, directory: storage.directory,
+            secondPass: recorder.secondPass.now)
     }
 
     /// What is wrong with the microphone, or that nothing is.

@@ -8,6 +8,7 @@ struct Upkeep: Sendable {
     private let hub: EventHub
     private let workers: DecodeWorkers
     private let unreadable = UnreadableRecordings()
+    private let progress: SecondPassProgress
 
     /// Hears whether text is being written now.
     private let writes: @Sendable (Bool) -> Void
@@ -17,6 +18,7 @@ struct Upkeep: Sendable {
         archive = recorder.archive
         hub = recorder.hub
         workers = recorder.workers
+        progress = recorder.secondPass
         self.writes = writes
     }
 
@@ -70,7 +72,8 @@ struct Upkeep: Sendable {
 
     private func readAgain() async throws {
         guard configuration.readsTwice else { return }
-        let rereading = Rereading(configuration: configuration, archive: archive, hub: hub, unreadable: unreadable)
+        let rereading = Rereading(
+            configuration: configuration, archive: archive, hub: hub, unreadable: unreadable, progress: progress)
         guard try await !rereading.waiting().isEmpty else { return }
         await workers.rest()
         for id in try await rereading.run(pool: workers.rereaders()) {

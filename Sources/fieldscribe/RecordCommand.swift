@@ -32,9 +32,8 @@ enum RecordCommand: Command {
 
     static func run(_ arguments: Arguments) async throws {
         try arguments.expect(0, "nothing else")
-        var configuration = try arguments.recordingConfiguration()
-        if let microphone = arguments["--microphone"] { configuration.capture.device = microphone }
-        configuration = configuration.with(directory: arguments["--directory"])
+        let configuration = try arguments.microphone(in: arguments.recordingConfiguration()).with(
+            directory: arguments["--directory"])
         let seconds = try arguments["--seconds"].map { _ in
             try arguments.number("--seconds", in: 1...604_800, default: 1)
         }
@@ -46,6 +45,7 @@ enum RecordCommand: Command {
         let outcome = try await record(
             configuration, archive: archive, pool: pool, seconds: seconds,
             screen: RecordingScreen(json: arguments.has("--json")))
+        await pool?.finish()
         try finish(outcome)
     }
 
