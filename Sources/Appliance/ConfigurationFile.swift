@@ -6,13 +6,22 @@ extension Configuration {
     /// Where the package puts the file.
     package static let systemPath = "/etc/fieldscribe/fieldscribe.conf"
 
-    /// Reads the configuration from `explicitPath`, else from `$FIELDSCRIBE_CONFIG`, else from `systemPath` if there is
+    /// As `loadOwn`, with the settings that a stick brought, where `export.settings` says yes.
+    ///
+    /// - Throws: as `loadOwn`.
+    package static func load(
+        explicitPath: String?, environment: [String: String], systemPath: String = systemPath
+    ) throws -> Configuration {
+        try loadOwn(explicitPath: explicitPath, environment: environment, systemPath: systemPath).withStickSettings()
+    }
+
+    /// Reads the machine's own configuration from `explicitPath`, else from `$FIELDSCRIBE_CONFIG`, else from `systemPath` if there is
     /// such a file; else all is by default.
     ///
     /// - Parameter explicitPath: what `--config` names.
     /// - Throws: `DeviceError` where the file cannot be read, with `missing` where one that was named is not there;
     ///   `ConfigurationError` for what is in it.
-    package static func load(
+    package static func loadOwn(
         explicitPath: String?, environment: [String: String], systemPath: String = systemPath
     ) throws -> Configuration {
         let variable = environment["FIELDSCRIBE_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }

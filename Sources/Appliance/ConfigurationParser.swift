@@ -13,6 +13,7 @@ final class ConfigurationParser {
     private var rest: ArraySlice<UInt8>
     private var configuration = Configuration()
     private var problems: [Problem] = []
+    private var isOfStick = false
 
     /// The line that libinih has, counted from 1.
     private var line = 0
@@ -35,6 +36,23 @@ final class ConfigurationParser {
             throw ConfigurationError(problems: parser.problems.sorted { $0.line < $1.line })
         }
         parser.configuration.file = file
+        return parser.configuration
+    }
+
+    /// The settings that a stick brought, over those of the machine.
+    ///
+    /// - Throws: `ConfigurationError` with every problem there is; what a stick may not set is one.
+    static func overlay(
+        _ bytes: [UInt8], file: String, over base: Configuration
+    ) throws(ConfigurationError) -> Configuration {
+        let parser = ConfigurationParser(bytes, file: file)
+        parser.configuration = base
+        parser.isOfStick = true
+        parser.run()
+        parser.checkTogether()
+        if !parser.problems.isEmpty {
+            throw ConfigurationError(problems: parser.problems.sorted { $0.line < $1.line })
+        }
         return parser.configuration
     }
 
@@ -156,6 +174,7 @@ final class ConfigurationParser {
         if value.contains(" #") || value.contains("\t#") {
             return refuse(name, value, "has a comment after its value; begin it with ; or give it a line of its own")
         }
+        if isOfStick, let reason = key.refusalOfStick(value) { return refuse(name, value, reason) }
         do throws(ConfigurationKey.Refusal) { try key.set(value, in: &configuration) } catch {
             refuse(name, value, error.reason)
         }

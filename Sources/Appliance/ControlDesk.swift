@@ -7,6 +7,9 @@ import Platform
 struct ControlDesk: Sendable {
     let recorder: Recorder
 
+    /// Called when somebody has brought other settings.
+    var settingsChanged: @Sendable () -> Void = {}
+
     func answer(_ job: ControlExchange.Job, on exchange: ControlExchange) async {
         let request: ControlRequest
         do { request = try ControlLine.decode(ControlRequest.self, from: job.line) } catch {
@@ -70,6 +73,9 @@ struct ControlDesk: Sendable {
         case .exporting:
             let event = Event.export(request.export ?? .started, folder: "", message: request.text ?? "")
             recorder.hub.publish(event)
+            return ControlResponse()
+        case .settings:
+            settingsChanged()
             return ControlResponse()
         case .list, .show, .pass, .search, .delete, .verify, .exports, .exported: return try await ask(request)
         case .watch: return ControlResponse()

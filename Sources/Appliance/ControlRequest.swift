@@ -16,6 +16,8 @@ package struct ControlRequest: Hashable, Sendable, Codable {
         case exports, exported
         /// How a copy to a stick goes, for the lamp and for those who watch.
         case exporting
+        /// Other settings were kept: they are to count once nothing is being recorded.
+        case settings
 
         /// Whether nobody is left who wants it once the client is gone.
         var onlyReads: Bool {

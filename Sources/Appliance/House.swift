@@ -9,6 +9,7 @@ package final class House: Sendable {
     private let systemd: SystemdNotify
     private let stopRequests: AsyncStream<Void>
     private let stops: AsyncStream<Void>.Continuation
+    private let renewal: Renewal
 
     /// What is told of the configuration as soon as somebody listens.
     private let complaint: DeviceError?
@@ -32,7 +33,12 @@ package final class House: Sendable {
         try? configuration.reserve.keepBallast()
         let recorder = try Recorder(configuration: configuration, archive: archive)
         self.recorder = recorder
-        (stopRequests, stops) = AsyncStream<Void>.makeStream()
+        let (stopRequests, stops) = AsyncStream<Void>.makeStream()
+        self.stopRequests = stopRequests
+        self.stops = stops
+        let renewal = Renewal(ending: stops)
+        self.renewal = renewal
+        let (changes, change) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let failed: @Sendable (String, any Error) -> Void = { [hub = recorder.hub] name, error in
             hub.publish(.fault(code: name, message: DeviceError(wrapping: error).message))
         }
@@ -40,7 +46,9 @@ package final class House: Sendable {
         supervisor = Supervisor(
             [
                 PanelService(settings: configuration.panel, desk: recorder.panel) { failed("panel", $0) },
-                ControlSocket(configuration.control, desk: ControlDesk(recorder: recorder)),
+                ControlSocket(
+                    configuration.control, desk: ControlDesk(recorder: recorder, settingsChanged: { change.yield() })),
+                SettingsService(recorder: recorder, changes: changes) { renewal.ask() },
                 recorder, ListeningService(recorder: recorder), ClockService(recorder: recorder),
                 WatchdogService(recorder: recorder, systemd: systemd),
                 JournalService(recorder: recorder, systemd: systemd),
@@ -55,6 +63,9 @@ package final class House: Sendable {
         await checked
         Journal.tell(.notice, "stopped")
     }
+
+    /// Whether it has ended in order to be put together anew, with other settings.
+    package var isToBeRenewed: Bool { renewal.isAsked }
 
     /// Ends it in order, from any thread: when `run` returns, all that was recorded is on the disk.
     package func stop() {

@@ -30,7 +30,7 @@ package struct HouseConfiguration: Sendable {
             let message = (error as? DeviceError)?.message ?? "\(error)"
             let code = (error as? DeviceError)?.code ?? .damaged
             if let bytes = try? Configuration.read(copy), let last = try? ConfigurationParser.parse(bytes, file: copy) {
-                configuration = last
+                configuration = last.withStickSettings()
                 complaint = DeviceError(code, "configuration", "\(message); using the last good one, \(copy)")
             } else {
                 configuration = rest

@@ -35,6 +35,7 @@ package final class Recorder: Service {
     let hub: EventHub
     let panel: PanelDesk
     let workers: DecodeWorkers
+    let secondPass = SecondPassProgress()
     /// Open while idle where there is a pre-roll; else it is opened for each recording. Why there is none, it says then.
     let microphone: Result<PrerollMicrophone, DeviceError>
     let inbox: RecorderInbox
@@ -80,6 +81,13 @@ package final class Recorder: Service {
     func isAlive() async -> Bool {
         await withCheckedContinuation { reply in
             if !inbox.post(.isAlive(reply)) { reply.resume(returning: true) }
+        }
+    }
+
+    /// Has it begin nothing more, where nothing is being recorded or copied; false where something is.
+    func retires() async -> Bool {
+        await withCheckedContinuation { reply in
+            if !inbox.post(.retire(reply)) { reply.resume(returning: false) }
         }
     }
 

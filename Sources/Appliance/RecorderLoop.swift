@@ -45,6 +45,10 @@ struct RecorderLoop {
         case .opened(let attempt, let recording, let pool, let moment):
             lives[recording.id] = Live(recording: recording, pool: pool)
             take(.opened(attempt: attempt, recording: recording.id), at: moment, in: &group)
+        case .retire(let reply):
+            let isFree = state.isFree(at: PanelDesk.now)
+            if isFree { take(.shutDown(nil), at: .now, in: &group) }
+            reply.resume(returning: isFree)
         case .isAlive(let reply): reply.resume(returning: state.isAlive(at: PanelDesk.now))
         }
     }
