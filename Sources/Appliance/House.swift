@@ -1,3 +1,6 @@
+import Upkeep
+import Control
+import Configuration
 import Core
 import Platform
 import SQLiteArchive
@@ -47,7 +50,9 @@ package final class House: Sendable {
             [
                 PanelService(settings: configuration.panel, desk: recorder.panel) { failed("panel", $0) },
                 ControlSocket(
-                    configuration.control, desk: ControlDesk(recorder: recorder, settingsChanged: { change.yield() })),
+                    configuration.control,
+                    desk: RecorderDesk(recorder: recorder, settingsChanged: { change.yield() })
+                ) { failed("control", $0) },
                 SettingsService(recorder: recorder, changes: changes) { renewal.ask() },
                 recorder, ListeningService(recorder: recorder), ClockService(recorder: recorder),
                 WatchdogService(recorder: recorder, systemd: systemd),

@@ -1,10 +1,11 @@
+import Configuration
 import FoundationEssentials
 import Glibc
 import Platform
 import TestKit
 import Testing
 
-@testable import Appliance
+@testable import Equipment
 
 @Suite("Settings on a stick") struct StickSettingsTests {
     private let folder = TemporaryFolder()

@@ -1,6 +1,7 @@
+import Configuration
 import Glibc
 
-@testable import Appliance
+@testable import Equipment
 @testable import Vocabulary
 
 /// What somebody brings on a stick: a configuration, a vocabulary or a grammar. Whatever is in it, it ends, and changes nothing
@@ -9,7 +10,9 @@ import Glibc
     let bytes = Array(UnsafeBufferPointer(start: data, count: size))
     var own = Configuration()
     own.export.settings = true
-    if let other = try? ConfigurationParser.overlay(bytes, file: "fieldscribe.conf", over: own) {
+    if let other = try? Configuration.overlay(
+        bytes, file: "fieldscribe.conf", over: own, keys: ConfigurationKey.all, refusal: { $0.refusalOfStick($1) })
+    {
         var same = other
         same.capture = own.capture
         same.speech = own.speech

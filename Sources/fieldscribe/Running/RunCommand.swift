@@ -1,0 +1,64 @@
+import Upkeep
+import Equipment
+import Configuration
+import Appliance
+import Core
+import Glibc
+import Platform
+
+/// The appliance: button, lamp, recording, transcription, control socket; nobody is logged in.
+enum RunCommand: Command {
+    static let name = "run"
+    static let summary = "Be the recorder: wait for the button, record, write down, answer other commands."
+    static let usage = ""
+    static let details = """
+        Runs until SIGTERM or Ctrl-C; systemd starts it as fieldscribe.service. A configuration file that is
+        wrong does not keep it from recording: it says so, and uses the last good one, else defaults.
+
+        """
+    static let options = (values: [String](), flags: [String]())
+
+    /// An appliance that is told to end has so long for it; what is not written down by then is read at the next start.
+    private static let patience: UInt32 = 1_800_000
+
+    static func run(_ arguments: Arguments) async throws {
+        try arguments.expect(0, "nothing else")
+        var environment: [String: String] = [:]
+        for name in ["FIELDSCRIBE_CONFIG", "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] {
+            environment[name] = getenv(name).map { String(cString: $0) }
+        }
+        // The decode workers shall not talk to systemd in our place.
+        for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] { unsetenv(name) }
+        var loaded = HouseConfiguration(explicitPath: arguments["--config"], environment: environment)
+        let owner = try ArchiveOwner(of: loaded.configuration.storage.directory)
+        let socket = loaded.configuration.control.socket
+        owner.hand(over: String(socket.prefix(upTo: socket.lastIndex(of: "/") ?? socket.startIndex)))
+        try owner.become()
+        let running = RunningHouse()
+        let interrupts = Interrupts { count in
+            running.stop()
+            guard count == 1 else { return }
+            // The archive is never half written, so that it may be left at any moment.
+            usleep(patience)
+            Terminal.say("<4>stopped state=forced")
+            exit(0)
+        }
+        defer { withExtendedLifetime(interrupts) {} }
+        while try await isToBeRenewed(loaded, environment, running), !running.isStopped {
+            loaded = HouseConfiguration(explicitPath: arguments["--config"], environment: environment)
+        }
+    }
+
+    /// Runs an appliance to its end; nothing of it is left then, so that another may have its devices and its archive.
+    ///
+    /// - Returns: whether another is to follow, with other settings.
+    private static func isToBeRenewed(
+        _ loaded: HouseConfiguration, _ environment: [String: String], _ running: RunningHouse
+    ) async throws -> Bool {
+        let house = try await House(loaded, environment: environment)
+        running.begin(house)
+        defer { running.end() }
+        await house.run()
+        return house.isToBeRenewed
+    }
+}
