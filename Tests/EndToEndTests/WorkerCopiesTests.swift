@@ -87,11 +87,11 @@ import Testing
             _ = try? await pool.finish(session, samples, channel: nil, alternatives: 0)
         }
         var usage = rusage()
-        getrusage(RUSAGE_CHILDREN, &usage)
+        getrusage(RUSAGE_CHILDREN.rawValue, &usage)
         let before = usage.ru_utime.tv_sec * 1_000_000 + Int(usage.ru_utime.tv_usec)
         await pool.finish()
         #expect(workers.map { kill($0, 0) } == [-1, -1])
-        getrusage(RUSAGE_CHILDREN, &usage)
+        getrusage(RUSAGE_CHILDREN.rawValue, &usage)
         #expect(usage.ru_utime.tv_sec * 1_000_000 + Int(usage.ru_utime.tv_usec) > before)
         _ = await reading.value
     }
