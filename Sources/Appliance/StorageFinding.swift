@@ -25,3 +25,11 @@ package struct StorageFinding: Hashable, Sendable, Codable {
         self.message = message
     }
 }
+
+extension Journal {
+    static func tell(_ finding: StorageFinding) {
+        tell(
+            finding.outcome == .damaged ? .error : .notice, "recovery",
+            ["outcome": finding.outcome.rawValue, "file": finding.file, "message": finding.message])
+    }
+}

@@ -1,12 +1,13 @@
 import Core
 import SQLiteArchive
 
-/// What earlier recordings lack: erases what `keep-days` lets go, writes down what was not, and reads once more what was.
+/// What earlier recordings lack: mends what a start has left to be mended, erases what `keep-days` lets go, writes down what was not, and reads once more what was.
 struct Upkeep: Sendable {
     private let configuration: Configuration
     private let archive: SQLiteArchive
     private let hub: EventHub
     private let workers: DecodeWorkers
+    private let repairs: Repairs?
     private let unreadable = UnreadableRecordings()
 
     /// Hears whether text is being written now.
@@ -17,6 +18,7 @@ struct Upkeep: Sendable {
         archive = recorder.archive
         hub = recorder.hub
         workers = recorder.workers
+        repairs = recorder.repairs
         self.writes = writes
     }
 
@@ -42,6 +44,7 @@ struct Upkeep: Sendable {
     }
 
     private func work() async throws {
+        try await repairs?.run { Journal.tell($0) }
         await erase()
         try await writeDown()
         try await readAgain()

@@ -14,6 +14,10 @@ struct ArchiveQueries {
         try connection.rows(Self.summaries + " ORDER BY id", read: summary)
     }
 
+    func recording(_ id: Int) throws -> RecordingSummary? {
+        try connection.rows(Self.summaries + " WHERE id = ?", [.integer(id)], read: summary).first
+    }
+
     func unfinished() throws -> [RecordingSummary] {
         try connection.rows(
             Self.summaries + " WHERE transcribed_samples < length_samples OR stop_reason = 'cut short' ORDER BY id",
