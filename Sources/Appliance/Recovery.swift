@@ -180,7 +180,8 @@ package struct Recovery: Sendable {
                 if let lost { try await archive.add(lost, recording: id) }
                 findings.append(
                     StorageFinding(
-                        .note, recording: id, file: audio, "what was lost at the end of recording \(id) is silence in it now"))
+                        .note, recording: id, file: audio,
+                        "what was lost at the end of recording \(id) is silence in it now"))
             }
         }
         if repair.lost > 0 {

@@ -21,13 +21,15 @@ struct SumLine: Hashable {
 
     /// Reads a line without its end; nil where it is damaged, or none of ours.
     init?(_ bytes: ArraySlice<UInt8>) {
-        guard bytes.count == Self.size - 1, Self.checksum(of: bytes.prefix(30)) == Self.number(bytes.suffix(8), base: 16)
+        guard bytes.count == Self.size - 1,
+            Self.checksum(of: bytes.prefix(30)) == Self.number(bytes.suffix(8), base: 16)
         else { return nil }
         let fields = bytes.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
         guard fields.count == 4, fields[0].count == 14, fields[1].count == 5, fields[2].count == 8,
             let start = Self.number(fields[0], base: 10), let count = Self.number(fields[1], base: 10),
             let checksum = Self.number(fields[2], base: 16),
-            start % UInt64(Self.piece) == 0, start < UInt64(SamplePosition.furthest), (1...UInt64(Self.piece)).contains(count)
+            start % UInt64(Self.piece) == 0, start < UInt64(SamplePosition.furthest),
+            (1...UInt64(Self.piece)).contains(count)
         else { return nil }
         self.init(start: Int64(start), count: Int64(count), checksum: UInt32(checksum))
     }

@@ -21,7 +21,8 @@ import Testing
         #expect(try await witness(asked).saysSet())
     }
 
-    @Test("all else is no", arguments: ["echo no", "exit 1", "echo yesterday", "echo; echo yes", "yes | head -c 100000"])
+    @Test(
+        "all else is no", arguments: ["echo no", "exit 1", "echo yesterday", "echo; echo yes", "yes | head -c 100000"])
     func otherwise(script: String) async throws { #expect(try await !witness(script).saysSet()) }
 
     @Test("one that is not there cannot be asked")

@@ -47,7 +47,8 @@ struct ArchiveFolders {
         return try ChildProcess(
             "/bin/sh",
             arguments: [
-                "-c", "exec '\(workshop.fieldscribe)' export --to '\(folder)' --config '\(configuration)' >/dev/null 2>&1",
+                "-c",
+                "exec '\(workshop.fieldscribe)' export --to '\(folder)' --config '\(configuration)' >/dev/null 2>&1",
             ])
     }
 }

@@ -73,7 +73,8 @@ import PocketSphinxRecognizer
         for word in words {
             guard
                 [
-                    "capture", "appliance", "export", "search", "start", "copies", "hour", "seams", "memory", "recognition",
+                    "capture", "appliance", "export", "search", "start", "copies", "hour", "seams", "memory",
+                    "recognition",
                     "accuracy", "speakers",
                     "latency", "robustness", "music", "unpaused", "silence", "vocabulary", "names", "punctuation",
                     "alignment",

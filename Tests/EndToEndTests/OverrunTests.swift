@@ -114,7 +114,8 @@ import Testing
             program: "env",
             [
                 "LD_PRELOAD=\(library)", "ALSA_CONFIG_PATH=\(folder.file("asound.conf"))", "FAULT_CLOCK=1",
-                "FAULT_\(overrun.isSuspended ? "SUSPEND" : "OVERRUN")=\(overrun.read)", "FAULT_STALL=\(overrun.stallMilliseconds)",
+                "FAULT_\(overrun.isSuspended ? "SUSPEND" : "OVERRUN")=\(overrun.read)",
+                "FAULT_STALL=\(overrun.stallMilliseconds)",
                 "FAULT_STATE=\(folder.file("card"))", executable, "record", "--audio-only", "--json", "--seconds",
                 "\(Self.seconds)", "--microphone", "alsa:card", "--directory", storage,
             ], in: folder

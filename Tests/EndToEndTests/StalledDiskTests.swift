@@ -32,7 +32,10 @@ import Testing
         let list = try appliance.run("list", "--json").output
         #expect(list.contains(#""stopReason":"shutdown""#), "\(list)")
         // Half a second and more was heard while nothing was taken.
-        let length = try #require(list.firstRange(of: "\"duration\":").flatMap { Double(list[$0.upperBound...].prefix { $0 != "," && $0 != "}" }) })
+        let length = try #require(
+            list.firstRange(of: "\"duration\":").flatMap {
+                Double(list[$0.upperBound...].prefix { $0 != "," && $0 != "}" })
+            })
         #expect(length > 1.3, "\(list)")
         #expect(try appliance.run("verify").status == 0)
     }

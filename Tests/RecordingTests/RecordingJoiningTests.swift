@@ -133,7 +133,8 @@ import Testing
         #expect(shell("sox --i -s \(path)").output == "1000000")
     }
 
-    @Test("what was copied of other files, or cannot be read, is copied anew", arguments: ["source", "header", "short"])
+    @Test(
+        "what was copied of other files, or cannot be read, is copied anew", arguments: ["source", "header", "short"])
     func begunOtherwise(_ what: String) throws {
         _ = try lengthen()
         var left = 2

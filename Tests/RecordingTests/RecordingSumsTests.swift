@@ -85,7 +85,8 @@ import Testing
         #expect(try checked() == RecordingSums())
     }
 
-    @Test("what a power cut took of them is made anew behind the last one, and nothing else", arguments: [0, 1, 20, 37])
+    @Test(
+        "what a power cut took of them is made anew behind the last one, and nothing else", arguments: [0, 1, 20, 37])
     func tail(torn: Int) async throws {
         try await record([.samples(numbered(50_000))])
         try change(sums) { $0 = $0.prefix(2 * SumLine.size + torn) }

@@ -35,7 +35,8 @@ import Testing
         var generator = SeededGenerator(seed: seed)
         let durations = (0..<500).map { _ in
             Int64.random(in: 0..<20, using: &generator) == 0
-                ? Int64.random(in: 0...400_000_000, using: &generator) : Int64.random(in: 0...30_000_000, using: &generator)
+                ? Int64.random(in: 0...400_000_000, using: &generator)
+                : Int64.random(in: 0...30_000_000, using: &generator)
         }
         #expect(worst(of: durations).lost <= Self.bound)
     }
