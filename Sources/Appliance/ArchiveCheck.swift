@@ -1,5 +1,8 @@
+import Configuration
 import Core
 import Platform
+import SQLiteArchive
+import Upkeep
 
 /// Reads all of a large database for damage behind the start. Where it is damaged, it says so, and ends the appliance once
 /// nothing is being recorded: the next start makes it anew.

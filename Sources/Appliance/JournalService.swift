@@ -1,3 +1,5 @@
+import Platform
+
 /// Writes the journal: a reader that takes nothing holds up nobody but this.
 struct JournalService: Service {
     let name = "journal"

@@ -1,7 +1,11 @@
+import Platform
+import Equipment
+import Configuration
 import Core
 import Recording
 import SQLiteArchive
 import Synchronization
+import Upkeep
 
 /// Starts, marks and stops recordings, whoever asks; each is transcribed while it grows, and after it as long as it takes.
 ///

@@ -1,10 +1,10 @@
-@testable import Appliance
 import Core
 import Glibc
 @testable import Recording
 import SQLiteArchive
 import TestKit
 import Testing
+@testable import Upkeep
 
 /// What a start leaves to be done behind it.
 @Suite("Repairs") struct RepairsTests {

@@ -1,0 +1,27 @@
+/// Something about the storage that is not as it should be: one line.
+package struct StorageFinding: Hashable, Sendable, Codable {
+    package enum Outcome: String, Sendable, Codable {
+        /// It is right again.
+        case repaired
+        /// It is not whole, and cannot be made so here.
+        case damaged
+        /// Worth knowing, and nothing is lost.
+        case note
+    }
+
+    package var outcome: Outcome
+
+    /// nil where it is not about one recording.
+    package var recording: Int?
+    package var file: String
+
+    /// What is the matter, without the file's name; for damage, with what a person can do.
+    package var message: String
+
+    package init(_ outcome: Outcome, recording: Int? = nil, file: String, _ message: String) {
+        self.outcome = outcome
+        self.recording = recording
+        self.file = file
+        self.message = message
+    }
+}

@@ -1,0 +1,47 @@
+import Upkeep
+import Equipment
+import Configuration
+import Appliance
+import Core
+import Glibc
+import Platform
+
+/// The appliance: button, lamp, recording, transcription, control socket; nobody is logged in.
+enum RunCommand: Command {
+    static let name = "run"
+    static let summary = "Be the recorder: wait for the button, record, write down, answer other commands."
+    static let usage = ""
+    static let details = """
+        Runs until SIGTERM or Ctrl-C; systemd starts it as fieldscribe.service. A configuration file that is
+        wrong does not keep it from recording: it says so, and uses the last good one, else defaults.
+
+        """
+    static let options = (values: [String](), flags: [String]())
+
+    static func run(_ arguments: Arguments) async throws {
+        try arguments.expect(0, "nothing else")
+        var environment: [String: String] = [:]
+        for name in ["FIELDSCRIBE_CONFIG", "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] {
+            environment[name] = getenv(name).map { String(cString: $0) }
+        }
+        // The decode workers shall not talk to systemd in our place.
+        for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] { unsetenv(name) }
+        let loaded = HouseConfiguration(explicitPath: arguments["--config"], environment: environment)
+        let owner = try ArchiveOwner(of: loaded.configuration.storage.directory)
+        let socket = loaded.configuration.control.socket
+        owner.hand(over: String(socket.prefix(upTo: socket.lastIndex(of: "/") ?? socket.startIndex)))
+        try owner.become()
+        let house = try await House(loaded, environment: environment)
+        let interrupts = Interrupts { count in
+            house.stop()
+            guard count == 1 else { return }
+            // A recording is closed, however long its disk takes. The rest may be left at any moment, since the archive is never
+            // half written.
+            let lost = house.awaitClosing()
+            Terminal.say("<4>stopped state=\(lost == nil ? "forced" : "lost")")
+            exit(lost?.exitStatus ?? 0)
+        }
+        defer { withExtendedLifetime(interrupts) {} }
+        try await house.run()
+    }
+}
