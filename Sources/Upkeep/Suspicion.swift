@@ -15,7 +15,9 @@ package struct Suspicion {
     /// Asks the next start to look.
     ///
     /// - Throws: `DeviceError` where that cannot be written.
-    package func raise() throws { try durableReplace(path: path, with: "damage was met; the next start looks at all of it\n") }
+    package func raise() throws {
+        try durableReplace(path: path, with: "damage was met; the next start looks at all of it\n")
+    }
 
     /// What cannot be removed makes later starts slower, and nothing else.
     package func drop() { if isRaised { unlink(path) } }
