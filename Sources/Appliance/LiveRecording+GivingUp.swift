@@ -7,6 +7,9 @@ extension LiveRecording {
     /// For how long the archive is waited for, whose disk may be the one that takes nothing.
     private static let enteringLimit: Int64 = 1_000_000_000
 
+    /// Whether its file is closed: all that was heard is then in it, and safe.
+    package var isClosed: Bool { desk.isClosed }
+
     /// Grows with what the disk takes of it.
     package var progress: Int64 { desk.growth }
 

@@ -89,6 +89,9 @@ package struct RecordingSums: Hashable, Sendable {
         return made
     }
 
+    /// Bytes of checksums that are read: of nine days.
+    private static let longest = 1 << 25
+
     /// The name of the file beside a recording's.
     static func name(for audio: String) -> String {
         "\(audio.hasSuffix(".wav") ? String(audio.dropLast(4)) : audio).sums"
@@ -98,7 +101,7 @@ package struct RecordingSums: Hashable, Sendable {
     private static func lines(in place: RecordingPlace) throws(DeviceError) -> [Int64: SumLine] {
         let bytes: [UInt8]
         do throws(DeviceError) {
-            bytes = try place.folder.openFile(name(for: place.name), O_RDONLY).content()
+            bytes = try place.folder.openFile(name(for: place.name), O_RDONLY).content(limit: longest)
         } catch {
             // Something else of that name holds none, and is told of as their lack.
             guard error.code == .missing || error.code == .unsupported || error.status == ELOOP else { throw error }

@@ -9,17 +9,8 @@ import Testing
 
     @Test("is waited for, and everything that was heard is in the closed recording")
     func isWaitedFor() throws {
-        let storage = folder.file("storage")
-        mkdir(storage, 0o700)
-        let executable = try Fieldscribe.executable()
-        let library = executable.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/libFaultShim.so"
-        try #require(access(library, R_OK) == 0, "\(library) is built by swift build")
         let appliance = try ApplianceProcess(
-            in: folder, microphone: "tone:440",
-            environment: [
-                "LD_PRELOAD=\(library)", "FAULT_UNDER=\(storage)", "FAULT_FILE=/audio.wav", "FAULT_CALL=fdatasync",
-                "FAULT_AT=4", "FAULT_ERROR=HANG", "FAULT_STALL=6000", "FAULT_STATE=\(folder.file("state"))",
-            ])
+            in: folder, microphone: "tone:440", environment: try stalling(milliseconds: 6_000))
         #expect(try appliance.run("start").output == "recording 1\n")
         // The fourth sync has begun, and does not end.
         while try raised() == 0 { usleep(10_000) }
@@ -38,6 +29,37 @@ import Testing
             })
         #expect(length > 1.3, "\(list)")
         #expect(try appliance.run("verify").status == 0)
+    }
+
+    @Test("and who does not want to wait is told that the end may be lost, not that the recording is whole")
+    func isNotWaitedFor() throws {
+        let process = try Fieldscribe(
+            program: "env",
+            try stalling(milliseconds: 600_000) + [
+                try Fieldscribe.executable(), "record", "--audio-only", "--microphone", "tone:440", "--directory",
+                folder.file("storage"),
+            ], in: folder)
+        while access(folder.file("state"), F_OK) != 0 { usleep(10_000) }
+        while try raised() == 0 { usleep(10_000) }
+        kill(process.id, SIGINT)
+        usleep(300_000)
+        kill(process.id, SIGINT)
+        let ending = try process.wait()
+        #expect(ending.status == 130)
+        #expect(ending.errors.contains { $0.contains("its end may be lost") }, "\(ending.errors)")
+    }
+
+    /// What makes the fourth sync of a recording's file take so long.
+    private func stalling(milliseconds: Int) throws -> [String] {
+        let storage = folder.file("storage")
+        mkdir(storage, 0o700)
+        let executable = try Fieldscribe.executable()
+        let library = executable.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/libFaultShim.so"
+        try #require(access(library, R_OK) == 0, "\(library) is built by swift build")
+        return [
+            "LD_PRELOAD=\(library)", "FAULT_UNDER=\(storage)", "FAULT_FILE=/audio.wav", "FAULT_CALL=fdatasync",
+            "FAULT_AT=4", "FAULT_ERROR=HANG", "FAULT_STALL=\(milliseconds)", "FAULT_STATE=\(folder.file("state"))",
+        ]
     }
 
     /// How many calls were held up so far; the layout is `struct fault_state`'s.

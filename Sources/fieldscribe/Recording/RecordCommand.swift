@@ -77,7 +77,10 @@ enum RecordCommand: Command {
         let interrupts = Interrupts { count in
             if count > 1 {
                 screen.close()
-                Terminal.say("fieldscribe: interrupted; the recording is whole, the rest of its text is not written")
+                Terminal.say(
+                    recording.isClosed
+                        ? "fieldscribe: interrupted; the recording is whole, the rest of its text is not written"
+                        : "fieldscribe: interrupted before the disk had taken all of the recording; its end may be lost")
                 exit(130)
             }
             recording.stop(reason: .command)
