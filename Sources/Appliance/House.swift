@@ -65,15 +65,15 @@ package final class House: Sendable {
         ) { service, error in failed(service.name, error) }
     }
 
+    /// Why it has ended by itself: its database is damaged, and the next start makes it anew. Nil where it was told to end.
+    package var endedBy: DeviceError? { damage.error.withLock { $0 } }
+
     /// Runs until `stop`.
-    ///
-    /// - Throws: `DeviceError` where it has ended since its database is damaged: the next start makes it anew.
-    package func run() async throws {
+    package func run() async {
         async let checked: Void = check()
         await supervisor.run(until: stopRequests)
         await checked
         Journal.tell(.notice, "stopped")
-        if let error = damage.error.withLock({ $0 }) { throw error }
     }
 
     /// Ends it in order, from any thread: when `run` returns, all that was recorded is on the disk.

@@ -80,7 +80,8 @@ enum RecordCommand: Command {
                 Terminal.say(
                     recording.isClosed
                         ? "fieldscribe: interrupted; the recording is whole, the rest of its text is not written"
-                        : "fieldscribe: interrupted before the disk had taken all of the recording; its end may be lost")
+                        : "fieldscribe: interrupted before the disk had taken all of the recording; its end may be lost"
+                )
                 exit(130)
             }
             recording.stop(reason: .command)

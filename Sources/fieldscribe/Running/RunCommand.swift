@@ -42,6 +42,7 @@ enum RunCommand: Command {
             exit(lost?.exitStatus ?? 0)
         }
         defer { withExtendedLifetime(interrupts) {} }
-        try await house.run()
+        await house.run()
+        if let error = house.endedBy { throw error }
     }
 }
