@@ -121,7 +121,7 @@ let package = Package(
                 "fieldscribe",
             ],
             path: "Tests/Benchmark",
-            exclude: ["README.md", "moonshine-voice.py", "slow-stick"]),
+            exclude: ["README.md", "moonshine-voice.py", "slow-stick", "sync-costs"]),
         .target(name: "FaultShim", path: "Tests/FaultShim", linkerSettings: [.linkedLibrary("dl")]),
         .executableTarget(
             name: "chaos", dependencies: ["Core", "Platform", "CSQLite", "fieldscribe"], path: "Tests/Chaos"),

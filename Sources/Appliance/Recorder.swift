@@ -35,6 +35,8 @@ package final class Recorder: Service {
     let name = "recorder"
     let configuration: Configuration
     let archive: SQLiteArchive
+    /// Recordings that are still to be looked at; nil: none are.
+    let repairs: Repairs?
     /// Whatever is told there reaches the recorder as well, whoever else may miss it.
     let hub: EventHub
     let panel: PanelDesk
@@ -49,15 +51,19 @@ package final class Recorder: Service {
     private let lines: AsyncStream<JournalLine>.Continuation
     private let published = Mutex(RecorderSnapshot())
 
-    /// - Parameter microphone: what is recorded; nil: what the configuration names.
+    /// - Parameters:
+    ///   - repairs: what a start has left to be done.
+    ///   - microphone: what is recorded; nil: what the configuration names.
     /// - Throws: `DeviceError` where no descriptors can be had.
     init(
-        configuration: Configuration, archive: SQLiteArchive, microphone: (any MicrophoneProvider)? = nil
+        configuration: Configuration, archive: SQLiteArchive, repairs: Repairs? = nil,
+        microphone: (any MicrophoneProvider)? = nil
     ) throws(DeviceError) {
         let inbox = RecorderInbox()
         self.inbox = inbox
         self.configuration = configuration
         self.archive = archive
+        self.repairs = repairs
         workers = DecodeWorkers(configuration)
         (journal, lines) = AsyncStream<JournalLine>.makeStream(bufferingPolicy: .bufferingNewest(Self.longestJournal))
         do throws(DeviceError) {

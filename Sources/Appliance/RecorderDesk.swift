@@ -62,7 +62,7 @@ struct RecorderDesk: ControlDesk {
             response.hits = try await recorder.archive.search(request.words ?? "", limit: request.limit ?? 50)
         case .verify:
             response.findings = try await Verification(storage: own, archive: recorder.archive).run(
-                request.recordings ?? [], recording: recorder.snapshot.live?.id)
+                request.recordings ?? [], recording: recorder.snapshot.live?.id, isQuick: request.quick ?? false)
         case .delete:
             let erasure = Erasure(storage: own, archive: recorder.archive)
             try await erasure.erase(request.recordings ?? [], recording: recorder.snapshot.live?.id)

@@ -47,6 +47,9 @@ package struct ControlRequest: Hashable, Sendable, Codable {
     /// Of `delete` and `verify`; none for all.
     package var recordings: [Int]?
 
+    /// Whether `verify` leaves the sound alone.
+    package var quick: Bool?
+
     /// Of `exports`, in the place of a recording.
     package var volume: String?
 

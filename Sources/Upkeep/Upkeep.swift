@@ -4,7 +4,8 @@ import Configuration
 import Core
 import SQLiteArchive
 
-/// What earlier recordings lack: erases what `keep-days` lets go, writes down what was not, and reads once more what was.
+/// What earlier recordings lack: mends what a start has left to be mended, erases what `keep-days` lets go, writes down what
+/// was not, and reads once more what was.
 package struct Upkeep: Sendable {
     /// How a run ended.
     package enum End: Hashable, Sendable {
@@ -18,6 +19,7 @@ package struct Upkeep: Sendable {
     private let archive: SQLiteArchive
     private let hub: EventHub
     private let workers: DecodeWorkers
+    private let repairs: Repairs?
     private let unreadable = UnreadableRecordings()
     private let progress: SecondPassProgress
 
@@ -27,16 +29,18 @@ package struct Upkeep: Sendable {
     /// - Parameters:
     ///   - workers: what reads.
     ///   - progress: is told what is being read again.
+    ///   - repairs: what a start has left to be done; nil: nothing.
     ///   - writes: hears whether text is being written now.
     package init(
         configuration: Configuration, archive: SQLiteArchive, hub: EventHub, workers: DecodeWorkers,
-        progress: SecondPassProgress, writes: @escaping @Sendable (Bool) -> Void
+        progress: SecondPassProgress, repairs: Repairs? = nil, writes: @escaping @Sendable (Bool) -> Void
     ) {
         self.configuration = configuration
         self.archive = archive
         self.hub = hub
         self.workers = workers
         self.progress = progress
+        self.repairs = repairs
         self.writes = writes
     }
 
@@ -62,6 +66,7 @@ package struct Upkeep: Sendable {
     }
 
     private func work() async throws {
+        try await repairs?.run { Journal.tell($0) }
         await erase()
         try await writeDown()
         try await readAgain()

@@ -136,13 +136,11 @@ static inline pid_t fieldscribe_fork_away(void) {
     return copy;
 }
 
-/// Whether the kernel believes its wall clock: 1 or 0. The service's sandbox, which protects the clock, does not let it ask
-/// the kernel; then systemd-timesyncd's word is taken, a file that is there once it has set the clock in this boot.
-static inline int fieldscribe_clock_is_synchronized(void) {
+/// How wrong the kernel takes its wall clock to be at most, in microseconds; -1 where it may not be asked, as in the service's
+/// sandbox, which protects the clock.
+static inline long fieldscribe_clock_maximum_error(void) {
     struct timex state = {0};
-    int status = adjtimex(&state);
-    if (status < 0 && errno == EPERM) return access("/run/systemd/timesync/synchronized", F_OK) == 0;
-    return status >= 0 && status != TIME_ERROR && !(state.status & STA_UNSYNC);
+    return adjtimex(&state) < 0 ? -1 : state.maxerror;
 }
 
 /// A counter to wake a poll with; returns a descriptor, or -1 and errno.

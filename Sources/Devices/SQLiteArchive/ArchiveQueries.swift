@@ -19,6 +19,10 @@ struct ArchiveQueries {
         )
     }
 
+    func recording(_ id: Int) throws -> RecordingSummary? {
+        try connection.rows(Self.summaries + " WHERE id = ?", [.integer(id)], read: summary).first
+    }
+
     func unfinished() throws -> [RecordingSummary] {
         try connection.rows(
             Self.summaries() + " WHERE transcribed_samples < length_samples OR stop_reason = 'cut short' ORDER BY id",

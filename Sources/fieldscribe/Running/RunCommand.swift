@@ -18,9 +18,6 @@ enum RunCommand: Command {
         """
     static let options = (values: [String](), flags: [String]())
 
-    /// An appliance that is told to end has so long for it; what is not written down by then is read at the next start.
-    private static let patience: UInt32 = 1_800_000
-
     static func run(_ arguments: Arguments) async throws {
         try arguments.expect(0, "nothing else")
         var environment: [String: String] = [:]
@@ -38,10 +35,11 @@ enum RunCommand: Command {
         let interrupts = Interrupts { count in
             running.stop()
             guard count == 1 else { return }
-            // The archive is never half written, so that it may be left at any moment.
-            usleep(patience)
-            Terminal.say("<4>stopped state=forced")
-            exit(0)
+            // A recording is closed, however long its disk takes. The rest may be left at any moment, since the archive is never
+            // half written.
+            let lost = running.awaitClosing()
+            Terminal.say("<4>stopped state=\(lost == nil ? "forced" : "lost")")
+            exit(lost?.exitStatus ?? 0)
         }
         defer { withExtendedLifetime(interrupts) {} }
         while try await isToBeRenewed(loaded, environment, running), !running.isStopped {
@@ -59,6 +57,7 @@ enum RunCommand: Command {
         running.begin(house)
         defer { running.end() }
         await house.run()
+        if let error = house.endedBy { throw error }
         return house.isToBeRenewed
     }
 }

@@ -1,4 +1,5 @@
 import Appliance
+import Core
 import Synchronization
 
 /// The appliance that runs now, for the signals that end it: one may follow another.
@@ -26,4 +27,9 @@ final class RunningHouse: Sendable {
             return state.house
         }?.stop()
     }
+
+    /// Waits until what is being recorded is closed; at once where no appliance runs.
+    ///
+    /// - Returns: what was lost, where the disk has not taken it.
+    func awaitClosing() -> DeviceError? { state.withLock(\.house)?.awaitClosing() }
 }
