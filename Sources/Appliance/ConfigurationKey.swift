@@ -8,7 +8,9 @@ package struct ConfigurationKey: Sendable {
     /// Where a key's value lives in the configuration.
     typealias Place<Value> = WritableKeyPath<Configuration, Value> & Sendable
 
+    /// The section's name, without its brackets.
     package let section: String
+    /// The key's name within its section.
     package let name: String
 
     /// What its value may be, in words.

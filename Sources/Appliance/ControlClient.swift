@@ -44,6 +44,10 @@ package final class ControlClient {
         return response
     }
 
+    /// Sends a request without waiting for its answer.
+    ///
+    /// - Throws: `DeviceError` with `unsupported` for a request of more than 64 KiB, `disconnected` where the
+    ///   appliance is gone.
     package func send(_ request: ControlRequest) throws(DeviceError) {
         let line = ControlLine.encode(request) + [0x0A]
         guard line.count <= ControlLine.longest else {

@@ -5,6 +5,7 @@ import Platform
 ///
 /// An appliance that refused to start for a typing error would lose a day of recordings.
 package struct HouseConfiguration: Sendable {
+    /// The settings to run with.
     package let configuration: Configuration
 
     /// What is wrong with the file, and what is used in its place.

@@ -11,7 +11,9 @@ package final class LiveRecording: Sendable {
     /// How it went.
     package struct Outcome: Sendable {
         package var id: Int
+        /// Where it lies.
         package var folder: RecordingFolder
+        /// How the recording itself ended.
         package var recording: RecordingResult
 
         /// What the transcription cost, or why it did not come to its end.

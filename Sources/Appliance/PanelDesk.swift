@@ -13,6 +13,7 @@ package final class PanelDesk: Sendable {
     package struct LampChange: Hashable, Sendable, Codable {
         /// Seconds on the monotonic clock.
         package var time: Double
+        /// Whether the lamp is on from `time`.
         package var lit: Bool
 
         /// What was meant by it: a mode of the lamp, `fault`, or `blink` for an answer or a mark.

@@ -8,6 +8,7 @@ import Synchronization
 /// All that happens reaches one loop (`RecorderLoop`), which asks a pure machine (`RecorderState`) what comes of it. A
 /// recording that is being transcribed keeps no new one from starting.
 package final class Recorder: Service {
+    /// What a button, a socket or a signal may ask for.
     package enum Order: Hashable, Sendable {
         /// Does nothing where one goes on.
         case start
@@ -22,6 +23,7 @@ package final class Recorder: Service {
     package struct Answer: Hashable, Sendable {
         /// The recording that it started, stopped or marked, or that goes on; nil where there is none.
         package var recording: Int?
+        /// Of a `mark`: the bookmark as it was set.
         package var mark: Mark?
     }
 

@@ -9,6 +9,7 @@ import SQLiteArchive
 ///
 /// Nothing is deleted; it may be killed at any moment and run again.
 package struct Recovery: Sendable {
+    /// How much is looked at.
     package enum Depth: Sendable {
         /// The length and the header of each file, and folders and rows without each other: what a start can wait for.
         case start

@@ -5,8 +5,11 @@ import Platform
 package struct Retention: Hashable, Sendable {
     /// What is known of one recording.
     package struct Candidate: Hashable, Sendable {
+        /// What the archive knows of it.
         package var recording: RecordingSummary
+        /// The reading that is shown; nil where it has none.
         package var shownPass: PassSummary?
+        /// Where it was copied to.
         package var exports: [ExportEntry]
 
         package init(recording: RecordingSummary, shownPass: PassSummary?, exports: [ExportEntry]) {

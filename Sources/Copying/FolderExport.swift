@@ -9,6 +9,7 @@ import Recording
 package struct FolderExport: Sendable {
     let archive: any ArchiveReading
     let ledger: (any ExportLedger)?
+    /// What a copy is made of.
     package let settings: CopySettings
     let audioPath: @Sendable (Int) -> String
 

@@ -60,10 +60,12 @@ package protocol ArchiveReading: Sendable {
 
 /// A segment or a mark that answers a search.
 package struct SearchHit: Hashable, Sendable, Codable {
+    /// The recording's number.
     package var recording: Int
 
     /// The segment's number; 0 for a mark.
     package var segment: Int
+    /// Where in the recording it is; empty for a bookmark.
     package var range: SampleRange
 
     /// The segment's text, or the mark's.

@@ -2,10 +2,12 @@
 package struct Doubt: Hashable, Sendable {
     /// The segment's number.
     package var segment: Int
+    /// The word itself.
     package var word: Word
 
     /// Up to four words of the segment before it, and after it.
     package var before: String
+    /// Up to four words of the segment after it.
     package var after: String
 
     private static let around = 4

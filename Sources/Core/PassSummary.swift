@@ -1,7 +1,9 @@
 /// What the archive knows of one reading of a recording, without its text.
 package struct PassSummary: Hashable, Sendable, Codable {
     package var id: Int
+    /// The recording's number.
     package var recording: Int
+    /// Which engine read it.
     package var engine: EngineDescription
 
     /// The decoder's profile: live, final.

@@ -8,6 +8,7 @@ package struct WordErrors: Hashable, Sendable {
         case inserted(hypothesis: Int)
     }
 
+    /// Substitutions, deletions and insertions together.
     package private(set) var errors = 0
 
     /// Of what was said.

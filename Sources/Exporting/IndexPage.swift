@@ -7,6 +7,7 @@ package struct IndexEntry: Hashable, Sendable {
 
     /// The page's place, relative to the index, each part a name of letters, digits, `-`, `_` and `.`.
     package var link: String
+    /// The recording's title, as its page has it.
     package var title: String
 
     /// Short facts: the length, a doubtful clock.

@@ -12,6 +12,8 @@ package enum Punctuation: String, Sendable, CaseIterable {
     /// `automatic` and `spoken`; where an engine writes marks, its own.
     case both
 
+    /// Whether sentences end where pauses and the language model say so.
     package var isAutomatic: Bool { self == .automatic || self == .both }
+    /// Whether the names of punctuation marks become these marks.
     package var isSpoken: Bool { self == .spoken || self == .both }
 }

@@ -13,7 +13,9 @@ package struct Punctuator: Sendable {
     package struct Boundary: Sendable {
         /// The number of the word before it, in the whole transcript.
         package var word: Int
+        /// The pause between the two words, in seconds.
         package var pauseSeconds: Double
+        /// `SentenceOdds` of this place.
         package var odds: Double
         /// By how much the voice fell before it, in semitones; only a segment's end tells.
         package var lowering: Double?

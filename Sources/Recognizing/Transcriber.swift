@@ -7,7 +7,9 @@ import Stitching
 /// A loop over steps that run beside each other: reading, beginning one utterance, finishing as many as there are
 /// workers, reading across one seam, and one partial reading. All state lives in `Transcription`; the steps only wait.
 package struct Transcriber: Sendable {
+    /// How audio is cut and read.
     package struct Settings: Sendable {
+        /// How speech is told from silence.
         package var speech = SpeechSettings()
         /// Which utterances are read as one, and so how long one may be: as the engine wants it. The default is each alone.
         package var groups = GroupSettings()
@@ -22,6 +24,7 @@ package struct Transcriber: Sendable {
 
     /// The last segment that an earlier run over the same audio has committed.
     package struct Continuation: Hashable, Sendable {
+        /// Its number.
         package var segment: Int
         /// Where it ends.
         package var end: SamplePosition

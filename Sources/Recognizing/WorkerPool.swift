@@ -6,7 +6,9 @@ import Platform
 package actor WorkerPool {
     /// What an utterance came to.
     package struct Decoded: Sendable {
+        /// What was read; its times count from the first sample of the utterance.
         package var hypothesis: Hypothesis
+        /// CPU time that the worker spent on it.
         package var cpuSeconds: Double
         /// Sessions that this took: more than one where a worker died and the utterance was decoded again.
         package var attempts: Int

@@ -4,7 +4,9 @@ import Platform
 
 /// How to start a decode worker: a program that speaks `WorkerProtocol`.
 package struct WorkerCommand: Hashable, Sendable {
+    /// The program's path.
     package var path: String
+    /// Its arguments, without its name.
     package var arguments: [String]
 
     /// Whether it knows `--copies N`, and then makes so many copies of itself.

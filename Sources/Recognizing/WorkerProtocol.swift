@@ -24,6 +24,7 @@ package enum WorkerProtocol {
     package struct Request: Codable, Sendable {
         /// Whether the worker answers each audio frame with a `partial` and the end with nothing but a `done`.
         package var partials = false
+        /// How many other readings are wanted.
         package var alternatives = 0
         /// What the engine has learnt before.
         package var channel: AdaptationState?
@@ -46,15 +47,21 @@ package enum WorkerProtocol {
         package var heard: Bool?
         /// Beside `channel` in the answer to a survey: `Adaptation.candidates`.
         package var candidates: [[AdaptationState]]?
+        /// The reading that `end` was answered with.
         package var result: Result?
+        /// What the utterance reads as so far.
         package var partial: String?
         /// A partial utterance has ended.
         package var done: Bool?
+        /// Why the model was not loaded or the utterance not read.
         package var error: Failure?
     }
 
+    /// What was read of one utterance.
     package struct Result: Codable, Sendable {
+        /// The best reading; ranges in samples from the utterance's first.
         package var words: [Word]
+        /// Other readings, best first.
         package var alternatives: [Alternative]
         /// CPU time of the worker since its last result.
         package var cpuSeconds: Double
@@ -66,8 +73,11 @@ package enum WorkerProtocol {
         package var voices: [VoiceAnalytics?]?
     }
 
+    /// What went wrong, as a `DeviceError` says it.
     package struct Failure: Codable, Sendable {
+        /// `DeviceError.Code`; any other counts as `failed`.
         package var code: String
+        /// One line: what failed, on what, and the remedy.
         package var message: String
     }
 }

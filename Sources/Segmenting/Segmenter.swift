@@ -7,6 +7,7 @@ import Core
 /// quietest of the last five seconds before `rotateSeconds`. Both sides of a rotation hear the overlap around the cut.
 /// Where `longestSeconds` says how long an utterance may be, it is rotated in the last quarter of that.
 package struct Segmenter: Sendable {
+    /// What the segmenter tells, in the order of time.
     package enum Effect: Hashable, Sendable {
         /// An utterance has begun; the recognizer should hear it from here on.
         case began(utterance: Int, at: SamplePosition)

@@ -10,6 +10,7 @@ package struct VocabularyFile: Hashable, Sendable {
     package struct Problem: Hashable, Sendable, Codable {
         /// Counted from 1.
         package var line: Int
+        /// What is wrong with it, and what is allowed.
         package var reason: String
 
         package init(line: Int, reason: String) {
@@ -20,7 +21,9 @@ package struct VocabularyFile: Hashable, Sendable {
 
     /// A phrase without classes, and how often it is said in a thousand words.
     package struct Phrase: Hashable, Sendable {
+        /// Its words, as they were written.
         package var words: [String]
+        /// How often it is said in a thousand words.
         package var perThousand: Double
 
         /// The line that it was first written in.
@@ -36,6 +39,7 @@ package struct VocabularyFile: Hashable, Sendable {
     /// What is wrong, in the order of lines; the rest can be used.
     package private(set) var problems: [Problem] = []
 
+    /// The largest file that is read, in bytes.
     package static let largest = 1 << 20
     static let mostPhrases = 20_000
     static let mostWords = 20
@@ -51,6 +55,9 @@ package struct VocabularyFile: Hashable, Sendable {
 
     private var classes: [String: [Item]] = [:]
 
+    /// Reads a file; what is wrong with it is in `problems`.
+    ///
+    /// - Parameter text: the file's content.
     package init(_ text: String) {
         var items: [Item] = []
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {

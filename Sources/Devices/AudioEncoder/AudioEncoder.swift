@@ -3,12 +3,16 @@ import Core
 
 /// What an encoded file says of itself.
 package struct AudioTags: Hashable, Sendable {
+    /// What it is a recording of.
     package var title: String
+    /// The recorder's name.
     package var artist: String
 
     /// The wall time of the first sample as RFC 3339.
     package var date: String
+    /// The recording's number, its start, and why it ended.
     package var comment: String
+    /// The recording's number.
     package var track: Int
 
     package init(title: String, artist: String, date: String, comment: String, track: Int) {
@@ -59,6 +63,9 @@ package final class AudioEncoder {
 
     deinit { if let handle { sf_close(handle) } }
 
+    /// Adds samples: mono, 16-bit, 16 kHz.
+    ///
+    /// - Throws: `DeviceError`: what the target threw, else `failed`.
     package func append(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) {
         let count = sf_write_short(handle, samples.baseAddress, Int64(samples.count))
         guard count == samples.count, target.failure == nil else { throw failed("sf_write") }

@@ -2,10 +2,12 @@ import Core
 
 /// Where a line was found: a chip's device and a place on it.
 package struct GpioLine: Hashable, Sendable {
+    /// How it was named.
     package let address: PanelAddress
 
     /// The chip's device: `/dev/gpiochip0`.
     package let chip: String
+    /// Its place on that chip, from 0.
     package let offset: Int
 
     /// Looks for a line over all chips.

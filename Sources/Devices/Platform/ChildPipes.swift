@@ -14,6 +14,8 @@ package final class ChildPipes {
     private var childInput: FileDescriptor?
     private var childOutput: FileDescriptor?
 
+    /// - Parameter program: what errors name.
+    /// - Throws: `DeviceError` where no descriptors can be had.
     package init(to program: String) throws(DeviceError) {
         let (downRead, downWrite) = try Self.pipe(to: program)
         childInput = FileDescriptor(adopting: downRead, named: program)

@@ -12,6 +12,9 @@ extension DeviceError {
         system(operation, status: errno, on: subject, remedy: remedy)
     }
 
+    /// The error of a system call, from a number that was kept.
+    ///
+    /// - Parameter status: `errno` as it was after the call.
     package static func system(
         _ operation: String, status: Int32, on subject: String, remedy: String? = nil
     ) -> DeviceError {

@@ -12,6 +12,7 @@ package final class Folder: Sendable {
 
     /// What errors name.
     package let path: String
+    /// Asked before every call that changes something.
     package let gate: Gate
     /// Whether names may be of another file system that is mounted here.
     private let crosses: Bool

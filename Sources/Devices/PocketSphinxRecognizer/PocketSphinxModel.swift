@@ -9,8 +9,11 @@ package struct PocketSphinxModel: Hashable, Sendable {
 
     /// Its short name: that of its folder.
     package var name: String
+    /// The folder with the acoustic model.
     package var acousticModel: String
+    /// The file of the language model.
     package var languageModel: String
+    /// The file of the pronouncing dictionary.
     package var dictionary: String
 
     /// What is heard besides, or instead.

@@ -15,6 +15,7 @@ package actor SQLiteArchive: ArchiveUpkeep {
     /// Recordings that are being erased, step by step: nothing more is entered for them.
     var erasing: Set<Int> = []
 
+    /// A queue of its own, since every change waits for the disk.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         // Safety: the actor owns the queue.
         queue.asUnownedSerialExecutor()

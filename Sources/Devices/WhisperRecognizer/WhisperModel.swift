@@ -4,6 +4,7 @@ import Platform
 
 /// A model for whisper.cpp, in the form of its own (ggml), which a person brings.
 package struct WhisperModel: Hashable, Sendable {
+    /// The model's file.
     package let path: String
 
     package init(path: String) { self.path = path }
