@@ -51,7 +51,7 @@ package final class ControlClient {
     package func send(_ request: ControlRequest) throws(DeviceError) {
         let line = ControlLine.encode(request) + [0x0A]
         guard line.count <= ControlLine.longest else {
-            throw DeviceError(.unsupported, "send", "this is too long for the appliance; say it in less than 64 KiB")
+            throw DeviceError(.unsupported, "send", "the request is too long for the appliance; keep it under 64 KiB")
         }
         var failure: DeviceError?
         line.withUnsafeBytes { bytes in

@@ -10,7 +10,7 @@ struct ControlDesk: Sendable {
     func answer(_ job: ControlExchange.Job, on exchange: ControlExchange) async {
         let request: ControlRequest
         do { request = try ControlLine.decode(ControlRequest.self, from: job.line) } catch {
-            let refusal = DeviceError(.unsupported, "control", "this is no request that fieldscribe knows")
+            let refusal = DeviceError(.unsupported, "control", "unknown request; the client may be of another version")
             return exchange.answer(job.client, ControlLine.encode(ControlResponse(refusal)))
         }
         if request.command == .watch { return await watch(job, on: exchange, partials: request.partials ?? false) }
@@ -28,7 +28,7 @@ struct ControlDesk: Sendable {
             }
             defer { group.cancelAll() }
             return await group.next().flatMap { $0 }
-                ?? ControlResponse(DeviceError(.disconnected, "control", "the client is gone"))
+                ?? ControlResponse(DeviceError(.disconnected, "control", "the client has disconnected"))
         }
     }
 
@@ -47,7 +47,7 @@ struct ControlDesk: Sendable {
         case .press, .release:
             guard recorder.panel.simulate(pressed: request.command == .press) else {
                 throw DeviceError(
-                    .unsupported, "press", "the button is a real one; press it, or set panel.button = sim:")
+                    .unsupported, "press", "the button is a real one; press it by hand, or set panel.button = sim:")
             }
             return ControlResponse()
         case .lamp:
@@ -71,7 +71,9 @@ struct ControlDesk: Sendable {
     private func ask(_ request: ControlRequest) async throws -> ControlResponse {
         let own = recorder.configuration.storage.directory
         if let directory = request.directory, directory != own {
-            throw DeviceError(.missing, "archive", "\(directory): the appliance records to \(own)")
+            throw DeviceError(
+                .missing, "archive",
+                "\(directory): the appliance records to \(own); name that folder instead; name that folder instead")
         }
         var response = ControlResponse()
         switch request.command {

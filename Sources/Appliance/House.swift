@@ -93,7 +93,7 @@ package final class House: Sendable {
         if let other = try? ControlClient(configuration), (try? other.ask(ControlRequest(.status))) != nil {
             throw DeviceError(
                 .busy, "run",
-                "\(configuration.control.socket): another fieldscribe run is at work there; stop it, or name another "
+                "\(configuration.control.socket): another fieldscribe run is active there; stop it, or name another "
                     + "control.socket and storage.directory")
         }
         for pause in [100, 400, 1_500] {

@@ -60,7 +60,7 @@ extension RecorderState {
         case .acknowledge(let time): return acknowledge(at: time)
         case .stuck:
             return raise(
-                "panel", "the button does not come up; check it for a short circuit. It is ignored until it is free",
+                "panel", "the button stays down; check it for a short circuit. It is ignored until it is released",
                 at: moment)
         case .free: return [.journal(JournalLine(.information, "button", ["state": "free"]))]
         case .shutDown: return [.journal(JournalLine(.notice, "shutdown", ["by": "button"])), .powerOff]

@@ -33,22 +33,22 @@ package struct Recovery: Sendable {
             findings.append(
                 StorageFinding(
                     .repaired, file: path,
-                    "the database was damaged, no file, not ours or another program's; it is kept as \(aside), and was "
-                        + "made anew from the recordings"))
+                    "the database was damaged, not a file, not ours or another program's; it was kept as \(aside) and "
+                        + "rebuilt from the recordings"))
         }
         if let aside = opened.noFolder {
             findings.append(
                 StorageFinding(
                     .damaged, file: "\(configuration.storage.directory)/recordings",
-                    "was no folder, or a link; it is kept as \(aside). To keep recordings on another disk, mount it "
+                    "was not a folder, or was a link; it was kept as \(aside). To keep recordings on another disk, mount it "
                         + "there, or name it in storage.directory"))
         }
         findings += opened.restored.map {
-            StorageFinding(.repaired, recording: $0, file: path, "recording \($0) was taken over from its journal")
+            StorageFinding(.repaired, recording: $0, file: path, "recording \($0) was recovered from its journal")
         }
         findings += opened.refused.sorted { $0.key < $1.key }.map {
             StorageFinding(
-                .damaged, recording: $0, file: path, "recording \($0): its journal is left as it is: \($1.message)")
+                .damaged, recording: $0, file: path, "recording \($0): its journal was left as it is: \($1.message)")
         }
         let recovery = Recovery(storage: configuration.storage.directory, archive: opened.archive)
         return (opened.archive, findings + (try await recovery.run(depth)))
@@ -63,7 +63,7 @@ package struct Recovery: Sendable {
                     return [
                         StorageFinding(
                             .repaired, recording: id, file: folder(id).path,
-                            "the journal was damaged and was written anew")
+                            "the journal was damaged and was rewritten")
                     ]
                 }
             }
@@ -85,7 +85,7 @@ package struct Recovery: Sendable {
             return [
                 StorageFinding(
                     .damaged, recording: id, file: folder(id).path,
-                    remedy.map { "recording \(id) may not be read, and is left as it is: \($0)" } ?? error.message)
+                    remedy.map { "recording \(id) cannot be read and was left as it is: \($0)" } ?? error.message)
             ]
         }
     }
@@ -100,7 +100,7 @@ package struct Recovery: Sendable {
                 + outcome.refused.sorted { $0.key < $1.key }.map {
                     StorageFinding(
                         .damaged, recording: $0, file: storage,
-                        "recording \($0) was deleted, and cannot be removed whole, which is tried again later: "
+                        "recording \($0) was deleted, but could not be removed completely, which is tried again later: "
                             + $1.message)
                 }
         } catch {
@@ -152,19 +152,19 @@ package struct Recovery: Sendable {
             try await archive.endRecording(id, length: repair.length, reason: repair.reason)
             return findings + [
                 StorageFinding(
-                    .repaired, recording: id, file: audio, "recording \(id) was not in the archive, and was taken over")
+                    .repaired, recording: id, file: audio, "recording \(id) was not in the archive, and was added")
             ]
         }
         if row.isMissing {
             try await archive.markMissing(recording: id, false)
-            findings.append(StorageFinding(.repaired, recording: id, file: audio, "the audio is there again"))
+            findings.append(StorageFinding(.repaired, recording: id, file: audio, "the audio is back"))
         }
         if row.length != repair.length || row.stopReason != repair.reason {
             try await archive.endRecording(id, length: repair.length, reason: repair.reason)
             findings.append(
                 StorageFinding(
                     .repaired, recording: id, file: audio,
-                    "recording \(id) has \(repair.length.seconds) s, and ended by: \(repair.reason.rawValue)"))
+                    "recording \(id) is \(repair.length.seconds) s long and ended by: \(repair.reason.rawValue)"))
         }
         return findings
     }
@@ -195,7 +195,7 @@ package struct Recovery: Sendable {
             return [
                 StorageFinding(
                     .repaired, recording: id, file: folder(id).audio,
-                    "the parts that a failing disk made of it are one file again; what they were is kept beside it")
+                    "the parts that a failing disk left were joined into one file; the originals were kept beside it")
             ]
         } catch {
             guard error.code == .full else { throw error }
@@ -206,9 +206,9 @@ package struct Recovery: Sendable {
     private static func words(_ change: RecordingRepair.Change) -> String {
         switch change {
         case .halfSample: "half a sample at its end was dropped"
-        case .unwrittenTail: "zeros at its end, which were never heard, were dropped"
-        case .header: "the header now tells what there is"
-        case .newHeader: "the header was damaged; it is kept beside the file, and was written anew"
+        case .unwrittenTail: "zeros at its end that were never recorded were dropped"
+        case .header: "the header now matches the audio"
+        case .newHeader: "the header was damaged; it was kept beside the file and rewritten"
         }
     }
 

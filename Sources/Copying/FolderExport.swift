@@ -112,7 +112,7 @@ package struct FolderExport: Sendable {
     ) async throws -> RecordingCopy {
         guard let (summary, timeline) = try await archive.transcript(of: summary.id) else {
             throw DeviceError(
-                .missing, "export", "recording \(summary.id): was deleted meanwhile; nothing is left to do")
+                .missing, "export", "recording \(summary.id): was deleted in the meantime; nothing is left to do")
         }
         let source = try RecordingReader(path: audioPath(summary.id))
         let length = try source.length

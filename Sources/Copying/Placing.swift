@@ -111,8 +111,8 @@ struct Placing {
             guard error.status == EFBIG else { throw error }
             throw DeviceError(
                 .full, error.operation, status: EFBIG,
-                "\(error.message.split(separator: ":").first ?? "the target"): the target takes no file as long as that "
-                    + "(FAT ends at 4 GiB); use a stick with exFAT or ext4, or export.audio = flac")
+                "\(error.message.split(separator: ":").first ?? "the target"): the target takes no file that long "
+                    + "(FAT is limited to 4 GiB); use a stick with exFAT or ext4, or export.audio = flac")
         }
     }
 

@@ -41,7 +41,7 @@ struct Shelf: Sendable {
         }
         throw DeviceError(
             .failed, "mkdir",
-            "\(folder.path): \(temporaries.joined(separator: ", ")) hold files that are not ours; move them away")
+            "\(folder.path): \(temporaries.joined(separator: ", ")) contain files that are not ours; move them away")
     }
 
     /// Takes away what broken copies left.

@@ -46,7 +46,7 @@ package struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
     package static func noRecording(_ number: Int, _ operation: String, _ result: String = "") -> DeviceError {
         DeviceError(
             .missing, operation,
-            "recording \(number): there is none of this number; fieldscribe list shows what there is\(result)")
+            "recording \(number): not found; fieldscribe list shows every recording\(result)")
     }
 
     package var description: String { message }

@@ -29,7 +29,8 @@ package indirect enum JSONValue: Hashable, Sendable {
 extension JSONValue: Codable {
     package init(from decoder: any Decoder) throws {
         guard decoder.codingPath.count < Self.deepest else {
-            throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "too deep"))
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "nested too deeply"))
         }
         if let members = try? decoder.container(keyedBy: Name.self) {
             var object: [String: JSONValue] = [:]

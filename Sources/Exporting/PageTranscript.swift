@@ -114,5 +114,5 @@ func relisten(_ timeline: Timeline) -> String {
         return
             ##"<li><a href="#t=\##(decimalSeconds(start))" data-t="\##(milliseconds(start))">\##(clockTime(start))</a> <span dir="auto">\##(context)</span></li>"##
     }
-    return "<details><summary>Words to hear again</summary>\n<ol>\n\(items.joined(separator: "\n"))\n</ol></details>\n"
+    return "<details><summary>Words to review</summary>\n<ol>\n\(items.joined(separator: "\n"))\n</ol></details>\n"
 }

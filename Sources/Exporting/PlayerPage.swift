@@ -70,7 +70,7 @@ private func player(_ timeline: Timeline, _ details: RecordingDetails, length: I
     <label><input id="shade" type="checkbox" checked> Shade doubt</label>
     <button id="help-button" type="button" aria-label="Keyboard help" aria-keyshortcuts="?">?</button>
     </div>
-    <p class="trouble" id="trouble" role="alert" hidden>\(markup(details.audio)) cannot be played: it has to lie \
+    <p class="trouble" id="trouble" role="alert" hidden>\(markup(details.audio)) cannot be played: it has to be \
     beside this page. The text is all here.</p>
     </div></section>
 

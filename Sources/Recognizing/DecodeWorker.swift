@@ -147,7 +147,7 @@ package struct DecodeWorker: ~Copyable {
         let length = header[1...4].reversed().reduce(0) { $0 << 8 | Int($1) }
         guard let kind = WorkerProtocol.Frame(rawValue: header[0]), length <= WorkerProtocol.longestFrame else {
             throw DeviceError(
-                .failed, Self.transport, "the decode worker got a frame it does not know; it ends and is started anew")
+                .failed, Self.transport, "the decode worker received an unknown frame; it ends and is restarted")
         }
         payload = [UInt8](repeating: 0, count: length)
         _ = try Self.fill(&payload, from: input.number, endMayCome: false)
@@ -177,7 +177,7 @@ package struct DecodeWorker: ~Copyable {
     private func unexpected(_ kind: WorkerProtocol.Frame?) -> DeviceError {
         DeviceError(
             kind == nil ? .disconnected : .failed, Self.transport,
-            "the decode worker got \(kind.map { "an unexpected \($0) frame" } ?? "half an utterance"); it ends")
+            "the decode worker received \(kind.map { "an unexpected \($0) frame" } ?? "half an utterance"); it ends")
     }
 
     private static let transport = "decode-worker"

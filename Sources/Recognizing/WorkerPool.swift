@@ -101,7 +101,7 @@ package actor WorkerPool {
         self.isBroken = isBroken
         complaint = DeviceError(
             error.code, error.operation, status: error.status,
-            "\(error.message) (what reads meanwhile: \(fallback.model))")
+            "\(error.message) (in the meantime \(fallback.model) is used)")
         discard(idle.count)
         idle = []
         return true
@@ -307,7 +307,7 @@ package actor WorkerPool {
         }
         throw DeviceError(
             .damaged, "decode-worker",
-            "\(command.model): the decoder ends while it loads this model; reinstall its package, or name another with "
+            "\(command.model): the decoder dies while it loads this model; reinstall its package, or name another with "
                 + "recognizer.model")
     }
 

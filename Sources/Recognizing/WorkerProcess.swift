@@ -214,7 +214,7 @@ final class WorkerProcess {
             } catch {
                 throw DeviceError(
                     .failed, "decode-worker",
-                    "the decode worker (process \(id)) answered what is no reply; the utterance is tried again")
+                    "the decode worker (process \(id)) sent an invalid reply; the utterance is tried again")
             }
             let count = try chunk.withUnsafeMutableBytes { try child.read(into: $0, timeoutSeconds: patience) }
             guard count > 0 else {

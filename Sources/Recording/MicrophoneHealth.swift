@@ -23,7 +23,7 @@ package struct MicrophoneHealth: Sendable {
             let remedy =
                 switch self {
                 case .silent: "gives nothing but zeros; check its switch, its plug and the capture volume (alsamixer)"
-                case .stuck: "gives one and the same value; unplug it and plug it in again, or replace it"
+                case .stuck: "gives a constant value; unplug it and plug it in again, or replace it"
                 case .faint: "is quieter than any room; check its plug and raise the capture volume (alsamixer)"
                 case .clipping: "is too loud and distorts; lower the capture volume (alsamixer) or move it away"
                 case .rate: "has a wrong sample rate; set capture.rate to one it offers, or replace it"

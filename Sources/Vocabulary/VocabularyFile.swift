@@ -94,14 +94,14 @@ extension VocabularyFile {
         if left.isEmpty, sides.count == 1 { return nil }
         if left.count == 1, left[0].isClass, sides.count == 2 {
             guard classes[left[0]] == nil else {
-                throw Refusal(reason: "\(left[0]) is told twice; put all on one line")
+                throw Refusal(reason: "\(left[0]) is defined twice; put everything on one line")
             }
             var members: [Item] = []
             for member in sides[1].split(separator: "|", omittingEmptySubsequences: false) {
                 let item = try item(
                     member.split(whereSeparator: \.isWhitespace).map(String.init), line: number, usual: 1)
                 if let inner = item.words.first(where: \.isClass) {
-                    throw Refusal(reason: "\(inner) is a class within a class; write its members")
+                    throw Refusal(reason: "\(inner) is a class within a class; write out its members")
                 }
                 members.append(item)
             }
@@ -142,7 +142,8 @@ extension VocabularyFile {
     private func check(_ word: String) throws(Refusal) {
         guard word.utf8.count <= 64 else { throw Refusal(reason: "a word is longer than 64 bytes") }
         if let bad = word.first(where: { !($0.isLetter || $0.isNumber || "'’-._".contains($0)) }) {
-            throw Refusal(reason: "\"\(word)\": \(bad) is no part of a word; allowed are letters, digits, ' - . and _")
+            throw Refusal(
+                reason: "\"\(word)\": \(bad) cannot be part of a word; allowed are letters, digits, ' - . and _")
         }
         guard word.first.map({ $0.isLetter || $0.isNumber || $0 == "'" || $0 == "’" }) ?? false,
             word.contains(where: { $0.isLetter || $0.isNumber })
@@ -158,7 +159,7 @@ extension VocabularyFile {
                 continue
             }
             guard let members = classes[word] else {
-                throw Refusal(reason: "\(word) is not told; a line \(word) = one | another does that")
+                throw Refusal(reason: "\(word) is not defined; define it by a line \(word) = one | another")
             }
             guard all.count * members.count + phrases.count <= Self.mostPhrases else {
                 throw Refusal(reason: "makes more than \(Self.mostPhrases) phrases; use fewer classes in a line")

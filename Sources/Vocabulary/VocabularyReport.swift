@@ -52,7 +52,7 @@ package struct VocabularyReport: Hashable, Sendable, Codable {
             Problem(
                 line: $0.line,
                 reason:
-                    "\($0.written): not in the dictionary, and espeak-ng cannot say it; install espeak-ng, or tell its "
+                    "\($0.written): not in the dictionary, and espeak-ng cannot say it; install espeak-ng, or give its "
                     + "sounds: \($0.written) = D OW G")
         }
         self.problems += lexicon.strange(to: sounds).map {

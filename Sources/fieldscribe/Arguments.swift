@@ -34,7 +34,7 @@ struct Arguments {
             } else {
                 let isKnown = known.values.contains(word)
                 throw UsageError(
-                    "\(command.name): \(word)\(isKnown ? " needs a value" : " is no option of this command"); "
+                    "\(command.name): \(word)\(isKnown ? " needs a value" : " is not an option of this command"); "
                         + "see fieldscribe \(command.name) --help")
             }
         }
@@ -72,7 +72,7 @@ struct Arguments {
         guard rest.count == count else {
             let tooMany = rest.count > count
             throw UsageError(
-                "\(command.name): \(tooMany ? "\(rest[count]) is one word too many" : "\(what) is missing"); "
+                "\(command.name): \(tooMany ? "unexpected argument \(rest[count])" : "\(what) is missing"); "
                     + "see fieldscribe \(command.name) --help")
         }
     }

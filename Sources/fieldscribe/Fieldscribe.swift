@@ -82,12 +82,12 @@ import Glibc
             "  \($0.name)\(String(repeating: " ", count: width - $0.name.count))  \($0.summary)\n"
         }
         return """
-            fieldscribe writes down what was said, on this machine alone.
+            fieldscribe records speech and transcribes it, on this machine alone.
 
             usage: fieldscribe COMMAND [--config FILE] ...
 
             \(lines.joined())
-            fieldscribe COMMAND --help tells more of each.
+            fieldscribe COMMAND --help explains each of them.
 
             """
     }

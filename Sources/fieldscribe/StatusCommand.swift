@@ -25,7 +25,7 @@ enum StatusCommand: Command {
             rows.append(("recording", "\(recording), \(clock(status.recordedSeconds)) recorded"))
             rows.append(("transcribed", "up to \(clock(status.transcribedUpTo))"))
         }
-        rows.append(("backlog", "\(clock(status.backlogSeconds)) still to be written down"))
+        rows.append(("backlog", "\(clock(status.backlogSeconds)) still to be transcribed"))
         rows.append(("disk", "room for \(hours(status.runwayHours)) of recording in \(status.directory)"))
         rows.append(("microphone", "\(status.microphone.device), \(status.microphone.health)"))
         let clockWord = status.lastFault?.clock == "unverified" ? " (clock unverified)" : ""

@@ -8,7 +8,7 @@ import Recognizing
 /// Files in, transcripts out: without daemon or archive.
 enum TranscribeCommand: Command {
     static let name = "transcribe"
-    static let summary = "Write down what is said in audio files."
+    static let summary = "Transcribe audio files."
     static let usage =
         "FILE... [--format F] [--output DIR] [--force] [--jobs N] [--pass live|final|fast|quick] [--alternatives N] [--engine E] [--model NAME|DIR] [--vocabulary FILE] [--hint H] [--punctuation P]"
     static let details = """
@@ -16,18 +16,18 @@ enum TranscribeCommand: Command {
                              ffmpeg is installed; - is standard input
           --format F         \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); default text
           --output DIR       write DIR/talk.txt for talk.wav, and so on, instead of standard output
-          --force            overwrite also what is not as it was last written there: what a person has corrected
-          --jobs N           decode workers; default one a core, as far as memory goes
+          --force            also overwrite texts that somebody has changed since they were written
+          --jobs N           decode workers; default one per core, as far as memory allows
           --pass P           live; final, which pocketsphinx reads with twice as carefully, for four to five times the
                              CPU; fast or quick, which are one, for the smallest boards; default live
-          --alternatives N   other readings a segment; default 3
+          --alternatives N   alternatives per segment; default 3
           --engine E         \(EngineRegistry.forms); default
                              recognizer.engine
           --model NAME|DIR   a model that fieldscribe models lists, or its folder, of either engine; default
                              recognizer.model
           --vocabulary FILE  words and phrases to prefer, or a grammar; default recognizer.vocabulary
           --hint H           dictation, search (a few words) or confirmation (yes, no, numbers); default recognizer.hint
-          --punctuation P    engine (as it writes), none, automatic (sentences), spoken (marks that were said) or both;
+          --punctuation P    engine (as it writes), none, automatic (sentences), spoken (as dictated) or both;
                              default recognizer.punctuation
         """
     static let options = (

@@ -7,11 +7,11 @@ enum VerifyCommand: Command {
     static let summary = "Check audio files, text and database against each other."
     static let usage = "[ID...] [--json] [--directory DIR]"
     static let details = """
-        Looks at each file's length and header, at what the archive and the journal beside the audio tell of it, at the
-        order of segments, words, gaps and marks, at the silence in the gaps, and at the ledger of copies. Changes
-        nothing. Each finding is one line that names the file and the remedy.
+        Checks each file's length and header, what the archive and the journal beside the audio say of it, the
+        order of segments, words, gaps and bookmarks, the silence in the gaps, and the ledger of copies. Changes
+        nothing. Each finding is one line with the file and the remedy.
 
-          ID                 a number, as fieldscribe list shows it; without one, all and the database as a whole
+          ID                 a number, as fieldscribe list shows it; default all, and the database as a whole
           --json             one JSON array
           --directory DIR    where archive and recordings are; default storage.directory
 

@@ -93,7 +93,7 @@ import Testing
         Case("a microphone without samples", .failed, .microphone, "gives no sound", exit: 1) {
             $0.sound = hears { $0.seconds = 0 }
         },
-        Case("a muted microphone", .failed, .microphone, "one and the same value", exit: 1) {
+        Case("a muted microphone", .failed, .microphone, "a constant value", exit: 1) {
             $0.sound = hears { $0.isStuck = true }
         },
         Case("lost samples", .notice, .microphone, "480 samples were lost") { $0.sound = hears { $0.lost = 480 } },
@@ -131,7 +131,7 @@ import Testing
         Case("a card that stalls", .notice, .disk, "10.0 ms (median), 3000.0 ms (worst)") {
             $0.disk = disk(free: 20e9, sync: [0.01, 0.01, 3])
         },
-        Case("a card that is slower than sound", .failed, .disk, "slower than sound comes", exit: 1) {
+        Case("a card that is slower than sound", .failed, .disk, "slower than real time", exit: 1) {
             $0.disk = disk(free: 20e9, sync: [1.2, 1.3, 1.1])
         },
         Case("a folder of somebody else's", .failed, .disk, "denied", exit: 1) {

@@ -20,7 +20,7 @@ import Testing
     func asleep() throws {
         let child = try ChildProcess("/bin/sleep", arguments: ["600"])
         let failure = write(to: child, timeoutSeconds: 1)
-        #expect(failure?.code == .failed && failure?.message.contains("/bin/sleep: took nothing for 1 s") == true)
+        #expect(failure?.code == .failed && failure?.message.contains("/bin/sleep: accepted nothing for 1 s") == true)
     }
 
     @Test("one that is slow gets all of it")

@@ -52,7 +52,8 @@ package final class AudioEncoder {
         handle = sf_open_virtual(&calls, Int32(SFM_WRITE), &info, context)
         guard let handle else {
             throw target.failure
-                ?? DeviceError(.failed, "sf_open", "\(name): \(String(cString: sf_strerror(nil))); try the other form")
+                ?? DeviceError(
+                    .failed, "sf_open", "\(name): \(String(cString: sf_strerror(nil))); try the other format")
         }
         if form == .wav { sf_command(handle, Int32(SFC_RF64_AUTO_DOWNGRADE), nil, 1) }
         for (kind, text) in [

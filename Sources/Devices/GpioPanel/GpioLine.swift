@@ -36,7 +36,8 @@ package struct GpioLine: Hashable, Sendable {
         }
         if let failure { throw failure }
         let known =
-            chips.isEmpty ? "this machine has no GPIO chip" : "no such line; there is \(chips.joined(separator: ", "))"
+            chips.isEmpty
+            ? "this machine has no GPIO chip" : "no such line; available: \(chips.joined(separator: ", "))"
         let remedy = chips.isEmpty ? "enable it, or set this to sim: or none" : "list the lines with gpioinfo"
         throw DeviceError(.missing, Self.operation, "\(address): \(known); \(remedy)")
     }

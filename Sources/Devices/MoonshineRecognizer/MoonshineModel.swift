@@ -39,8 +39,8 @@ package struct MoonshineModel: Hashable, Sendable {
             let isMissing = errno == ENOENT || errno == ENOTDIR
             throw DeviceError(
                 isMissing ? .missing : .denied, "access", status: errno,
-                "\(file): the recognizer's model \(isMissing ? "lacks this file" : "may not be read"); install the package "
-                    + "fieldscribe-moonshine-tiny-en, or name a whole model with recognizer.model")
+                "\(file): the recognizer's model \(isMissing ? "lacks this file" : "cannot be read"); install the package "
+                    + "fieldscribe-moonshine-tiny-en, or name a complete model with recognizer.model")
         }
     }
 

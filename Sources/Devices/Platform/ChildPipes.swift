@@ -52,7 +52,7 @@ package final class ChildPipes {
             } else if count < 0, errno == EAGAIN {
                 guard Glibc.poll(&room, 1, Self.milliseconds(timeoutSeconds)) != 0 else {
                     throw DeviceError(
-                        .failed, "poll", "\(name): took nothing for \(timeoutSeconds) s; it is started anew")
+                        .failed, "poll", "\(name): accepted nothing for \(timeoutSeconds) s; it is restarted")
                 }
             } else if count == 0 || errno != EINTR {
                 throw .system("write", status: count == 0 ? EPIPE : errno, on: name)
@@ -66,7 +66,7 @@ package final class ChildPipes {
         while true {
             let ready = Glibc.poll(&poll, 1, Self.milliseconds(timeoutSeconds))
             if ready == 0 {
-                throw DeviceError(.failed, "poll", "\(name): no answer within \(timeoutSeconds) s; it is started anew")
+                throw DeviceError(.failed, "poll", "\(name): no answer within \(timeoutSeconds) s; it is restarted")
             }
             let count = ready > 0 ? Glibc.read(output.number, buffer.baseAddress, buffer.count) : -1
             if count >= 0 { return count }

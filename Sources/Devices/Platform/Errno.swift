@@ -30,7 +30,10 @@ extension DeviceError {
             case EEXIST: (.failed, "nothing is overwritten; name another place")
             case EISDIR: (.unsupported, "name a file, not a folder")
             case EMFILE, ENFILE:
-                (.failed, "raise the limit (ulimit -n, LimitNOFILE= of the unit), or close what holds so many")
+                (
+                    .failed,
+                    "raise the limit (ulimit -n, LimitNOFILE= of the unit), or close the program that has so many open"
+                )
             case EIO: (.failed, "the disk or device reports an error; replace it")
             default: (.failed, "\(operation) failed")
             }

@@ -45,7 +45,7 @@ final class DecoderHandle {
         guard status < 0 else { return }
         throw DeviceError(
             .unsupported, "vocabulary",
-            "\(path): PocketSphinx refuses this vocabulary (\(Self.lastError)); fieldscribe vocabulary check tells more"
+            "\(path): PocketSphinx refuses this vocabulary (\(Self.lastError)); fieldscribe vocabulary check explains why"
         )
     }
 

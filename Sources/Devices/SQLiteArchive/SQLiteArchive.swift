@@ -89,7 +89,7 @@ package actor SQLiteArchive: ArchiveUpkeep {
         let last = highest < Journal.highest - 1_000_000 ? max(used, highest) : used
         for id in (last + 1)...(last + 1_000) where try journal.claim(id) { return id }
         throw DeviceError(
-            .failed, "mkdir", "\(journal.root): a thousand names for a new recording are taken; move what is there away"
+            .failed, "mkdir", "\(journal.root): a thousand names for a new recording are taken; move some of them away"
         )
     }
 
