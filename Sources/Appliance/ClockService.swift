@@ -13,7 +13,7 @@ struct ClockService: Service {
         // A clock that was set stays set: nothing wakes for it any longer.
         while !MonotonicClock.wallIsSynchronized { try await Task.sleep(for: Self.period) }
         for id in try await ClockCorrection.apply(to: recorder.archive) {
-            Journal.tell(.notice, "dated", ["recording": "\(id)"])
+            Log.tell(.notice, "dated", ["recording": "\(id)"])
         }
         await untilCancelled()
     }

@@ -13,6 +13,7 @@ struct ControlDesk: Sendable {
             let refusal = DeviceError(.unsupported, "control", "unknown request; the client may be of another version")
             return exchange.answer(job.client, ControlLine.encode(ControlResponse(refusal)))
         }
+        Log.debug(.control, "request", ["command": request.command.rawValue, "client": "\(job.client)"])
         if request.command == .watch { return await watch(job, on: exchange, partials: request.partials ?? false) }
         exchange.answer(job.client, ControlLine.encode(await response(to: request, of: job)))
     }

@@ -23,7 +23,7 @@ package final class House: Sendable {
         complaint = loaded.complaint
         let (archive, findings) = try await Self.openArchive(configuration)
         for finding in findings {
-            Journal.tell(
+            Log.tell(
                 finding.outcome == .damaged ? .error : .notice, "recovery",
                 ["outcome": finding.outcome.rawValue, "file": finding.file, "message": finding.message])
         }
@@ -53,7 +53,7 @@ package final class House: Sendable {
         async let checked: Void = check()
         await supervisor.run(until: stopRequests)
         await checked
-        Journal.tell(.notice, "stopped")
+        Log.tell(.notice, "stopped")
     }
 
     /// Ends it in order, from any thread: when `run` returns, all that was recorded is on the disk.
@@ -78,7 +78,7 @@ package final class House: Sendable {
             }
         } catch { recorder.hub.publish(fault: DeviceError(wrapping: error)) }
         systemd.ready(status: recorder.snapshot.state.rawValue)
-        Journal.tell(
+        Log.tell(
             .notice, "ready",
             [
                 "microphone": recorder.configuration.capture.device, "button": "\(recorder.configuration.panel.button)",

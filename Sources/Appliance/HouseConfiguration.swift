@@ -47,7 +47,7 @@ package struct HouseConfiguration: Sendable {
         let copy = Self.copyPath(in: configuration.storage.directory)
         if (try? Configuration.read(copy)) == good { return }
         do { try durableReplace(path: copy, with: good) } catch {
-            Journal.tell(.warning, "configuration", ["message": error.message])
+            Log.tell(.warning, "configuration", ["message": error.message])
         }
     }
 

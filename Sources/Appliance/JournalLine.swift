@@ -1,4 +1,5 @@
 import Core
+import Platform
 
 /// A line of the journal as a value, without a word of what was said.
 struct JournalLine: Hashable, Sendable {
@@ -7,14 +8,14 @@ struct JournalLine: Hashable, Sendable {
         var value: String
     }
 
-    var priority: Journal.Priority
+    var priority: LogLevel
     var event: String
     var pairs: [Pair]
 
     /// What the appliance does from here on, where the line is about that: systemd is told as well.
     var state: Event.State?
 
-    init(_ priority: Journal.Priority, _ event: String, _ pairs: KeyValuePairs<String, String> = [:]) {
+    init(_ priority: LogLevel, _ event: String, _ pairs: KeyValuePairs<String, String> = [:]) {
         self.priority = priority
         self.event = event
         self.pairs = pairs.map { Pair(key: $0.key, value: $0.value) }

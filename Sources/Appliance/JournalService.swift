@@ -1,3 +1,5 @@
+import Platform
+
 /// Writes the journal: a reader that takes nothing holds up nobody but this.
 struct JournalService: Service {
     let name = "journal"
@@ -6,7 +8,7 @@ struct JournalService: Service {
 
     func run() async {
         for await line in recorder.journal {
-            Journal.tell(line)
+            Log.tell(line.priority, line.event, pairs: line.pairs.map { ($0.key, $0.value) })
             if let state = line.state { systemd.status(state.rawValue) }
         }
     }

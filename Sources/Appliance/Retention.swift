@@ -63,7 +63,7 @@ package struct Retention: Hashable, Sendable {
         let outcome = try await erasure.tryToErase(expired, recording: recording)
         // One that cannot be removed keeps nothing else from being done.
         for (id, error) in outcome.refused.sorted(by: { $0.key < $1.key }) {
-            Journal.tell(.error, "keep-days", ["recording": "\(id)", "message": error.message])
+            Log.tell(.error, "keep-days", ["recording": "\(id)", "message": error.message])
         }
         return outcome.erased
     }

@@ -1,4 +1,5 @@
 import Core
+import Platform
 import SQLiteArchive
 
 /// What earlier recordings lack: erases what `keep-days` lets go, writes down what was not, and reads once more what was.
@@ -52,7 +53,7 @@ struct Upkeep: Sendable {
         let storage = configuration.storage
         do {
             let erased = try await Retention(keepDays: storage.keepDays).apply(to: archive, storage: storage.directory)
-            for id in erased { Journal.tell(.notice, "erased", ["recording": "\(id)", "reason": "keep-days"]) }
+            for id in erased { Log.tell(.notice, "erased", ["recording": "\(id)", "reason": "keep-days"]) }
         } catch { hub.publish(fault: DeviceError(wrapping: error)) }
     }
 
@@ -63,7 +64,7 @@ struct Upkeep: Sendable {
         defer { writes(false) }
         let pool = try workers.readers()
         for id in try await backlog.run(pool: pool) {
-            Journal.tell(.information, "transcribed", ["recording": "\(id)"])
+            Log.tell(.information, "transcribed", ["recording": "\(id)"])
         }
         await pool.rest()
     }
@@ -74,7 +75,7 @@ struct Upkeep: Sendable {
         guard try await !rereading.waiting().isEmpty else { return }
         await workers.rest()
         for id in try await rereading.run(pool: workers.rereaders()) {
-            Journal.tell(.information, "reread", ["recording": "\(id)"])
+            Log.tell(.information, "reread", ["recording": "\(id)"])
         }
     }
 }

@@ -138,6 +138,14 @@ package actor WorkerPool {
             do {
                 let result = try await Self.blocking { try worker.process.finish(samples.count, after: reply) }
                 release(worker)
+                Log.debug(
+                    .recognizing, "decoded",
+                    [
+                        "process": "\(worker.process.id)",
+                        "seconds": "\(Double(samples.count) / Double(SamplePosition.rate))",
+                        "cpuSeconds": "\(result.cpuSeconds)", "words": "\(result.words.count)",
+                        "attempts": "\(attempts)",
+                    ])
                 return Decoded(
                     hypothesis: Hypothesis(
                         words: result.words, alternatives: result.alternatives, score: result.score,
@@ -147,6 +155,7 @@ package actor WorkerPool {
             } catch {
                 discard()
                 deaths += 1
+                Log.debug(.recognizing, "failed", ["process": "\(worker.process.id)", "message": "\(error)"])
                 if hasEnded { throw CancellationError() }
                 if deaths == Self.backoff.count {
                     guard fallBack(from: worker.command, because: error, isBroken: false) else { throw error }
@@ -300,6 +309,14 @@ package actor WorkerPool {
                     try WorkerProcess.start(command, count: missing).map { Lease($0, command) }
                 }
                 started = started.filter { $0.lease != nil } + workers.map { WeakLease(lease: $0) }
+                for worker in workers {
+                    Log.debug(
+                        .recognizing, "worker",
+                        [
+                            "process": "\(worker.process.id)", "engine": worker.process.engine.name,
+                            "profile": command.profile, "model": command.model,
+                        ])
+                }
                 return workers
             } catch let error as DeviceError where error.code == .disconnected {
                 try await Task.sleep(for: pause)

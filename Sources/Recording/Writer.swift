@@ -132,7 +132,11 @@ final class Writer {
         let wanted = link.syncWantedUpTo
         let isWanted = wanted > syncedUpTo && wanted <= end
         guard isWanted || MonotonicClock.nanoseconds >= syncDue || link.ring.needsRelease else { return }
+        let began = MonotonicClock.nanoseconds
         try file.sync()
+        Log.debug(
+            .recording, "sync",
+            ["upTo": "\(end.seconds)", "milliseconds": "\((MonotonicClock.nanoseconds - began) / 1_000_000)"])
         link.ring.release()
         link.freed()
         syncDue = MonotonicClock.nanoseconds + settings.syncNanoseconds
@@ -174,6 +178,8 @@ final class Writer {
                 retry.wait(timeout: .nanoseconds(settings.retryNanoseconds << (2 * (failures - 2))))
             }
             let part = RecordingPart(beside: path, start: syncedUpTo, turn: failures)
+            Log.debug(
+                .recording, "part", ["path": part.path, "operation": error.operation, "status": "\(error.status)"])
             do throws(DeviceError) {
                 let new = try WaveFile(creating: part.path, faults: settings.faults)
                 previous = (file, start)
