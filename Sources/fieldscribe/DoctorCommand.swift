@@ -37,7 +37,7 @@ enum DoctorCommand: Command {
             try Terminal.print(
                 jsonText(
                     Report(
-                        version: Fieldscribe.version, board: facts.board.name, findings: findings,
+                        version: Version.number, board: facts.board.name, findings: findings,
                         measurements: facts.measurements, exitStatus: findings.exitStatus)))
         } else {
             for finding in findings { try Terminal.print(text(finding)) }

@@ -28,11 +28,18 @@ install_build_packages() {
         pocketsphinx-testdata espeak-ng
 }
 
+# source_commit: the commit of these sources, with -dirty where files differ from it; nothing where there is no repository of their
+# own, as in a tarball. For `fieldscribe --version`.
+source_commit() {
+    [ "$(git -c safe.directory="*" rev-parse --show-toplevel 2>/dev/null)" = "$PWD" ] || return 0
+    git -c safe.directory="*" -c core.fsmonitor=false describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null || true
+}
+
 # How a release is built: small, which costs the capture nothing that can be measured; the Swift runtime within, no symbols, nothing
 # unused, relocations packed (they are 1 MB) and read-only once they are made, nothing that tells builds apart. The linker is
 # Swift's own, the same on every Debian.
 # shellcheck disable=SC2034 # used by the scripts that source this
-release_build=(swift build -c release --product fieldscribe --static-swift-stdlib -Xswiftc -Osize -Xswiftc -use-ld=lld
+release_build=(env "FIELDSCRIBE_COMMIT=$(source_commit)" swift build -c release --product fieldscribe --static-swift-stdlib -Xswiftc -Osize -Xswiftc -use-ld=lld
     -Xlinker --gc-sections -Xlinker -s -Xlinker -z -Xlinker pack-relative-relocs -Xlinker -z -Xlinker relro
     -Xlinker -z -Xlinker now -Xlinker --build-id=none)
 
