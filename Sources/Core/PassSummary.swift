@@ -6,7 +6,7 @@ package struct PassSummary: Hashable, Sendable, Codable {
     /// Which engine read it.
     package var engine: EngineDescription
 
-    /// The decoder's profile: live, final.
+    /// The decoder's profile: `live`, `final`, `fast`. Archives of an earlier version have `quick` for `fast`.
     package var profile: String
 
     /// Whether it has read the recording to its end.
@@ -34,7 +34,7 @@ package struct PassSummary: Hashable, Sendable, Codable {
         self.id = id
         self.recording = recording
         self.engine = engine
-        self.profile = profile
+        self.profile = profile == "quick" ? "fast" : profile
         self.isComplete = isComplete
         self.lastSegment = lastSegment
         self.committedUpTo = committedUpTo

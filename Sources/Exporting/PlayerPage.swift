@@ -84,7 +84,7 @@ private func foot(_ timeline: Timeline) -> String {
     <kbd>/</kbd> searches, <kbd>?</kbd> shows all keys.</p>
     <p>Written by a machine: <span class="shaded"><span class="c1">dotted</span> and <span class="c0">waved</span></span> \
     words are the ones it is least sure of.</p>
-    \(relisten(timeline))</footer>
+    \(wordsToReview(timeline))</footer>
     <dialog id="help" aria-labelledby="help-title">
     <h2 id="help-title">Keys</h2>
     <dl>

@@ -56,11 +56,14 @@ struct Arguments {
     }
 
     /// The option's value among those that are allowed.
-    func choice<Value>(_ option: String, of all: [Value], named name: (Value) -> String, default usual: Value) throws
-        -> Value
-    {
+    ///
+    /// - Parameter former: names that values had in an earlier version, and those that they have now.
+    func choice<Value>(
+        _ option: String, of all: [Value], named name: (Value) -> String, default usual: Value,
+        former: [String: String] = [:]
+    ) throws -> Value {
         guard let text = values[option] else { return usual }
-        guard let value = all.first(where: { name($0) == text }) else {
+        guard let value = all.first(where: { name($0) == former[text] ?? text }) else {
             throw UsageError(
                 "\(command.name): \(option) \(text): choose one of \(all.map(name).joined(separator: ", "))")
         }

@@ -1,17 +1,16 @@
 import Appliance
 import Core
 import Glibc
+import Platform
 
 /// The one executable: finds the subcommand and turns what it throws into a line on stderr and an exit status.
 @main struct Fieldscribe {
-    static let version = "0.1.0"
-
     static var commands: [any Command.Type] {
         [
             RunCommand.self, StartCommand.self, StopCommand.self, ToggleCommand.self, MarkCommand.self,
             StatusCommand.self, WatchCommand.self,
             TranscribeCommand.self, RecordCommand.self, ListCommand.self, ShowCommand.self, SearchCommand.self,
-            RelistenCommand.self,
+            ReviewCommand.self,
             ExportCommand.self, DeleteCommand.self, VerifyCommand.self, RecoverCommand.self, DemoCommand.self,
             DoctorCommand.self, CalibrateCommand.self, ModelsCommand.self, VocabularyCommand.self,
             LampCommand.self, DecodeWorkerCommand.self,
@@ -23,6 +22,10 @@ import Glibc
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
         let words = Array(CommandLine.arguments.dropFirst())
+        // Once, and not by each worker.
+        if let problem = Log.filter.problem, words.first != DecodeWorkerCommand.name {
+            Terminal.say("fieldscribe: \(problem)")
+        }
         Task.detached { exit(await status(of: words)) }
         // An asynchronous main would end this thread and keep what is left of it: that no longer follows when the process
         // becomes an archive's owner (setresuid), and would stay root.
@@ -56,7 +59,7 @@ import Glibc
 
     private static func run(_ words: [String]) async throws {
         guard let name = words.first else { throw UsageError("name a command; see fieldscribe --help") }
-        if name == "--version" { return try Terminal.print("fieldscribe \(version)\n") }
+        if name == "--version" { return try Terminal.print("\(Version.text)\n") }
         if ["--help", "-h", "help"].contains(name) {
             guard let asked = words.dropFirst().first else { return try Terminal.print(help) }
             return try Terminal.print(command(named: asked).help)
@@ -69,7 +72,7 @@ import Glibc
     }
 
     private static func command(named name: String) throws -> any Command.Type {
-        guard let command = commands.first(where: { $0.name == name }) else {
+        guard let command = commands.first(where: { $0.name == name || $0.formerNames.contains(name) }) else {
             throw UsageError("\(name): no such command; see fieldscribe --help")
         }
         return command

@@ -3,8 +3,9 @@ import Core
 import Exporting
 
 /// The words least sure, worst first: where a person should listen again.
-enum RelistenCommand: Command {
-    static let name = "relisten"
+enum ReviewCommand: Command {
+    static let name = "review"
+    static let formerNames = ["relisten"]
     static let summary = "List the least certain words, worst first."
     static let usage = "[ID...] [--json] [--limit N] [--directory DIR]"
     static let details = """
@@ -36,7 +37,7 @@ enum RelistenCommand: Command {
         var rows: [Row] = []
         for recording in recordings {
             guard let (_, timeline) = try await archive.transcript(of: recording) else {
-                throw DeviceError.noRecording(recording, "relisten")
+                throw DeviceError.noRecording(recording, "review")
             }
             rows += Doubt.worst(limit, of: timeline.segments).map { doubt in
                 Row(

@@ -10,7 +10,7 @@ enum TranscribeCommand: Command {
     static let name = "transcribe"
     static let summary = "Transcribe audio files."
     static let usage =
-        "FILE... [--format F] [--output DIR] [--force] [--jobs N] [--pass live|final|fast|quick] [--alternatives N] [--engine E] [--model NAME|DIR] [--vocabulary FILE] [--hint H] [--punctuation P]"
+        "FILE... [--format F] [--output DIR] [--force] [--jobs N] [--pass live|final|fast] [--alternatives N] [--engine E] [--model NAME|DIR] [--vocabulary FILE] [--hint H] [--punctuation P]"
     static let details = """
           FILE               audio of any format that libsndfile reads, any rate, any channels; M4A, MP4, MOV and WebM where
                              ffmpeg is installed; - is standard input
@@ -19,7 +19,7 @@ enum TranscribeCommand: Command {
           --force            also overwrite texts that somebody has changed since they were written
           --jobs N           decode workers; default one per core, as far as memory allows
           --pass P           live; final, which pocketsphinx reads with twice as carefully, for four to five times the
-                             CPU; fast or quick, which are one, for the smallest boards; default live
+                             CPU; fast, for the smallest boards; default live
           --alternatives N   alternatives per segment; default 3
           --engine E         \(EngineRegistry.forms); default
                              recognizer.engine
@@ -79,11 +79,12 @@ enum TranscribeCommand: Command {
         return try configuration.workers(profile: profile, count: jobs)
     }
 
-    /// What has a single way of reading takes any name; the faster one of an engine has its name from PocketSphinx's, too.
+    /// What has a single way of reading takes any name.
     private static func profile(_ arguments: Arguments, _ configuration: Configuration) throws -> String {
+        let name = try arguments.choice(
+            "--pass", of: EngineRegistry.profiles, named: { $0 }, default: "live", former: EngineRegistry.formerProfiles
+        )
         let engine = configuration.engine
-        let name = try arguments.choice("--pass", of: EngineRegistry.profiles, named: { $0 }, default: "live")
-        return engine.knowsProfiles && !engine.profiles.contains(name)
-            ? engine.cost(in: configuration).faster ?? "live" : name
+        return engine.knowsProfiles && !engine.profiles.contains(name) ? "live" : name
     }
 }

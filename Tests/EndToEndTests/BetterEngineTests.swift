@@ -168,7 +168,7 @@ private let betterModel: String? = {
         try Fieldscribe.tool("sh", "-c", "cd '\(kept)' && sha256sum --check --strict SHA256SUMS", in: folder)
     }
 
-    @Test("fast and quick are two names of one profile, with either engine")
+    @Test("quick, the former name of fast, still means it, with either engine")
     func profiles() throws {
         let config = try configuration()
         for engine in [["--engine", "pocketsphinx"]] + (betterModel.map { [["--model", $0]] } ?? []) {

@@ -53,12 +53,12 @@ package struct DecoderProfile: Hashable, Sendable {
 
     /// One pass with so few hypotheses that it costs three quarters of `live` for about two more errors in a hundred words:
     /// for a Pi Zero 2 W.
-    package static let quick = DecoderProfile(
-        name: "quick",
+    package static let fast = DecoderProfile(
+        name: "fast",
         options: [
             "fwdflat": "no", "maxhmmpf": "1500", "bestpathlw": "12", "remove_silence": "no", "cmn": "batch",
         ], headStart: 4, calibration: Calibration(weights: [0.802, 0.325, 1.828, -0.543]))
 
     /// In the order in which commands list them.
-    package static let all = [live, final, quick]
+    package static let all = [live, final, fast]
 }
