@@ -63,7 +63,7 @@ let package = Package(
         room("Digests", inside: "Devices/Digests", uses: ["CNettle"]),
         room("AudioEncoder", inside: "Devices/AudioEncoder", uses: ["Core", "CSndfile"]),
         room("FileMicrophone", inside: "Devices/FileMicrophone", uses: ["Core", "Platform", "Resampling", "CSndfile"]),
-        room("GpioPanel", inside: "Devices/GpioPanel", uses: ["Core", "Platform", "CGpiod"]),
+        room("GpioPanel", inside: "Devices/GpioPanel", uses: ["Core", "Platform", "Panel", "CGpiod"]),
         room(
             "PocketSphinxRecognizer", inside: "Devices/PocketSphinxRecognizer",
             uses: ["Core", "Platform", "Vocabulary", "CPocketSphinx"]),
@@ -81,21 +81,43 @@ let package = Package(
 
         room("Copying", uses: ["Core", "Platform", "Recording", "Exporting", "AudioEncoder", "Digests"]),
 
-        // The house, and its front door.
+        // What is wanted, and what there is for it.
+        room("Configuration", uses: ["Core", "Platform", "Segmenting", "Exporting", "Panel", "CInih"]),
+        room(
+            "Equipment",
+            uses: [
+                "Core", "Platform", "Configuration", "Segmenting", "Recognizing", "Exporting", "Vocabulary", "Digests",
+                "AlsaMicrophone", "FileMicrophone", "MoonshineRecognizer", "PocketSphinxRecognizer",
+                "WhisperRecognizer",
+            ]),
+
+        // The house's services, and the house itself.
+        room("Control", uses: ["Core", "Platform", "Configuration", "Exporting", "Panel", "CLinux"]),
+        room(
+            "Doctor",
+            uses: [
+                "Core", "Platform", "Configuration", "Equipment", "Control", "Segmenting", "Recognizing", "Panel",
+                "AlsaMicrophone", "FileMicrophone", "GpioPanel",
+            ]),
+        room(
+            "Upkeep",
+            uses: [
+                "Core", "Platform", "Configuration", "Equipment", "Recording", "Recognizing", "SQLiteArchive", "CLinux",
+            ]),
         room(
             "Appliance",
             uses: [
-                "Core", "Platform", "Recording", "Segmenting", "Recognizing", "Exporting", "Panel", "AlsaMicrophone",
-                "FileMicrophone", "GpioPanel", "MoonshineRecognizer", "PocketSphinxRecognizer", "SQLiteArchive",
-                "Vocabulary",
-                "WhisperRecognizer", "CInih", "CLinux",
+                "Core", "Platform", "Configuration", "Equipment", "Control", "Upkeep", "Recording", "Recognizing",
+                "Panel", "GpioPanel", "SQLiteArchive", "CLinux",
             ]),
+
+        // Its front door.
         .executableTarget(
             name: "fieldscribe",
             dependencies: [
                 "Core", "Platform", "Panel", "Recording", "Recognizing", "Exporting", "AudioEncoder", "Copying",
-                "Digests",
-                "FileMicrophone", "PocketSphinxRecognizer", "SQLiteArchive", "Vocabulary", "Appliance", "CBuild",
+                "Digests", "FileMicrophone", "PocketSphinxRecognizer", "SQLiteArchive", "Vocabulary", "Configuration",
+                "Equipment", "Control", "Doctor", "Upkeep", "Appliance", "CBuild",
             ],
             path: "Sources/fieldscribe"),
 
@@ -104,7 +126,8 @@ let package = Package(
             name: "benchmark",
             dependencies: [
                 "Core", "Platform", "Segmenting", "Recognizing", "Exporting", "FileMicrophone", "MoonshineRecognizer",
-                "PocketSphinxRecognizer", "SQLiteArchive", "CSQLite", "Appliance", "TestKit", "fieldscribe",
+                "PocketSphinxRecognizer", "SQLiteArchive", "CSQLite", "Configuration", "Equipment", "TestKit",
+                "fieldscribe",
             ],
             path: "Tests/Benchmark",
             exclude: ["README.md", "moonshine-voice.py", "slow-stick"]),
@@ -112,22 +135,23 @@ let package = Package(
         .executableTarget(
             name: "chaos", dependencies: ["Core", "Platform", "CSQLite", "fieldscribe"], path: "Tests/Chaos"),
         tests("PanelTests", of: ["Core", "GpioPanel", "Panel", "TestKit"]),
-        tests("ConfigurationTests", of: ["Core", "Segmenting", "GpioPanel", "Panel", "Appliance", "TestKit"]),
+        tests("ConfigurationTests", of: ["Core", "Segmenting", "Panel", "Configuration", "Equipment", "TestKit"]),
         tests("MicrophoneTests", of: ["Core", "Resampling", "AlsaMicrophone", "FileMicrophone", "CSndfile"]),
         room("TestKit", uses: ["Core", "Platform"]),
         tests(
             "ApplianceTests",
             of: [
-                "Core", "Platform", "Panel", "SQLiteArchive", "PocketSphinxRecognizer", "Recognizing", "Appliance",
-                "TestKit",
+                "Core", "Platform", "Panel", "SQLiteArchive", "PocketSphinxRecognizer", "Recognizing", "Configuration",
+                "Equipment", "Control", "Upkeep", "Appliance", "TestKit",
             ]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "Core", "Platform", "Recognizing", "PocketSphinxRecognizer", "Appliance", "TestKit", "fieldscribe",
+                "Core", "Platform", "Recognizing", "PocketSphinxRecognizer", "TestKit", "fieldscribe",
             ],
             path: "Tests/EndToEndTests", exclude: ["random-whisper-model"]),
-        tests("DeployTests", of: ["Core", "Segmenting", "Appliance", "TestKit", "fieldscribe"]),
+        tests(
+            "DeployTests", of: ["Core", "Segmenting", "Configuration", "Equipment", "Doctor", "TestKit", "fieldscribe"]),
         .testTarget(
             name: "RecognizingTests",
             dependencies: ["Core", "Platform", "Recognizing", "FileMicrophone", "PocketSphinxRecognizer", "TestKit"],
@@ -140,7 +164,9 @@ let package = Package(
         tests("SegmentingTests", of: ["Core", "Segmenting", "TestKit"]),
         tests("StitchingTests", of: ["Core", "Stitching", "TestKit"]),
         tests("PlatformTests", of: ["Core", "Platform", "TestKit"]),
-        tests("RecordingTests", of: ["Core", "Platform", "Recording", "SQLiteArchive", "Appliance", "TestKit"]),
+        tests(
+            "RecordingTests",
+            of: ["Core", "Platform", "Recording", "SQLiteArchive", "Configuration", "Appliance", "TestKit"]),
         .testTarget(
             name: "ExportingTests", dependencies: ["Core", "Exporting", "TestKit"], path: "Tests/ExportingTests",
             exclude: ["elan.py"]),
@@ -154,8 +180,8 @@ let package = Package(
         tests(
             "RecoveryTests",
             of: [
-                "Core", "Platform", "Recognizing", "Recording", "Exporting", "SQLiteArchive", "Appliance", "TestKit",
-                "fieldscribe",
+                "Core", "Platform", "Recognizing", "Recording", "Exporting", "SQLiteArchive", "Configuration", "Upkeep",
+                "Appliance", "TestKit", "fieldscribe",
             ]),
     ],
     swiftLanguageModes: [.v6]

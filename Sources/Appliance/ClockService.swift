@@ -1,3 +1,4 @@
+import Upkeep
 import Core
 import Platform
 

@@ -1,3 +1,6 @@
+import Upkeep
+import Control
+import Configuration
 import Core
 import Platform
 import SQLiteArchive
@@ -40,7 +43,7 @@ package final class House: Sendable {
         supervisor = Supervisor(
             [
                 PanelService(settings: configuration.panel, desk: recorder.panel) { failed("panel", $0) },
-                ControlSocket(configuration.control, desk: ControlDesk(recorder: recorder)),
+                ControlSocket(configuration.control, desk: RecorderDesk(recorder: recorder)) { failed("control", $0) },
                 recorder, ListeningService(recorder: recorder), ClockService(recorder: recorder),
                 WatchdogService(recorder: recorder, systemd: systemd),
                 JournalService(recorder: recorder, systemd: systemd),

@@ -1,3 +1,6 @@
+import Upkeep
+import Equipment
+import Configuration
 import Core
 import Platform
 import Recognizing

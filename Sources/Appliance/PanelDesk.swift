@@ -9,17 +9,6 @@ import Synchronization
 /// What the lamp shows follows from the recorder's state alone (`PanelView`); only that a press was felt, the panel says
 /// by itself, before anybody else has heard of it.
 package final class PanelDesk: Sendable {
-    /// A change of the lamp, as the control socket tells it.
-    package struct LampChange: Hashable, Sendable, Codable {
-        /// Seconds on the monotonic clock.
-        package var time: Double
-        /// Whether the lamp is on from `time`.
-        package var lit: Bool
-
-        /// What was meant by it: a mode of the lamp, `fault`, or `blink` for an answer or a mark.
-        package var shows: String
-    }
-
     private struct State {
         var view = PanelView()
         var button: PanelButton?

@@ -1,3 +1,6 @@
+import Platform
+import Equipment
+import Configuration
 import Core
 import Recording
 import SQLiteArchive

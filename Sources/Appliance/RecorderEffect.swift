@@ -1,3 +1,4 @@
+import Platform
 import Core
 
 /// What the recorder's machine wants done. Most of it is answered by an input, in any order and however late.

@@ -1,3 +1,4 @@
+import Upkeep
 import Core
 import Panel
 
@@ -22,11 +23,7 @@ struct RecorderInput: Hashable, Sendable {
         case failed(DeviceError)
     }
 
-    enum UpkeepEnd: Hashable, Sendable {
-        case done
-        case brokenOff
-        case failed(DeviceError)
-    }
+    typealias UpkeepEnd = Upkeep.End
 
     /// What a wait was for.
     enum Timer: Hashable, Sendable {

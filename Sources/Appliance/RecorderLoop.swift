@@ -1,3 +1,5 @@
+import Upkeep
+import Configuration
 import Core
 import Panel
 import Platform
@@ -31,7 +33,10 @@ struct RecorderLoop {
         self.recorder = recorder
         let inbox = recorder.inbox
         self.inbox = inbox
-        upkeep = Upkeep(recorder) { writes in inbox.tell(.upkeepWrites(writes)) }
+        upkeep = Upkeep(
+            configuration: recorder.configuration, archive: recorder.archive, hub: recorder.hub,
+            workers: recorder.workers
+        ) { writes in inbox.tell(.upkeepWrites(writes)) }
     }
 
     mutating func begin(in group: inout DiscardingTaskGroup) { take(.started, at: .now, in: &group) }

@@ -27,6 +27,7 @@ package struct PassSummary: Hashable, Sendable, Codable {
         case adaptation = "channel"
     }
 
+    /// - Parameter profile: `quick`, the former name of `fast`, counts as that.
     package init(
         id: Int, recording: Int, engine: EngineDescription, profile: String, isComplete: Bool, lastSegment: Int,
         committedUpTo: SamplePosition, adaptation: AdaptationState? = nil

@@ -1,4 +1,5 @@
-import Appliance
+import Equipment
+import Configuration
 import Core
 import Exporting
 import Glibc

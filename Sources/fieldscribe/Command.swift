@@ -1,4 +1,3 @@
-import Appliance
 import Core
 
 /// A subcommand; one a file.

@@ -1,4 +1,4 @@
-import Appliance
+import Configuration
 import Core
 import Glibc
 import Platform

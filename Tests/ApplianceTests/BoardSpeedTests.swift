@@ -4,8 +4,8 @@ import PocketSphinxRecognizer
 import Recognizing
 import TestKit
 import Testing
-
-@testable import Appliance
+@testable import Configuration
+@testable import Equipment
 
 @Suite("The speed of the board") struct BoardSpeedTests {
     private let folder = TemporaryFolder()

@@ -7,6 +7,8 @@ import TestKit
 import Testing
 
 @testable import Appliance
+@testable import Configuration
+@testable import Control
 
 @Suite("The control socket", .serialized) struct ControlSocketTests {
     /// A control socket with what it needs, without panel and microphone.
@@ -24,7 +26,10 @@ import Testing
             configuration.control.socket = self.path
             recorder = try Recorder(
                 configuration: configuration, archive: try SQLiteArchive(path: configuration.archivePath))
-            socket = ControlSocket(configuration.control, desk: ControlDesk(recorder: recorder))
+            let hub = recorder.hub
+            socket = ControlSocket(configuration.control, desk: RecorderDesk(recorder: recorder)) {
+                hub.publish(fault: $0)
+            }
         }
 
         func run(_ body: @escaping @Sendable (Served) throws -> Void) async throws {

@@ -2,8 +2,8 @@ import Core
 import Recognizing
 import TestKit
 import Testing
-
-@testable import Appliance
+@testable import Configuration
+@testable import Equipment
 
 @Suite("The engines") struct EngineRegistryTests {
     /// An engine that is there, or is not.

@@ -1,7 +1,6 @@
 import Core
 import Testing
-
-@testable import Appliance
+@testable import Control
 
 @Suite("JSON that others wrote") struct HostileJSONTests {
     static let illFormed: [[UInt8]] = [

@@ -2,8 +2,8 @@ import Glibc
 import Platform
 import TestKit
 import Testing
-
-@testable import Appliance
+@testable import Configuration
+@testable import Equipment
 
 @Suite("The configuration that the appliance runs with") struct HouseConfigurationTests {
     private let folder = TemporaryFolder()

@@ -3,6 +3,7 @@ import Panel
 import Testing
 
 @testable import Appliance
+@testable import Configuration
 
 @Suite("The panel's thread") struct PanelServiceTests {
     private typealias Effects = AsyncStream<ButtonGesture.Effect>

@@ -1,8 +1,7 @@
 import Core
 import Recognizing
 import Testing
-
-@testable import Appliance
+@testable import Upkeep
 
 @Suite("A closed recording as a source") struct RecordedAudioTests {
     /// Gives a chunk, and then an error.

@@ -3,8 +3,6 @@ import Panel
 import TestKit
 import Testing
 
-@testable import Appliance
-
 @Suite("The recorder's machine in any order") struct RecorderPropertyTests {
     @Test("whatever comes, in whatever order: what was promised holds", arguments: 0..<40)
     func anyOrder(_ round: Int) {

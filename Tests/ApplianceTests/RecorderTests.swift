@@ -6,6 +6,7 @@ import TestKit
 import Testing
 
 @testable import Appliance
+@testable import Configuration
 
 @Suite("The recorder", .serialized) struct RecorderTests {
     private let folder = TemporaryFolder()

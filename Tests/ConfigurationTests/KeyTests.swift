@@ -1,6 +1,7 @@
-import Appliance
+import Equipment
+import Configuration
 import Core
-import GpioPanel
+import Panel
 import Panel
 import Segmenting
 import Testing

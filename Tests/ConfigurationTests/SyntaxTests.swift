@@ -1,4 +1,4 @@
-import Appliance
+import Configuration
 import Testing
 
 @Suite("Syntax") struct SyntaxTests {

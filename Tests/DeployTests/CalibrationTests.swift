@@ -1,4 +1,6 @@
-import Appliance
+import Equipment
+import Doctor
+import Configuration
 import Core
 import Segmenting
 import TestKit

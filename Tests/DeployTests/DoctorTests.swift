@@ -1,4 +1,5 @@
-import Appliance
+import Doctor
+import Configuration
 import Core
 import FoundationEssentials
 import TestKit

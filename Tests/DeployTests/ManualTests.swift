@@ -1,4 +1,5 @@
-import Appliance
+import Equipment
+import Configuration
 import Testing
 
 @Suite("Manual pages and completion") struct ManualTests {

@@ -1,7 +1,6 @@
 import Core
 import Glibc
-
-@testable import Appliance
+@testable import Control
 
 /// What a client of the control socket sends, and the answers that it is given.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {

@@ -2,11 +2,12 @@ import Core
 import Exporting
 import Glibc
 
-@testable import Appliance
 @testable import AudioEncoder
 @testable import Copying
 @testable import Recording
 @testable import SQLiteArchive
+@testable import Control
+@testable import Upkeep
 
 /// The rows of an archive, with anything in them that SQLite takes: as they are shown, in every format, copied, verified and
 /// listed to hear again.

@@ -1,6 +1,7 @@
 import Core
 import Glibc
 import GpioPanel
+import Panel
 import TestKit
 import Testing
 

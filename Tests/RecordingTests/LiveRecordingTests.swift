@@ -1,5 +1,5 @@
 @testable import Appliance
-import Core
+@testable import Core
 import FoundationEssentials
 import Platform
 import Recording
@@ -7,6 +7,7 @@ import SQLiteArchive
 import Synchronization
 import TestKit
 import Testing
+@testable import Configuration
 
 @Suite struct LiveRecordingTests {
     let folder = TemporaryFolder()

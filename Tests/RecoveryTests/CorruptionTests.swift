@@ -1,4 +1,3 @@
-import Appliance
 import Core
 import FoundationEssentials
 import Glibc

@@ -1,3 +1,4 @@
+import Upkeep
 import Appliance
 import Core
 import FoundationEssentials

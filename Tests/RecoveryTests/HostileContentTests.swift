@@ -1,4 +1,4 @@
-import Appliance
+import Upkeep
 import Core
 import Exporting
 import FoundationEssentials

@@ -1,4 +1,5 @@
-import Appliance
+import Upkeep
+import Configuration
 import Core
 import FoundationEssentials
 import Glibc

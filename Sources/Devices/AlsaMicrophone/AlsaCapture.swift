@@ -9,7 +9,7 @@ package final class AlsaCapture: Microphone {
     private static let timeoutMilliseconds: Int32 = 2_000
 
     /// What the device was set to.
-    package let configuration: Configuration
+    package let configuration: NegotiatedHardware
     package let maximumBlock: Int
 
     private enum Phase: Equatable {
@@ -33,7 +33,7 @@ package final class AlsaCapture: Microphone {
     /// Samples given, or told as lost, since the start.
     private var given: Int64 = 0
 
-    init(_ pcm: PCMHandle, _ configuration: Configuration, asFastAsItGoes: Bool) throws(DeviceError) {
+    init(_ pcm: PCMHandle, _ configuration: NegotiatedHardware, asFastAsItGoes: Bool) throws(DeviceError) {
         let period = max(1, configuration.periodFrames)
         converter = try MonoConverter(rate: configuration.rate, channels: configuration.channels, block: period)
         try pcm.start()

@@ -28,7 +28,7 @@ final class HardwareNegotiation {
     deinit { snd_pcm_hw_params_free(parameters) }
 
     /// Sets the device and reads back what it really does.
-    func settle(rate: Int, channels: Int, hasCard: Bool) throws(DeviceError) -> Configuration {
+    func settle(rate: Int, channels: Int, hasCard: Bool) throws(DeviceError) -> NegotiatedHardware {
         let format = try choose(rate: UInt32(clamping: rate), channels: UInt32(clamping: channels))
         setTimes()
         if snd_pcm_hw_params(pcm, parameters) < 0 {
@@ -81,7 +81,7 @@ final class HardwareNegotiation {
         snd_pcm_hw_params_set_period_time_near(pcm, parameters, &period, nil)
     }
 
-    private func readBack(_ format: SampleFormat, hasCard: Bool) throws(DeviceError) -> Configuration {
+    private func readBack(_ format: SampleFormat, hasCard: Bool) throws(DeviceError) -> NegotiatedHardware {
         var rate: UInt32 = 0
         var channels: UInt32 = 0
         var period: snd_pcm_uframes_t = 0
@@ -90,7 +90,7 @@ final class HardwareNegotiation {
         try check("snd_pcm_hw_params_get_channels", snd_pcm_hw_params_get_channels(parameters, &channels))
         try check("snd_pcm_hw_params_get_period_size", snd_pcm_hw_params_get_period_size(parameters, &period, nil))
         try check("snd_pcm_hw_params_get_buffer_size", snd_pcm_hw_params_get_buffer_size(parameters, &buffer))
-        return Configuration(
+        return NegotiatedHardware(
             device: device, rate: Int(rate), channels: Int(channels), periodFrames: Int(period),
             bufferFrames: Int(buffer), hasCard: hasCard, sampleFormat: format)
     }

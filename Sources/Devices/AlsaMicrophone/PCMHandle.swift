@@ -21,7 +21,7 @@ final class PCMHandle {
     deinit { snd_pcm_close(pcm) }
 
     /// Sets the device to what comes closest to the wish.
-    func configure(rate: Int, channels: Int) throws(DeviceError) -> Configuration {
+    func configure(rate: Int, channels: Int) throws(DeviceError) -> NegotiatedHardware {
         let negotiation = try HardwareNegotiation(pcm: pcm, device: device)
         return try negotiation.settle(rate: rate, channels: channels, hasCard: hasCard)
     }

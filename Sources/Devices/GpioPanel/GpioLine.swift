@@ -1,3 +1,4 @@
+import Panel
 import Core
 
 /// Where a line was found: a chip's device and a place on it.

@@ -1,0 +1,3 @@
+import Control
+
+extension ControlSocket: Service {}

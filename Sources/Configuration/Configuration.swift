@@ -1,0 +1,169 @@
+import Core
+import Exporting
+import Panel
+import Segmenting
+
+/// What the configuration file says; every field has a default, so that none is needed.
+package struct Configuration: Hashable, Sendable {
+    /// `[capture]`.
+    package var capture = Capture()
+    /// `[speech]`.
+    package var speech = SpeechSettings()
+    /// `[recognizer]`.
+    package var recognizer = Recognizer()
+    /// `[panel]`.
+    package var panel = Panel()
+    /// `[storage]`.
+    package var storage = Storage()
+    /// `[export]`.
+    package var export = Export()
+    /// `[control]`.
+    package var control = Control()
+
+    /// The file that was read; nil where there was none and all is by default.
+    package var file: String?
+
+    /// The defaults.
+    package init() {}
+}
+
+extension Configuration {
+    /// `[capture]`: where sound comes from.
+    package struct Capture: Hashable, Sendable {
+        /// `alsa:NAME`, `file:PATH`, `file+fast:PATH` or `tone:HZ`. The default is `alsa:default`.
+        package var device = "alsa:default"
+
+        /// The rate asked of the device, 8,000 to 192,000 Hz; another is taken where it refuses. The default is 16,000.
+        package var rate = 16_000
+
+        /// The number of channels asked of the device, 1 to 32; they are mixed down. The default is 1.
+        package var channels = 1
+
+        /// Seconds before the press that are kept, 0 to 30. The default is 0: none, and the microphone is closed.
+        package var prerollSeconds = 0.0
+
+        /// Seconds between two syncs of the recording, 0.1 to 1.5. The default is 1.
+        package var syncSeconds = 1.0
+    }
+
+    /// `[recognizer]`: what reads the recordings.
+    package struct Recognizer: Hashable, Sendable {
+        /// What the words are likely to be.
+        package enum Hint: String, Sendable, CaseIterable { case dictation, search, confirmation }
+
+        /// What `engine` says for the best of those that it may choose from.
+        package static let automaticEngine = "auto"
+
+        /// Whether to read twice; `automatic` leaves it to what the board can do.
+        package enum SecondPass: String, Sendable {
+            case automatic = "auto"
+            case yes, no
+        }
+
+        /// The name of an engine, `auto` for the best of those that it may choose from, or
+        /// `command:PROGRAM`, with arguments behind blanks, for one that speaks the protocol of decode workers. The default is
+        /// `auto`.
+        package var engine = automaticEngine
+
+        /// The file of a model for whisper.cpp. The default is none.
+        package var whisperModel: String?
+
+        /// The model: its folder, or its name among those that are installed. The default is where Debian's package
+        /// pocketsphinx-en-us puts it.
+        package var model = "/usr/share/pocketsphinx/model/en-us"
+
+        /// A language model in place of the model folder's own. The default is none.
+        package var languageModel: String?
+
+        /// A pronouncing dictionary in place of the model folder's own. The default is none.
+        package var dictionary: String?
+
+        /// A file of words and phrases to prefer. The default is none.
+        package var vocabulary: String?
+
+        /// The default is `dictation`.
+        package var hint = Hint.dictation
+
+        /// What is written between the words when a transcript is shown or copied. The default is `engine`: as it writes.
+        package var punctuation = Punctuation.engine
+
+        /// Whether a recording that has ended is read once more, slower and better. The default is `automatic`: where the
+        /// board has time and memory for it.
+        package var secondPass = SecondPass.automatic
+
+        /// Decode workers, 0 to 64. The default is 0: one a core, as far as memory goes.
+        package var workers = 0
+
+        /// The defaults.
+        package init() {}
+    }
+
+    /// `[panel]`: the button and the lamp.
+    package struct Panel: Hashable, Sendable {
+        /// The default is `gpio:GPIO17`.
+        package var button = PanelAddress.gpioName("GPIO17")
+
+        /// The default is `gpio:GPIO26`.
+        package var lamp = PanelAddress.gpioName("GPIO26")
+
+        /// What a press while recording does. The default is `toggle`: it stops.
+        package var style = PanelStyle.toggle
+
+        /// How long a press has to be to count as held, 300 to 4,000 milliseconds. The default is 1,000.
+        package var holdMilliseconds = 1_000
+
+        /// Whether holding the button for 5 seconds while idle shuts the machine down. The default is no.
+        package var shutdown = false
+    }
+
+    /// `[storage]`: where recordings are kept.
+    package struct Storage: Hashable, Sendable {
+        /// The default is `/var/lib/fieldscribe`.
+        package var directory = "/var/lib/fieldscribe"
+
+        /// Megabytes of the disk that recordings leave free, 16 to 1,000,000. The default is 256.
+        package var reserveMegabytes = 256
+
+        /// Days after which an exported recording is deleted, 0 to 36,500. The default is 0: never.
+        package var keepDays = 0
+    }
+
+    /// `[export]`: what is written to a stick.
+    package struct Export: Hashable, Sendable {
+        /// A form of the transcript, by its name in commands and in the configuration.
+        package enum Format: String, Sendable, CaseIterable {
+            case text, json, jsonl, srt, vtt, csv, textgrid, eaf, labels, html
+        }
+        /// The format of the copied sound, by its name in the configuration.
+        package enum Audio: String, Sendable, CaseIterable { case flac, wav }
+
+        /// Which sticks are written to: any, or only those that carry a folder `Fieldscribe`.
+        package enum Accept: String, Sendable, CaseIterable { case any, marked }
+
+        /// The default is every format but `jsonl`.
+        package var formats: [Format] = [.text, .json, .srt, .vtt, .csv, .textgrid, .eaf, .labels, .html]
+
+        /// The default is `flac`.
+        package var audio = Audio.flac
+
+        /// The default is `any`.
+        package var accept = Accept.any
+
+        /// Whether settings are taken from a stick. The default is no.
+        package var settings = false
+    }
+
+    /// `[control]`: the socket by which other commands reach the appliance.
+    package struct Control: Hashable, Sendable {
+        /// At most 107 bytes. The default is `/run/fieldscribe/control.sock`.
+        package var socket = "/run/fieldscribe/control.sock"
+
+        /// Whose members may use the socket. The default is `fieldscribe`.
+        package var group = "fieldscribe"
+    }
+}
+
+extension Configuration {
+    /// The archive's file.
+    package var archivePath: String { "\(storage.directory)/archive.sqlite" }
+}

@@ -1,0 +1,60 @@
+import Core
+import Glibc
+import Platform
+
+extension Configuration {
+    /// Where the package puts the file.
+    package static let systemPath = "/etc/fieldscribe/fieldscribe.conf"
+
+    /// Reads the configuration from `explicitPath`, else from `$FIELDSCRIBE_CONFIG`, else from `systemPath` if there is
+    /// such a file; else all is by default.
+    ///
+    /// - Parameters:
+    ///   - explicitPath: what `--config` names.
+    ///   - keys: every key there is.
+    /// - Throws: `DeviceError` where the file cannot be read, with `missing` where one that was named is not there;
+    ///   `ConfigurationError` for what is in it.
+    package static func load(
+        explicitPath: String?, environment: [String: String], systemPath: String = systemPath, keys: [ConfigurationKey]
+    ) throws -> Configuration {
+        let variable = environment["FIELDSCRIBE_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
+        let named = explicitPath ?? variable
+        let path = named ?? systemPath
+        let bytes: [UInt8]
+        do throws(DeviceError) { bytes = try read(path) } catch {
+            guard error.code == .missing else { throw error }
+            if named == nil { return Configuration() }
+            let remedy = explicitPath == nil ? "correct $FIELDSCRIBE_CONFIG or unset it" : "correct --config"
+            throw DeviceError(
+                .missing, error.operation, status: error.status, "\(path): there is no such file; \(remedy)")
+        }
+        return try ConfigurationParser.parse(bytes, file: path, keys: keys)
+    }
+
+    private static let largest: Int64 = 1 << 20
+
+    /// The bytes of a configuration file.
+    static func read(_ path: String) throws(DeviceError) -> [UInt8] {
+        // Looked at before it is opened: opening a device may do something, and opening a FIFO may wait.
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw .system("stat", on: path) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw DeviceError(.unsupported, "stat", "\(path): not a file; name a configuration file")
+        }
+        let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+        let size = try file.size()
+        guard size <= largest else {
+            throw DeviceError(
+                .unsupported, "fstat",
+                "\(path): too large for a configuration (\(size) bytes, at most \(largest)); name another")
+        }
+        var bytes = [UInt8](repeating: 0, count: Int(size))
+        var failure: DeviceError?
+        let count = bytes.withUnsafeMutableBytes { buffer in
+            do throws(DeviceError) { return try file.read(into: buffer, at: 0) } catch { failure = error }
+            return 0
+        }
+        if let failure { throw failure }
+        return Array(bytes.prefix(count))
+    }
+}

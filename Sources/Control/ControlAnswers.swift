@@ -1,0 +1,66 @@
+import Core
+import Exporting
+import Platform
+
+/// Answers what clients ask over the control socket, each in a task of its own.
+struct ControlAnswers: Sendable {
+    let desk: any ControlDesk
+
+    func answer(_ job: ControlExchange.Job, on exchange: ControlExchange) async {
+        let request: ControlRequest
+        do { request = try ControlLine.decode(ControlRequest.self, from: job.line) } catch {
+            let refusal = DeviceError(.unsupported, "control", "unknown request; the client may be of another version")
+            return exchange.answer(job.client, ControlLine.encode(ControlResponse(refusal)))
+        }
+        Log.debug(.control, "request", ["command": request.command.rawValue, "client": "\(job.client)"])
+        if request.command == .watch { return await watch(job, on: exchange, partials: request.partials ?? false) }
+        exchange.answer(job.client, ControlLine.encode(await response(to: request, of: job)))
+    }
+
+    /// What reads the archive ends with its client; an order that was taken is carried out.
+    private func response(to request: ControlRequest, of job: ControlExchange.Job) async -> ControlResponse {
+        guard request.command.onlyReads else { return await response(to: request) }
+        return await withTaskGroup(of: ControlResponse?.self) { group in
+            group.addTask { await response(to: request) }
+            group.addTask {
+                for await _ in job.gone {}
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next().flatMap { $0 }
+                ?? ControlResponse(DeviceError(.disconnected, "control", "the client has disconnected"))
+        }
+    }
+
+    private func response(to request: ControlRequest) async -> ControlResponse {
+        do { return try await desk.respond(to: request) } catch {
+            return ControlResponse(DeviceError(wrapping: error))
+        }
+    }
+
+    /// Sends events until the client is gone.
+    private func watch(_ job: ControlExchange.Job, on exchange: ControlExchange, partials: Bool) async {
+        let (now, events) = desk.watch(partials: partials)
+        guard Self.send(.state(now), to: job.client, on: exchange) else { return }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await event in events where !Self.send(event, to: job.client, on: exchange) { break }
+            }
+            group.addTask {
+                for await _ in job.gone {}
+            }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private static func send(_ event: Event, to client: Int, on exchange: ControlExchange) -> Bool {
+        guard let line = try? eventJSON(event) else { return true }
+        let isVolatile =
+            switch event {
+            case .level, .partial: true
+            default: false
+            }
+        return exchange.send(Array(line.utf8), to: client, isVolatile: isVolatile)
+    }
+}

@@ -1,0 +1,133 @@
+import Core
+import Panel
+
+/// The answer to a request; of its fields those that belong to the request, or `error` alone.
+package struct ControlResponse: Hashable, Sendable, Codable {
+    /// What went wrong, as a `DeviceError` says it.
+    package struct Failure: Hashable, Sendable, Codable {
+        /// `DeviceError.Code`, or on the wire whatever a later version has.
+        package var code: String
+        /// One line: what failed, on what, and the remedy.
+        package var message: String
+    }
+
+    /// The recording with its text.
+    package struct Transcript: Sendable, Codable {
+        /// What the archive knows of the recording.
+        package var summary: RecordingSummary
+        /// Its text, of the pass that is shown.
+        package var timeline: Timeline
+
+        package init(summary: RecordingSummary, timeline: Timeline) {
+            self.summary = summary
+            self.timeline = timeline
+        }
+    }
+
+    /// Why the request failed; then nothing else is set.
+    package var error: Failure?
+    /// The number of the recording that was started, stopped or marked.
+    package var recording: Int?
+    /// Of `mark`: the bookmark as it was set.
+    package var mark: Mark?
+    /// Of `status`.
+    package var status: ApplianceStatus?
+    /// Of `lamp`: what the lamp has shown, oldest first.
+    package var lamp: [LampChange]?
+    /// Of `list`, in the order of their numbers.
+    package var recordings: [RecordingSummary]?
+    /// Of `show`; nil where there is no such recording.
+    package var transcript: Transcript?
+    /// Of `pass`: the reading that is shown; nil where there is none.
+    package var pass: PassSummary?
+    /// Of `search`, best first.
+    package var hits: [SearchHit]?
+    /// Of `verify`; empty where all is well.
+    package var findings: [StorageFinding]?
+    /// Of `exports`, in the order in which they were made.
+    package var exports: [ExportEntry]?
+    /// What a person should know besides.
+    package var notes: [String]?
+
+    package init() {}
+
+    /// The answer to a request that failed.
+    package init(_ error: DeviceError) { self.error = Failure(code: error.code.rawValue, message: error.message) }
+}
+
+extension ControlResponse.Transcript: Hashable {
+    package static func == (left: Self, right: Self) -> Bool {
+        left.summary == right.summary && left.timeline.segments == right.timeline.segments
+    }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(summary) }
+}
+
+/// How the appliance is doing; `fieldscribe status --json` prints it.
+package struct ApplianceStatus: Hashable, Sendable, Codable {
+    /// The microphone and how it does.
+    package struct Microphone: Hashable, Sendable, Codable {
+        /// As the configuration names it: `alsa:default`.
+        package var device: String
+        /// `closed`, `listening`, `alive`, or the code of what is wrong: `disconnected`, `microphone-silent` ...
+        package var health: String
+
+        package init(device: String, health: String) {
+            self.device = device
+            self.health = health
+        }
+    }
+
+    /// The last thing that went wrong.
+    package struct Fault: Hashable, Sendable, Codable {
+        /// `DeviceError.Code`, or that of an ailing microphone: `microphone-silent`.
+        package var code: String
+        /// One line: what failed, on what, and the remedy.
+        package var message: String
+        /// RFC 3339, by a clock that is `synchronized` or `unverified`.
+        package var time: String
+        /// Whether `time` can be believed: `synchronized` or `unverified`.
+        package var clock: String
+
+        package init(code: String, message: String, time: String, clock: String) {
+            self.code = code
+            self.message = message
+            self.time = time
+            self.clock = clock
+        }
+    }
+
+    /// `Event.State`: `idle`, `recording`, `stopping` or `faulted`.
+    package var state: String
+    /// The number of the current recording; nil while there is none.
+    package var recording: Int?
+    /// How long the current recording is, in seconds; 0 while there is none.
+    package var recordedSeconds: Double
+    /// How far its transcript has come, in seconds from its start.
+    package var transcribedUpTo: Double
+    /// Audio that is recorded and not yet transcribed, over all recordings.
+    package var backlogSeconds: Double
+    /// Hours of recording until the reserve of the disk is reached.
+    package var runwayHours: Double
+    /// The microphone and how it does.
+    package var microphone: Microphone
+    /// The last fault since the appliance started, acknowledged or not; nil where there was none.
+    package var lastFault: Fault?
+    /// The storage directory.
+    package var directory: String
+
+    package init(
+        state: String, recording: Int?, recordedSeconds: Double, transcribedUpTo: Double, backlogSeconds: Double,
+        runwayHours: Double, microphone: Microphone, lastFault: Fault?, directory: String
+    ) {
+        self.state = state
+        self.recording = recording
+        self.recordedSeconds = recordedSeconds
+        self.transcribedUpTo = transcribedUpTo
+        self.backlogSeconds = backlogSeconds
+        self.runwayHours = runwayHours
+        self.microphone = microphone
+        self.lastFault = lastFault
+        self.directory = directory
+    }
+}

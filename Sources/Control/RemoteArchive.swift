@@ -1,0 +1,88 @@
+import Configuration
+import Core
+
+/// The archive of the appliance that is running, through its socket.
+///
+/// Each request has a connection of its own: the appliance drops clients that are silent, as one is that copies for an hour.
+package actor RemoteArchive: ArchiveReading, ExportLedger {
+    private let configuration: Configuration
+    private let directory: String
+
+    /// - Parameter configuration: names the socket.
+    package init(_ configuration: Configuration, directory: String) {
+        self.configuration = configuration
+        self.directory = directory
+    }
+
+    /// Whether the appliance keeps its archive in that folder.
+    package var answers: Bool {
+        get throws { try ask(ControlRequest(.status)).status?.directory == directory }
+    }
+
+    package func recordings() throws -> [RecordingSummary] { try ask(request(.list)).recordings ?? [] }
+
+    package func transcript(of recording: Int) throws -> (RecordingSummary, Timeline)? {
+        var request = request(.show)
+        request.recording = recording
+        return try ask(request).transcript.map { ($0.summary, $0.timeline) }
+    }
+
+    package func shownPass(of recording: Int) throws -> PassSummary? {
+        var request = request(.pass)
+        request.recording = recording
+        return try ask(request).pass
+    }
+
+    package func search(_ words: String, limit: Int) throws -> [SearchHit] {
+        var request = request(.search)
+        request.words = words
+        request.limit = limit
+        return try ask(request).hits ?? []
+    }
+
+    /// Checks recordings; without numbers all, and the database as a whole.
+    package func verify(_ recordings: [Int]) throws -> [StorageFinding] {
+        var request = request(.verify)
+        request.recordings = recordings
+        return try ask(request).findings ?? []
+    }
+
+    /// Erases recordings; returns what a person should know besides.
+    package func delete(_ recordings: [Int]) throws -> [String] {
+        var request = request(.delete)
+        request.recordings = recordings
+        return try ask(request).notes ?? []
+    }
+
+    package func exports(to volume: String) throws -> [ExportEntry] {
+        var request = request(.exports)
+        request.volume = volume
+        return try ask(request).exports ?? []
+    }
+
+    package func exports(of recording: Int) throws -> [ExportEntry] {
+        var request = request(.exports)
+        request.recording = recording
+        return try ask(request).exports ?? []
+    }
+
+    package func add(_ entry: ExportEntry) throws {
+        var request = request(.exported)
+        request.entry = entry
+        _ = try ask(request)
+    }
+
+    private func ask(_ request: ControlRequest) throws -> ControlResponse {
+        guard let client = try ControlClient(configuration) else {
+            throw DeviceError(
+                .disconnected, "connect", "the appliance has stopped in the meantime; start it and try again")
+        }
+        return try client.ask(request)
+    }
+
+    private func request(_ command: ControlRequest.Command) -> ControlRequest {
+        var request = ControlRequest(command)
+        request.directory = directory
+        return request
+    }
+}

@@ -1,0 +1,6 @@
+extension EventHub {
+    /// Tells an error as a fault.
+    package func publish(fault error: DeviceError) {
+        publish(.fault(code: error.code.rawValue, message: error.message))
+    }
+}

@@ -1,0 +1,110 @@
+import Panel
+import Equipment
+import Control
+import Configuration
+import AlsaMicrophone
+import Core
+import Glibc
+import GpioPanel
+import Platform
+
+/// Measures this machine with its real devices, one thing after the other.
+package struct DoctorExamination: Sendable {
+    private let explicitPath: String?
+    private let environment: [String: String]
+    private let seconds: Double
+
+    /// - Parameters:
+    ///   - explicitPath: the configuration that was named.
+    ///   - seconds: how long to listen.
+    package init(explicitPath: String?, environment: [String: String], seconds: Double = 2) {
+        self.explicitPath = explicitPath
+        self.environment = environment
+        self.seconds = seconds
+    }
+
+    /// Takes all measurements; what fails is a fact like any other. `progress` is told what comes next.
+    package func run(progress: (DoctorFinding.Check) -> Void = { _ in }) async -> DoctorFacts {
+        var problems: [String] = []
+        var refused: DeviceError?
+        var configuration = Configuration()
+        progress(.configuration)
+        do {
+            configuration = try Configuration.load(explicitPath: explicitPath, environment: environment)
+        } catch let error as ConfigurationError {
+            problems = error.problems.map(\.description)
+        } catch let error as DeviceError {
+            refused = error
+        } catch {
+            problems = ["\(error)"]
+        }
+        progress(.microphone)
+        let appliance = doctorAppliance(configuration)
+        let sound = await doctorSound(configuration, seconds: seconds)
+        progress(.disk)
+        let disk = await doctorDisk(configuration.storage.directory)
+        var facts = DoctorFacts(
+            configuration: configuration, sound: sound, button: button(configuration.panel.button),
+            lamp: lamp(configuration.panel.lamp), disk: disk, permissions: doctorPermissions(configuration),
+            isClockSynchronized: MonotonicClock.wallIsSynchronized, board: doctorBoard())
+        facts.configurationProblems = problems
+        facts.configurationError = refused
+        facts.appliance = appliance
+        facts.microphoneIsOurs = appliance == .running && doctorMicrophoneIsOurs(configuration)
+        facts.microphones = ((try? captureDevices()) ?? []).map { "\($0.name) (\($0.description))" }
+        progress(.decoder)
+        if configuration.recognizer.engine == EngineRegistry.automaticName {
+            facts.passedOver = EngineRegistry.lacks(for: configuration)
+        }
+        do throws(DeviceError) {
+            _ = try configuration.workerCommand(profile: "live")
+            facts.decoder = await doctorDecoder(configuration)
+        } catch { facts.modelError = error }
+        return facts
+    }
+
+    // A line is taken for a moment, and given back: what else could tell that it can be had?
+
+    private func button(_ address: PanelAddress) -> DoctorFacts.Line {
+        line(address) { line throws(DeviceError) in _ = try GpioButton(line) }
+    }
+
+    private func lamp(_ address: PanelAddress) -> DoctorFacts.Line {
+        line(address) { line throws(DeviceError) in _ = try GpioLamp(line) }
+    }
+
+    private func line(
+        _ address: PanelAddress, take: (GpioLine) throws(DeviceError) -> Void
+    ) -> DoctorFacts.Line {
+        switch address {
+        case .sim, .none: return DoctorFacts.Line(name: "\(address)", isGpio: false)
+        case .gpioName, .gpioOffset:
+            var found: GpioLine?
+            do throws(DeviceError) {
+                let line = try GpioLine(finding: address)
+                found = line
+                try take(line)
+                return DoctorFacts.Line(name: "\(address)", isGpio: true)
+            } catch {
+                return DoctorFacts.Line(
+                    name: "\(address)", isGpio: true, isOurs: found?.isOurs ?? false, error: error)
+            }
+        }
+    }
+}
+
+/// Whether the appliance listens on the control socket.
+func doctorAppliance(_ configuration: Configuration) -> DoctorFacts.Appliance {
+    do throws(DeviceError) {
+        return try ControlClient(configuration) == nil ? .stopped : .running
+    } catch { return error.code == .denied ? .denied : .stopped }
+}
+
+/// Whether the appliance, which runs, has the microphone now: while it records, and for a pre-roll always.
+func doctorMicrophoneIsOurs(_ configuration: Configuration) -> Bool {
+    if configuration.capture.prerollSeconds > 0 { return true }
+    guard let client = try? ControlClient(configuration), let answer = try? client.ask(ControlRequest(.status)) else {
+        return false
+    }
+    return ["recording", "stopping"].contains(answer.status?.state)
+}

@@ -1,0 +1,197 @@
+import Configuration
+import Core
+
+/// What was measured of this machine: numbers and errors, without a judgement.
+package struct DoctorFacts: Sendable {
+    /// Whether the appliance runs, as its control socket tells.
+    package enum Appliance: Hashable, Sendable {
+        case stopped, running
+        /// It is there, but this user may not ask it.
+        case denied
+    }
+
+    /// Some seconds of the microphone.
+    package struct Sound: Hashable, Sendable {
+        /// How much was heard, in seconds.
+        package var seconds = 0.0
+
+        /// Level and highest peak, in dBFS.
+        package var rms = -100.0
+        /// The highest peak, in dBFS.
+        package var peak = -100.0
+
+        /// Whether all samples are one and the same.
+        package var isStuck = false
+
+        /// The share of samples at full scale, 0 to 1.
+        package var clipped = 0.0
+
+        /// Samples that the device lost.
+        package var lost = 0
+
+        package init() {}
+    }
+
+    /// A line of the panel.
+    package struct Line: Hashable, Sendable {
+        /// The line's address, as the configuration has it.
+        package var name: String
+        /// Whether it is a GPIO line, rather than simulated or none.
+        package var isGpio: Bool
+
+        /// Whether it is the appliance that has it.
+        package var isOurs: Bool
+        /// Why the line cannot be used; nil where it can.
+        package var error: DeviceError?
+
+        package init(name: String, isGpio: Bool, isOurs: Bool = false, error: DeviceError? = nil) {
+            self.name = name
+            self.isGpio = isGpio
+            self.isOurs = isOurs
+            self.error = error
+        }
+    }
+
+    /// The disk that recordings go to.
+    package struct Disk: Hashable, Sendable {
+        /// The storage directory, whether it exists yet or not.
+        package var directory: String
+        /// Bytes that this user may still write there.
+        package var freeBytes: Double
+
+        /// Seconds that it took to make 32,000 bytes durable, in order.
+        package var syncSeconds: [Double]
+
+        package init(directory: String, freeBytes: Double, syncSeconds: [Double]) {
+            self.directory = directory
+            self.freeBytes = freeBytes
+            self.syncSeconds = syncSeconds
+        }
+    }
+
+    /// What a decode worker made of a sample.
+    package struct Decoder: Hashable, Sendable {
+        /// Seconds of sound that one worker reads in a second.
+        package var timesRealTime: Double
+
+        /// Whether it was measured on speech; a synthetic sound only tells the order of magnitude.
+        package var isOnSpeech: Bool
+
+        /// What the worker said that it is.
+        package var engine: EngineDescription?
+
+        package init(timesRealTime: Double, isOnSpeech: Bool, engine: EngineDescription? = nil) {
+            self.timesRealTime = timesRealTime
+            self.isOnSpeech = isOnSpeech
+            self.engine = engine
+        }
+    }
+
+    /// What the recording user is allowed to do.
+    package struct Permissions: Hashable, Sendable {
+        /// The user who records: `fieldscribe` where there is one, else who asks.
+        package var user: String
+        /// Whether that is root.
+        package var isRoot = false
+        /// Whether that is the user whom the package made for the service.
+        package var isServiceUser = false
+
+        /// Groups that are needed and that the user is not in.
+        package var missingGroups: [String] = []
+
+        /// Groups that are needed and that this machine does not have.
+        package var unknownGroups: [String] = []
+
+        package init(user: String) { self.user = user }
+    }
+
+    /// The machine.
+    package struct Board: Hashable, Sendable {
+        /// Its model as it names itself: `Raspberry Pi 4 Model B Rev 1.4`.
+        package var name: String
+        /// Its memory, in megabytes of 1,000,000 bytes.
+        package var memoryMegabytes: Int
+        /// Processor cores that are online.
+        package var cores: Int
+
+        /// In degrees Celsius; nil where the machine does not tell.
+        package var temperature: Double?
+
+        /// Whether the supply's voltage was too low since the machine started; nil where it does not tell.
+        package var isUndervolted: Bool?
+
+        package init(name: String, memoryMegabytes: Int, cores: Int) {
+            self.name = name
+            self.memoryMegabytes = memoryMegabytes
+            self.cores = cores
+        }
+    }
+
+    /// The settings that everything else was measured with; the defaults where the file was refused.
+    package var configuration: Configuration
+
+    /// What is wrong with the file: a line each.
+    package var configurationProblems: [String] = []
+    /// Why the file could not be read at all; nil where it could, or there is none.
+    package var configurationError: DeviceError?
+    /// Whether the appliance runs.
+    package var appliance = Appliance.stopped
+
+    /// Whether it is the appliance that has the microphone, as far as it may be asked.
+    package var microphoneIsOurs = false
+    /// What the microphone gave, or why it cannot be opened.
+    package var sound: Result<Sound, DeviceError>
+
+    /// Microphones that this machine has: `plughw:CARD=Mic,DEV=0 (USB Microphone)`.
+    package var microphones: [String] = []
+    /// The button's line.
+    package var button: Line
+    /// The lamp's line.
+    package var lamp: Line
+    /// Why the model cannot be loaded; nil where it can.
+    package var modelError: DeviceError?
+
+    /// What engines lack that `auto` would rather take, in the order of `EngineRegistry.automatic`.
+    package var passedOver: [DeviceError] = []
+
+    /// Nil where there is no model to measure with.
+    package var decoder: Result<Decoder, DeviceError>?
+    /// What was measured of the disk, or why it could not be.
+    package var disk: Result<Disk, DeviceError>
+    /// What the recording user is allowed to do.
+    package var permissions: Permissions
+    /// Whether the system clock was set from the network or a clock module.
+    package var isClockSynchronized: Bool
+    /// The machine.
+    package var board: Board
+
+    package init(
+        configuration: Configuration, sound: Result<Sound, DeviceError>, button: Line, lamp: Line,
+        disk: Result<Disk, DeviceError>, permissions: Permissions, isClockSynchronized: Bool, board: Board
+    ) {
+        self.configuration = configuration
+        self.sound = sound
+        self.button = button
+        self.lamp = lamp
+        self.disk = disk
+        self.permissions = permissions
+        self.isClockSynchronized = isClockSynchronized
+        self.board = board
+    }
+}
+
+extension DoctorFacts.Disk {
+    /// Hours of sound until the reserve is reached: 32,000 bytes a second.
+    package func runwayHours(reserveMegabytes: Int) -> Double {
+        max(0, freeBytes - Double(reserveMegabytes) * 1_000_000) / 32_000 / 3_600
+    }
+
+    /// The median of `syncSeconds`; 0 where nothing was measured.
+    package var medianSeconds: Double {
+        let sorted = syncSeconds.sorted()
+        return sorted.isEmpty ? 0 : sorted[sorted.count / 2]
+    }
+
+    /// The longest of `syncSeconds`; 0 where nothing was measured.
+    package var worstSeconds: Double { syncSeconds.max() ?? 0 }
+}

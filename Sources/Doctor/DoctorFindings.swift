@@ -1,0 +1,180 @@
+import Equipment
+import Configuration
+import Core
+
+// The judgement: pure, from what was measured.
+extension DoctorFacts {
+    /// What there is to say, in the order of `DoctorFinding.Check`.
+    package var findings: [DoctorFinding] {
+        // One step after the other: as one sum, Swift 6.0.3 does not find its types in reasonable time.
+        var all = configurationFindings
+        all += [applianceFinding, soundFinding, finding(.button, button), finding(.lamp, lamp)]
+        all += decoderFindings
+        all += zip(EngineRegistry.automatic, passedOver).map { engine, lack in
+            var finding = DoctorFinding(.model, error: lack)
+            finding.status = .notice
+            finding.message = "auto passes over \(engine.name): \(finding.message)"
+            return finding
+        }
+        all += diskFindings
+        all += permissionFindings
+        all.append(clockFinding)
+        all += boardFindings
+        return all
+    }
+
+    /// The numbers behind the findings, for programs.
+    package var measurements: [String: Double] {
+        var numbers: [String: Double] = [
+            "board.cores": Double(board.cores), "board.memoryMegabytes": Double(board.memoryMegabytes),
+        ]
+        numbers["board.temperature"] = board.temperature
+        if case .success(let sound) = sound {
+            numbers["microphone.seconds"] = sound.seconds
+            numbers["microphone.rms"] = sound.rms
+            numbers["microphone.peak"] = sound.peak
+            numbers["microphone.clippedShare"] = sound.clipped
+            numbers["microphone.lostSamples"] = Double(sound.lost)
+        }
+        if case .success(let disk) = disk {
+            numbers["disk.freeBytes"] = disk.freeBytes
+            numbers["disk.runwayHours"] = disk.runwayHours(reserveMegabytes: configuration.storage.reserveMegabytes)
+            numbers["disk.syncMedianSeconds"] = disk.medianSeconds
+            numbers["disk.syncWorstSeconds"] = disk.worstSeconds
+        }
+        if case .success(let decoder) = decoder { numbers["decoder.timesRealTime"] = decoder.timesRealTime }
+        return numbers
+    }
+
+    private var configurationFindings: [DoctorFinding] {
+        if let configurationError { return [.init(.configuration, error: configurationError)] }
+        if configurationProblems.isEmpty {
+            return [.init(.configuration, .ok, configuration.file ?? "no file; every setting has its default")]
+        }
+        return configurationProblems.map {
+            .init(.configuration, .failed, $0, remedy: "correct that line; man 5 fieldscribe.conf explains every key")
+        }
+    }
+
+    private var applianceFinding: DoctorFinding {
+        switch appliance {
+        case .running: .init(.appliance, .ok, "running; see fieldscribe status")
+        case .stopped:
+            .init(.appliance, .notice, "is not running", remedy: "sudo systemctl start fieldscribe, once all is well")
+        case .denied:
+            .init(
+                .appliance, .notice, "\(configuration.control.socket): this user may not query the appliance",
+                remedy: "sudo adduser USER \(configuration.control.group), then log in again")
+        }
+    }
+
+    private var soundFinding: DoctorFinding {
+        let name = configuration.capture.device
+        switch sound {
+        case .failure(let error) where error.code == .busy && (microphoneIsOurs || appliance == .denied):
+            return .init(.microphone, .ok, "\(name): in use by the appliance; fieldscribe status shows its health")
+        case .failure(let error):
+            var finding = DoctorFinding(.microphone, error: error)
+            if finding.status == .missing, !microphones.isEmpty {
+                finding.remedy =
+                    "set capture.device = alsa:NAME to one of these: \(microphones.joined(separator: "; "))"
+            }
+            return finding
+        case .success(let sound): return judge(sound, of: name)
+        }
+    }
+
+    private func judge(_ sound: Sound, of name: String) -> DoctorFinding {
+        let heard = "\(name): level \(one(sound.rms)) dBFS, peak \(one(sound.peak)) dBFS in \(one(sound.seconds)) s"
+        if sound.seconds == 0 {
+            return .init(
+                .microphone, .failed, "\(name): opens, but gives no sound", remedy: "unplug it and plug it in again")
+        }
+        if sound.isStuck {
+            return .init(
+                .microphone, .failed, "\(name): gives a constant value",
+                remedy: "look for a mute switch, then raise the capture level with alsamixer -V capture")
+        }
+        if sound.lost > 0 {
+            return .init(
+                .microphone, .notice, "\(heard); \(sound.lost) samples were lost",
+                remedy: "plug it straight into the board instead of a hub, and close other programs")
+        }
+        if sound.clipped > 0.001 {
+            return .init(
+                .microphone, .notice, "\(heard); it clips", remedy: "lower the capture level with alsamixer -V capture")
+        }
+        if sound.peak < -70 {
+            return .init(
+                .microphone, .notice, "\(heard); almost nothing is heard",
+                remedy: "speak while the doctor listens; else raise the capture level with alsamixer -V capture")
+        }
+        return .init(.microphone, .ok, heard)
+    }
+
+    private func finding(_ check: DoctorFinding.Check, _ line: Line) -> DoctorFinding {
+        guard let error = line.error else {
+            return .init(check, .ok, line.isGpio ? "\(line.name): available" : line.name)
+        }
+        if error.code == .busy, line.isOurs, appliance != .stopped {
+            return .init(check, .ok, "\(line.name): in use by the appliance")
+        }
+        return .init(check, error: error)
+    }
+
+    private var decoderFindings: [DoctorFinding] {
+        if let modelError { return [.init(.model, error: modelError)] }
+        switch decoder {
+        case nil: return []
+        case .failure(let error): return [.init(.model, error: error)]
+        case .success(let decoder):
+            let model = DoctorFinding(.model, .ok, modelText(decoder))
+            let sound = decoder.isOnSpeech ? "speech" : "a synthetic sound, so only roughly"
+            let speed = "\(one(decoder.timesRealTime)) x real time for one worker, on \(sound)"
+            if plan(decoder).keepsPace == true {
+                return [model, .init(.decoder, .ok, speed)]
+            }
+            return [
+                model,
+                .init(
+                    .decoder, .notice, "\(speed): too slow to keep up with speech",
+                    remedy: "nothing is lost: the text is written after the recording; a faster board writes it live"),
+            ]
+        }
+    }
+
+    /// The engine that reads, with its version, then its model and what was found of that.
+    private func modelText(_ decoder: Decoder) -> String {
+        let engine = configuration.engine
+        let version = [decoder.engine?.name ?? engine.name, decoder.engine?.version ?? ""].filter { !$0.isEmpty }
+        let told = ["complete, and loads", engine.integrity(in: configuration)].filter { !$0.isEmpty }
+        return "\(version.joined(separator: " ")) reads, with \(engine.reader(in: configuration)): "
+            + told.joined(separator: "; ")
+    }
+
+    private var clockFinding: DoctorFinding {
+        isClockSynchronized
+            ? .init(.clock, .ok, "synchronized")
+            : .init(
+                .clock, .notice, "not synchronized: recordings will be marked clock unverified",
+                remedy: "connect the machine to a network once after each start, or fit a clock module (RTC)")
+    }
+}
+
+extension DoctorFinding {
+    /// A device's error, whose message tells the remedy behind its last semicolon.
+    init(_ check: Check, error: DeviceError) {
+        let parts = error.message.split(separator: "; ").map(String.init)
+        self.init(
+            check, error.code == .missing ? .missing : .failed,
+            parts.count > 1 ? parts.dropLast().joined(separator: "; ") : error.message,
+            remedy: parts.count > 1 ? parts.last : "see the journal: journalctl -u fieldscribe")
+    }
+}
+
+/// One decimal, which is as exact as anything here.
+func one(_ number: Double) -> String {
+    guard number.isFinite, abs(number) < 1e12 else { return "-" }
+    let tenths = Int((abs(number) * 10).rounded())
+    return "\(number < 0 && tenths > 0 ? "-" : "")\(tenths / 10).\(tenths % 10)"
+}

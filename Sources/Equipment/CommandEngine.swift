@@ -1,0 +1,56 @@
+import Configuration
+import Core
+import Glibc
+import Recognizing
+
+/// A program of the person's own, which hears of settings by its environment alone: it loads what it likes.
+package struct CommandEngine: EngineEntry {
+    private static let prefix = "command:"
+
+    package let name = "command"
+    package let form = "command:PROGRAM"
+    package let summary = "a program of your own that speaks the decode workers' protocol"
+    package let languages = "its own"
+    package let licence = "its own"
+    package let needs = ["the program, by its full path"]
+
+    package init() {}
+
+    package func isNamed(by value: String) -> Bool {
+        value.hasPrefix(Self.prefix) && value.utf8.count > Self.prefix.utf8.count
+    }
+
+    /// It has one way of reading, and a name that it gives itself.
+    package func suffices(_ pass: PassSummary) -> Bool {
+        pass.isComplete && EngineRegistry.all.allSatisfy { $0.name == name || $0.name != pass.engine.name }
+    }
+
+    package func check(_ configuration: Configuration) throws(DeviceError) {
+        let program = words(configuration).first ?? ""
+        guard program.hasPrefix("/"), access(program, X_OK) == 0 else {
+            throw DeviceError(
+                .missing, "access", status: errno,
+                "\(program): recognizer.engine names a program that does not exist or cannot be run; give its full "
+                    + "path, or set recognizer.engine = pocketsphinx")
+        }
+    }
+
+    package func command(_ configuration: Configuration, profile: String) throws(DeviceError) -> WorkerCommand {
+        try check(configuration)
+        let words = words(configuration)
+        return WorkerCommand(
+            path: words[0], arguments: Array(words.dropFirst()), model: words[0], profile: profile)
+    }
+
+    package func provider(_ options: WorkerOptions) throws(DeviceError) -> any RecognizerProvider {
+        throw DeviceError(
+            .unsupported, "decode-worker", "\(name): is a program of its own; name it with recognizer.engine")
+    }
+
+    package func reader(in configuration: Configuration) -> String { configuration.recognizer.engine }
+
+    /// Program and arguments.
+    private func words(_ configuration: Configuration) -> [String] {
+        configuration.recognizer.engine.dropFirst(Self.prefix.count).split(separator: " ").map(String.init)
+    }
+}

@@ -1,0 +1,42 @@
+import Configuration
+import Core
+import Recognizing
+import WhisperRecognizer
+
+/// whisper.cpp, by its program. `auto` never takes it: the service's sandbox lets no program but Fieldscribe's own run.
+package struct WhisperEngine: EngineEntry {
+    package let name = "whisper"
+    package let summary = "reads each utterance with whisper.cpp's program"
+    package let languages = "about a hundred, which it detects itself"
+    package let licence = "MIT"
+    package let needs = ["whisper-cli on the PATH", "recognizer.whisper-model"]
+    package let writesPunctuation = true
+
+    package init() {}
+
+    /// It has one way of reading.
+    package func suffices(_ pass: PassSummary) -> Bool { pass.isComplete && pass.engine.name == name }
+
+    package func check(_ configuration: Configuration) throws(DeviceError) {
+        guard let path = configuration.recognizer.whisperModel else {
+            throw DeviceError(
+                .missing, "recognizer.engine",
+                "whisper needs a model of its own; name its file with recognizer.whisper-model")
+        }
+        try WhisperModel(path: path).check()
+    }
+
+    package func command(_ configuration: Configuration, profile: String) throws(DeviceError) -> WorkerCommand {
+        try check(configuration)
+        let path = reader(in: configuration)
+        return WorkerCommand(
+            path: Configuration.ownProgram, arguments: ["decode-worker", "--engine", name, "--model", path],
+            model: path, profile: profile)
+    }
+
+    package func provider(_ options: WorkerOptions) throws(DeviceError) -> any RecognizerProvider {
+        WhisperProvider(model: WhisperModel(path: options.model ?? ""))
+    }
+
+    package func reader(in configuration: Configuration) -> String { configuration.recognizer.whisperModel ?? "" }
+}

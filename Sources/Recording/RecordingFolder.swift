@@ -1,0 +1,24 @@
+import Core
+
+/// Where a recording lies: `DIRECTORY/recordings/000007/`.
+package struct RecordingFolder: Hashable, Sendable {
+    /// The folder's path.
+    package var path: String
+
+    /// - Parameter storage: the storage directory.
+    package init(storage: String, recording: Int) {
+        path = "\(storage)/recordings/\(Self.name(of: recording))"
+    }
+
+    /// The folder's name: six digits, more where it takes more.
+    package static func name(of recording: Int) -> String {
+        let digits = String(recording)
+        return String(repeating: "0", count: max(0, 6 - digits.count)) + digits
+    }
+
+    /// The name of the audio in every recording's folder.
+    package static let audioName = "audio.wav"
+
+    /// The path of its audio.
+    package var audio: String { "\(path)/\(Self.audioName)" }
+}

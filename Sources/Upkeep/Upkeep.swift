@@ -1,0 +1,98 @@
+import Platform
+import Equipment
+import Configuration
+import Core
+import Platform
+import SQLiteArchive
+
+/// What earlier recordings lack: erases what `keep-days` lets go, writes down what was not, and reads once more what was.
+package struct Upkeep: Sendable {
+    /// How a run ended.
+    package enum End: Hashable, Sendable {
+        case done
+        /// It was asked to end before.
+        case brokenOff
+        case failed(DeviceError)
+    }
+
+    private let configuration: Configuration
+    private let archive: SQLiteArchive
+    private let hub: EventHub
+    private let workers: DecodeWorkers
+    private let unreadable = UnreadableRecordings()
+
+    /// Hears whether text is being written now.
+    private let writes: @Sendable (Bool) -> Void
+
+    /// - Parameters:
+    ///   - workers: what reads.
+    ///   - writes: hears whether text is being written now.
+    package init(
+        configuration: Configuration, archive: SQLiteArchive, hub: EventHub, workers: DecodeWorkers,
+        writes: @escaping @Sendable (Bool) -> Void
+    ) {
+        self.configuration = configuration
+        self.archive = archive
+        self.hub = hub
+        self.workers = workers
+        self.writes = writes
+    }
+
+    /// Does all there is to do, unless it is asked to end before: a new recording's own text comes first, and two sets of
+    /// workers are too many for a small board.
+    ///
+    /// - Parameter asked: ends when it is to be broken off.
+    package func run(until asked: AsyncStream<Never>) async -> End {
+        do {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await work() }
+                group.addTask {
+                    for await _ in asked {}
+                    throw CancellationError()
+                }
+                let first = await group.nextResult()
+                group.cancelAll()
+                await workers.endRereaders()
+                try first?.get()
+            }
+            return .done
+        } catch { return error is CancellationError ? .brokenOff : .failed(DeviceError(wrapping: error)) }
+    }
+
+    private func work() async throws {
+        await erase()
+        try await writeDown()
+        try await readAgain()
+    }
+
+    /// What cannot be erased keeps nothing from being read.
+    private func erase() async {
+        let storage = configuration.storage
+        do {
+            let erased = try await Retention(keepDays: storage.keepDays).apply(to: archive, storage: storage.directory)
+            for id in erased { Log.tell(.notice, "erased", ["recording": "\(id)", "reason": "keep-days"]) }
+        } catch { hub.publish(fault: DeviceError(wrapping: error)) }
+    }
+
+    private func writeDown() async throws {
+        let backlog = Backlog(configuration: configuration, archive: archive, hub: hub, unreadable: unreadable)
+        guard try await !backlog.waiting().isEmpty else { return }
+        writes(true)
+        defer { writes(false) }
+        let pool = try workers.readers()
+        for id in try await backlog.run(pool: pool) {
+            Log.tell(.information, "transcribed", ["recording": "\(id)"])
+        }
+        await pool.rest()
+    }
+
+    private func readAgain() async throws {
+        guard configuration.readsTwice else { return }
+        let rereading = Rereading(configuration: configuration, archive: archive, hub: hub, unreadable: unreadable)
+        guard try await !rereading.waiting().isEmpty else { return }
+        await workers.rest()
+        for id in try await rereading.run(pool: workers.rereaders()) {
+            Log.tell(.information, "reread", ["recording": "\(id)"])
+        }
+    }
+}

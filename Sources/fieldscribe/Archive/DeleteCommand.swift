@@ -1,0 +1,71 @@
+import Upkeep
+import Core
+import Glibc
+
+/// Erases recordings.
+enum DeleteCommand: Command {
+    static let name = "delete"
+    static let summary = "Erase recordings with all their text."
+    static let usage = "ID... [--yes] [--directory DIR]"
+    static let details = """
+        Erases audio, text, index entries and the ledger of copies, so that no text is left in the archive's files.
+        Copies on sticks stay. A flash card may keep old blocks for itself where only the card can reach them.
+
+          ID                 numbers, as fieldscribe list shows them
+          --yes              do not ask; needed where there is no terminal to ask on
+          --directory DIR    where archive and recordings are; default storage.directory
+        """
+    static let options = (values: ["--directory"], flags: ["--yes"])
+
+    static func run(_ arguments: Arguments) async throws {
+        var ids: [Int] = []
+        for text in arguments.rest {
+            let id = try ArchivePlace.number(text, for: name)
+            if !ids.contains(id) { ids.append(id) }
+        }
+        guard !ids.isEmpty else {
+            throw UsageError("delete: a recording's number is missing; see fieldscribe delete --help")
+        }
+        let canAsk = isatty(STDIN_FILENO) == 1 && Terminal.showsErrors
+        guard arguments.has("--yes") || canAsk else {
+            throw UsageError("delete: there is no terminal to ask on; use --yes to erase without asking")
+        }
+        let place = try await ArchivePlace(arguments)
+        let known = try await place.archive.recordings()
+        let chosen = try ids.map { id in
+            guard let recording = known.first(where: { $0.id == id }) else {
+                throw DeviceError.noRecording(id, "delete", "; nothing was erased")
+            }
+            return recording
+        }
+        if !arguments.has("--yes") {
+            for recording in chosen {
+                Terminal.say(
+                    "\(recording.id)  \(wallTime(recording.startedAt))  \(RecordingScreen.clock(recording.length))")
+            }
+            Terminal.draw(
+                "erase \(ids.count == 1 ? "this recording" : "these \(ids.count) recordings") for good? [y/N] ")
+            guard ["y", "yes"].contains(readLine(strippingNewline: true)?.lowercased()) else {
+                return Terminal.say("nothing was erased")
+            }
+        }
+        let aside = try await erase(ids, in: place)
+        Terminal.say("erased: \(ids.map(String.init).joined(separator: ", "))")
+        for path in aside {
+            Terminal.say(
+                "\(path): a damaged database, kept aside, may still hold the text; remove it once you do not need it")
+        }
+    }
+
+    /// Erases, and returns the damaged databases that are kept aside.
+    private static func erase(_ ids: [Int], in place: ArchivePlace) async throws -> [String] {
+        switch place.owner {
+        case .us(let archive):
+            let erasure = Erasure(storage: place.directory, archive: archive)
+            try await erasure.erase(ids)
+            return try erasure.keptAside()
+        case .appliance(let archive): return try await archive.delete(ids)
+        case .nobody: throw ArchivePlace.Owner.denied(place.directory, name)
+        }
+    }
+}

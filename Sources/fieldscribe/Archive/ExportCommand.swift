@@ -1,0 +1,133 @@
+import Recording
+import Configuration
+import AudioEncoder
+import Copying
+import Core
+import Exporting
+import Glibc
+import Synchronization
+
+/// Recordings, copied into a folder so that each is there whole or not at all.
+enum ExportCommand: Command {
+    static let name = "export"
+    static let summary = "Copy recordings to a folder or stick, and check each file there."
+    static let usage = "[ID...] --to DIR [--stick] [--directory DIR]"
+    static let details = """
+          ID                 numbers, as fieldscribe list shows them; default all that the folder lacks
+          --to DIR           the folder; recordings go to DIR/Fieldscribe, where DIR/Fieldscribe/index.html lists them
+          --stick            DIR is a stick that was plugged in: export.accept decides whether it is copied to
+          --directory DIR    where the archive is; default storage.directory
+        """
+    static let options = (values: ["--to", "--directory"], flags: ["--stick"])
+
+    static func run(_ arguments: Arguments) async throws {
+        guard let target = arguments["--to"] else {
+            throw UsageError("export: --to is missing; see fieldscribe export --help")
+        }
+        let numbers = try arguments.rest.map { try ArchivePlace.number($0, for: name) }
+        let configuration = try arguments.configuration()
+        if arguments.has("--stick"), configuration.export.accept == .marked, access("\(target)/Fieldscribe", F_OK) != 0
+        {
+            return Terminal.say("this stick has no folder Fieldscribe, and export.accept is marked: nothing was copied")
+        }
+        // A stick or folder that only root may write to is written to as root.
+        let place = try await ArchivePlace(arguments, staysRoot: true)
+        let report = try await copy(
+            numbers.isEmpty ? nil : numbers, of: place.archive, ledger: place.ledger, in: place.directory, to: target,
+            configuration: configuration)
+        try finish(report, target: target)
+    }
+
+    /// Copies with progress on a terminal; Ctrl-C ends it without leaving anything half under a final name.
+    static func copy(
+        _ numbers: [Int]?, of archive: any ArchiveReading, ledger: (any ExportLedger)?, in directory: String,
+        to target: String,
+        configuration: Configuration
+    ) async throws -> CopyReport {
+        let interrupted = Flag()
+        let interrupts = Interrupts { count in
+            if count > 1 { exit(130) }
+            interrupted.raise()
+        }
+        defer { withExtendedLifetime(interrupts) {} }
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        var export = FolderExport(
+            archive: PunctuatedArchive(archive: archive, punctuator: punctuator(configuration)), ledger: ledger,
+            settings: CopySettings(
+                formats: configuration.export.formats.compactMap { TranscriptFormat(rawValue: $0.rawValue) },
+                audio: AudioForm(rawValue: configuration.export.audio.rawValue) ?? .flac, device: .host,
+                volume: try volumeIdentifier(of: target), now: Double(now.tv_sec)),
+            audioPath: { RecordingFolder(storage: directory, recording: $0).audio })
+        let bar = CopyBar()
+        export.progress = { bar.show($0) }
+        export.shouldStop = { interrupted.isRaised }
+        defer { bar.clear() }
+        do {
+            return try await export.copy(numbers, to: target)
+        } catch let error as DeviceError where error.status == ECANCELED {
+            bar.clear()
+            Terminal.say("fieldscribe: \(error.message)")
+            throw Ending(status: 130)
+        }
+    }
+
+    /// A copy waits for no model: where the one that tells of sentences is not whole, no full stops are put in.
+    private static func punctuator(_ configuration: Configuration) -> Punctuator {
+        let isTold = Flag()
+        return configuration.punctuator { error throws(DeviceError) in
+            if !isTold.isRaised { Terminal.say("fieldscribe: \(error.message); copied without full stops") }
+            isTold.raise()
+        }
+    }
+
+    /// Says what was copied, and ends with the status of what failed.
+    static func finish(_ report: CopyReport, target: String) throws {
+        for copy in report.copied {
+            try Terminal.print("\(copy.recording)  \(target)/Fieldscribe/\(copy.folder)\n")
+        }
+        if report.copied.isEmpty, report.error == nil {
+            Terminal.say(
+                report.kept.isEmpty
+                    ? "there is nothing to copy yet" : "\(target) already has everything, nothing was copied")
+        }
+        for failure in report.failures {
+            Terminal.say("fieldscribe: recording \(failure.recording): \(failure.error.message)")
+        }
+        if let error = report.listsError { Terminal.say("fieldscribe: \(error.message)") }
+        if let error = report.error { throw Ending(status: error.exitStatus) }
+    }
+}
+
+/// Something that happens once, and is asked for from other threads.
+private final class Flag: Sendable {
+    private let raised = Atomic(false)
+
+    var isRaised: Bool { raised.load(ordering: .relaxed) }
+
+    func raise() { raised.store(true, ordering: .relaxed) }
+}
+
+/// One line on a terminal's standard error that replaces itself: which recording is being copied, and how far.
+private final class CopyBar: Sendable {
+    private let drawn = Mutex("")
+
+    func show(_ progress: CopyProgress) {
+        guard Terminal.showsErrors else { return }
+        let percent = progress.reached.samples * 100 / max(1, progress.length.samples)
+        let state = percent < 100 ? "\(percent) %" : "checking"
+        let line = "  recording \(progress.recording), \(progress.number) of \(progress.count): \(state)"
+        drawn.withLock { drawn in
+            guard drawn != line else { return }
+            drawn = line
+            Terminal.draw("\r\u{1B}[K" + line)
+        }
+    }
+
+    func clear() {
+        drawn.withLock { drawn in
+            if !drawn.isEmpty { Terminal.draw("\r\u{1B}[K") }
+            drawn = ""
+        }
+    }
+}

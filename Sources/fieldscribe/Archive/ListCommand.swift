@@ -1,0 +1,71 @@
+import Recording
+import Core
+import FoundationEssentials
+import SQLiteArchive
+
+/// The recordings in the archive.
+enum ListCommand: Command {
+    static let name = "list"
+    static let summary = "List the recordings."
+    static let usage = "[--json] [--directory DIR]"
+    static let details = """
+          --json             one JSON array
+          --directory DIR    where the archive is; default storage.directory
+        """
+    static let options = (values: ["--directory"], flags: ["--json"])
+
+    private struct Row: Encodable {
+        var id: Int
+        var start: String
+        var clock: String
+        var duration: Double
+        var transcribedUpTo: Double
+        var microphone: String
+        var stopReason: String
+        var missing: Bool
+        var audio: String
+    }
+
+    static func run(_ arguments: Arguments) async throws {
+        try arguments.expect(0, "nothing else")
+        let place = try await ArchivePlace(arguments)
+        let recordings = try await place.archive.recordings()
+        if arguments.has("--json") {
+            let rows = recordings.map { recording in
+                Row(
+                    id: recording.id, start: wallTime(recording.startedAt), clock: recording.clock.rawValue,
+                    duration: recording.length.seconds, transcribedUpTo: recording.transcribedUpTo.seconds,
+                    microphone: recording.microphone, stopReason: recording.stopReason.rawValue,
+                    missing: recording.isMissing,
+                    audio: RecordingFolder(storage: place.directory, recording: recording.id).audio)
+            }
+            return try Terminal.print(jsonText(rows))
+        }
+        if recordings.isEmpty { return Terminal.say("no recordings yet in \(place.directory)") }
+        for recording in recordings {
+            let clock = recording.clock == .synchronized ? "" : "  clock-unverified"
+            let missing = recording.isMissing ? "  audio missing" : ""
+            try Terminal.print(
+                "\(recording.id)  \(wallTime(recording.startedAt))\(clock)  "
+                    + "\(RecordingScreen.clock(recording.length))  \(recording.stopReason.rawValue)\(missing)"
+                    + "\(written(recording))\n")
+        }
+    }
+
+    /// How far the text has come, where it has not come to the end.
+    private static func written(_ recording: RecordingSummary) -> String {
+        guard recording.transcribedUpTo < recording.length else { return "" }
+        return recording.transcribedUpTo <= .zero
+            ? "  not transcribed yet" : "  transcribed up to \(RecordingScreen.clock(recording.transcribedUpTo))"
+    }
+}
+
+/// A wall time as RFC 3339, in UTC.
+func wallTime(_ seconds: Double) -> String { Date(timeIntervalSince1970: seconds.asWallTime).ISO8601Format() }
+
+/// One JSON document with a newline at its end.
+func jsonText(_ value: some Encodable) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return String(decoding: try encoder.encode(value), as: UTF8.self) + "\n"
+}

@@ -1,0 +1,20 @@
+import Core
+import Exporting
+
+/// An archive whose transcripts are given out with marks; what it keeps stays as it was heard.
+struct PunctuatedArchive: ArchiveReading {
+    let archive: any ArchiveReading
+    let punctuator: Punctuator
+
+    func recordings() async throws -> [RecordingSummary] { try await archive.recordings() }
+
+    func transcript(of recording: Int) async throws -> (RecordingSummary, Timeline)? {
+        try await archive.transcript(of: recording).map { ($0, try punctuator.punctuated($1)) }
+    }
+
+    func shownPass(of recording: Int) async throws -> PassSummary? { try await archive.shownPass(of: recording) }
+
+    func search(_ words: String, limit: Int) async throws -> [SearchHit] {
+        try await archive.search(words, limit: limit)
+    }
+}

@@ -1,0 +1,178 @@
+import Upkeep
+import Equipment
+import Configuration
+import Core
+import Glibc
+import Platform
+import Recognizing
+import SQLiteArchive
+
+/// What the appliance does by itself on boot, by hand.
+enum RecoverCommand: Command {
+    static let name = "recover"
+    static let summary = "Repair what a power cut left, and transcribe what is not transcribed yet."
+    static let usage = "[--again|--no-transcribe] [--json] [--directory DIR] [--engine E]"
+    static let details = """
+        Recordings that were cut off get a header with their true length. Recordings that the archive does not
+        know are added from their folders; those whose audio is gone are marked. A damaged database is set aside as
+        archive.sqlite.damaged-N, and rebuilt from the journals beside the audio. Nothing is deleted, and the command
+        may be interrupted and run again at any time.
+
+          --again            then read again, slower and better, what another engine or a faster profile has read,
+                             such as everything from before the better engine was installed; the old text stays
+                             as a pass of its own, and show gives the new text
+          --no-transcribe    repair only; the appliance, or the next recover, transcribes the rest
+          --json             print one JSON document
+          --directory DIR    where archive and recordings are; default storage.directory
+          --engine E         \(EngineRegistry.forms); default
+                             recognizer.engine
+
+        Exit status: 0 all is well, or has been repaired; 1 the appliance or another command is using the archive; 4 damaged
+        data was found that could not be repaired.
+        """
+    static let options = (values: ["--directory", "--engine"], flags: ["--again", "--no-transcribe", "--json"])
+
+    private struct Report: Encodable {
+        var findings: [FindingRow]
+        var dated: [Int]
+        var transcribed: [Int]
+        var reread: [Int]?
+    }
+
+    static func run(_ arguments: Arguments) async throws {
+        try arguments.expect(0, "nothing else")
+        if arguments.has("--again"), arguments.has("--no-transcribe") {
+            throw UsageError("recover: --again and --no-transcribe cannot be combined; see fieldscribe recover --help")
+        }
+        let configuration = try arguments.configuration().with(directory: arguments["--directory"])
+        let directory = configuration.storage.directory
+        try ArchiveOwner(of: directory).become()
+        guard isTaken(configuration.archivePath) || isTaken("\(directory)/recordings") else {
+            throw DeviceError(
+                .missing, "access", status: ENOENT,
+                "\(directory): neither an archive nor recordings are there; name their folder with --directory or "
+                    + "storage.directory")
+        }
+        let interrupts = Interrupts { _ in
+            Terminal.say("fieldscribe: interrupted; what was done is kept, run it again for the rest")
+            exit(130)
+        }
+        defer { withExtendedLifetime(interrupts) {} }
+        let (archive, findings) = try await Recovery.open(configuration, depth: .everything)
+        let dated = try await ClockCorrection.apply(to: archive)
+        let isJSON = arguments.has("--json")
+        if !isJSON {
+            for finding in findings { try Terminal.print(finding.line + "\n") }
+            for id in dated { try Terminal.print("recording \(id): dated, now that the clock is set\n") }
+        }
+        let transcribed =
+            arguments.has("--no-transcribe")
+            ? [] : try await transcribe(configuration, archive: archive, isQuiet: isJSON)
+        let reread =
+            arguments.has("--again")
+            ? try await rereadAll(configuration, archive: archive, isQuiet: isJSON) : nil
+        if isJSON {
+            try Terminal.print(
+                jsonText(
+                    Report(
+                        findings: findings.map(FindingRow.init), dated: dated, transcribed: transcribed, reread: reread)
+                ))
+        } else if reread != nil {
+            // It has said how many.
+        } else if findings.isEmpty, dated.isEmpty, transcribed.isEmpty {
+            Terminal.say("all is well in \(directory)")
+        }
+        if findings.contains(where: { $0.outcome == .damaged }) { throw Ending(status: 4) }
+    }
+
+    private static func transcribe(
+        _ configuration: Configuration, archive: SQLiteArchive, isQuiet: Bool
+    ) async throws -> [Int] {
+        let hub = EventHub()
+        let backlog = Backlog(configuration: configuration, archive: archive, hub: hub)
+        guard try await !backlog.waiting().isEmpty else { return [] }
+        return try await showing(hub, isQuiet: isQuiet) {
+            try await backlog.run(pool: try RecordCommand.workers(configuration))
+        }
+    }
+
+    /// Reads again what the best engine there is would read better; says how much that is, and how much was done.
+    private static func rereadAll(
+        _ configuration: Configuration, archive: SQLiteArchive, isQuiet: Bool
+    ) async throws -> [Int] {
+        let hub = EventHub()
+        let rereading = Rereading(configuration: configuration, archive: archive, hub: hub)
+        let count = try await rereading.waiting().count
+        let engine = configuration.engine.name
+        guard count > 0 else {
+            if !isQuiet { Terminal.say("nothing to read again: \(engine) would read none of it better") }
+            return []
+        }
+        let what = { (number: Int) in "\(number) \(number == 1 ? "recording" : "recordings")" }
+        if !isQuiet { Terminal.say("reading \(what(count)) again, by \(engine)") }
+        let done = try await showing(hub, isQuiet: isQuiet) {
+            try await rereading.run(
+                pool: try configuration.workers(profile: SecondPass.profile, niceness: SecondPass.niceness))
+        }
+        if !isQuiet {
+            for id in done { try Terminal.print("recording \(id): read again by \(engine)\n") }
+            if done.count < count { Terminal.say("\(what(count - done.count)) could not be read again") }
+        }
+        return done
+    }
+
+    /// Shows events while something is done.
+    private static func showing(
+        _ hub: EventHub, isQuiet: Bool, _ work: () async throws -> [Int]
+    ) async throws -> [Int] {
+        let events = hub.events(withPartials: false)
+        async let shown: Void = show(events, isQuiet: isQuiet)
+        do {
+            let done = try await work()
+            hub.finish()
+            await shown
+            return done
+        } catch {
+            hub.finish()
+            await shown
+            throw error
+        }
+    }
+
+    private static func show(_ events: AsyncStream<Event>, isQuiet: Bool) async {
+        for await event in events {
+            switch event {
+            case .final(let recording, let segment) where !isQuiet:
+                if segment.words.isEmpty { continue }
+                let clock = RecordingScreen.clock(segment.range.start)
+                try? Terminal.print("\(recording)  \(clock)  \(segment.text)\n")
+            case .fault(_, let message): Terminal.say("fieldscribe: \(message)")
+            default: break
+            }
+        }
+    }
+}
+
+/// A finding of `recover` or `verify`, as JSON.
+struct FindingRow: Encodable {
+    var outcome: StorageFinding.Outcome
+    var recording: Int?
+    var file: String
+    var message: String
+
+    init(_ finding: StorageFinding) {
+        outcome = finding.outcome
+        recording = finding.recording
+        file = finding.file
+        message = finding.message
+    }
+}
+
+extension StorageFinding {
+    /// For a person: the file, what is the matter, and the remedy.
+    var line: String {
+        let start = "\(outcome.rawValue): "
+        // An error names its file itself.
+        return message.hasPrefix("/") || message.hasPrefix(file) ? start + message : "\(start)\(file): \(message)"
+    }
+}

@@ -1,0 +1,59 @@
+import Core
+import Exporting
+
+/// The words least sure, worst first: where a person should listen again.
+enum ReviewCommand: Command {
+    static let name = "review"
+    static let formerNames = ["relisten"]
+    static let summary = "List the least certain words, worst first."
+    static let usage = "[ID...] [--json] [--limit N] [--directory DIR]"
+    static let details = """
+          ID                 recordings, as fieldscribe list shows them; default all
+          --json             one JSON array
+          --limit N          at most N words; default 20
+          --directory DIR    where the archive is; default storage.directory
+
+        The page of a recording lists them too, and plays each.
+        """
+    static let options = (values: ["--limit", "--directory"], flags: ["--json"])
+
+    private struct Row: Encodable {
+        var recording: Int
+        var segment: Int
+        var start: Double
+        var end: Double
+        var text: String
+        var confidence: Double
+        var before: String
+        var after: String
+    }
+
+    static func run(_ arguments: Arguments) async throws {
+        let limit = try arguments.number("--limit", in: 1...100_000, default: 20)
+        let asked = try arguments.rest.map { try ArchivePlace.number($0, for: name) }
+        let archive = try await ArchivePlace(arguments).archive
+        let recordings = asked.isEmpty ? try await archive.recordings().map(\.id) : asked
+        var rows: [Row] = []
+        for recording in recordings {
+            guard let (_, timeline) = try await archive.transcript(of: recording) else {
+                throw DeviceError.noRecording(recording, "review")
+            }
+            rows += Doubt.worst(limit, of: timeline.segments).map { doubt in
+                Row(
+                    recording: recording, segment: doubt.segment, start: doubt.word.range.start.seconds,
+                    end: doubt.word.range.end.seconds, text: doubt.word.text,
+                    confidence: (doubt.word.confidence * 10_000).rounded() / 10_000, before: doubt.before,
+                    after: doubt.after)
+            }
+        }
+        let worst = rows.enumerated().sorted { ($0.element.confidence, $0.offset) < ($1.element.confidence, $1.offset) }
+            .prefix(limit).map(\.element)
+        if arguments.has("--json") { return try Terminal.print(jsonText(worst)) }
+        if worst.isEmpty { Terminal.say("there are no words to review") }
+        for row in worst {
+            let context = [row.before, "[\(row.text)]", row.after].filter { !$0.isEmpty }.joined(separator: " ")
+            let time = RecordingScreen.clock(SamplePosition(seconds: row.start))
+            try Terminal.print("\(row.recording)  \(time)  \(Int(nearest: row.confidence * 100)) %  \(context)\n")
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Core
+import Exporting
+import SQLiteArchive
+
+/// Finds words in all recordings.
+enum SearchCommand: Command {
+    static let name = "search"
+    static let summary = "Find where words were said."
+    static let usage = "WORDS... [--json] [--limit N] [--context N] [--directory DIR]"
+    static let details = """
+          WORDS              all of them must occur in a segment or a mark; the last may be the beginning of a word. The best match
+                             comes first; of words that are in more than 2,000 places, the newest
+          --json             one JSON array
+          --limit N          at most N places; default 50
+          --context N        N lines of the recording before and after each place; default 0
+          --directory DIR    where the archive is; default storage.directory
+        """
+    static let options = (values: ["--limit", "--context", "--directory"], flags: ["--json"])
+
+    private struct Row: Encodable {
+        var recording: Int
+        var segment: Int
+        var start: Double
+        var end: Double
+        var text: String
+        var excerpt: String
+        /// The lines before, and after; only where they were asked for.
+        var before: [String]?
+        var after: [String]?
+
+        init(_ hit: SearchHit) {
+            recording = hit.recording
+            segment = hit.segment
+            start = hit.range.start.seconds
+            end = hit.range.end.seconds
+            text = hit.text
+            excerpt = hit.excerpt
+        }
+    }
+
+    static func run(_ arguments: Arguments) async throws {
+        guard !arguments.rest.isEmpty else {
+            throw UsageError("search: name the words to look for; see fieldscribe search --help")
+        }
+        let limit = try arguments.number("--limit", in: 1...100_000, default: 50)
+        let context = try arguments.number("--context", in: 0...100, default: 0)
+        let archive = try await ArchivePlace(arguments).archive
+        let hits = try await archive.search(arguments.rest.joined(separator: " "), limit: limit)
+        var rows: [Row] = []
+        var spoken: [Int: [Segment]] = [:]
+        for hit in hits {
+            var row = Row(hit)
+            if context > 0 {
+                if spoken[hit.recording] == nil {
+                    let segments = try await archive.transcript(of: hit.recording)?.1.segments ?? []
+                    spoken[hit.recording] = segments.filter { !$0.words.isEmpty }
+                }
+                let segments = spoken[hit.recording] ?? []
+                row.before = segments.filter { $0.id != hit.segment && $0.range.start < hit.range.start }.suffix(
+                    context
+                ).map(\.text)
+                row.after = segments.filter { $0.id != hit.segment && $0.range.start >= hit.range.start }.prefix(
+                    context
+                ).map(\.text)
+            }
+            rows.append(row)
+        }
+        if arguments.has("--json") { return try Terminal.print(jsonText(rows)) }
+        if rows.isEmpty { Terminal.say("nobody said that") }
+        for row in rows {
+            let time = RecordingScreen.clock(SamplePosition(seconds: row.start))
+            for line in row.before ?? [] { try Terminal.print("       \(line)\n") }
+            let text = context > 0 && row.segment > 0 ? row.text : oneLine(row.excerpt)
+            try Terminal.print("\(row.recording)  \(time)  \(text)\n")
+            for line in row.after ?? [] { try Terminal.print("       \(line)\n") }
+        }
+    }
+}

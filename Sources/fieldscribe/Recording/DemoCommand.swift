@@ -1,0 +1,158 @@
+import Upkeep
+import Equipment
+import Configuration
+import Core
+import Exporting
+import FileMicrophone
+import Glibc
+import Panel
+import Platform
+import SQLiteArchive
+
+/// The whole way on a machine without hardware: real speech through libasound, a simulated button, text and files.
+enum DemoCommand: Command {
+    static let name = "demo"
+    static let summary = "Show the recorder at work on this machine, without microphone or button."
+    static let usage = "[--directory DIR] [--engine E] [--model NAME|DIR]"
+    static let details = """
+        A line behind ~ is what is shown while people speak, the line below it is what is kept. The end shows how
+        many words of each are wrong.
+
+          --directory DIR    where the demo's archive and files go, and stay; default a temporary folder in $TMPDIR or
+                             /tmp, which is removed at the end
+          --engine E         \(EngineRegistry.forms); default
+                             recognizer.engine
+          --model NAME|DIR   a model that fieldscribe models lists, or its folder; default recognizer.model
+        """
+    static let options = (values: ["--directory", "--engine", "--model"], flags: [String]())
+
+    static func run(_ arguments: Arguments) async throws {
+        try arguments.expect(0, "nothing else")
+        var configuration = try arguments.demoConfiguration()
+        let directory: String
+        var scratch: ScratchFolder?
+        if let named = arguments["--directory"] {
+            // Whose folder it is could put there what libasound runs.
+            try ArchiveOwner(of: named).become()
+            try makeFolder(named)
+            directory = named
+        } else {
+            let made = try ScratchFolder(for: "demo")
+            scratch = made
+            directory = made.path
+        }
+        defer { withExtendedLifetime(scratch) {} }
+        let sound = try DemoSound(in: directory)
+        // Read by libasound when the first device is opened.
+        setenv("ALSA_CONFIG_PATH", sound.alsaConfiguration, 1)
+        configuration.capture.device = "alsa:\(DemoSound.device)"
+        configuration = configuration.with(directory: directory)
+        tellReaders(configuration)
+        let screen = RecordingScreen(json: false, keepsSpoken: true)
+        let pool = try RecordCommand.workers(configuration)
+        let archive = try SQLiteArchive(path: configuration.archivePath)
+
+        var button = SimulatedButton()
+        guard button.press(at: .seconds(1)).contains(where: { if case .start = $0 { true } else { false } }) else {
+            throw DeviceError(.failed, "demo", "the simulated button did not start a recording")
+        }
+        Terminal.say("button pressed: recording from \(configuration.capture.device), a PCM of libasound")
+        let pressed = button
+        let outcome = try await RecordCommand.record(
+            configuration, archive: archive, pool: pool, seconds: nil, screen: screen
+        ) { recording in
+            // Somebody presses again once everything has been said.
+            guard await recording.reaches(sound.length) else { return }
+            var button = pressed
+            guard button.press(at: .seconds(60)).contains(where: { if case .stop = $0 { true } else { false } }) else {
+                return
+            }
+            Terminal.say("button pressed: stopping")
+            recording.stop(reason: .button)
+        }
+        if let error = outcome.recording.error { throw error }
+        if case .failure(let error) = outcome.transcription { throw error }
+        try await show(outcome.id, from: archive)
+        try await compare(outcome.id, in: archive, screen.spoken, sound.said, configuration)
+        try await copy(outcome.id, from: archive, in: directory, configuration)
+        if scratch != nil { farewell() }
+    }
+
+    /// Waits until it has been seen, where somebody is there to see it.
+    private static func farewell() {
+        let isSeen = isatty(STDIN_FILENO) == 1 && Terminal.showsErrors
+        Terminal.say(
+            isSeen
+                ? "\nall of it is removed when you press Enter; --directory DIR keeps it"
+                : "\nall of it is removed again; --directory DIR keeps it")
+        if isSeen { _ = readLine() }
+    }
+
+    /// Says who reads, and why it is not the best there is.
+    private static func tellReaders(_ configuration: Configuration) {
+        if configuration.recognizer.engine == EngineRegistry.automaticName,
+            let lack = EngineRegistry.lacks(for: configuration).first
+        {
+            Terminal.say("without the better engine: \(lack.message)")
+        }
+        Terminal.say(
+            "~ as it is spoken (\(configuration.partialsEngine.name)), below it as it is kept (\(configuration.engine.name))"
+        )
+    }
+
+    /// Prints how many words are wrong, of what was shown while it was spoken and of what is kept.
+    private static func compare(
+        _ id: Int, in archive: SQLiteArchive, _ spoken: String, _ said: String, _ configuration: Configuration
+    ) async throws {
+        guard let (_, kept) = try await archive.transcript(of: id) else { return }
+        let text = kept.segments.map(\.text).joined(separator: " ")
+        let percent = { (read: String) in "\(Int(WordErrors(said: said, read: read).percent.rounded())) %" }
+        try Terminal.print(
+            "\nword errors: as it was spoken (\(configuration.partialsEngine.name)) \(percent(spoken)), "
+                + "as it is kept (\(kept.engine.name)) \(percent(text))\n")
+    }
+
+    private static func show(_ id: Int, from archive: SQLiteArchive) async throws {
+        guard let (_, timeline) = try await archive.transcript(of: id) else { return }
+        Terminal.say("\nthe transcript:\n")
+        try Terminal.print(try TranscriptFormat.text.render(timeline))
+    }
+
+    /// Copies everything to a folder that stands for a stick.
+    private static func copy(
+        _ id: Int, from archive: SQLiteArchive, in directory: String, _ configuration: Configuration
+    ) async throws {
+        let stick = "\(directory)/stick"
+        try makeFolder(stick)
+        let report = try await ExportCommand.copy(
+            [id], of: archive, ledger: archive, in: directory, to: stick, configuration: configuration)
+        if let error = report.error { throw error }
+        Terminal.say("\ncopied to \(stick), read back and verified; to read and hear it, open")
+        for copy in report.copied + report.kept {
+            try Terminal.print("\(stick)/Fieldscribe/\(copy.folder)/index.html\n")
+        }
+        Terminal.say("and for all recordings in that folder")
+        try Terminal.print("\(stick)/Fieldscribe/index.html\n")
+    }
+}
+
+/// A button that somebody presses for 200 ms, through the machine that reads the real one.
+private struct SimulatedButton: Sendable {
+    private var panel = PanelButton()
+
+    /// What the press means; the panel then knows whether a recording goes on.
+    mutating func press(at time: Duration) -> [ButtonGesture.Effect] {
+        var effects = panel.handle(.edge(ButtonEdge(pressed: true, time: time)))
+        effects += panel.handle(.time(time + .milliseconds(100)))
+        effects += panel.handle(.edge(ButtonEdge(pressed: false, time: time + .milliseconds(200))))
+        effects += panel.handle(.time(time + .milliseconds(300)))
+        for effect in effects {
+            switch effect {
+            case .start: effects += panel.handle(.recording(true))
+            case .stop: effects += panel.handle(.recording(false))
+            default: break
+            }
+        }
+        return effects
+    }
+}

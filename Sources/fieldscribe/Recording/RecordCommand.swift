@@ -1,0 +1,104 @@
+import Upkeep
+import Equipment
+import Configuration
+import Appliance
+import Core
+import Glibc
+import Platform
+import Recognizing
+import Recording
+import SQLiteArchive
+
+/// The appliance without a panel: records until it is told to stop, and writes down meanwhile.
+enum RecordCommand: Command {
+    static let name = "record"
+    static let summary = "Record from the microphone into the archive, and transcribe what is said."
+    static let usage =
+        "[--seconds N] [--microphone M] [--directory DIR] [--json] [--audio-only] [--engine E] [--model NAME|DIR] [--vocabulary FILE] [--hint H]"
+    static let details = """
+          --seconds N        stop after N seconds; else Ctrl-C stops, and a second Ctrl-C skips the rest of the text
+          --microphone M     alsa:NAME, file:PATH, file+fast:PATH or tone:HZ; default capture.device
+          --directory DIR    where archive and recordings are kept; default storage.directory
+          --json             print events, one object per line
+          --audio-only       record without transcribing
+          --engine E         \(EngineRegistry.forms); default
+                             recognizer.engine
+          --model NAME|DIR   a model that fieldscribe models lists, or its folder, of either engine; default
+                             recognizer.model
+          --vocabulary FILE  words and phrases to prefer, or a grammar; default recognizer.vocabulary
+          --hint H           dictation, search (a few words) or confirmation (yes, no, numbers); default recognizer.hint
+        """
+    static let options = (
+        values: ["--seconds", "--microphone", "--directory", "--engine", "--model", "--vocabulary", "--hint"],
+        flags: ["--json", "--audio-only"]
+    )
+
+    static func run(_ arguments: Arguments) async throws {
+        try arguments.expect(0, "nothing else")
+        var configuration = try arguments.recordingConfiguration()
+        if let microphone = arguments["--microphone"] { configuration.capture.device = microphone }
+        configuration = configuration.with(directory: arguments["--directory"])
+        let seconds = try arguments["--seconds"].map { _ in
+            try arguments.number("--seconds", in: 1...604_800, default: 1)
+        }
+        try ArchiveOwner(of: configuration.storage.directory).become()
+        let pool = arguments.has("--audio-only") ? nil : try workers(configuration)
+        let (archive, findings) = try await Recovery.open(configuration, depth: .start)
+        for finding in findings { Terminal.say("fieldscribe: \(finding.line)") }
+        try await ClockCorrection.apply(to: archive)
+        let outcome = try await record(
+            configuration, archive: archive, pool: pool, seconds: seconds,
+            screen: RecordingScreen(json: arguments.has("--json")))
+        try finish(outcome)
+    }
+
+    static func workers(_ configuration: Configuration) throws -> WorkerPool {
+        try configuration.workers(profile: configuration.liveProfile, niceness: 5)
+    }
+
+    /// Records until Ctrl-C, the end of a microphone that is a file, or `seconds`; `meanwhile` may stop it, too.
+    static func record(
+        _ configuration: Configuration, archive: SQLiteArchive, pool: WorkerPool?, seconds: Int?,
+        screen: RecordingScreen,
+        meanwhile: @escaping @Sendable (LiveRecording) async -> Void = { _ in }
+    ) async throws -> LiveRecording.Outcome {
+        let hub = EventHub()
+        let events = hub.events(withPartials: screen.wantsPartials)
+        let capture = CaptureSession(
+            try configuration.microphone(), configuration: configuration,
+            length: seconds.map { SamplePosition(Int64($0 * SamplePosition.rate)) })
+        let recording = try await LiveRecording(
+            configuration: configuration, archive: archive, capture: capture, hub: hub)
+        let interrupts = Interrupts { count in
+            if count > 1 {
+                screen.close()
+                Terminal.say("fieldscribe: interrupted; the recording is complete, the rest of it is not transcribed")
+                exit(130)
+            }
+            recording.stop(reason: .command)
+        }
+        defer { withExtendedLifetime(interrupts) {} }
+        async let shown: Void = screen.show(events)
+        async let watched: Void = meanwhile(recording)
+        let outcome: LiveRecording.Outcome
+        do {
+            outcome = try await recording.run(pool: pool, alternatives: 3)
+        } catch {
+            hub.finish()
+            _ = await (shown, watched)
+            throw error
+        }
+        hub.publish(.state(outcome.recording.error == nil ? .idle : .faulted))
+        hub.finish()
+        _ = await (shown, watched)
+        return outcome
+    }
+
+    /// Says where the recording is, and ends with the status of what failed.
+    private static func finish(_ outcome: LiveRecording.Outcome) throws {
+        Terminal.say(
+            "recording \(outcome.id): \(outcome.recording.length.seconds) s in \(outcome.folder.audio)")
+        if let error = outcome.recording.error { throw error }
+        if case .failure(let error) = outcome.transcription { throw error }
+    }
+}

@@ -1,0 +1,33 @@
+import Control
+import Core
+
+/// Tells the appliance how the copy to a stick goes, for its lamp and for those who watch; the stick's unit calls it.
+enum LampCommand: Command {
+    static let name = "lamp"
+    static let summary = "Tell the appliance how a copy to a stick is going."
+    static let usage = "exporting|finished|failed"
+    static let details = """
+          exporting          the lamp keeps double-blinking: leave the stick in
+          finished           the lamp is steady for 3 s: safe to unplug
+          failed             the lamp blinks fast, until a press acknowledges it
+
+        """
+    static let options = (values: [String](), flags: [String]())
+    static let isHidden = true
+
+    private static let states: [String: (state: Event.ExportState, message: String)] = [
+        "exporting": (.started, "copying to a stick; leave it in"),
+        "finished": (.finished, "everything is on the stick; it is safe to unplug"),
+        "failed": (.failed, "not everything was copied to the stick; the next one carries on"),
+    ]
+
+    static func run(_ arguments: Arguments) async throws {
+        guard arguments.rest.count == 1, let (state, message) = arguments.rest.first.flatMap({ states[$0] }) else {
+            throw UsageError("lamp: give exporting, finished or failed")
+        }
+        var request = ControlRequest(.exporting)
+        request.export = state
+        request.text = message
+        _ = try RunningAppliance(arguments).ask(request)
+    }
+}

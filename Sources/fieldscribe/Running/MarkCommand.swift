@@ -1,0 +1,22 @@
+import Control
+import Core
+
+/// Marks the moment in the recording that goes on.
+enum MarkCommand: Command {
+    static let name = "mark"
+    static let summary = "Set a bookmark at this moment of the recording."
+    static let usage = "[TEXT]"
+    static let details = """
+          TEXT               what the bookmark says; the transcript shows it in its place
+
+        """
+    static let options = (values: [String](), flags: [String]())
+
+    static func run(_ arguments: Arguments) async throws {
+        var request = ControlRequest(.mark)
+        request.text = arguments.rest.joined(separator: " ")
+        let answer = try RunningAppliance(arguments).ask(request)
+        guard let mark = answer.mark else { return }
+        try Terminal.print("marked \(answer.recording ?? 0) at \(RecordingScreen.clock(mark.position))\n")
+    }
+}

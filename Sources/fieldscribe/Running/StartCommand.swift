@@ -1,0 +1,17 @@
+/// Starts a recording of the running appliance.
+enum StartCommand: Command {
+    static let name = "start"
+    static let summary = "Start recording, as the button would."
+    static let usage = ""
+    static let details = """
+        Returns once sound is being written. A recording that is already running goes on.
+
+        """
+    static let options = (values: [String](), flags: [String]())
+
+    static func run(_ arguments: Arguments) async throws {
+        try arguments.expect(0, "nothing else")
+        let answer = try RunningAppliance(arguments).ask(.start)
+        try Terminal.print("recording \(answer.recording ?? 0)\n")
+    }
+}

@@ -1,0 +1,42 @@
+import Control
+import Core
+
+/// How the running appliance is doing.
+enum StatusCommand: Command {
+    static let name = "status"
+    static let summary = "Show how the appliance is doing."
+    static let usage = "[--json]"
+    static let details = """
+          --json             one JSON object; times in seconds, runway in hours
+
+        """
+    static let options = (values: [String](), flags: ["--json"])
+
+    static func run(_ arguments: Arguments) async throws {
+        try arguments.expect(0, "nothing else")
+        let status = try RunningAppliance(arguments).status()
+        try Terminal.print(arguments.has("--json") ? jsonText(status) : text(status))
+    }
+
+    private static func text(_ status: ApplianceStatus) -> String {
+        let clock = { RecordingScreen.clock(SamplePosition(seconds: $0)) }
+        var rows = [("state", status.state)]
+        if let recording = status.recording {
+            rows.append(("recording", "\(recording), \(clock(status.recordedSeconds)) recorded"))
+            rows.append(("transcribed", "up to \(clock(status.transcribedUpTo))"))
+        }
+        rows.append(("backlog", "\(clock(status.backlogSeconds)) still to be transcribed"))
+        rows.append(("disk", "room for \(hours(status.runwayHours)) of recording in \(status.directory)"))
+        rows.append(("microphone", "\(status.microphone.device), \(status.microphone.health)"))
+        let clockWord = status.lastFault?.clock == "unverified" ? " (clock unverified)" : ""
+        rows.append(("last fault", status.lastFault.map { "\($0.time)\(clockWord) \($0.message)" } ?? "none"))
+        let width = rows.map { $0.0.count }.max() ?? 0
+        return rows.map { name, value in
+            "\(name)\(String(repeating: " ", count: width - name.count))  \(value)\n"
+        }.joined()
+    }
+
+    private static func hours(_ hours: Double) -> String {
+        hours < 48 ? "\((hours * 10).rounded() / 10) hours" : "\(Int(nearest: (hours / 24).rounded(.down))) days"
+    }
+}

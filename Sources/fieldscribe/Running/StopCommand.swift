@@ -1,0 +1,17 @@
+/// Stops the recording of the running appliance.
+enum StopCommand: Command {
+    static let name = "stop"
+    static let summary = "Stop recording, as the button would."
+    static let usage = ""
+    static let details = """
+        Returns once the file is closed; its transcription goes on. Does nothing while nothing is being recorded.
+
+        """
+    static let options = (values: [String](), flags: [String]())
+
+    static func run(_ arguments: Arguments) async throws {
+        try arguments.expect(0, "nothing else")
+        let answer = try RunningAppliance(arguments).ask(.stop)
+        try Terminal.print(answer.recording.map { "stopped \($0)\n" } ?? "nothing was being recorded\n")
+    }
+}

@@ -1,0 +1,19 @@
+/// Starts or stops, whichever there is to do.
+enum ToggleCommand: Command {
+    static let name = "toggle"
+    static let summary = "Start recording, or stop the current recording."
+    static let usage = ""
+    static let details = """
+        For a keyboard shortcut or a foot switch. Returns once sound is being written, or the file is closed.
+
+        """
+    static let options = (values: [String](), flags: [String]())
+
+    static func run(_ arguments: Arguments) async throws {
+        try arguments.expect(0, "nothing else")
+        let appliance = try RunningAppliance(arguments)
+        let answer = try appliance.ask(.toggle)
+        let isRecording = try appliance.status().recording == answer.recording
+        try Terminal.print("\(isRecording ? "recording" : "stopped") \(answer.recording ?? 0)\n")
+    }
+}

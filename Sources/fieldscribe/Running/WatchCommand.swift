@@ -1,0 +1,83 @@
+import Control
+import Core
+import Glibc
+import Platform
+import Synchronization
+
+/// Follows the running appliance: what is said, as it is said.
+enum WatchCommand: Command {
+    static let name = "watch"
+    static let summary = "Watch what is said, as it is said."
+    static let usage = "[--json]"
+    static let details = """
+        On a terminal, final text is plain; what is still being spoken is dimmed, and replaced in place. Ctrl-C ends it;
+        the recording goes on. Without a terminal, only final text is printed.
+
+          --json             one event per line, including partial results and levels
+
+        """
+    static let options = (values: [String](), flags: ["--json"])
+
+    static func run(_ arguments: Arguments) async throws {
+        try arguments.expect(0, "nothing else")
+        let isJSON = arguments.has("--json")
+        let appliance = try RunningAppliance(arguments)
+        var request = ControlRequest(.watch)
+        request.partials = isJSON || Terminal.showsOutput
+        try appliance.send(request)
+        if isJSON || !Terminal.showsOutput {
+            let interrupts = Interrupts { _ in exit(130) }
+            defer { withExtendedLifetime(interrupts) {} }
+            while let line = try appliance.nextLine() {
+                let text = String(decoding: line, as: UTF8.self)
+                if isJSON {
+                    try Terminal.print(text + "\n")
+                } else if let event = WatchEvent(text), let line = event.plainLine {
+                    try Terminal.print(line + "\n")
+                }
+            }
+        } else {
+            try await show(appliance, status: try RunningAppliance(arguments))
+        }
+        Terminal.say("fieldscribe: the appliance has stopped")
+        throw Ending(status: 5)
+    }
+
+    private static func show(_ appliance: RunningAppliance, status other: RunningAppliance) async throws {
+        let view = Mutex(WatchView(width: Terminal.outputWidth))
+        let draw = { @Sendable (change: (inout WatchView) -> String) in
+            view.withLock { view in try? Terminal.paint(change(&view)) }
+        }
+        let interrupts = Interrupts { _ in
+            draw { $0.close() }
+            exit(130)
+        }
+        let resized = Resizes { draw { $0.resize(to: Terminal.outputWidth) } }
+        defer { withExtendedLifetime((interrupts, resized)) {} }
+        try Terminal.paint(WatchView.opening)
+        defer { draw { $0.close() } }
+        // Each on a thread of its own: both wait for the appliance.
+        let (events, states) = (ClientBox(appliance), ClientBox(other))
+        async let ticks: Void = onThread(named: "status") {
+            while let now = try? states.appliance.status() {
+                draw { $0.take(now) }
+                sleep(1)
+            }
+        }
+        try await onThread(named: "events") {
+            while let line = try events.appliance.nextLine() {
+                guard let event = WatchEvent(String(decoding: line, as: UTF8.self)) else { continue }
+                draw { $0.take(event) }
+            }
+        }
+        try await ticks
+    }
+}
+
+/// A connection on its way to the thread that uses it.
+// Safety: each is handed to one thread, and touched by that one only.
+private final class ClientBox: @unchecked Sendable {
+    let appliance: RunningAppliance
+
+    init(_ appliance: RunningAppliance) { self.appliance = appliance }
+}

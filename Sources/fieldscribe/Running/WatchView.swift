@@ -1,0 +1,151 @@
+import Control
+import Core
+
+/// What `watch` shows on a terminal: text that stays above, and below it a few lines that are replaced in place.
+///
+/// Pure: events in, the characters to write out. The lines below never wrap by themselves, so that it knows how many
+/// there are; what stays is wrapped at words by it, too.
+struct WatchView {
+    /// Before the first event: the cursor would run along with every level.
+    static let opening = "\u{1B}[?25l"
+
+    /// The longest partial reading, in lines; of a longer one, the end.
+    private static let mostPartialLines = 6
+
+    private var width: Int
+    private var partial = ""
+    private var partialStart = 0.0
+    private var state = "idle"
+    private var rms = -96.0
+    private var peak = -96.0
+    private var status: ApplianceStatus?
+    /// The columns of each of the lines below that are on the screen.
+    private var drawn: [Int] = []
+
+    init(width: Int) { self.width = max(20, width) }
+
+    mutating func take(_ event: WatchEvent) -> String {
+        var stays = ""
+        switch event.event {
+        case "state":
+            state = event.state ?? state
+            if state != "recording" { (partial, rms, peak) = ("", -96, -96) }
+        case "level": (rms, peak) = (event.rms ?? -96, event.peak ?? -96)
+        case "partial": (partial, partialStart) = (Self.clean(event.text ?? ""), event.start ?? 0)
+        case "final": partial = ""
+        default: break
+        }
+        if let line = event.plainLine {
+            stays = Self.wrapped(Self.clean(line), to: width, hanging: event.event == "final" ? 7 : 0)
+                .joined(separator: "\r\n")
+            if event.event == "fault" { stays = "\u{1B}[31m\(stays)\u{1B}[0m" }
+            stays += "\r\n"
+        }
+        return erase() + stays + lines()
+    }
+
+    mutating func take(_ status: ApplianceStatus) -> String {
+        self.status = status
+        return erase() + lines()
+    }
+
+    mutating func resize(to width: Int) -> String {
+        self.width = max(20, width)
+        return erase() + lines()
+    }
+
+    /// Takes the lines below away, and gives the cursor back.
+    mutating func close() -> String { erase() + "\u{1B}[0m\u{1B}[?25h" }
+
+    private mutating func erase() -> String {
+        defer { drawn = [] }
+        // In a terminal that has become narrower, what is on the screen has been wrapped anew.
+        let rows = drawn.reduce(0) { $0 + max(1, ($1 + width - 1) / width) }
+        return (rows > 1 ? "\u{1B}[\(rows - 1)A" : "") + "\r\u{1B}[J"
+    }
+
+    private mutating func lines() -> String {
+        var lines: [String] = []
+        if !partial.isEmpty {
+            let text = "\(RecordingScreen.clock(SamplePosition(seconds: partialStart)))  \(partial)"
+            for line in Self.wrapped(text, to: width, hanging: 7).suffix(Self.mostPartialLines) {
+                lines.append("\u{1B}[2m\(line)\u{1B}[0m")
+                drawn.append(Self.columns(line[...]))
+            }
+        }
+        let (bottom, columns) = bottom
+        lines.append(bottom)
+        drawn.append(columns)
+        return lines.joined(separator: "\r\n")
+    }
+
+    /// State, meter and times, in one line that fits.
+    private var bottom: (line: String, columns: Int) {
+        let isRecording = state == "recording"
+        let clock = { RecordingScreen.clock(SamplePosition(seconds: $0)) }
+        var words = [state]
+        if let status {
+            if isRecording { words.append(clock(status.recordedSeconds)) }
+            if status.backlogSeconds >= 1 { words.append("\(clock(status.backlogSeconds)) to transcribe") }
+        }
+        let text = words.joined(separator: "  ")
+        let sign = isRecording ? "\u{1B}[31m●\u{1B}[0m " : state == "faulted" ? "\u{1B}[31m!\u{1B}[0m " : "○ "
+        let room = width - 1 - 2 - text.count
+        guard isRecording, room >= 14 else { return (sign + text.prefix(width - 3), min(2 + text.count, width - 1)) }
+        let length = min(30, room - 2)
+        return (sign + text + "  " + meter(length), 4 + text.count + length)
+    }
+
+    /// From -60 dBFS to full scale: filled up to the mean level, a stroke at the peak.
+    private func meter(_ length: Int) -> String {
+        let place = { (level: Double) in Int(nearest: ((level + 60) / 60).asShare * Double(length)) }
+        let (filled, top) = (place(rms), min(length - 1, max(0, place(peak) - 1)))
+        let cells = (0..<length).map { cell in
+            cell < filled ? "█" : cell == top && peak > -60 ? "│" : "·"
+        }
+        let color = peak > -1 ? "\u{1B}[31m" : peak > -6 ? "\u{1B}[33m" : "\u{1B}[32m"
+        return color + cells.joined() + "\u{1B}[0m"
+    }
+
+    /// A text in lines of the width at the most, broken at spaces; further lines begin with so many spaces.
+    static func wrapped(_ text: String, to width: Int, hanging: Int) -> [String] {
+        // The last column stays free: terminals differ in when they wrap there.
+        let room = width - 1
+        var lines: [String] = []
+        var line = ""
+        var length = 0
+        for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+            var rest = word[...]
+            if length > 0, length + 1 + columns(rest) > room {
+                lines.append(line)
+                line = String(repeating: " ", count: hanging)
+                length = hanging
+            } else if !line.isEmpty || !lines.isEmpty {
+                line += " "
+                length += 1
+            }
+            while length + columns(rest) > room {
+                let part = rest.prefix(max(1, (room - length) / 2))
+                lines.append(line + part)
+                rest = rest.dropFirst(part.count)
+                line = String(repeating: " ", count: hanging)
+                length = hanging
+            }
+            line += rest
+            length += columns(rest)
+        }
+        return lines + [line]
+    }
+
+    /// Columns that a text takes at the most: what is wide in East Asia takes two.
+    private static func columns(_ text: Substring) -> Int {
+        text.reduce(0) { sum, character in
+            sum + ((character.unicodeScalars.first?.value ?? 0) < 0x1100 ? 1 : 2)
+        }
+    }
+
+    /// Without control characters: what a mark says is not to move the cursor.
+    private static func clean(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.properties.generalCategory != .control }))
+    }
+}

@@ -1,0 +1,36 @@
+import Doctor
+import Core
+
+/// Measures the noise of the room while nobody speaks, and saves the threshold that follows from it.
+enum CalibrateCommand: Command {
+    static let name = "calibrate"
+    static let summary = "Measure this room's noise while nobody speaks, and save the speech threshold."
+    static let usage = "[--seconds N] [--microphone M]"
+    static let details = """
+        The threshold is saved as speech.threshold-decibels in the configuration file; its other lines stay as they are.
+        Nothing is saved if somebody speaks in the meantime. Set it to auto to make the recorder follow the noise again.
+
+          --seconds N        how long to listen, 3 to 60; default 10
+          --microphone M     alsa:NAME, file:PATH, file+fast:PATH or tone:HZ; default capture.device
+        """
+    static let options = (values: ["--seconds", "--microphone"], flags: [String]())
+
+    static func run(_ arguments: Arguments) async throws {
+        try arguments.expect(0, "nothing else")
+        var configuration = try arguments.configuration()
+        if let microphone = arguments["--microphone"] { configuration.capture.device = microphone }
+        let seconds = try arguments.number("--seconds", in: 3...60, default: 10)
+        Terminal.say("listening to \(configuration.capture.device) for \(seconds) s; be quiet")
+        let calibration = try await Calibration.measure(configuration, seconds: seconds)
+        try Terminal.print(
+            "noise floor \(calibration.floor) dBFS, threshold \(calibration.threshold) dBFS\n")
+        let path: String
+        do throws(DeviceError) {
+            path = try configuration.save(thresholdDecibels: calibration.threshold)
+        } catch {
+            Terminal.say("to save it by hand: in [speech], threshold-decibels = \(calibration.threshold)")
+            throw error
+        }
+        Terminal.say("saved in \(path); the appliance uses it from its next start (systemctl restart fieldscribe)")
+    }
+}

@@ -1,0 +1,62 @@
+import Doctor
+import Core
+import Glibc
+
+/// Looks at everything that a recording needs, and names a remedy for each failure.
+enum DoctorCommand: Command {
+    static let name = "doctor"
+    static let summary = "Check microphone, panel, model, disk and board, and suggest a remedy for each problem."
+    static let usage = "[--json]"
+    static let details = """
+        Listens for 2 s, uses the panel's lines for a moment, writes 20 s of sound to the disk and has a sentence
+        recognized. Exit status: 0 all is well; 1 something failed; 3 a device, model or file is missing.
+
+          --json             one JSON object: findings, measurements, and what suits this board
+        """
+    static let options = (values: [String](), flags: ["--json"])
+
+    private struct Report: Encodable {
+        var version: String
+        var board: String
+        var findings: [DoctorFinding]
+        var measurements: [String: Double]
+        var exitStatus: Int32
+    }
+
+    static func run(_ arguments: Arguments) async throws {
+        try arguments.expect(0, "nothing else")
+        var environment: [String: String] = [:]
+        if let value = getenv("FIELDSCRIBE_CONFIG") { environment["FIELDSCRIBE_CONFIG"] = String(cString: value) }
+        let examination = DoctorExamination(explicitPath: arguments["--config"], environment: environment)
+        let facts = await examination.run { check in
+            if Terminal.showsErrors { Terminal.draw("\r\u{1B}[Kchecking \(check.rawValue) ...") }
+        }
+        if Terminal.showsErrors { Terminal.draw("\r\u{1B}[K") }
+        let findings = facts.findings
+        if arguments.has("--json") {
+            try Terminal.print(
+                jsonText(
+                    Report(
+                        version: Version.number, board: facts.board.name, findings: findings,
+                        measurements: facts.measurements, exitStatus: findings.exitStatus)))
+        } else {
+            for finding in findings { try Terminal.print(text(finding)) }
+        }
+        if findings.exitStatus != 0 { throw Ending(status: findings.exitStatus) }
+    }
+
+    private static func text(_ finding: DoctorFinding) -> String {
+        let width = (DoctorFinding.Check.allCases.map { $0.rawValue.count }.max() ?? 0) + 2
+        let word =
+            switch finding.status {
+            case .ok: "ok     "
+            case .notice: "notice "
+            case .failed: "FAILED "
+            case .missing: "MISSING"
+            }
+        let check = finding.check.rawValue
+        let indent = String(repeating: " ", count: 9 + width)
+        let first = "\(word)  \(check)\(String(repeating: " ", count: width - check.count))\(finding.message)\n"
+        return first + (finding.remedy.map { "\(indent)-> \($0)\n" } ?? "")
+    }
+}

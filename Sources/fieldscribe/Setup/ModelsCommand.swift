@@ -1,0 +1,149 @@
+import Upkeep
+import Equipment
+import Configuration
+import AudioEncoder
+import Digests
+import Core
+import Glibc
+import Platform
+import PocketSphinxRecognizer
+
+/// The models that are installed, and whether they are whole; and one more.
+enum ModelsCommand: Command {
+    static let name = "models"
+    static let summary = "List the installed models and check that they are complete, or add one."
+    static let usage = "[NAME|FOLDER...] [--json] | add WHEEL|FOLDER [--name NAME] [--force]"
+    static let details = """
+        Models are folders in storage.directory/models, in ~/.local/share/fieldscribe/models (XDG_DATA_HOME), and
+        those that packages installed. A star marks the one in use, by recognizer.engine and recognizer.model;
+        transcribe, record and demo can be told to use another.
+
+          NAME|FOLDER        only these; default all
+          --json             one JSON array
+
+        add installs a model, checked and complete, in the first of these folders that is writable; root is not needed.
+
+          WHEEL|FOLDER       a file moonshine_voice-*.whl, which unzip unpacks; a folder that deploy/model left;
+                             or a model of PocketSphinx
+          --name NAME        its name; default the folder's, or the package's
+          --force            replace the model of this name
+
+        The engines, by recognizer.engine:
+
+        \(EngineRegistry.all.map(explanation).joined(separator: "\n"))
+        """
+    static let options = (values: ["--name"], flags: ["--json", "--force"])
+
+    private struct Row: Encodable {
+        var name: String
+        var path: String
+        var engine: String
+        var language: String
+        var licence: String?
+        var sampleRate: Int
+        var bytes: Int64
+        var sha256: String
+        var isChosen: Bool
+        var problems: [String]
+    }
+
+    private static let blockBytes = 1 << 20
+
+    static func run(_ arguments: Arguments) async throws {
+        let configuration = try arguments.configuration()
+        if arguments.rest.first == "add" { return try add(arguments, configuration) }
+        if let option = arguments["--name"].map({ _ in "--name" }) ?? (arguments.has("--force") ? "--force" : nil) {
+            throw UsageError("models: \(option) goes with add; see fieldscribe models --help")
+        }
+        let engine = configuration.engine
+        let chosen = configuration.modelFolder(engine.reader(in: configuration))
+        var models = EngineRegistry.all.flatMap { engine in
+            engine.models(in: configuration).map { (engine: engine.name, model: $0) }
+        }
+        let asked = arguments.rest.map { configuration.modelFolder($0) }
+        if !asked.isEmpty {
+            models = asked.compactMap { model(at: $0) }
+        } else if !models.contains(where: { $0.model.path == chosen }), let model = engine.model(at: chosen) {
+            models.append((engine: engine.name, model: model))
+        }
+        let rows = try models.map {
+            try row($0.engine, $0.model, isChosen: $0.model.path == chosen && $0.engine == engine.name)
+        }
+        try Terminal.print(arguments.has("--json") ? jsonText(rows) : rows.map(text).joined())
+        // A model that nobody asked for and nobody uses may be as it likes.
+        let bad = models.filter {
+            !$0.model.problems.isEmpty && ($0.model.path == chosen || !arguments.rest.isEmpty)
+        }
+        if let first = bad.first { throw Ending(status: first.model.lacksFile ? 3 : 4) }
+    }
+
+    private static func add(_ arguments: Arguments, _ configuration: Configuration) throws {
+        guard arguments.rest.count == 2 else {
+            throw UsageError("models: name one wheel or folder after add; see fieldscribe models --help")
+        }
+        // What is added beside an archive is its owner's, as all that is there.
+        if geteuid() == 0 { try ArchiveOwner(of: configuration.storage.directory).become() }
+        let (engine, model) = try ModelStore(configuration).add(
+            arguments.rest[1], name: arguments["--name"], replaces: arguments.has("--force"))
+        let rows = [try row(engine, model, isChosen: false)]
+        try Terminal.print(arguments.has("--json") ? jsonText(rows) : rows.map(text).joined())
+    }
+
+    private static func row(_ engine: String, _ model: InstalledModel, isChosen: Bool) throws -> Row {
+        Row(
+            name: model.name, path: model.path, engine: engine, language: model.language, licence: model.licence,
+            sampleRate: model.sampleRate, bytes: model.bytes, sha256: try checksum(model), isChosen: isChosen,
+            problems: model.problems)
+    }
+
+    /// The model in a folder, by the first engine that knows its form.
+    private static func model(at path: String) -> (engine: String, model: InstalledModel)? {
+        for engine in EngineRegistry.all {
+            if let model = engine.model(at: path) { return (engine.name, model) }
+        }
+        return nil
+    }
+
+    private static func explanation(of engine: any EngineEntry) -> String {
+        let margin = String(repeating: " ", count: 21)
+        let name = "  \(engine.form)"
+        return """
+            \(name)\(margin.dropFirst(name.count))\(engine.summary)
+            \(margin)languages: \(engine.languages); licence: \(engine.licence)
+            \(margin)needs \(engine.needs.joined(separator: ", "))
+            """
+    }
+
+    private static func text(_ row: Row) -> String {
+        let language = row.language.isEmpty ? "language unknown" : row.language
+        let licence = row.licence ?? "licence unknown"
+        let megabytes = (row.bytes + 500_000) / 1_000_000
+        let head =
+            "\(row.isChosen ? "*" : " ") \(row.name)  \(row.engine)  \(language)  \(row.sampleRate) Hz  \(megabytes) MB  "
+            + "sha256 \(row.sha256.prefix(12))  \(licence)  \(row.path)\n"
+        return head + row.problems.map { "    \($0)\n" }.joined()
+    }
+
+    /// As this prints it in the folder: `find . -type f | LC_ALL=C sort | xargs sha256sum | sha256sum`.
+    private static func checksum(_ model: InstalledModel) throws -> String {
+        let names = model.files.map { "." + $0.dropFirst(model.path.count) }
+            .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        return Digest.of(try names.map { "\(try checksum("\(model.path)/\($0)"))  \($0)\n" }.joined())
+    }
+
+    private static func checksum(_ path: String) throws -> String {
+        let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
+        var digest = Digest()
+        var block = [UInt8](repeating: 0, count: blockBytes)
+        var position: Int64 = 0
+        try block.withUnsafeMutableBytes { block in
+            while true {
+                let count = try file.read(into: block, at: position)
+                if count == 0 { break }
+                digest.add(UnsafeRawBufferPointer(rebasing: block[..<count]))
+                position += Int64(count)
+            }
+        }
+        return digest.finish()
+    }
+}

@@ -1,0 +1,91 @@
+import Upkeep
+import Equipment
+import Configuration
+import Core
+import Glibc
+import PocketSphinxRecognizer
+import Vocabulary
+
+/// A person's own words and phrases.
+enum VocabularyCommand: Command {
+    static let name = "vocabulary"
+    static let summary = "Check words and phrases of your own, and make the recorder prefer them."
+    static let usage = "check|prepare|use FILE [--model NAME] [--json]"
+    static let details = """
+          check FILE         show how each word will be heard, and which lines cannot be used
+          prepare FILE       the same, and make the language model now instead of at the first recording
+          use FILE           the same, and save it as recognizer.vocabulary in the configuration file
+          --model NAME       for this model; default recognizer.model
+          --json             one JSON object
+
+        FILE has one word or phrase per line, or is a JSGF grammar; then nothing else is understood:
+
+          Ouagadougou
+          shea butter * 20                    said twenty times in a thousand words; \(Int(VocabularyFile.usual)) by default
+          Koudougou = K UW D UW G UW          how it sounds; other ways follow a |
+          <person> = Awa Ouedraogo | Bintou   a class, and a template with it:
+          ask <person> about the harvest
+        """
+    static let options = (values: ["--model"], flags: ["--json"])
+
+    private struct Answer: Encodable {
+        var file: String
+        var model: String
+        var report: VocabularyReport
+        /// Whether it was made before; nil where it was only checked.
+        var wasKept: Bool?
+    }
+
+    static func run(_ arguments: Arguments) async throws {
+        try arguments.expect(2, "what to do (check, prepare or use) and a file")
+        let action = arguments.rest[0]
+        guard ["check", "prepare", "use"].contains(action) else {
+            throw UsageError("vocabulary: \(action): choose one of check, prepare, use")
+        }
+        let configuration = try arguments.configuration().with(model: arguments["--model"])
+        let path = arguments.rest[1]
+        let file =
+            realpath(path, nil).map { resolved in
+                defer { free(resolved) }
+                return String(cString: resolved)
+            } ?? path
+        let model = configuration.model
+        try model.check()
+        var answer = Answer(file: file, model: model.name, report: VocabularyReport())
+        var report: VocabularyReport?
+        if action != "check" {
+            report = try await owned(configuration) {
+                let (prepared, outcome) = try model.prepare(file, keptIn: configuration.cacheFolder)
+                // What the library thinks of it, before a recording depends on it.
+                _ = try PocketSphinxRecognizer(model: prepared)
+                return outcome.report
+            }
+            answer.wasKept = report == nil
+        }
+        answer.report = try report ?? model.preparation(of: file, keptIn: configuration.cacheFolder).check()
+        try Terminal.print(arguments.has("--json") ? jsonText(answer) : text(answer))
+        if action == "use" {
+            let saved = try configuration.save("vocabulary", in: "recognizer", value: file)
+            Terminal.say("saved in \(saved); the appliance uses it from its next start (systemctl restart fieldscribe)")
+        }
+        if !answer.report.problems.isEmpty { throw Ending(status: 1) }
+    }
+
+    /// What root makes is made as the archive's owner, whose service reads it; the configuration is then saved as root.
+    private static func owned<Value>(_ configuration: Configuration, _ body: () throws -> Value) async throws -> Value {
+        guard geteuid() == 0 else { return try body() }
+        return try await ArchiveOwner(of: configuration.storage.directory).act { try body() }
+    }
+
+    private static func text(_ answer: Answer) -> String {
+        let report = answer.report
+        var lines = [
+            "\(report.isGrammar ? "a grammar" : "\(report.phrases) phrases") of \(report.words) words: \(report.known) in "
+                + "the dictionary of \(answer.model), \(report.told) told, \(report.guesses.count) guessed"
+        ]
+        lines += report.guesses.map { "  \($0.word): \($0.ways.joined(separator: " | "))" }
+        lines += report.problems.map { "\(answer.file):\($0.line): \($0.reason)" }
+        if let wasKept = answer.wasKept { lines.append(wasKept ? "was ready" : "is ready") }
+        return lines.map { "\($0)\n" }.joined()
+    }
+}

@@ -1,0 +1,60 @@
+import Equipment
+import Configuration
+import Core
+import Glibc
+import Platform
+import Recognizing
+
+/// Hidden: the process in which the recognizer lives.
+enum DecodeWorkerCommand: Command {
+    static let name = "decode-worker"
+    static let summary = "Read utterances from standard input, write what was said to standard output."
+    static let usage =
+        "[--engine NAME] [--model FOLDER|FILE] [--timing-model FOLDER] [--language-model FILE] [--dictionary FILE] [--vocabulary FILE] [--cache DIR] [--hint H] [--profile NAME] [--copies N]"
+    static let details = "Started by the other commands. Its protocol: Sources/Recognizing/WorkerProtocol.swift."
+    static let options = (
+        values: [
+            "--engine", "--model", "--timing-model", "--language-model", "--dictionary", "--vocabulary", "--cache",
+            "--hint",
+            "--profile", "--copies",
+        ],
+        flags: [String]()
+    )
+    static let isHidden = true
+
+    static func run(_ arguments: Arguments) async throws {
+        // Ctrl-C reaches the whole group; the parent decides when a worker ends.
+        signal(SIGINT, SIG_IGN)
+        // Where memory runs out a worker ends, not the recorder, whose score it has inherited.
+        if let score = try? FileDescriptor(opening: "/proc/self/oom_score_adj", O_WRONLY) {
+            Array("500".utf8).withUnsafeBytes { try? score.write($0) }
+        }
+        try arguments.expect(0, "nothing else")
+        let engine = try arguments.choice(
+            "--engine", of: EngineRegistry.all, named: \.name, default: PocketSphinxEngine())
+        var options = WorkerOptions()
+        let profile = arguments["--profile"] ?? options.profile
+        options.profile = EngineRegistry.formerProfiles[profile] ?? profile
+        options.model = arguments["--model"]
+        options.timingModel = arguments["--timing-model"]
+        options.languageModel = arguments["--language-model"]
+        options.dictionary = arguments["--dictionary"]
+        options.vocabulary = arguments["--vocabulary"]
+        options.cache = arguments["--cache"] ?? options.cache
+        options.hint = try arguments.choice(
+            "--hint", of: Configuration.Recognizer.Hint.allCases, named: \.rawValue, default: options.hint)
+        options.tell = { Terminal.say("fieldscribe: \($0)") }
+        try serve(
+            engine.provider(options),
+            copies: arguments.number("--copies", in: 0...ProcessCopies.most, default: 0))
+    }
+
+    private static func serve(_ provider: any RecognizerProvider, copies: Int) throws {
+        var worker = DecodeWorker(
+            input: FileDescriptor(adopting: STDIN_FILENO, named: "standard input"),
+            output: FileDescriptor(adopting: STDOUT_FILENO, named: "standard output"))
+        // The parent was told of an error, or is gone. A copy has no other thread that could end it, so each ends here.
+        do { try worker.serve(provider, copies: copies) } catch let error as DeviceError { _exit(error.exitStatus) }
+        _exit(0)
+    }
+}

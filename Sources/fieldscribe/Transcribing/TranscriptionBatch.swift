@@ -1,0 +1,133 @@
+import Equipment
+import Core
+import Exporting
+import Glibc
+import Platform
+import Recognizing
+import Synchronization
+
+/// Several files over one pool of workers, as many at a time as there are workers, put out in the order of the inputs.
+struct TranscriptionBatch: Sendable {
+    private struct Outcome: Sendable {
+        var index: Int
+        var timeline: Timeline?
+        var error: DeviceError?
+        /// The file was read, but was not whole.
+        var damage: String?
+    }
+
+    let pool: WorkerPool
+    let engine: EngineDescription
+    let settings: Transcriber.Settings
+    /// Whether each file is read as the second pass reads a recording: with its whole channel known beforehand.
+    let isSecondPass: Bool
+    let output: TranscriptOutput
+    let punctuator: Punctuator
+    let progress: ProgressBar
+
+    /// Transcribes every file that can be read. Returns the exit status: that of the first file that could not.
+    func run(_ paths: [String], jobs: Int) async throws -> Int32 {
+        var status: Int32 = 0
+        var finished: [Int: Outcome] = [:]
+        var next = 0
+        try await withThrowingTaskGroup(of: Outcome.self) { group in
+            var started = 0
+            func start() {
+                guard started < paths.count else { return }
+                let index = started
+                started += 1
+                group.addTask { try await transcribe(paths[index], index: index) }
+            }
+            for _ in 0..<jobs { start() }
+            while let outcome = try await group.next() {
+                finished[outcome.index] = outcome
+                while let outcome = finished.removeValue(forKey: next) {
+                    progress.clear()
+                    let its = try put(outcome, of: paths[next])
+                    if status == 0 { status = its }
+                    next += 1
+                }
+                start()
+            }
+        }
+        progress.clear()
+        return status
+    }
+
+    private func put(_ outcome: Outcome, of path: String) throws -> Int32 {
+        if let timeline = outcome.timeline { try output.write(punctuator.punctuated(timeline), of: path) }
+        if let error = outcome.error {
+            Terminal.say("fieldscribe: \(error.message)")
+            return error.exitStatus
+        }
+        guard let damage = outcome.damage else { return 0 }
+        Terminal.say("fieldscribe: \(damage)")
+        return 4
+    }
+
+    private func transcribe(_ path: String, index: Int) async throws -> Outcome {
+        let began = MonotonicClock.nanoseconds
+        let sink = FileSink(index: index, path: path, isAlone: progress.count == 1, progress: progress)
+        defer { progress.ended(index) }
+        do {
+            let source = try FileAudioSource(path: path)
+            progress.opened(index, length: source.estimatedLength)
+            var statistics = try await read(path, source, into: sink)
+            statistics.wallSeconds = Double(MonotonicClock.nanoseconds - began) / 1e9
+            let name = path == "-" ? "standard input" : path.split(separator: "/").last.map(String.init) ?? path
+            let timeline = Timeline(
+                name: name, length: SamplePosition(seconds: statistics.audioSeconds), engine: engine,
+                segments: sink.segments, statistics: statistics)
+            return Outcome(index: index, timeline: timeline, damage: source.damage)
+        } catch let error as DeviceError {
+            return Outcome(index: index, error: error)
+        }
+    }
+}
+
+extension TranscriptionBatch {
+    /// What comes once only, as standard input or another pipe, is read without knowing its channel beforehand.
+    private func read(_ path: String, _ source: FileAudioSource, into sink: FileSink) async throws -> Statistics {
+        guard isSecondPass, path != "-", isRegularFile(path) else {
+            return try await Transcriber(pool: pool, settings: settings).run(source, into: sink)
+        }
+        let pass = SecondPass(pool: pool, settings: settings)
+        let channel = try await pass.channel { try FileAudioSource(path: path) }
+        return try await Transcriber(pool: pool, settings: settings).run(source, into: sink, channel: channel)
+    }
+
+    private func isRegularFile(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+}
+
+/// Collects one file's segments.
+private final class FileSink: TranscriptSink {
+    private let index: Int
+    private let path: String
+    private let isAlone: Bool
+    private let progress: ProgressBar
+    private let collected = Mutex<[Segment]>([])
+
+    init(index: Int, path: String, isAlone: Bool, progress: ProgressBar) {
+        self.index = index
+        self.path = path
+        self.isAlone = isAlone
+        self.progress = progress
+    }
+
+    var segments: [Segment] { collected.withLock { $0 } }
+
+    func commit(_ segment: Segment, adaptation: AdaptationState?) async {
+        collected.withLock { $0.append(segment) }
+        progress.reached(index, segment.range.end)
+    }
+
+    func transcribed(upTo position: SamplePosition) async { progress.reached(index, position) }
+
+    func fault(_ error: DeviceError) async {
+        progress.clear()
+        Terminal.say("fieldscribe: \(isAlone ? "" : "\(oneLine(path)): ")\(error.message)")
+    }
+}
