@@ -42,8 +42,8 @@ package final class House: Sendable {
         // In the order in which they stop: first nothing more is taken, then the recording is closed.
         supervisor = Supervisor(
             [
-                PanelService(settings: configuration.panel, desk: recorder.panel) { failed("panel", $0) },
-                ControlSocket(configuration.control, desk: RecorderDesk(recorder: recorder)) { failed("control", $0) },
+                PanelService(settings: configuration.panel, controller: recorder.panel) { failed("panel", $0) },
+                ControlSocket(configuration.control, handler: RecorderHandler(recorder: recorder)) { failed("control", $0) },
                 recorder, ListeningService(recorder: recorder), ClockService(recorder: recorder),
                 WatchdogService(recorder: recorder, systemd: systemd),
                 JournalService(recorder: recorder, systemd: systemd),

@@ -38,7 +38,7 @@ package final class Recorder: Service {
     let archive: SQLiteArchive
     /// Whatever is told there reaches the recorder as well, whoever else may miss it.
     let hub: EventHub
-    let panel: PanelDesk
+    let panel: PanelController
     let workers: DecodeWorkers
     /// Open while idle where there is a pre-roll; else it is opened for each recording. Why there is none, it says then.
     let microphone: Result<PrerollMicrophone, DeviceError>
@@ -70,7 +70,7 @@ package final class Recorder: Service {
             case .state, .gap, .mark, .fault, .export: inbox.tell(.event(event))
             }
         }
-        panel = try PanelDesk { effect in inbox.tell(.button(effect)) }
+        panel = try PanelController { effect in inbox.tell(.button(effect)) }
     }
 
     /// Carries out an order; returns when it is done: the first samples are written, the file is closed, the mark is kept.

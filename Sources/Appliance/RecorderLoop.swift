@@ -50,7 +50,7 @@ struct RecorderLoop {
         case .opened(let attempt, let recording, let pool, let moment):
             lives[recording.id] = Live(recording: recording, pool: pool)
             take(.opened(attempt: attempt, recording: recording.id), at: moment, in: &group)
-        case .isAlive(let reply): reply.resume(returning: state.isAlive(at: PanelDesk.now))
+        case .isAlive(let reply): reply.resume(returning: state.isAlive(at: PanelController.now))
         }
     }
 
@@ -160,7 +160,7 @@ extension RecorderLoop {
     ) {
         group.addTask { [inbox] in
             do {
-                let mark = try await live.mark(text, ago: max(.zero, PanelDesk.now - time))
+                let mark = try await live.mark(text, ago: max(.zero, PanelController.now - time))
                 inbox.tell(.marked(.success(Recorder.Answer(recording: live.id, mark: mark)), ticket))
             } catch { inbox.tell(.marked(.failure(DeviceError(wrapping: error)), ticket)) }
         }

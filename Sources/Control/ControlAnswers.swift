@@ -4,7 +4,7 @@ import Platform
 
 /// Answers what clients ask over the control socket, each in a task of its own.
 struct ControlAnswers: Sendable {
-    let desk: any ControlDesk
+    let handler: any ControlHandler
 
     func answer(_ job: ControlExchange.Job, on exchange: ControlExchange) async {
         let request: ControlRequest
@@ -33,14 +33,14 @@ struct ControlAnswers: Sendable {
     }
 
     private func response(to request: ControlRequest) async -> ControlResponse {
-        do { return try await desk.respond(to: request) } catch {
+        do { return try await handler.respond(to: request) } catch {
             return ControlResponse(DeviceError(wrapping: error))
         }
     }
 
     /// Sends events until the client is gone.
     private func watch(_ job: ControlExchange.Job, on exchange: ControlExchange, partials: Bool) async {
-        let (now, events) = desk.watch(partials: partials)
+        let (now, events) = handler.watch(partials: partials)
         guard Self.send(.state(now), to: job.client, on: exchange) else { return }
         await withTaskGroup(of: Void.self) { group in
             group.addTask {

@@ -27,7 +27,7 @@ import Testing
             recorder = try Recorder(
                 configuration: configuration, archive: try SQLiteArchive(path: configuration.archivePath))
             let hub = recorder.hub
-            socket = ControlSocket(configuration.control, desk: RecorderDesk(recorder: recorder)) {
+            socket = ControlSocket(configuration.control, handler: RecorderHandler(recorder: recorder)) {
                 hub.publish(fault: $0)
             }
         }

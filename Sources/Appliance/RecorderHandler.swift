@@ -4,7 +4,7 @@ import Core
 import Upkeep
 
 /// Carries out what clients ask over the control socket.
-struct RecorderDesk: ControlDesk {
+struct RecorderHandler: ControlHandler {
     let recorder: Recorder
 
     func respond(to request: ControlRequest) async throws -> ControlResponse {
