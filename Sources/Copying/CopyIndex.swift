@@ -6,14 +6,14 @@ import Platform
 struct CopyIndex {
     private static let entryLimit = 50_000
 
-    let shelf: Shelf
+    let exportFolder: ExportFolder
     let device: DeviceName
     let known: KnownCopies
     let texts: IndexTexts
 
     /// Ours first; newest first.
     func entries() throws(DeviceError) -> [IndexEntry] {
-        let found = try Self.found(on: shelf, device: device)
+        let found = try Self.found(on: exportFolder, device: device)
         let there = Set(found.first?.names ?? [])
         // The latest copy of each recording; earlier ones have an earlier text.
         var latest: [CopyName: Int] = [:]
@@ -42,13 +42,13 @@ struct CopyIndex {
 
     /// The recorders' folders, ours first, and in each the complete copies, the newest first.
     private static func found(
-        on shelf: Shelf, device: DeviceName
+        on exportFolder: ExportFolder, device: DeviceName
     ) throws(DeviceError) -> [(owner: DeviceName, names: [CopyName])] {
-        var found = [(owner: device, names: try names(in: shelf.folder))]
-        let others = try shelf.top.names().compactMap { DeviceName($0) }.filter { $0 != device }
+        var found = [(owner: device, names: try names(in: exportFolder.folder))]
+        let others = try exportFolder.top.names().compactMap { DeviceName($0) }.filter { $0 != device }
         for other in others.sorted(by: { $0.text < $1.text }) {
             // What is no folder, or cannot be read, has nothing to list.
-            guard let folder = try? shelf.top.folder(other.text), let names = try? names(in: folder) else { continue }
+            guard let folder = try? exportFolder.top.folder(other.text), let names = try? names(in: folder) else { continue }
             if !names.isEmpty { found.append((other, names)) }
         }
         return found

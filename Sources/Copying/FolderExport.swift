@@ -46,10 +46,10 @@ package struct FolderExport: Sendable {
         let all = try await archive.recordings()
         let chosen = try choose(recordings, of: all)
         let (settings, gate) = (settings, gate)
-        let shelf = try await onThread(named: "copy") {
-            let shelf = try Shelf(in: Folder(opening: path, gate: gate), device: settings.device)
-            try shelf.clearTemporaries()
-            return shelf
+        let exportFolder = try await onThread(named: "copy") {
+            let exportFolder = try ExportFolder(in: Folder(opening: path, gate: gate), device: settings.device)
+            try exportFolder.clearTemporaries()
+            return exportFolder
         }
         var known = KnownCopies(try await ledger?.exports(to: settings.volume) ?? [], device: settings.device)
         var texts = IndexTexts()
@@ -68,7 +68,7 @@ package struct FolderExport: Sendable {
                 texts.add(job.summary, job.timeline)
                 let copies = known
                 let outcome = try await onThread(named: "copy", niceness: 5) {
-                    try Placing(shelf: shelf, copy: job, known: copies).run()
+                    try Placing(exportFolder: exportFolder, copy: job, known: copies).run()
                 }
                 report.readPastCache = report.readPastCache && outcome.isDirect
                 let copy = CopyReport.Copy(
@@ -91,8 +91,8 @@ package struct FolderExport: Sendable {
         }
         // What was not asked for now is on the target, too.
         if recordings != nil { texts = try await self.texts(of: all, known) }
-        let index = CopyIndex(shelf: shelf, device: settings.device, known: known, texts: texts)
-        return try await addLists(to: report, on: shelf, index, all: all)
+        let index = CopyIndex(exportFolder: exportFolder, device: settings.device, known: known, texts: texts)
+        return try await addLists(to: report, on: exportFolder, index, all: all)
     }
 
     private func choose(_ numbers: [Int]?, of all: [RecordingSummary]) throws -> [RecordingSummary] {
@@ -135,15 +135,15 @@ package struct FolderExport: Sendable {
     }
 
     private func addLists(
-        to report: CopyReport, on shelf: Shelf, _ index: CopyIndex, all: [RecordingSummary]
+        to report: CopyReport, on exportFolder: ExportFolder, _ index: CopyIndex, all: [RecordingSummary]
     ) async throws -> CopyReport {
         var report = report
         do {
             let result = resultText(report, settings: settings, all: all)
             try await onThread(named: "copy") {
-                try shelf.replaceList("index.html", with: try indexPage(index.entries()))
-                try shelf.replaceList("RESULT.txt", with: result)
-                try shelf.top.syncFileSystem()
+                try exportFolder.replaceList("index.html", with: try indexPage(index.entries()))
+                try exportFolder.replaceList("RESULT.txt", with: result)
+                try exportFolder.top.syncFileSystem()
             }
         } catch let error as DeviceError {
             report.listsError = error

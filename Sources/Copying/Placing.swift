@@ -2,7 +2,7 @@ import Core
 import Glibc
 import Platform
 
-/// Finds the place of one recording on the shelf: there already, or under a name that is free. Blocks.
+/// Finds the place of one recording in the export folder: there already, or under a name that is free. Blocks.
 struct Placing {
     struct Outcome {
         var name: CopyName
@@ -14,7 +14,7 @@ struct Placing {
         var manifest: String?
     }
 
-    let shelf: Shelf
+    let exportFolder: ExportFolder
     let copy: RecordingCopy
 
     /// What the ledger knows of this volume.
@@ -37,7 +37,7 @@ struct Placing {
             }
         }
         var name = CopyName(copy.summary)
-        while try shelf.folder.exists(name.text) {
+        while try exportFolder.folder.exists(name.text) {
             // Complete but unknown to the ledger: the power went between the last two steps, or the ledger is new.
             if !known.names.contains(name), let proof = try matching(name) {
                 return Outcome(
@@ -50,9 +50,9 @@ struct Placing {
 
     /// The manifest of a copy that the ledger tells of, where it and all files of the copy are there.
     private func manifest(of name: CopyName, _ entry: ExportEntry) throws(DeviceError) -> Manifest? {
-        guard try shelf.folder.exists(name.text) else { return nil }
+        guard try exportFolder.folder.exists(name.text) else { return nil }
         do throws(DeviceError) {
-            let folder = try shelf.folder.folder(name.text)
+            let folder = try exportFolder.folder.folder(name.text)
             guard let manifest = try Manifest(in: folder), manifest.digest == entry.manifest else { return nil }
             for file in manifest.digests.keys { _ = try folder.open(file, O_RDONLY | O_NONBLOCK) }
             return manifest
@@ -63,14 +63,14 @@ struct Placing {
     }
 
     private func renewed(_ name: CopyName, _ manifest: Manifest) throws(DeviceError) -> RecordingCopy.Proof? {
-        do throws(DeviceError) { return try copy.renewTexts(in: try shelf.folder.folder(name.text), manifest) } catch {
+        do throws(DeviceError) { return try copy.renewTexts(in: try exportFolder.folder.folder(name.text), manifest) } catch {
             if Self.isForeign(error) { return nil }
             throw error
         }
     }
 
     private func matching(_ name: CopyName) throws(DeviceError) -> RecordingCopy.Proof? {
-        do throws(DeviceError) { return try copy.matches(try shelf.folder.folder(name.text)) } catch {
+        do throws(DeviceError) { return try copy.matches(try exportFolder.folder.folder(name.text)) } catch {
             if Self.isForeign(error) { return nil }
             throw error
         }
@@ -82,20 +82,20 @@ struct Placing {
     }
 
     private func place(_ free: CopyName) throws(DeviceError) -> Outcome {
-        let (room, needed) = (try shelf.folder.freeBytes(), try copy.expectedBytes())
+        let (room, needed) = (try exportFolder.folder.freeBytes(), try copy.expectedBytes())
         guard room >= needed else {
             throw DeviceError(
                 .full, "statvfs", status: ENOSPC,
-                "\(shelf.folder.path): recording \(copy.summary.id) needs about \(megabytes(needed)), "
+                "\(exportFolder.folder.path): recording \(copy.summary.id) needs about \(megabytes(needed)), "
                     + "\(megabytes(room)) are free; make room there or use another stick")
         }
-        let (temporary, folder) = try shelf.makeTemporary()
+        let (temporary, folder) = try exportFolder.makeTemporary()
         var name = free
         do throws(DeviceError) {
             let proof = try copy.write(into: folder)
             while true {
                 do throws(DeviceError) {
-                    try shelf.finish(temporary, as: name)
+                    try exportFolder.finish(temporary, as: name)
                     break
                 } catch {
                     guard error.operation == "rename", [EEXIST, ENOTEMPTY].contains(error.status) else { throw error }
@@ -107,7 +107,7 @@ struct Placing {
                 manifest: proof.manifest.digest)
         } catch {
             // Where even that fails, the next copy does it.
-            _ = try? shelf.clear(temporary)
+            _ = try? exportFolder.clear(temporary)
             guard error.status == EFBIG else { throw error }
             throw DeviceError(
                 .full, error.operation, status: EFBIG,

@@ -3,7 +3,7 @@ import Glibc
 import Platform
 
 /// The folder of one recorder on a volume, where complete copies stand; held against other copies while in use.
-struct Shelf: Sendable {
+struct ExportFolder: Sendable {
     /// `Fieldscribe`, over all recorders.
     let top: Folder
     let folder: Folder
