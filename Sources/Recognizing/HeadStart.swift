@@ -59,7 +59,7 @@ struct HeadStart {
     /// The next step, where there is something to do and none is under way.
     mutating func next(of work: Transcription) -> Step? {
         guard !isBusy, let speaking = work.cutter.speaking, speaking.id != given, speaking.id == work.nextToBegin,
-            let certain = work.cutter.certainUpTo
+            let certain = work.cutter.certainWatermark
         else { return nil }
         // What is read across a seam holds up all that is said since.
         if hearing == nil, work.isBridging { return nil }

@@ -111,8 +111,8 @@ package struct Transcriber: Sendable {
                     }
                     if case .finished = step, let complaint = await pool.takeComplaint() { await sink.fault(complaint) }
                     if work.isContinued == false { throw Diverged() }
-                    if work.settledUpTo - told > Self.tellEvery {
-                        told = work.settledUpTo
+                    if work.settledWatermark - told > Self.tellEvery {
+                        told = work.settledWatermark
                         try await sink.transcribed(upTo: told)
                     }
                     if work.beginsReading() { group.addTask { .read(try await source.next()) } }
@@ -135,7 +135,7 @@ package struct Transcriber: Sendable {
             }
         }
         guard committed == nil || work.isContinued == true else { throw Diverged() }
-        try await sink.transcribed(upTo: work.settledUpTo)
+        try await sink.transcribed(upTo: work.settledWatermark)
         return work.statistics
     }
 

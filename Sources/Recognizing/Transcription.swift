@@ -97,7 +97,7 @@ struct Transcription {
     }
 
     /// Everything before this position is committed, or is silence.
-    var settledUpTo: SamplePosition { uncommitted.first ?? (hasEnded ? cutter.end : cutter.settledUpTo) }
+    var settledWatermark: SamplePosition { uncommitted.first ?? (hasEnded ? cutter.end : cutter.settledWatermark) }
 
     /// Takes what was read, nil at the end; returns the places where sessions were rotated.
     mutating func take(_ chunk: AudioChunk?) -> [SamplePosition] {

@@ -183,7 +183,7 @@ import Testing
         _ = work.beginsReading()
         _ = work.take(.samples(TranscriberTests.sound([12, 20])))
         #expect(work.nextJob() == nil)
-        #expect(abs(work.settledUpTo.samples - 8_000) <= 640)
+        #expect(abs(work.settledWatermark.samples - 8_000) <= 640)
         _ = work.beginsReading()
         _ = work.take(.samples([Int16](repeating: 0, count: 64_000)))
         #expect(work.nextJob()?.cut.group.parts.count == 2)
