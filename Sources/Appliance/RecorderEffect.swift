@@ -23,7 +23,7 @@ enum RecorderEffect: Hashable, Sendable {
     /// `due`, so much later.
     case wake(RecorderInput.Timer, after: Duration)
     /// Ends the decode workers that nobody needs.
-    case restWorkers
+    case releaseWorkers
     /// Switches the machine off.
     case powerOff
 }

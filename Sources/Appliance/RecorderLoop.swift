@@ -99,7 +99,7 @@ struct RecorderLoop {
         case .upkeep: beginUpkeep(in: &group)
         case .breakOffUpkeep: upkeepEnd?.finish()
         case .wake(let timer, let pause): later(by: pause, in: &group) { .due(timer) }
-        case .restWorkers: group.addTask { [workers = recorder.workers] in await workers.rest() }
+        case .releaseWorkers: group.addTask { [workers = recorder.workers] in await workers.releaseIdle() }
         case .powerOff: powerOff(in: &group)
         }
     }

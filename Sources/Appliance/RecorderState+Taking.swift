@@ -44,7 +44,7 @@ extension RecorderState {
             if case .working = upkeep { upkeep = .working(writingSince: writes ? now : nil) }
             return []
         case .upkeepEnded(let end): return upkeepEnded(end, at: input.moment)
-        case .due(.rest(let id)): return id == latest && isAtRest ? [.restWorkers] : []
+        case .due(.release(let id)): return id == latest && isAtRest ? [.releaseWorkers] : []
         case .due(.upkeep(let run)):
             if upkeep == .waiting, run == upkeepRuns { upkeep = .due }
             return []

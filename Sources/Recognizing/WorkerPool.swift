@@ -233,7 +233,7 @@ package actor WorkerPool {
     package var isEmpty: Bool { count == 0 }
 
     /// Ends the workers that wait for work; others are started when they are needed.
-    package func rest() {
+    package func releaseIdle() {
         count -= idle.count
         idle = []
         // What died of an utterance may read the next recording.
@@ -243,7 +243,7 @@ package actor WorkerPool {
     /// Ends all workers, also in mid-utterance: who waits for one is told that it was cancelled.
     package func end() {
         hasEnded = true
-        rest()
+        releaseIdle()
         // A worker that is still held has not been waited for, so that its number is nobody else's yet.
         for lease in started { lease.lease?.kill() }
         for waiter in waiting { waiter.resume(returning: nil) }

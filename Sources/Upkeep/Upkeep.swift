@@ -83,14 +83,14 @@ package struct Upkeep: Sendable {
         for id in try await backlog.run(pool: pool) {
             Log.tell(.information, "transcribed", ["recording": "\(id)"])
         }
-        await pool.rest()
+        await pool.releaseIdle()
     }
 
     private func readAgain() async throws {
         guard configuration.readsTwice else { return }
         let rereading = Rereading(configuration: configuration, archive: archive, hub: hub, unreadable: unreadable)
         guard try await !rereading.waiting().isEmpty else { return }
-        await workers.rest()
+        await workers.releaseIdle()
         for id in try await rereading.run(pool: workers.rereaders()) {
             Log.tell(.information, "reread", ["recording": "\(id)"])
         }

@@ -68,7 +68,7 @@ enum TranscribeCommand: Command {
             output: output, punctuator: try arguments.punctuator(configuration),
             progress: ProgressBar(files: arguments.rest.count))
         let status = try await batch.run(arguments.rest, jobs: jobs)
-        await pool.rest()
+        await pool.releaseIdle()
         if status != 0 { throw Ending(status: status) }
     }
 
