@@ -46,7 +46,7 @@ package final class House: Sendable {
                 ControlSocket(configuration.control, handler: RecorderHandler(recorder: recorder)) { failed("control", $0) },
                 recorder, ListeningService(recorder: recorder), ClockService(recorder: recorder),
                 WatchdogService(recorder: recorder, systemd: systemd),
-                JournalService(recorder: recorder, systemd: systemd),
+                LogService(recorder: recorder, systemd: systemd),
             ]
         ) { service, error in failed(service.name, error) }
     }

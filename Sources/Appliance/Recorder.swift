@@ -30,8 +30,8 @@ package final class Recorder: Service {
         package var mark: Mark?
     }
 
-    /// How many lines the journal may be behind; older ones are then left out, so that nobody waits for who reads it.
-    private static let longestJournal = 1_024
+    /// How many lines the log may be behind; older ones are then left out, so that nobody waits for who reads it.
+    private static let longestLog = 1_024
 
     let name = "recorder"
     let configuration: Configuration
@@ -44,9 +44,9 @@ package final class Recorder: Service {
     let microphone: Result<PrerollMicrophone, DeviceError>
     let inbox: RecorderInbox
 
-    /// What the journal is to say.
-    let journal: AsyncStream<JournalLine>
-    private let lines: AsyncStream<JournalLine>.Continuation
+    /// What the log is to say.
+    let log: AsyncStream<LogLine>
+    private let lines: AsyncStream<LogLine>.Continuation
     private let published = Mutex(RecorderSnapshot())
 
     /// - Parameter microphone: what is recorded; nil: what the configuration names.
@@ -59,7 +59,7 @@ package final class Recorder: Service {
         self.configuration = configuration
         self.archive = archive
         workers = DecodeWorkers(configuration)
-        (journal, lines) = AsyncStream<JournalLine>.makeStream(bufferingPolicy: .bufferingNewest(Self.longestJournal))
+        (log, lines) = AsyncStream<LogLine>.makeStream(bufferingPolicy: .bufferingNewest(Self.longestLog))
         do throws(DeviceError) {
             let base = if let microphone { microphone } else { try configuration.microphone() }
             self.microphone = .success(PrerollMicrophone(base, seconds: configuration.capture.prerollSeconds))
@@ -119,5 +119,5 @@ package final class Recorder: Service {
 extension Recorder {
     func publish(_ snapshot: RecorderSnapshot) { published.withLock { $0 = snapshot } }
 
-    func write(_ line: JournalLine) { lines.yield(line) }
+    func write(_ line: LogLine) { lines.yield(line) }
 }

@@ -16,7 +16,7 @@ enum RecorderEffect: Hashable, Sendable {
     case answer(RecorderTicket, Result<Recorder.Answer, DeviceError>)
     /// Tells those who watch.
     case publish(Event)
-    case journal(JournalLine)
+    case log(LogLine)
     /// Sees to what earlier recordings lack: `upkeepWrites`, `upkeepEnded`.
     case upkeep
     case breakOffUpkeep

@@ -95,7 +95,7 @@ struct RecorderLoop {
             if let live = lives[id]?.recording { mark(live, text, at: time, ticket, in: &group) }
         case .answer(let ticket, let result): replies.removeValue(forKey: ticket)?.resume(returning: result)
         case .publish(let event): recorder.hub.pass(on: event)
-        case .journal(let line): recorder.write(line)
+        case .log(let line): recorder.write(line)
         case .upkeep: beginUpkeep(in: &group)
         case .breakOffUpkeep: upkeepEnd?.finish()
         case .wake(let timer, let pause): later(by: pause, in: &group) { .due(timer) }

@@ -110,7 +110,7 @@ struct RecorderRig {
         case .breakOffUpkeep: "break-off"
         case .releaseWorkers: "rest"
         case .powerOff: "off"
-        case .look, .journal, .wake, .publish: nil
+        case .look, .log, .wake, .publish: nil
         }
     }
 

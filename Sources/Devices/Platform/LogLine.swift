@@ -1,7 +1,7 @@
 import Core
 
 /// A line of the log as a value, without a word of what was said.
-package struct JournalLine: Hashable, Sendable {
+package struct LogLine: Hashable, Sendable {
     /// A value of the line, and its name.
     package struct Pair: Hashable, Sendable {
         /// One word.
