@@ -81,9 +81,9 @@ package final class LiveRecording: Sendable {
 
     /// Keeps a mark at the place that was recorded so long ago.
     @discardableResult
-    package func mark(_ text: String = "", ago: Duration = .zero) async throws -> Mark {
+    package func mark(_ text: String = "", ago: Duration = .zero) async throws -> Bookmark {
         let back = Int64(SamplePosition.rate) * ago.milliseconds / 1_000
-        let mark = Mark(max(.zero, position - back), text: text)
+        let mark = Bookmark(max(.zero, position - back), text: text)
         try await archive.add(mark, recording: id)
         hub.publish(.mark(recording: id, mark: mark))
         return mark

@@ -27,7 +27,7 @@ package final class Recorder: Service {
         /// The recording that it started, stopped or marked, or that goes on; nil where there is none.
         package var recording: Int?
         /// Of a `mark`: the bookmark as it was set.
-        package var mark: Mark?
+        package var mark: Bookmark?
     }
 
     /// How many lines the log may be behind; older ones are then left out, so that nobody waits for who reads it.

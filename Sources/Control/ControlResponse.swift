@@ -29,7 +29,7 @@ package struct ControlResponse: Hashable, Sendable, Codable {
     /// The number of the recording that was started, stopped or marked.
     package var recording: Int?
     /// Of `mark`: the bookmark as it was set.
-    package var mark: Mark?
+    package var mark: Bookmark?
     /// Of `status`.
     package var status: ApplianceStatus?
     /// Of `lamp`: what the lamp has shown, oldest first.

@@ -30,7 +30,7 @@ package protocol Archive: ArchiveReading {
     func add(_ gap: Gap, recording: Int) async throws
 
     /// Keeps a mark; telling of the same one again changes nothing.
-    func add(_ mark: Mark, recording: Int) async throws
+    func add(_ mark: Bookmark, recording: Int) async throws
 }
 
 extension Archive {

@@ -13,7 +13,7 @@ package enum Event: Hashable, Sendable {
     /// Exactly once a segment; it never changes afterwards.
     case final(recording: Int, segment: Segment)
     case gap(recording: Int, gap: Gap)
-    case mark(recording: Int, mark: Mark)
+    case mark(recording: Int, mark: Bookmark)
     /// A recognizer session was cut while speech went on.
     case rotation(recording: Int, at: SamplePosition)
     /// Something is wrong, and what a person can do about it.

@@ -11,7 +11,7 @@ package struct Timeline: Sendable, Codable {
     /// Where audio was lost, in the order of time.
     package var gaps: [Gap]
     /// The user's bookmarks, in the order of time.
-    package var marks: [Mark]
+    package var marks: [Bookmark]
     /// What the transcription cost; nil where that was not measured.
     package var statistics: Statistics?
 
@@ -25,7 +25,7 @@ package struct Timeline: Sendable, Codable {
 
     package init(
         name: String, length: SamplePosition, engine: EngineDescription, segments: [Segment] = [], gaps: [Gap] = [],
-        marks: [Mark] = [], statistics: Statistics? = nil, writtenUpTo: SamplePosition? = nil
+        marks: [Bookmark] = [], statistics: Statistics? = nil, writtenUpTo: SamplePosition? = nil
     ) {
         self.name = name
         self.length = length

@@ -41,7 +41,7 @@ func transcript(_ timeline: Timeline) -> String {
 /// What stands between words.
 private enum Note {
     case gap(Gap)
-    case mark(Mark)
+    case mark(Bookmark)
 
     var position: SamplePosition {
         switch self {

@@ -82,7 +82,7 @@ struct SubtitleTests {
 
     @Test("what would be markup or times is not", arguments: ["-->", "--->", "-->\u{301}", "a-->b", "-- >", "-->-->"])
     func arrow(text: String) throws {
-        let odd = timeline([segment(1, [word(text, 0, 1)])], marks: [Mark(SamplePosition(seconds: 3), text: text)])
+        let odd = timeline([segment(1, [word(text, 0, 1)])], marks: [Bookmark(SamplePosition(seconds: 3), text: text)])
         for format in [TranscriptFormat.srt, .vtt] {
             let lines = try format.render(odd).unicodeScalars.split(separator: "\n").map { Array($0) }
             let arrows = lines.filter { line in line.indices.contains { line[$0...].starts(with: "-->".unicodeScalars) }
@@ -102,7 +102,7 @@ struct SubtitleTests {
         "what would end a line or a cue is a space",
         arguments: ["two\n\nlines", "two\r\nlines", " two \0 lines ", "two\u{2029}lines", "two\u{A0}\u{B}lines"])
     func lineBreaks(text: String) throws {
-        let odd = timeline([segment(1, [word(text, 0, 1)])], marks: [Mark(SamplePosition(seconds: 3), text: text)])
+        let odd = timeline([segment(1, [word(text, 0, 1)])], marks: [Bookmark(SamplePosition(seconds: 3), text: text)])
         #expect(try cues(odd, .srt).map(\.lines) == [["two lines"]])
         #expect(try cues(odd, .vtt).map(\.lines) == [["two lines"]])
         #expect(try TranscriptFormat.vtt.render(odd).hasSuffix("\n\nNOTE mark 00:00:03.000 two lines\n"))

@@ -160,7 +160,7 @@ package actor SQLiteArchive: ArchiveUpkeep {
         }
     }
 
-    package func add(_ mark: Mark, recording: Int) throws {
+    package func add(_ mark: Bookmark, recording: Int) throws {
         try connection.transaction {
             if try insert(mark, recording: recording) { try keep(.mark(content: mark), recording: recording) }
         }
