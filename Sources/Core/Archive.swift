@@ -20,7 +20,7 @@ package protocol Archive: ArchiveReading {
     /// Commits segments, in order, all or none, with their words and alternatives. A segment that was committed never changes,
     /// and one that overlaps or precedes the last of its pass is refused.
     ///
-    /// - Parameter channel: the channel's state behind these segments, which takes the place of the pass's; nil leaves that.
+    /// - Parameter adaptation: the state after these segments, which takes the place of the pass's; nil leaves that.
     func commit(_ segments: [Segment], adaptation: AdaptationState?, pass: Int, recording: Int) async throws
 
     /// Says that everything before `position` has been transcribed.

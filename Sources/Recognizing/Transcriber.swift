@@ -64,17 +64,17 @@ package struct Transcriber: Sendable {
     /// - Parameters:
     ///   - start: where the source's first sample lies.
     ///   - firstID: the number of the first segment.
-    ///   - channel: the channel of the whole recording, where it is known; else each utterance hands on what it taught.
-    ///   - before: the channel from which the first utterance then starts, where something was transcribed before.
+    ///   - adaptation: the adaptation state of the whole recording, where it is known; else each utterance hands on what it taught.
+    ///   - before: the adaptation state from which the first utterance then starts, where something was transcribed before.
     ///   - committed: what an earlier run has committed; it goes on behind that.
     /// - Throws: what source and sink throw; `DeviceError` with `missing` or `damaged` where the engine cannot be loaded;
     ///   `Diverged` where `committed` is not what this run comes to, before anything else is committed.
     package func run(
         _ source: any AudioSource, into sink: any TranscriptSink, start: SamplePosition = .zero, firstID: Int = 1,
-        channel: AdaptationState? = nil, before: AdaptationState? = nil, committed: Continuation? = nil
+        adaptation: AdaptationState? = nil, before: AdaptationState? = nil, committed: Continuation? = nil
     ) async throws -> Statistics {
         var work = Transcription(
-            settings: settings.speech, groups: settings.groups, start: start, firstID: firstID, channel: channel,
+            settings: settings.speech, groups: settings.groups, start: start, firstID: firstID, adaptation: adaptation,
             before: before,
             committed: committed)
         var partials = PartialSession(command: pool.partials)
@@ -89,10 +89,10 @@ package struct Transcriber: Sendable {
                     case .read(let chunk):
                         for rotation in work.take(chunk) { await sink.rotated(at: rotation) }
                     case .begun(let job, .success(let session)):
-                        work.begun(job, channel: session.channel)
+                        work.begun(job, adaptation: session.adaptation)
                         add(session, of: job, to: &group)
                     case .begun(let job, .failure(let error)):
-                        work.begun(job, channel: nil)
+                        work.begun(job, adaptation: nil)
                         try await fail(job, error, in: &work, into: sink)
                     case .finished(let job, .failure(let error)):
                         try await fail(job, error, in: &work, into: sink)
@@ -123,7 +123,7 @@ package struct Transcriber: Sendable {
                     if hearsEarly, let step = headStart.next(of: work) {
                         group.addTask { .heard(await step.run()) }
                     }
-                    if let reading = partials.next(of: work.cutter, channel: work.channel, wanted: sink.wantsPartials) {
+                    if let reading = partials.next(of: work.cutter, adaptation: work.adaptation, wanted: sink.wantsPartials) {
                         group.addTask { .partial(await reading.run()) }
                     }
                 }
@@ -153,7 +153,7 @@ package struct Transcriber: Sendable {
                     job,
                     .success(
                         try await pool.begin(
-                            job.cut.samples, channel: job.channel, alternatives: alternatives,
+                            job.cut.samples, adaptation: job.adaptation, alternatives: alternatives,
                             parts: parts(of: job))))
             } catch { return .begun(job, .failure(error)) }
         }
@@ -169,7 +169,7 @@ package struct Transcriber: Sendable {
                     job,
                     .success(
                         try await pool.finish(
-                            session, job.cut.samples, channel: job.channel, alternatives: alternatives,
+                            session, job.cut.samples, adaptation: job.adaptation, alternatives: alternatives,
                             parts: parts(of: job))))
             } catch { return .finished(job, .failure(error)) }
         }
@@ -184,11 +184,11 @@ package struct Transcriber: Sendable {
         let pool = pool
         group.addTask {
             do {
-                let session = try await pool.begin(bridge.samples, channel: bridge.channel, alternatives: 0)
+                let session = try await pool.begin(bridge.samples, adaptation: bridge.adaptation, alternatives: 0)
                 return .bridged(
                     bridge,
                     .success(
-                        try await pool.finish(session, bridge.samples, channel: bridge.channel, alternatives: 0)))
+                        try await pool.finish(session, bridge.samples, adaptation: bridge.adaptation, alternatives: 0)))
             } catch { return .bridged(bridge, .failure(error)) }
         }
     }
@@ -211,7 +211,7 @@ package struct Transcriber: Sendable {
     }
 
     private func commit(_ groups: [Transcription.Committed], into sink: any TranscriptSink) async throws {
-        for (segments, channel) in groups { try await sink.commit(segments, adaptation: channel) }
+        for (segments, adaptation) in groups { try await sink.commit(segments, adaptation: adaptation) }
     }
 }
 

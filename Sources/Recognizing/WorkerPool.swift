@@ -16,8 +16,8 @@ package actor WorkerPool {
 
     /// An utterance that a worker has taken.
     package struct Session: Sendable {
-        /// The channel after this utterance, where the engine knows it.
-        package var channel: AdaptationState?
+        /// The adaptation state after this utterance, where the engine knows it.
+        package var adaptation: AdaptationState?
         /// One, and one for each worker that died before its first answer.
         fileprivate var attempts = 1
         fileprivate var worker: Lease
@@ -107,20 +107,20 @@ package actor WorkerPool {
         return true
     }
 
-    /// Hands an utterance to the next free worker. Returns once the channel is known, or that it cannot be.
+    /// Hands an utterance to the next free worker. Returns once the adaptation state is known, or that it cannot be.
     ///
     /// - Parameter parts: where speech is, of several utterances that are read as one; else empty.
     /// - Throws: `DeviceError`, after every attempt has failed.
     package func begin(
-        _ samples: [Int16], channel: AdaptationState?, alternatives: Int, parts: [SampleRange] = []
+        _ samples: [Int16], adaptation: AdaptationState?, alternatives: Int, parts: [SampleRange] = []
     ) async throws -> Session {
         try await again { worker in
             let reply = try await Self.blocking {
-                try worker.process.open(channel: channel, alternatives: alternatives, parts: parts)
+                try worker.process.open(adaptation: adaptation, alternatives: alternatives, parts: parts)
                 try worker.process.hear(samples)
                 return try worker.process.close(samples.count)
             }
-            return Session(channel: reply.channel, worker: worker, reply: reply)
+            return Session(adaptation: reply.adaptation, worker: worker, reply: reply)
         }
     }
 
@@ -128,7 +128,7 @@ package actor WorkerPool {
     ///
     /// - Throws: `DeviceError`, after every attempt has failed.
     package func finish(
-        _ session: Session, _ samples: [Int16], channel: AdaptationState?, alternatives: Int, parts: [SampleRange] = []
+        _ session: Session, _ samples: [Int16], adaptation: AdaptationState?, alternatives: Int, parts: [SampleRange] = []
     ) async throws -> Decoded {
         var session = session
         var attempts = session.attempts
@@ -164,18 +164,18 @@ package actor WorkerPool {
                 } else {
                     try await Task.sleep(for: Self.backoff[deaths - 1])
                 }
-                session = try await begin(samples, channel: channel, alternatives: alternatives, parts: parts)
+                session = try await begin(samples, adaptation: adaptation, alternatives: alternatives, parts: parts)
                 attempts += session.attempts
             }
         }
     }
 
     /// Hands an utterance that is still being spoken to a worker that is free at once; nil where none is.
-    func hear(channel: AdaptationState?, alternatives: Int) async throws -> Hearing? {
+    func hear(adaptation: AdaptationState?, alternatives: Int) async throws -> Hearing? {
         guard !hasEnded, waiting.isEmpty, !idle.isEmpty || count < size else { return nil }
         let worker = try await acquire()
         try await keeping {
-            try await Self.blocking { try worker.process.open(channel: channel, alternatives: alternatives) }
+            try await Self.blocking { try worker.process.open(adaptation: adaptation, alternatives: alternatives) }
         }
         return Hearing(worker: worker)
     }
@@ -193,7 +193,7 @@ package actor WorkerPool {
                 return try hearing.worker.process.close(cut.samples.count)
             }
         }
-        return Session(channel: reply.channel, worker: hearing.worker, reply: reply)
+        return Session(adaptation: reply.adaptation, worker: hearing.worker, reply: reply)
     }
 
     /// Lets go of a worker in the midst of an utterance.

@@ -90,8 +90,8 @@ final class WorkerProcess {
     /// Starts an utterance; `hear` and `close` follow.
     ///
     /// - Parameter parts: where speech is, of several utterances that are read as one; else empty.
-    func open(channel: AdaptationState?, alternatives: Int, parts: [SampleRange] = []) throws {
-        var request = request(partials: false, alternatives, channel)
+    func open(adaptation: AdaptationState?, alternatives: Int, parts: [SampleRange] = []) throws {
+        var request = request(partials: false, alternatives, adaptation)
         request.parts = parts.isEmpty ? nil : parts
         self.parts = parts.count
         try send(.request, JSONEncoder().encode(request))
@@ -100,7 +100,7 @@ final class WorkerProcess {
     /// Sends more of the utterance. Waits while the worker is behind by more than a pipe holds.
     func hear(_ samples: [Int16]) throws { try send(samples) }
 
-    /// Says that the utterance of so many samples is complete, and returns the channel after it as soon as the worker
+    /// Says that the utterance of so many samples is complete, and returns the adaptation state after it as soon as the worker
     /// knows it; nil where the utterance is too short to tell.
     func close(_ samples: Int) throws -> WorkerProtocol.Reply {
         try send(.end, Data())
@@ -115,7 +115,7 @@ final class WorkerProcess {
         try send(samples)
         try send(.end, Data())
         var reply = try next(within: samples.count)
-        let surveyed = reply.channel.map { WorkerPool.Surveyed(state: $0, candidates: reply.candidates ?? []) }
+        let surveyed = reply.adaptation.map { WorkerPool.Surveyed(state: $0, candidates: reply.candidates ?? []) }
         while reply.result == nil {
             if let failure = reply.error { throw DeviceError(failure) }
             reply = try next(within: samples.count)
@@ -133,8 +133,8 @@ final class WorkerProcess {
         }
     }
 
-    func beginPartials(channel: AdaptationState?) throws {
-        try send(.request, JSONEncoder().encode(request(partials: true, 0, channel)))
+    func beginPartials(adaptation: AdaptationState?) throws {
+        try send(.request, JSONEncoder().encode(request(partials: true, 0, adaptation)))
     }
 
     /// Sends more of the utterance and returns what it reads as now.
@@ -174,9 +174,9 @@ final class WorkerProcess {
     }
 
     private func request(
-        partials: Bool, _ alternatives: Int, _ channel: AdaptationState?
+        partials: Bool, _ alternatives: Int, _ adaptation: AdaptationState?
     ) -> WorkerProtocol.Request {
-        WorkerProtocol.Request(partials: partials, alternatives: alternatives, channel: channel)
+        WorkerProtocol.Request(partials: partials, alternatives: alternatives, adaptation: adaptation)
     }
 
     private func send(_ samples: [Int16]) throws {

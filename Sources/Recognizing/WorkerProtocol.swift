@@ -27,11 +27,17 @@ package enum WorkerProtocol {
         /// How many other readings are wanted.
         package var alternatives = 0
         /// What the engine has learnt before.
-        package var channel: AdaptationState?
-        /// Whether only `channel` with what this utterance teaches is wanted, and a result without words.
+        package var adaptation: AdaptationState?
+        /// Whether only `adaptation` with what this utterance teaches is wanted, and a result without words.
         package var survey: Bool?
         /// Where speech is, in samples from the first, where several utterances are to be read as one; else left out.
         package var parts: [SampleRange]?
+
+        private enum CodingKeys: String, CodingKey {
+            case partials, alternatives, survey, parts
+            // As engines have been told it ever since.
+            case adaptation = "channel"
+        }
     }
 
     /// A line from the worker: exactly one of the fields is set, but for `copies` and `candidates`.
@@ -41,11 +47,11 @@ package enum WorkerProtocol {
         /// Beside `ready`: the processes of the copies that the worker was asked for, which serve as it does.
         package var copies: [Int32]?
         /// What the engine has learnt up to the end of this utterance; comes before the search.
-        package var channel: AdaptationState?
-        /// The utterance has come whole and is being read; comes in the place of `channel` from an engine that learns nothing, and
+        package var adaptation: AdaptationState?
+        /// The utterance has come whole and is being read; comes in the place of `adaptation` from an engine that learns nothing, and
         /// may be left out.
         package var heard: Bool?
-        /// Beside `channel` in the answer to a survey: `Adaptation.candidates`.
+        /// Beside `adaptation` in the answer to a survey: `Adaptation.candidates`.
         package var candidates: [[AdaptationState]]?
         /// The reading that `end` was answered with.
         package var result: Result?
@@ -55,6 +61,12 @@ package enum WorkerProtocol {
         package var done: Bool?
         /// Why the model was not loaded or the utterance not read.
         package var error: Failure?
+
+        private enum CodingKeys: String, CodingKey {
+            case ready, copies, heard, candidates, result, partial, done, error
+            // As engines have told it ever since.
+            case adaptation = "channel"
+        }
     }
 
     /// What was read of one utterance.
