@@ -12,8 +12,8 @@ package struct Doubt: Hashable, Sendable {
 
     private static let around = 4
 
-    /// The words least sure, worst first and at most so many; of those equally sure, the earlier first. Marks that stand alone
-    /// are no words.
+    /// The words least sure, worst first and at most so many; of those equally sure, the earlier first. Punctuation that stands alone
+    /// is no word.
     package static func worst(_ most: Int, of segments: [Segment], below limit: Double = 1) -> [Doubt] {
         let places = segments.flatMap { segment in segment.words.indices.map { (segment, $0) } }
         let doubtful = places.filter {

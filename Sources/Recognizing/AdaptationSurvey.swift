@@ -1,7 +1,7 @@
 import Core
 import Segmenting
 
-/// What a whole recording teaches an engine about its adaptation state and its speaker, before it is read.
+/// What a whole recording teaches an engine about microphone, room and speaker, before it is read.
 ///
 /// To hear all speech once costs next to nothing. Whether another state suits the speaker better is told by how well some of
 /// the utterances fit when they are read from each that the engine names; from little speech it cannot be told, and none is

@@ -3,7 +3,7 @@ import Segmenting
 
 /// Reads a whole recording once more, from the disk, slower and better than while it was recorded.
 ///
-/// First the adaptation state and the speaker are surveyed over the recording's speech; then every utterance is read starting
+/// First microphone, room and speaker are surveyed over the recording's speech; then every utterance is read starting
 /// from that. The same audio gives the same text, with one worker or many, and when it was broken off in between: the
 /// survey is kept or made anew, and the reading goes on behind the last segment that was committed.
 package struct SecondPass: Sendable {

@@ -49,14 +49,14 @@ find_swift() {
         if apt-cache show swiftlang >/dev/null 2>&1; then install_packages swiftlang; fi
     fi
     command -v swift >/dev/null || {
-        echo "$0: there is no swift on the PATH; Debian 13 has the package swiftlang, for Debian 12 unpack a toolchain of Swift 6 from swift.org and put its usr/bin on the PATH" >&2
+        echo "$0: swift is not on the PATH; Debian 13 has the package swiftlang, for Debian 12 unpack a toolchain of Swift 6 from swift.org and put its usr/bin on the PATH" >&2
         exit 3
     }
     # A toolchain that was unpacked by hand brings no packages: these are what it links on Debian 12.
     swift --version >/dev/null 2>&1 || install_packages libcurl4 libncurses6 libsqlite3-0 libuuid1 libxml2 tzdata zlib1g
     swift --version >/dev/null 2>&1 || {
         swift --version >&2 || true
-        echo "$0: $(command -v swift) does not start; install the library that it names, or a toolchain for this Debian" >&2
+        echo "$0: $(command -v swift) does not start; install the library that it names, or a toolchain made for this Debian" >&2
         exit 3
     }
 }
