@@ -43,7 +43,9 @@ package final class House: Sendable {
         supervisor = Supervisor(
             [
                 PanelService(settings: configuration.panel, controller: recorder.panel) { failed("panel", $0) },
-                ControlSocket(configuration.control, handler: RecorderHandler(recorder: recorder)) { failed("control", $0) },
+                ControlSocket(configuration.control, handler: RecorderHandler(recorder: recorder)) {
+                    failed("control", $0)
+                },
                 recorder, ListeningService(recorder: recorder), ClockService(recorder: recorder),
                 WatchdogService(recorder: recorder, systemd: systemd),
                 LogService(recorder: recorder, systemd: systemd),

@@ -23,7 +23,8 @@ package final class ControlSocket: Sendable {
     ///   - handler: answers what clients ask.
     ///   - failed: hears why clients cannot be had, once until they can again.
     package init(
-        _ settings: Configuration.Control, handler: any ControlHandler, failed: @escaping @Sendable (DeviceError) -> Void
+        _ settings: Configuration.Control, handler: any ControlHandler,
+        failed: @escaping @Sendable (DeviceError) -> Void
     ) {
         path = settings.socket
         group = settings.group

@@ -63,7 +63,9 @@ struct Placing {
     }
 
     private func renewed(_ name: CopyName, _ manifest: Manifest) throws(DeviceError) -> RecordingCopy.Proof? {
-        do throws(DeviceError) { return try copy.renewTexts(in: try exportFolder.folder.folder(name.text), manifest) } catch {
+        do throws(DeviceError) {
+            return try copy.renewTexts(in: try exportFolder.folder.folder(name.text), manifest)
+        } catch {
             if Self.isForeign(error) { return nil }
             throw error
         }

@@ -123,7 +123,9 @@ package struct Transcriber: Sendable {
                     if hearsEarly, let step = headStart.next(of: work) {
                         group.addTask { .heard(await step.run()) }
                     }
-                    if let reading = partials.next(of: work.cutter, adaptation: work.adaptation, wanted: sink.wantsPartials) {
+                    if let reading = partials.next(
+                        of: work.cutter, adaptation: work.adaptation, wanted: sink.wantsPartials)
+                    {
                         group.addTask { .partial(await reading.run()) }
                     }
                 }

@@ -128,7 +128,8 @@ package actor WorkerPool {
     ///
     /// - Throws: `DeviceError`, after every attempt has failed.
     package func finish(
-        _ session: Session, _ samples: [Int16], adaptation: AdaptationState?, alternatives: Int, parts: [SampleRange] = []
+        _ session: Session, _ samples: [Int16], adaptation: AdaptationState?, alternatives: Int,
+        parts: [SampleRange] = []
     ) async throws -> Decoded {
         var session = session
         var attempts = session.attempts

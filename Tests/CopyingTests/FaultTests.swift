@@ -71,12 +71,16 @@ import Testing
             #expect(whole(exportFolder), "call \(call)")
             // What is called done is there.
             for copy in report?.copied ?? [] { #expect(names(exportFolder).contains(String(copy.folder.dropFirst(9)))) }
-            for entry in await ledger.entries { #expect(names(exportFolder).contains(String(entry.folder.dropFirst(9)))) }
+            for entry in await ledger.entries {
+                #expect(names(exportFolder).contains(String(entry.folder.dropFirst(9))))
+            }
 
             export.gate = { _, _ in }
             let second = try await export.copy(to: stick)
             #expect(second.error == nil && second.copied.count + second.kept.count == count, "call \(call)")
-            #expect(whole(exportFolder) && names(exportFolder) == (1...count).map(Desk.name), "call \(call): \(names(exportFolder))")
+            #expect(
+                whole(exportFolder) && names(exportFolder) == (1...count).map(Desk.name),
+                "call \(call): \(names(exportFolder))")
             #expect(names("\(stick)/Fieldscribe").count == 3)
             #expect(await ledger.entries.count == count)
         }

@@ -16,7 +16,9 @@ import Testing
     @Test("the executable tells its version and its commit, or that it was not told of one")
     func executable() throws {
         let output = try Tool(Repository.executable(), "--version").output
-        #expect(try output.wholeMatch(of: Regex(#"fieldscribe \d+\.\d+\.\d+ \(commit (unknown|[0-9a-f]{7,40}(-dirty)?)\)\n"#)) != nil)
+        #expect(
+            try output.wholeMatch(
+                of: Regex(#"fieldscribe \d+\.\d+\.\d+ \(commit (unknown|[0-9a-f]{7,40}(-dirty)?)\)\n"#)) != nil)
     }
 
     @Test("a build is told the commit of its own repository, and whether files differ from it")
