@@ -18,7 +18,7 @@ enum RecoverCommand: Command {
         archive.sqlite.damaged-N, and rebuilt from the journals beside the audio. Nothing is deleted, and the command
         may be interrupted and run again at any time.
 
-          --again            then read again, slower and better, what another engine or a faster profile has read,
+          --again            then transcribe again, slower and better, what another engine or a faster profile did,
                              such as everything from before the better engine was installed; the old text stays
                              as a pass of its own, and show gives the new text
           --no-transcribe    repair only; the appliance, or the next recover, transcribes the rest

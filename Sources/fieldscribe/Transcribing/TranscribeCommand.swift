@@ -13,13 +13,13 @@ enum TranscribeCommand: Command {
     static let usage =
         "FILE... [--format F] [--output DIR] [--force] [--jobs N] [--pass live|final|fast] [--alternatives N] [--engine E] [--model NAME|DIR] [--vocabulary FILE] [--hint H] [--punctuation P]"
     static let details = """
-          FILE               audio of any format that libsndfile reads, any rate, any channels; M4A, MP4, MOV and WebM where
+          FILE               audio in any format that libsndfile reads, at any rate, mono or not; M4A, MP4, MOV and WebM if
                              ffmpeg is installed; - is standard input
           --format F         \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); default text
           --output DIR       write DIR/talk.txt for talk.wav, and so on, instead of standard output
           --force            also overwrite texts that somebody has changed since they were written
           --jobs N           decode workers; default one per core, as far as memory allows
-          --pass P           live; final, which pocketsphinx reads with twice as carefully, for four to five times the
+          --pass P           live; final, with which pocketsphinx searches wider, for four to five times the
                              CPU; fast, for the smallest boards; default live
           --alternatives N   alternatives per segment; default 3
           --engine E         \(EngineRegistry.forms); default
