@@ -36,7 +36,7 @@ package final class ControlClient {
     package func ask(_ request: ControlRequest) throws -> ControlResponse {
         try send(request)
         guard let line = try nextLine() else {
-            throw DeviceError(.disconnected, "recv", "the appliance closed the connection; see its journal")
+            throw DeviceError(.disconnected, "recv", "the appliance closed the connection; see its log")
         }
         let response = try ControlLine.decode(ControlResponse.self, from: line)
         if let error = response.error {

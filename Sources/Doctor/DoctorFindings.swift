@@ -168,7 +168,7 @@ extension DoctorFinding {
         self.init(
             check, error.code == .missing ? .missing : .failed,
             parts.count > 1 ? parts.dropLast().joined(separator: "; ") : error.message,
-            remedy: parts.count > 1 ? parts.last : "see the journal: journalctl -u fieldscribe")
+            remedy: parts.count > 1 ? parts.last : "see the log: journalctl -u fieldscribe")
     }
 }
 
