@@ -44,7 +44,7 @@ struct RecorderHandler: ControlHandler {
         if let directory = request.directory, directory != own {
             throw DeviceError(
                 .missing, "archive",
-                "\(directory): the appliance records to \(own); name that folder instead; name that folder instead; name that folder instead; name that folder instead; name that folder instead"
+                "\(directory): the appliance records to \(own); name that folder instead"
             )
         }
         var response = ControlResponse()

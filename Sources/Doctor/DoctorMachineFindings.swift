@@ -32,7 +32,7 @@ extension DoctorFacts {
             ? .init(.disk, .ok, told)
             : .init(
                 .disk, .notice, told,
-                remedy: "export recordings and delete them before a long day of recording of recording of recording of recording of recording")
+                remedy: "export recordings and delete them before a long day of recording")
     }
 
     private func latency(of disk: Disk) -> DoctorFinding {
