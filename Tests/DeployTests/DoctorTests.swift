@@ -78,7 +78,7 @@ import Testing
             $0.configurationError = missing
         },
         Case("an appliance that stands still", .notice, .appliance, "not running") { $0.appliance = .stopped },
-        Case("an appliance of others", .notice, .appliance, "may not ask") { $0.appliance = .denied },
+        Case("an appliance of others", .notice, .appliance, "may not query") { $0.appliance = .denied },
         Case("a microphone that the appliance holds", .ok, .microphone, "in use by the appliance") {
             $0.sound = .failure(busy)
             $0.microphoneIsOurs = true
@@ -99,7 +99,7 @@ import Testing
         },
         Case("lost samples", .notice, .microphone, "480 samples were lost") { $0.sound = hears { $0.lost = 480 } },
         Case("clipping", .notice, .microphone, "clips") { $0.sound = hears { $0.clipped = 0.01 } },
-        Case("a deaf microphone", .notice, .microphone, "next to nothing") { $0.sound = hears { $0.peak = -75 } },
+        Case("a deaf microphone", .notice, .microphone, "almost nothing") { $0.sound = hears { $0.peak = -75 } },
         Case("a line that the appliance holds", .ok, .button, "in use by the appliance") {
             $0.button.error = busy
             $0.button.isOurs = true

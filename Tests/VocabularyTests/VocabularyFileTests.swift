@@ -32,7 +32,7 @@ import Vocabulary
             ("shea * 2 butter", "how often"), ("shea butter = SH IY", "one word"), ("shea =", "no sounds"),
             ("shea(2)", "cannot be part of a word"), ("a/b", "cannot be part of a word"),
             ("-", "does not begin like a word"),
-            ("ask <nobody>", "is not told"), ("<x> = a | <y>", "a class within a class"), ("<x> = a |", "no word"),
+            ("ask <nobody>", "is not defined"), ("<x> = a | <y>", "a class within a class"), ("<x> = a |", "no word"),
             ("= SH IY", "there is no word"), (String(repeating: "a ", count: 21), "more than 20 words"),
             (String(repeating: "a", count: 65), "longer than 64 bytes"),
         ])
