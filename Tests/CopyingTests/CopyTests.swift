@@ -81,7 +81,7 @@ import Testing
         #expect(try text("\(desk.stick)/Fieldscribe/index.html").contains(Desk.name(1)))
         let result = try text("\(desk.stick)/Fieldscribe/RESULT.txt")
         #expect(
-            result.contains("1 recording was copied") && result.contains("2 recordings were here before"), "\(result)")
+            result.contains("1 recording was copied") && result.contains("2 recordings were already here"), "\(result)")
     }
 
     @Test("with nothing new each recording's text is asked for once, however many there are")
