@@ -8,7 +8,7 @@ struct LogService: Service {
 
     func run() async {
         for await line in recorder.log {
-            Log.tell(line.priority, line.event, pairs: line.pairs.map { ($0.key, $0.value) })
+            Log.tell(line)
             if let state = line.state { systemd.status(state.rawValue) }
         }
     }

@@ -97,6 +97,28 @@ package struct ApplianceStatus: Hashable, Sendable, Codable {
         }
     }
 
+    /// A recording that is being read again.
+    package struct SecondPass: Hashable, Sendable, Codable {
+        /// The number of the recording that was started, stopped or marked.
+        package var recording: Int
+
+        /// Seconds from its beginning that are read.
+        package var readUpTo: Double
+
+        /// Its length in seconds.
+        package var length: Double
+
+        /// How many more wait for their turn.
+        package var waiting: Int
+
+        package init(recording: Int, readUpTo: Double, length: Double, waiting: Int) {
+            self.recording = recording
+            self.readUpTo = readUpTo
+            self.length = length
+            self.waiting = waiting
+        }
+    }
+
     /// `Event.State`: `idle`, `recording`, `stopping` or `faulted`.
     package var state: String
     /// The number of the current recording; nil while there is none.
@@ -116,10 +138,14 @@ package struct ApplianceStatus: Hashable, Sendable, Codable {
     /// The storage directory.
     package var directory: String
 
+    /// What is being read again, slower and better; nil where nothing is.
+    package var secondPass: SecondPass?
+
     package init(
         state: String, recording: Int?, recordedSeconds: Double, transcribedUpTo: Double, backlogSeconds: Double,
-        runwayHours: Double, microphone: Microphone, lastFault: Fault?, directory: String
+        runwayHours: Double, microphone: Microphone, lastFault: Fault?, directory: String, secondPass: SecondPass? = nil
     ) {
+        self.secondPass = secondPass
         self.state = state
         self.recording = recording
         self.recordedSeconds = recordedSeconds

@@ -6,7 +6,7 @@ import Synchronization
 
 /// Serves the control socket: one thread moves bytes and never waits for anybody, tasks answer.
 package final class ControlSocket: Sendable {
-    /// More clients are refused, in words.
+    /// Where more come, those that ask nothing give up their places; else the new one is refused, in words.
     private static let mostClients = 16
 
     /// A client that cannot be had, for want of a descriptor, is tried again after so long.
@@ -93,6 +93,18 @@ package final class ControlSocket: Sendable {
                 clients[id] = client
             }
         }
+        /// Lets the client go that has had nothing to ask for longest; false where there is none.
+        func makesRoom() -> Bool {
+            let idle = clients.filter { $0.value.isAtRest }
+            guard let oldest = idle.min(by: { ($0.value.deadline ?? .zero) < ($1.value.deadline ?? .zero) })?.key
+            else { return false }
+            if var client = clients[oldest] {
+                client.refuse(refusal("another client needs this place; connect again"), at: now)
+                _ = client.write(at: now)
+            }
+            drop(oldest)
+            return true
+        }
         while !exchange.isStopping {
             exchange.wakeup.clear()
             for delivery in exchange.deliveries() {
@@ -139,7 +151,7 @@ package final class ControlSocket: Sendable {
                 var client = ControlConnection(number, at: now)
                 if !isAllowed {
                     client.refuse(refusal("you may not control this appliance; join its group"), at: now)
-                } else if clients.count >= mostClients {
+                } else if clients.count >= mostClients, !makesRoom() {
                     client.refuse(refusal("\(mostClients) clients are connected already; try again later"), at: now)
                 }
                 // One that is refused is told at once, and keeps no place.

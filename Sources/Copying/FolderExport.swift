@@ -9,9 +9,12 @@ import Recording
 package struct FolderExport: Sendable {
     let archive: any ArchiveReading
     let ledger: (any ExportLedger)?
-    /// What a copy is made of.
-    package let settings: CopySettings
+    /// What a copy is made of, and by which name of this recorder.
+    package private(set) var settings: CopySettings
     let audioPath: @Sendable (Int) -> String
+
+    /// What RESULT.txt is to say besides: lines about what the stick brought.
+    package var answer: [String] = []
 
     /// Called for every block that is read of a recording.
     package var progress: @Sendable (CopyProgress) -> Void = { _ in }
@@ -47,10 +50,20 @@ package struct FolderExport: Sendable {
         let chosen = try choose(recordings, of: all)
         let (settings, gate) = (settings, gate)
         let exportFolder = try await onThread(named: "copy") {
-            let exportFolder = try ExportFolder(in: Folder(opening: path, gate: gate), device: settings.device)
+            let exportFolder = try ExportFolder(
+                in: Folder(opening: path, gate: gate), device: settings.device, identity: settings.identity)
             try exportFolder.clearTemporaries()
             return exportFolder
         }
+        var own = self
+        own.settings.device = exportFolder.device
+        return try await own.copy(chosen, of: all, isAll: recordings == nil, to: exportFolder)
+    }
+
+    private func copy(
+        _ chosen: [RecordingSummary], of all: [RecordingSummary], isAll: Bool, to exportFolder: ExportFolder
+    ) async throws -> CopyReport {
+        let renamed = try await onThread(named: "copy") { try exportFolder.renamed() }
         var known = KnownCopies(try await ledger?.exports(to: settings.volume) ?? [], device: settings.device)
         var texts = IndexTexts()
         var report = CopyReport()
@@ -68,11 +81,11 @@ package struct FolderExport: Sendable {
                 texts.add(job.summary, job.timeline)
                 let copies = known
                 let outcome = try await onThread(named: "copy", niceness: 5) {
-                    try Placing(exportFolder: exportFolder, copy: job, known: copies).run()
+                    try Placing(exportFolder: exportFolder, copy: job, known: copies, otherNames: renamed).run()
                 }
                 report.readPastCache = report.readPastCache && outcome.isDirect
                 let copy = CopyReport.Copy(
-                    recording: summary.id, folder: "\(settings.device.text)/\(outcome.name.text)",
+                    recording: summary.id, folder: "\(settings.device.text)/\(outcome.place)",
                     bytes: outcome.bytes, written: settings.formats.isEmpty ? nil : unwrittenText(job.timeline))
                 if outcome.isNew { report.copied.append(copy) } else { report.kept.append(copy) }
                 guard let manifest = outcome.manifest else { continue }
@@ -90,7 +103,7 @@ package struct FolderExport: Sendable {
             }
         }
         // What was not asked for now is on the target, too.
-        if recordings != nil { texts = try await self.texts(of: all, known) }
+        if !isAll { texts = try await self.texts(of: all, known) }
         let index = CopyIndex(exportFolder: exportFolder, device: settings.device, known: known, texts: texts)
         return try await addLists(to: report, on: exportFolder, index, all: all)
     }
@@ -139,7 +152,7 @@ package struct FolderExport: Sendable {
     ) async throws -> CopyReport {
         var report = report
         do {
-            let result = resultText(report, settings: settings, all: all)
+            let result = resultText(report, settings: settings, all: all, answer: answer)
             try await onThread(named: "copy") {
                 try exportFolder.replaceList("index.html", with: try indexPage(index.entries()))
                 try exportFolder.replaceList("RESULT.txt", with: result)

@@ -28,11 +28,14 @@ package struct RecordingSummary: Hashable, Sendable, Codable {
     /// Whether its audio was looked for and is gone.
     package var isMissing: Bool
 
+    /// Where in a running of the machine it was begun; nil where its time can be believed, or nothing is known of that.
+    package var powerOn: PowerOn?
+
     /// - Parameter startedAt: in seconds since 1970-01-01T00:00:00Z; moved into the limits of `Double.asWallTime`.
     package init(
         id: Int, startedAt: Double, clock: Clock, microphone: String, length: SamplePosition = .zero,
         transcribedUpTo: SamplePosition = .zero, stopReason: StopReason = .cutShort,
-        isMissing: Bool = false
+        isMissing: Bool = false, powerOn: PowerOn? = nil
     ) {
         self.id = id
         self.startedAt = startedAt.asWallTime
@@ -42,5 +45,6 @@ package struct RecordingSummary: Hashable, Sendable, Codable {
         self.transcribedUpTo = transcribedUpTo
         self.stopReason = stopReason
         self.isMissing = isMissing
+        self.powerOn = powerOn
     }
 }

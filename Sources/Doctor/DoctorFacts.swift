@@ -156,6 +156,8 @@ package struct DoctorFacts: Sendable {
 
     /// Nil where there is no model to measure with.
     package var decoder: Result<Decoder, DeviceError>?
+    /// Programs and folders of programs that the service's sandbox lets run; nil where there is no such service.
+    package var runnable: [String]?
     /// What was measured of the disk, or why it could not be.
     package var disk: Result<Disk, DeviceError>
     /// What the recording user is allowed to do.

@@ -21,6 +21,7 @@ import Platform
         // A reader that went away, or a file-size limit, is an error to handle and not a reason to die.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
+        ChildProcess.prepare()
         let words = Array(CommandLine.arguments.dropFirst())
         // Once, and not by each worker.
         if let problem = Log.filter.problem, words.first != DecodeWorkerCommand.name {

@@ -44,3 +44,10 @@ package struct LogLine: Hashable, Sendable {
             ])
     }
 }
+
+extension Log {
+    /// Logs a line, where that is asked for.
+    package static func tell(_ line: LogLine) {
+        tell(line.priority, line.event, pairs: line.pairs.map { ($0.key, $0.value) })
+    }
+}
