@@ -19,6 +19,12 @@ func tests(_ name: String, of rooms: [String]) -> Target {
     .testTarget(name: name, dependencies: rooms.map { .byName(name: $0) }, path: "Tests/\(name)")
 }
 
+/// What the build is told of its sources; letters, digits and - alone, since it becomes a word of C. Empty: nothing.
+let commit = String(
+    (Context.environment["FIELDSCRIBE_COMMIT"] ?? "").filter {
+        $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-")
+    })
+
 let package = Package(
     name: "fieldscribe",
     products: [
@@ -28,6 +34,9 @@ let package = Package(
     ],
     targets: [
         // Doors to C.
+        // The commit for --version, which the scripts under deploy tell by the environment.
+        .target(
+            name: "CBuild", path: "Sources/CLibraries/CBuild", cSettings: [.define("FIELDSCRIBE_COMMIT", to: commit)]),
         door("CAlsa", pkgConfig: "alsa", debian: "libasound2-dev"),
         door("CGpiod", pkgConfig: "libgpiod", debian: "libgpiod-dev"),
         door("CInih", pkgConfig: "inih", debian: "libinih-dev"),
@@ -108,7 +117,7 @@ let package = Package(
             dependencies: [
                 "Core", "Platform", "Panel", "Recording", "Recognizing", "Exporting", "AudioEncoder", "Copying",
                 "Digests", "FileMicrophone", "PocketSphinxRecognizer", "SQLiteArchive", "Vocabulary", "Configuration",
-                "Equipment", "Control", "Doctor", "Upkeep", "Appliance",
+                "Equipment", "Control", "Doctor", "Upkeep", "Appliance", "CBuild",
             ],
             path: "Sources/fieldscribe"),
 

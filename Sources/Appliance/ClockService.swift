@@ -26,7 +26,7 @@ struct ClockService: Service {
             if witness.isNeeded, (try? await witness.saysSet()) == true { MonotonicClock.believeWall() }
         }
         for id in try await ClockCorrection.apply(to: recorder.archive) {
-            Journal.tell(.notice, "dated", ["recording": "\(id)"])
+            Log.tell(.notice, "dated", ["recording": "\(id)"])
         }
         await untilCancelled()
     }

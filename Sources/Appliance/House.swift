@@ -34,7 +34,7 @@ package final class House: Sendable {
         systemd = SystemdNotify(environment: environment)
         complaint = loaded.complaint
         let opened = try await systemd.extendingTimeout { try await Self.openArchive(configuration) }
-        for finding in opened.findings { Journal.tell(finding) }
+        for finding in opened.findings { Log.tell(finding) }
         loaded.keepGoodCopy()
         // The first press shall not pay for it; without room for it there is no recording either, which says so.
         try? configuration.reserve.keepBallast()
@@ -62,15 +62,15 @@ package final class House: Sendable {
             ]
         supervisor = Supervisor(
             [
-                PanelService(settings: configuration.panel, desk: recorder.panel) { failed("panel", $0) },
+                PanelService(settings: configuration.panel, controller: recorder.panel) { failed("panel", $0) },
                 ControlSocket(
                     configuration.control,
-                    desk: RecorderDesk(recorder: recorder, settingsChanged: { change.yield() })
+                    handler: RecorderHandler(recorder: recorder, settingsChanged: { change.yield() })
                 ) { failed("control", $0) },
                 SettingsService(recorder: recorder, changes: changes) { renewal.ask() },
                 recorder, ListeningService(recorder: recorder), ClockService(recorder: recorder),
                 WatchdogService(recorder: recorder, systemd: systemd),
-                JournalService(recorder: recorder, systemd: systemd),
+                LogService(recorder: recorder, systemd: systemd),
             ] + check
         ) { service, error in failed(service.name, error) }
     }
@@ -83,7 +83,7 @@ package final class House: Sendable {
         async let checked: Void = check()
         await supervisor.run(until: stopRequests)
         await checked
-        Journal.tell(.notice, "stopped")
+        Log.tell(.notice, "stopped")
     }
 
     /// Whether it has ended in order to be put together anew, with other settings.
@@ -100,11 +100,11 @@ package final class House: Sendable {
     ///
     /// - Returns: what was lost, where the disk took nothing any more: it was told, and entered where that could be.
     package func awaitClosing() -> DeviceError? {
-        var farewell = Farewell(at: PanelDesk.now)
+        var farewell = Farewell(at: PanelController.now)
         while true {
             let snapshot = recorder.snapshot
             switch farewell.look(
-                at: PanelDesk.now, isOpen: snapshot.isOpen, progress: snapshot.live?.progress ?? 0)
+                at: PanelController.now, isOpen: snapshot.isOpen, progress: snapshot.live?.progress ?? 0)
             {
             case .wait: break
             case .ask(let patience): systemd.extend(by: patience)
@@ -127,7 +127,7 @@ package final class House: Sendable {
             }
         } catch { recorder.hub.publish(fault: DeviceError(wrapping: error)) }
         systemd.ready(status: recorder.snapshot.state.rawValue)
-        Journal.tell(
+        Log.tell(
             .notice, "ready",
             [
                 "microphone": recorder.configuration.capture.device, "button": "\(recorder.configuration.panel.button)",
@@ -145,7 +145,7 @@ package final class House: Sendable {
         if let other = try? ControlClient(configuration), (try? other.ask(ControlRequest(.status))) != nil {
             throw DeviceError(
                 .busy, "run",
-                "\(configuration.control.socket): another fieldscribe run is at work there; stop it, or name another "
+                "\(configuration.control.socket): another fieldscribe run is active there; stop it, or name another "
                     + "control.socket and storage.directory")
         }
         for pause in [100, 400, 1_500] {

@@ -8,28 +8,28 @@ extension LiveRecording {
     private static let enteringLimit: Int64 = 1_000_000_000
 
     /// Whether its file is closed: all that was heard is then in it, and safe.
-    package var isClosed: Bool { desk.isClosed }
+    package var isClosed: Bool { observer.isClosed }
 
     /// Grows with what the disk takes of it.
-    package var progress: Int64 { desk.growth }
+    package var progress: Int64 { observer.growth }
 
     /// Says that what is still in memory is lost, since the disk takes nothing any more, and enters that as a gap where the
     /// archive takes it; the file goes on telling that it was cut short. Blocks for a moment.
     ///
     /// - Returns: what was lost, or is not safe.
     package func giveUp() -> DeviceError {
-        let gap = Gap(SampleRange(desk.writtenUpTo, position), cause: .disk)
+        let gap = Gap(SampleRange(observer.writtenUpTo, position), cause: .disk)
         let what =
             gap.range.isEmpty
             ? "the end of recording \(id) is not safe if the power goes now"
             : "the last \(gap.range.seconds) s of recording \(id) are lost, or more if the power goes now"
         let error = DeviceError(
             .failed, "fdatasync",
-            "\(folder.audio): the disk took nothing for \(Farewell.stall.milliseconds / 1_000) s while the appliance was "
+            "\(folder.audio): the disk accepted nothing for \(Farewell.stall.milliseconds / 1_000) s while the appliance was "
                 + "ending, so \(what); check the card, and replace it")
-        Journal.tell(.error, "fault", ["code": error.code.rawValue, "message": error.message])
+        Log.tell(.error, "fault", ["code": error.code.rawValue, "message": error.message])
         if gap.range.isEmpty { return error }
-        Journal.tell(JournalLine(recording: id, gap))
+        Log.tell(LogLine(recording: id, gap))
         let entered = Wakeup()
         Task.detached { [archive, id] in
             try? await archive.add(gap, recording: id)

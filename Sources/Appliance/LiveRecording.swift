@@ -14,7 +14,9 @@ package final class LiveRecording: Sendable {
     /// How it went.
     package struct Outcome: Sendable {
         package var id: Int
+        /// Where it lies.
         package var folder: RecordingFolder
+        /// How the recording itself ended.
         package var recording: RecordingResult
 
         /// What the transcription cost, or why it did not come to its end.
@@ -25,7 +27,7 @@ package final class LiveRecording: Sendable {
     let archive: any Archive
     private let hub: EventHub
     private let session: RecordingSession
-    let desk: LiveDesk
+    let observer: LiveObserver
 
     /// From one attempt to tell a full disk's archive how the recording ended to the next.
     private static let patience = Duration.seconds(2)
@@ -60,8 +62,8 @@ package final class LiveRecording: Sendable {
             microphone: capture.microphone.name)
         folder = RecordingFolder(storage: configuration.storage.directory, recording: id)
         try makeFolder(folder.path)
-        desk = LiveDesk(recording: id, path: folder.audio, hub: hub)
-        session = RecordingSession(capture, path: folder.audio, sink: desk)
+        observer = LiveObserver(recording: id, path: folder.audio, hub: hub)
+        session = RecordingSession(capture, path: folder.audio, sink: observer)
         isWhole = true
     }
 
@@ -69,26 +71,26 @@ package final class LiveRecording: Sendable {
     package var position: SamplePosition { session.position }
 
     /// Monotonic time at which bytes of it last reached the disk; nil before the first.
-    package var diskProgress: Duration? { desk.diskProgress }
+    package var diskProgress: Duration? { observer.diskProgress }
 
     /// Whether the microphone is there; while it is not, what is lost becomes a gap.
-    package var microphoneIsAlive: Bool { desk.faults[DeviceError.Code.disconnected.rawValue] == nil }
+    package var microphoneIsAlive: Bool { observer.faults[DeviceError.Code.disconnected.rawValue] == nil }
 
     /// What is wrong with it now, the message by the code of its `Event.fault`; what is over is gone.
-    package var faults: [String: String] { desk.faults }
+    package var faults: [String: String] { observer.faults }
 
     /// Keeps a mark at the place that was recorded so long ago.
     @discardableResult
-    package func mark(_ text: String = "", ago: Duration = .zero) async throws -> Mark {
+    package func mark(_ text: String = "", ago: Duration = .zero) async throws -> Bookmark {
         let back = Int64(SamplePosition.rate) * ago.milliseconds / 1_000
-        let mark = Mark(max(.zero, position - back), text: text)
+        let mark = Bookmark(max(.zero, position - back), text: text)
         try await archive.add(mark, recording: id)
         hub.publish(.mark(recording: id, mark: mark))
         return mark
     }
 
     /// Waits until so much is recorded; false where the recording ends before.
-    package func reaches(_ position: SamplePosition) async -> Bool { await desk.reaches(position) }
+    package func reaches(_ position: SamplePosition) async -> Bool { await observer.reaches(position) }
 
     /// Ends the recording, from any thread; `run` returns once its transcription has caught up.
     package func stop(reason: StopReason) {
@@ -117,11 +119,11 @@ package final class LiveRecording: Sendable {
     private func record(waitsForRoom: Bool) async throws -> RecordingResult {
         let result: RecordingResult
         do { result = try await session.run() } catch {
-            desk.end(at: .zero)
+            observer.end(at: .zero)
             try await archive.discard(recording: id)
             throw error
         }
-        desk.end(at: result.length)
+        observer.end(at: result.length)
         if let error = result.error { hub.publish(fault: error) }
         do { try await enterEnd(of: result, waitsForRoom: waitsForRoom) } catch { throw await unlessErased(error) }
         return result
@@ -142,7 +144,7 @@ package final class LiveRecording: Sendable {
     }
 
     private func archiveGaps() async throws {
-        for await gap in desk.gaps {
+        for await gap in observer.gaps {
             do { try await archive.add(gap, recording: id) } catch { throw await unlessErased(error) }
         }
     }
@@ -158,7 +160,7 @@ package final class LiveRecording: Sendable {
         guard let pool else { return nil }
         do {
             // Workers take seconds to load: one that cannot record at all is told of before.
-            guard await desk.reaches(SamplePosition(1)) else { return nil }
+            guard await observer.reaches(SamplePosition(1)) else { return nil }
             let engine = try await pool.prepare()
             let pass = try await archive.beginPass(recording: id, engine: engine, profile: await pool.profile)
             await hub.publish(complaintOf: pool)
@@ -166,10 +168,11 @@ package final class LiveRecording: Sendable {
             settings.alternatives = alternatives
             settings.hearsEarly = true
             let statistics = try await Transcriber(pool: pool, settings: settings).run(
-                desk.source,
-                into: ArchiveSink(archive: archive, recording: id, pass: pass, hub: hub) { [desk, session] position in
+                observer.source,
+                into: ArchiveSink(archive: archive, recording: id, pass: pass, hub: hub) {
+                    [observer, session] position in
                     session.sync(upTo: position)
-                    try await desk.isDurable(upTo: position)
+                    try await observer.isDurable(upTo: position)
                 })
             try await archive.endPass(pass, recording: id)
             BoardSpeed(configuration).keep(statistics, profile: await pool.profile)

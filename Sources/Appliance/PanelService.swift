@@ -8,7 +8,7 @@ import Platform
 struct PanelService: Service {
     let name = "panel"
     let settings: Configuration.Panel
-    let desk: PanelDesk
+    let controller: PanelController
 
     /// Hears why there is no button, once for each reason.
     let failed: @Sendable (DeviceError) -> Void
@@ -20,49 +20,49 @@ struct PanelService: Service {
         try await withTaskCancellationHandler {
             try await onThread(named: "panel") { try self.serve() }
         } onCancel: {
-            desk.stop()
+            controller.stop()
         }
     }
 
-    func stop() async { desk.stop() }
+    func stop() async { controller.stop() }
 
     private func serve() throws {
         let lamp = try openLamp()
         var reason: DeviceError?
         var button = openButton(&reason)
-        var triedAt = PanelDesk.now
+        var triedAt = PanelController.now
         var lit = false
-        defer { if lit { desk.shown(false, at: PanelDesk.now) } }
-        while !desk.isStopping {
+        defer { if lit { controller.shown(false, at: PanelController.now) } }
+        while !controller.isStopping {
             // Before the machines are asked: what is told after that ends the wait below.
-            desk.wakeup.clear()
-            let now = PanelDesk.now
+            controller.wakeup.clear()
+            let now = PanelController.now
             if reason != nil, now - triedAt >= Self.retry {
                 button = openButton(&reason)
                 triedAt = now
             }
-            let next = desk.next(at: now)
+            let next = controller.next(at: now)
             if next.lit != lit {
                 try lamp?.set(lit: next.lit)
                 lit = next.lit
-                desk.shown(lit, at: now)
+                controller.shown(lit, at: now)
             }
             let until = [next.until, reason.map { _ in triedAt + Self.retry }].compactMap { $0 }.min()
-            let timeout = until.map { max($0 - PanelDesk.now, .zero) }
+            let timeout = until.map { max($0 - PanelController.now, .zero) }
             guard let button else {
-                desk.wakeup.waitWithoutClearing(timeout: timeout)
+                controller.wakeup.waitWithoutClearing(timeout: timeout)
                 continue
             }
             if let edge = try button.nextEdge(timeout: timeout ?? .seconds(86_400)) {
-                desk.take(.edge(edge))
+                controller.take(.edge(edge))
                 continue
             }
             // The time is told only once no edge is waiting that came before it.
-            let late = PanelDesk.now
+            let late = PanelController.now
             if let edge = try button.nextEdge(timeout: .zero) {
-                desk.take(.edge(edge))
+                controller.take(.edge(edge))
             } else {
-                desk.take(.time(late))
+                controller.take(.time(late))
             }
         }
     }
@@ -82,16 +82,16 @@ struct PanelService: Service {
         do throws(DeviceError) {
             switch settings.button {
             case .none: break
-            case .sim: button = SimulatedButton(desk: desk)
+            case .sim: button = SimulatedButton(controller: controller)
             case .gpioName, .gpioOffset:
-                let line = try GpioButton(GpioLine(finding: settings.button), wakeup: desk.wakeup)
+                let line = try GpioButton(GpioLine(finding: settings.button), wakeup: controller.wakeup)
                 (button, pressed) = (line, line.pressedAtStart)
             }
         } catch {
             reason = error
             if before != error { failed(error) }
         }
-        desk.opened(
+        controller.opened(
             button.map { _ in PanelButton(settings.gesture, pressed: pressed) }, simulated: settings.button == .sim)
         return button
     }
@@ -99,14 +99,14 @@ struct PanelService: Service {
 
 /// The button of a panel that is `sim:`; the control socket presses it.
 private final class SimulatedButton: Button {
-    private let desk: PanelDesk
+    private let controller: PanelController
 
-    init(desk: PanelDesk) { self.desk = desk }
+    init(controller: PanelController) { self.controller = controller }
 
     func nextEdge(timeout: Duration) throws(DeviceError) -> ButtonEdge? {
-        if let edge = desk.nextSimulated() { return edge }
-        if timeout > .zero { desk.wakeup.waitWithoutClearing(timeout: timeout) }
-        return desk.nextSimulated()
+        if let edge = controller.nextSimulated() { return edge }
+        if timeout > .zero { controller.wakeup.waitWithoutClearing(timeout: timeout) }
+        return controller.nextSimulated()
     }
 }
 

@@ -18,7 +18,7 @@ enum PowerSwitch {
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
         guard status == 0 else {
             throw DeviceError(
-                .denied, "systemctl", "systemctl poweroff was refused; allow it by polkit, or set panel.shutdown = no")
+                .denied, "systemctl", "systemctl poweroff was refused; allow it in polkit, or set panel.shutdown = no")
         }
     }
 }

@@ -12,6 +12,7 @@ import Upkeep
 /// All that happens reaches one loop (`RecorderLoop`), which asks a pure machine (`RecorderState`) what comes of it. A
 /// recording that is being transcribed keeps no new one from starting.
 package final class Recorder: Service {
+    /// What a button, a socket or a signal may ask for.
     package enum Order: Hashable, Sendable {
         /// Does nothing where one goes on.
         case start
@@ -26,11 +27,12 @@ package final class Recorder: Service {
     package struct Answer: Hashable, Sendable {
         /// The recording that it started, stopped or marked, or that goes on; nil where there is none.
         package var recording: Int?
-        package var mark: Mark?
+        /// Of a `mark`: the bookmark as it was set.
+        package var mark: Bookmark?
     }
 
-    /// How many lines the journal may be behind; older ones are then left out, so that nobody waits for who reads it.
-    private static let longestJournal = 1_024
+    /// How many lines the log may be behind; older ones are then left out, so that nobody waits for who reads it.
+    private static let longestLog = 1_024
 
     let name = "recorder"
     let configuration: Configuration
@@ -39,16 +41,16 @@ package final class Recorder: Service {
     let repairs: Repairs?
     /// Whatever is told there reaches the recorder as well, whoever else may miss it.
     let hub: EventHub
-    let panel: PanelDesk
+    let panel: PanelController
     let workers: DecodeWorkers
     let secondPass = SecondPassProgress()
     /// Open while idle where there is a pre-roll; else it is opened for each recording. Why there is none, it says then.
     let microphone: Result<PrerollMicrophone, DeviceError>
     let inbox: RecorderInbox
 
-    /// What the journal is to say.
-    let journal: AsyncStream<JournalLine>
-    private let lines: AsyncStream<JournalLine>.Continuation
+    /// What the log is to say.
+    let log: AsyncStream<LogLine>
+    private let lines: AsyncStream<LogLine>.Continuation
     private let published = Mutex(RecorderSnapshot())
 
     /// - Parameters:
@@ -65,7 +67,7 @@ package final class Recorder: Service {
         self.archive = archive
         self.repairs = repairs
         workers = DecodeWorkers(configuration)
-        (journal, lines) = AsyncStream<JournalLine>.makeStream(bufferingPolicy: .bufferingNewest(Self.longestJournal))
+        (log, lines) = AsyncStream<LogLine>.makeStream(bufferingPolicy: .bufferingNewest(Self.longestLog))
         do throws(DeviceError) {
             let base = if let microphone { microphone } else { try configuration.microphone() }
             self.microphone = .success(PrerollMicrophone(base, seconds: configuration.capture.prerollSeconds))
@@ -76,7 +78,7 @@ package final class Recorder: Service {
             case .state, .gap, .mark, .fault, .export: inbox.tell(.event(event))
             }
         }
-        panel = try PanelDesk { effect in inbox.tell(.button(effect)) }
+        panel = try PanelController { effect in inbox.tell(.button(effect)) }
     }
 
     /// Carries out an order; returns when it is done: the first samples are written, the file is closed, the mark is kept.
@@ -132,5 +134,5 @@ package final class Recorder: Service {
 extension Recorder {
     func publish(_ snapshot: RecorderSnapshot) { published.withLock { $0 = snapshot } }
 
-    func write(_ line: JournalLine) { lines.yield(line) }
+    func write(_ line: LogLine) { lines.yield(line) }
 }

@@ -16,14 +16,14 @@ enum RecorderEffect: Hashable, Sendable {
     case answer(RecorderTicket, Result<Recorder.Answer, DeviceError>)
     /// Tells those who watch.
     case publish(Event)
-    case journal(JournalLine)
+    case log(LogLine)
     /// Sees to what earlier recordings lack: `upkeepWrites`, `upkeepEnded`.
     case upkeep
     case breakOffUpkeep
     /// `due`, so much later.
     case wake(RecorderInput.Timer, after: Duration)
     /// Ends the decode workers that nobody needs.
-    case restWorkers
+    case releaseWorkers
     /// Switches the machine off.
     case powerOff
 }

@@ -28,7 +28,7 @@ struct RecorderInput: Hashable, Sendable {
     /// What a wait was for.
     enum Timer: Hashable, Sendable {
         /// Nobody needed the decode workers, where this recording was the last.
-        case rest(after: Int)
+        case release(after: Int)
         /// An upkeep that failed may be tried again, where this run was the last.
         case upkeep(run: Int)
     }

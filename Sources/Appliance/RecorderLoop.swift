@@ -51,10 +51,10 @@ struct RecorderLoop {
             lives[recording.id] = Live(recording: recording, pool: pool)
             take(.opened(attempt: attempt, recording: recording.id), at: moment, in: &group)
         case .retire(let reply):
-            let isFree = state.isFree(at: PanelDesk.now)
+            let isFree = state.isFree(at: PanelController.now)
             if isFree { take(.shutDown(nil), at: .now, in: &group) }
             reply.resume(returning: isFree)
-        case .isAlive(let reply): reply.resume(returning: state.isAlive(at: PanelDesk.now))
+        case .isAlive(let reply): reply.resume(returning: state.isAlive(at: PanelController.now))
         }
     }
 
@@ -102,11 +102,11 @@ struct RecorderLoop {
             if let live = lives[id]?.recording { mark(live, text, at: time, ticket, in: &group) }
         case .answer(let ticket, let result): replies.removeValue(forKey: ticket)?.resume(returning: result)
         case .publish(let event): recorder.hub.pass(on: event)
-        case .journal(let line): recorder.write(line)
+        case .log(let line): recorder.write(line)
         case .upkeep: beginUpkeep(in: &group)
         case .breakOffUpkeep: upkeepEnd?.finish()
         case .wake(let timer, let pause): later(by: pause, in: &group) { .due(timer) }
-        case .restWorkers: group.addTask { [workers = recorder.workers] in await workers.rest() }
+        case .releaseWorkers: group.addTask { [workers = recorder.workers] in await workers.releaseIdle() }
         case .powerOff: powerOff(in: &group)
         }
     }
@@ -167,7 +167,7 @@ extension RecorderLoop {
     ) {
         group.addTask { [inbox] in
             do {
-                let mark = try await live.mark(text, ago: max(.zero, PanelDesk.now - time))
+                let mark = try await live.mark(text, ago: max(.zero, PanelController.now - time))
                 inbox.tell(.marked(.success(Recorder.Answer(recording: live.id, mark: mark)), ticket))
             } catch { inbox.tell(.marked(.failure(DeviceError(wrapping: error)), ticket)) }
         }

@@ -104,7 +104,7 @@ extension RecorderState {
         case .due, .working, .breakingOff: break
         }
         setback = nil
-        return effects + [.wake(.rest(after: latest), after: Self.rest)]
+        return effects + [.wake(.release(after: latest), after: Self.releaseDelay)]
     }
 
     mutating func marked(

@@ -85,8 +85,8 @@ extension RecorderState {
     }
 
     /// Answers those who have ordered something of an appliance that ends.
-    static let isEndingError = DeviceError(.failed, "recorder", "the appliance is ending")
+    static let isEndingError = DeviceError(.failed, "recorder", "the appliance is shutting down")
 
     private static let takenBackError = DeviceError(
-        .busy, "start", "it was stopped again before the recording before was closed; start again")
+        .busy, "start", "it was stopped again before the previous recording was closed; start again")
 }

@@ -14,7 +14,7 @@ extension RecorderState {
         }
         // A recording says by itself that it goes on, and that it stops.
         if shown != before, shown == .idle || shown == .faulted {
-            effects += [.publish(.state(shown)), .journal(JournalLine(shown, recording: recording))]
+            effects += [.publish(.state(shown)), .log(LogLine(shown, recording: recording))]
         }
         return effects
     }
@@ -44,7 +44,7 @@ extension RecorderState {
             if case .working = upkeep { upkeep = .working(writingSince: writes ? now : nil) }
             return []
         case .upkeepEnded(let end): return upkeepEnded(end, at: input.moment)
-        case .due(.rest(let id)): return id == latest && isAtRest ? [.restWorkers] : []
+        case .due(.release(let id)): return id == latest && isAtRest ? [.releaseWorkers] : []
         case .due(.upkeep(let run)):
             if upkeep == .waiting, run == upkeepRuns { upkeep = .due }
             return []
@@ -61,22 +61,22 @@ extension RecorderState {
         case .acknowledge(let time): return acknowledge(at: time)
         case .stuck:
             return raise(
-                "panel", "the button does not come up; check it for a short circuit. It is ignored until it is free",
+                "panel", "the button stays down; check it for a short circuit. It is ignored until it is released",
                 at: moment)
-        case .free: return [.journal(JournalLine(.information, "button", ["state": "free"]))]
-        case .shutDown: return [.journal(JournalLine(.notice, "shutdown", ["by": "button"])), .powerOff]
+        case .free: return [.log(LogLine(.information, "button", ["state": "free"]))]
+        case .shutDown: return [.log(LogLine(.notice, "shutdown", ["by": "button"])), .powerOff]
         }
     }
 
     /// Of what is told by others; those who watch have heard it already.
     private mutating func follow(_ event: Event, at moment: RecorderMoment) -> [RecorderEffect] {
         switch event {
-        case .state(let state): return [.journal(JournalLine(state, recording: recording))]
+        case .state(let state): return [.log(LogLine(state, recording: recording))]
         case .fault(let code, let message): return raise(code, message, at: moment, isPublished: true)
-        case .gap(let recording, let gap): return [.journal(JournalLine(recording: recording, gap))]
+        case .gap(let recording, let gap): return [.log(LogLine(recording: recording, gap))]
         case .mark(let recording, let mark):
             let values: KeyValuePairs = ["recording": "\(recording)", "time": "\(mark.position.seconds)"]
-            return [.journal(JournalLine(.information, "mark", values))]
+            return [.log(LogLine(.information, "mark", values))]
         case .export(let state, let folder, let message): return exports(state, folder, message, at: moment)
         case .level, .partial, .final, .rotation: return []
         }
@@ -85,7 +85,7 @@ extension RecorderState {
     private mutating func exports(
         _ state: Event.ExportState, _ folder: String, _ message: String, at moment: RecorderMoment
     ) -> [RecorderEffect] {
-        let line = JournalLine(
+        let line = LogLine(
             state == .failed ? .error : .information, "export",
             ["state": state.rawValue, "folder": folder, "message": message])
         switch state {
@@ -94,9 +94,9 @@ extension RecorderState {
         case .failed:
             if case .running = export { export = .none }
             // The status says what the lamp blinks for; those who watch have heard it as what it is.
-            return [.journal(line)] + raise("export", message, at: moment, isPublished: true)
+            return [.log(line)] + raise("export", message, at: moment, isPublished: true)
         }
-        return [.journal(line)]
+        return [.log(line)]
     }
 
     // Faults.
@@ -116,7 +116,7 @@ extension RecorderState {
         }
         var effects: [RecorderEffect] = isPublished ? [] : [.publish(.fault(code: code, message: message))]
         // What keeps on failing is told once; the lamp shows it each time.
-        if isNew { effects.append(.journal(JournalLine(.error, "fault", ["code": code, "message": message]))) }
+        if isNew { effects.append(.log(LogLine(.error, "fault", ["code": code, "message": message]))) }
         return effects
     }
 
@@ -128,6 +128,6 @@ extension RecorderState {
     private mutating func acknowledge(at time: Duration) -> [RecorderEffect] {
         guard case .raised(_, let latest) = alarm, latest <= time else { return [] }
         alarm = .quiet
-        return [.journal(JournalLine(.information, "acknowledged"))]
+        return [.log(LogLine(.information, "acknowledged"))]
     }
 }

@@ -99,7 +99,7 @@ struct RecorderState: Hashable, Sendable {
     static let stallLimit = Duration.seconds(32)
 
     /// Decode workers that nobody needed for so long are ended.
-    static let rest = Duration.seconds(30)
+    static let releaseDelay = Duration.seconds(30)
 
     var phase = Phase.idle
     /// By the recording's number.

@@ -49,7 +49,7 @@ struct Supervisor: Sendable {
                 if Task.isCancelled || isAsked() { return }
                 failed(
                     service,
-                    DeviceError(.failed, service.name, "\(service.name): ended unasked; it is being started again"))
+                    DeviceError(.failed, service.name, "\(service.name): ended unexpectedly; it is being restarted"))
             } catch {
                 if Task.isCancelled { return }
                 failed(service, error)

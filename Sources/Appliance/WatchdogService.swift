@@ -12,7 +12,7 @@ struct WatchdogService: Service {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 while true {
-                    pulse.change { $0.ask(at: PanelDesk.now) }
+                    pulse.change { $0.ask(at: PanelController.now) }
                     let isAlive = await recorder.isAlive()
                     pulse.change { $0.answer(isAlive) }
                     try await Task.sleep(for: interval / 2)
@@ -20,7 +20,7 @@ struct WatchdogService: Service {
             }
             group.addTask {
                 while true {
-                    if pulse.beats(at: PanelDesk.now) { systemd.alive() }
+                    if pulse.beats(at: PanelController.now) { systemd.alive() }
                     try await Task.sleep(for: interval / 2)
                 }
             }

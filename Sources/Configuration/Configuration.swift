@@ -5,12 +5,19 @@ import Segmenting
 
 /// What the configuration file says; every field has a default, so that none is needed.
 package struct Configuration: Hashable, Sendable {
+    /// `[capture]`.
     package var capture = Capture()
+    /// `[speech]`.
     package var speech = SpeechSettings()
+    /// `[recognizer]`.
     package var recognizer = Recognizer()
+    /// `[panel]`.
     package var panel = Panel()
+    /// `[storage]`.
     package var storage = Storage()
+    /// `[export]`.
     package var export = Export()
+    /// `[control]`.
     package var control = Control()
 
     /// The file that was read; nil where there was none and all is by default.
@@ -127,6 +134,7 @@ extension Configuration {
         package enum Format: String, Sendable, CaseIterable {
             case text, json, jsonl, srt, vtt, csv, textgrid, eaf, labels, html
         }
+        /// The format of the copied sound, by its name in the configuration.
         package enum Audio: String, Sendable, CaseIterable { case flac, wav }
 
         /// Which sticks are written to: any, or only those that carry a folder `Fieldscribe`.

@@ -2,14 +2,17 @@
 package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
     /// One thing that is wrong.
     package struct Problem: Hashable, Sendable, CustomStringConvertible {
+        /// The configuration file's path.
         package var file: String
 
         /// Counted from 1.
         package var line: Int
+        /// The section that the line stands in, without its brackets; empty before the first.
         package var section: String
 
         /// Empty where the whole line is meant.
         package var key: String
+        /// The value as the file has it; empty where the key or the whole line is meant.
         package var value: String
 
         /// What is wrong with it, and what is allowed.

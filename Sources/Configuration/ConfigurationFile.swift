@@ -60,7 +60,8 @@ extension Configuration {
         let size = try file.size()
         guard size <= largest else {
             throw DeviceError(
-                .unsupported, "fstat", "\(path): \(size) bytes are no configuration (at most \(largest)); name another")
+                .unsupported, "fstat",
+                "\(path): too large for a configuration (\(size) bytes, at most \(largest)); name another")
         }
         var bytes = [UInt8](repeating: 0, count: Int(size))
         var failure: DeviceError?

@@ -8,7 +8,9 @@ package struct ConfigurationKey: Sendable {
     /// Where a key's value lives in the configuration.
     typealias Place<Value> = WritableKeyPath<Configuration, Value> & Sendable
 
+    /// The section's name, without its brackets.
     package let section: String
+    /// The key's name within its section.
     package let name: String
 
     /// What its value may be, in words.
@@ -113,7 +115,7 @@ extension ConfigurationKey {
                 }
                 if !chosen.contains(choice) { chosen.append(choice) }
             }
-            if chosen.isEmpty { throw Refusal(reason: "\"\(value)\" names none; allowed: \(allowed)") }
+            if chosen.isEmpty { throw Refusal(reason: "\"\(value)\" lists nothing; allowed: \(allowed)") }
             configuration[keyPath: place] = chosen
         } show: {
             $0[keyPath: place].map(\.rawValue).joined(separator: " ")
@@ -139,7 +141,7 @@ extension ConfigurationKey {
     static func path(_ path: String, _ place: Place<String>, upTo limit: Int = 4_095) -> ConfigurationKey {
         let bound = limit < 4_095 ? " and has at most \(limit) bytes" : ""
         return parsed(
-            path, place, allowed: "a path that begins with /\(bound)", fault: "such a path", show: { $0 },
+            path, place, allowed: "a path that begins with /\(bound)", fault: "an absolute path", show: { $0 },
             parse: { $0.hasPrefix("/") && $0.utf8.count <= limit ? $0 : nil })
     }
 
@@ -148,7 +150,7 @@ extension ConfigurationKey {
         let allowed = "a path that begins with /, or nothing"
         return ConfigurationKey(path, allowed: allowed, isOptional: true) { (value, configuration) throws(Refusal) in
             guard value.isEmpty || value.hasPrefix("/") else {
-                throw Refusal(reason: "\"\(value)\" is not such a path; allowed: \(allowed)")
+                throw Refusal(reason: "\"\(value)\" is not an absolute path; allowed: \(allowed)")
             }
             configuration[keyPath: place] = value.isEmpty ? nil : value
         } show: {

@@ -123,7 +123,7 @@ final class ConfigurationParser {
     /// Looks at a line before libinih does; returns whether libinih is to see it.
     private func accept(_ bytes: ArraySlice<UInt8>, limit: Int) -> Bool {
         guard !bytes.contains(0) else {
-            return refuse("holds a NUL byte; save the file as plain text in UTF-8")
+            return refuse("contains a NUL byte; save the file as plain text in UTF-8")
         }
         guard !bytes.contains(carriageReturn) else {
             return refuse("ends with a carriage return alone; end lines with a newline")
@@ -134,7 +134,7 @@ final class ConfigurationParser {
             return refuse("is not UTF-8; save the file as plain text in UTF-8")
         }
         guard !bytes.contains(where: { $0 < space && $0 != tab || $0 == 0x7F }) else {
-            return refuse("holds a control character; remove it")
+            return refuse("contains a control character; remove it")
         }
         if first != UInt8(ascii: "[") {
             owed = text
@@ -147,11 +147,11 @@ final class ConfigurationParser {
 
     /// Reads a section's header; returns whether it is one that is known.
     private func enter(_ text: String) -> Bool {
-        guard let end = text.firstIndex(of: "]") else { return refuse("lacks the ] of a section's name") }
+        guard let end = text.firstIndex(of: "]") else { return refuse("has no ] after the section's name") }
         let name = String(text[text.index(after: text.startIndex)..<end])
         let after = text[text.index(after: end)...].drop { $0 == " " || $0 == "\t" }
         guard after.isEmpty || after.hasPrefix("#") || after.hasPrefix(";") else {
-            return refuse("has more after [\(name)]; put it on a line of its own")
+            return refuse("has text after [\(name)]; put it on a line of its own")
         }
         guard sections.contains(name) else {
             return refuse("is not a section; \(suggestion(for: name, among: sections))", subject: "[\(name)]")
@@ -188,7 +188,7 @@ final class ConfigurationParser {
 
     /// Finds a line that libinih passed over.
     private func settle() {
-        if owed != nil { refuse("is neither [section] nor key = value nor # comment") }
+        if owed != nil { refuse("is not a [section], a key = value or a # comment") }
         owed = nil
     }
 

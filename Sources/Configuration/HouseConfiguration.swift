@@ -5,6 +5,7 @@ import Platform
 ///
 /// An appliance that refused to start for a typing error would lose a day of recordings.
 package struct HouseConfiguration: Sendable {
+    /// The settings to run with.
     package let configuration: Configuration
 
     /// What is wrong with the file, and what is used in its place.
@@ -58,7 +59,7 @@ package struct HouseConfiguration: Sendable {
         let copy = Self.copyPath(in: configuration.storage.directory)
         if (try? Configuration.read(copy)) == good { return }
         do { try durableReplace(path: copy, with: good) } catch {
-            Journal.tell(.warning, "configuration", ["message": error.message])
+            Log.tell(.warning, "configuration", ["message": error.message])
         }
     }
 

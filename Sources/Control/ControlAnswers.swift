@@ -1,16 +1,18 @@
 import Core
 import Exporting
+import Platform
 
 /// Answers what clients ask over the control socket, each in a task of its own.
 struct ControlAnswers: Sendable {
-    let desk: any ControlDesk
+    let handler: any ControlHandler
 
     func answer(_ job: ControlExchange.Job, on exchange: ControlExchange) async {
         let request: ControlRequest
         do { request = try ControlLine.decode(ControlRequest.self, from: job.line) } catch {
-            let refusal = DeviceError(.unsupported, "control", "this is no request that fieldscribe knows")
+            let refusal = DeviceError(.unsupported, "control", "unknown request; the client may be of another version")
             return exchange.answer(job.client, ControlLine.encode(ControlResponse(refusal)))
         }
+        Log.debug(.control, "request", ["command": request.command.rawValue, "client": "\(job.client)"])
         guard !request.command.mayTakeLong || exchange.stays(job.client) else {
             let refusal = DeviceError(
                 .busy, "control",
@@ -34,19 +36,19 @@ struct ControlAnswers: Sendable {
             }
             defer { group.cancelAll() }
             return await group.next().flatMap { $0 }
-                ?? ControlResponse(DeviceError(.disconnected, "control", "the client is gone"))
+                ?? ControlResponse(DeviceError(.disconnected, "control", "the client has disconnected"))
         }
     }
 
     private func response(to request: ControlRequest) async -> ControlResponse {
-        do { return try await desk.respond(to: request) } catch {
+        do { return try await handler.respond(to: request) } catch {
             return ControlResponse(DeviceError(wrapping: error))
         }
     }
 
     /// Sends events until the client is gone.
     private func watch(_ job: ControlExchange.Job, on exchange: ControlExchange, partials: Bool) async {
-        let (now, events) = desk.watch(partials: partials)
+        let (now, events) = handler.watch(partials: partials)
         guard Self.send(.state(now), to: job.client, on: exchange) else { return }
         await withTaskGroup(of: Void.self) { group in
             group.addTask {

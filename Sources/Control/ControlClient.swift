@@ -36,7 +36,7 @@ package final class ControlClient {
     package func ask(_ request: ControlRequest) throws -> ControlResponse {
         try send(request)
         guard let line = try nextLine() else {
-            throw DeviceError(.disconnected, "recv", "the appliance closed the connection; see its journal")
+            throw DeviceError(.disconnected, "recv", "the appliance closed the connection; see its log")
         }
         let response = try ControlLine.decode(ControlResponse.self, from: line)
         if let error = response.error {
@@ -45,10 +45,14 @@ package final class ControlClient {
         return response
     }
 
+    /// Sends a request without waiting for its answer.
+    ///
+    /// - Throws: `DeviceError` with `unsupported` for a request of more than 64 KiB, `disconnected` where the
+    ///   appliance is gone.
     package func send(_ request: ControlRequest) throws(DeviceError) {
         let line = ControlLine.encode(request) + [0x0A]
         guard line.count <= ControlLine.longest else {
-            throw DeviceError(.unsupported, "send", "this is too long for the appliance; say it in less than 64 KiB")
+            throw DeviceError(.unsupported, "send", "the request is too long for the appliance; keep it under 64 KiB")
         }
         var failure: DeviceError?
         line.withUnsafeBytes { bytes in

@@ -134,7 +134,7 @@ struct ControlConnection {
 
     /// What a client hears that was too slow.
     static let tooSlow = "no request came within 5 s; send one line"
-    private static let tooLong = "a request has at most 65536 bytes; send less"
+    private static let tooLong = "a request may have at most 65536 bytes; send less"
 }
 
 /// A connection's descriptor, closed when nobody holds it any more.

@@ -72,12 +72,12 @@ struct ControlListener: ~Copyable, Sendable {
         }
         guard status.st_mode & S_IFMT == S_IFSOCK else {
             throw DeviceError(
-                .denied, "bind", "\(path): there is something else than a socket; remove it, or set control.socket")
+                .denied, "bind", "\(path): is not a socket, but something else; remove it, or set control.socket")
         }
         let probe = FileDescriptor(adopting: fieldscribe_unix_socket(0), named: path)
         if fieldscribe_unix_name(probe.number, path, 0) == 0 {
             throw DeviceError(
-                .busy, "bind", "\(path): another fieldscribe run listens there; stop it, or set control.socket")
+                .busy, "bind", "\(path): another fieldscribe run is listening there; stop it, or set control.socket")
         }
         guard errno == ECONNREFUSED else { throw .system("connect", on: path) }
         guard unlink(path) == 0 || errno == ENOENT else { throw .system("unlink", on: path) }

@@ -6,6 +6,7 @@ import FoundationEssentials
 
 /// What a client asks; a line of at most 64 KiB.
 package struct ControlRequest: Hashable, Sendable, Codable {
+    /// What is asked; the raw values stand on the wire.
     package enum Command: String, Sendable, Codable {
         case start, stop, toggle, mark, status, watch
         /// The button of a simulated panel, and what its lamp has shown.
@@ -36,6 +37,7 @@ package struct ControlRequest: Hashable, Sendable, Codable {
         }
     }
 
+    /// What is asked.
     package var command: Command
 
     /// Of a mark.
@@ -61,6 +63,7 @@ package struct ControlRequest: Hashable, Sendable, Codable {
 
     /// What to search for, and how many places at most.
     package var words: String?
+    /// Of `search`: at most so many places.
     package var limit: Int?
 
     /// The storage directory that an archive request is about; nil for the appliance's own.

@@ -5,13 +5,17 @@ import Panel
 package struct ControlResponse: Hashable, Sendable, Codable {
     /// What went wrong, as a `DeviceError` says it.
     package struct Failure: Hashable, Sendable, Codable {
+        /// `DeviceError.Code`, or on the wire whatever a later version has.
         package var code: String
+        /// One line: what failed, on what, and the remedy.
         package var message: String
     }
 
     /// The recording with its text.
     package struct Transcript: Sendable, Codable {
+        /// What the archive knows of the recording.
         package var summary: RecordingSummary
+        /// Its text, of the pass that is shown.
         package var timeline: Timeline
 
         package init(summary: RecordingSummary, timeline: Timeline) {
@@ -20,22 +24,34 @@ package struct ControlResponse: Hashable, Sendable, Codable {
         }
     }
 
+    /// Why the request failed; then nothing else is set.
     package var error: Failure?
+    /// The number of the recording that was started, stopped or marked.
     package var recording: Int?
-    package var mark: Mark?
+    /// Of `mark`: the bookmark as it was set.
+    package var mark: Bookmark?
+    /// Of `status`.
     package var status: ApplianceStatus?
+    /// Of `lamp`: what the lamp has shown, oldest first.
     package var lamp: [LampChange]?
+    /// Of `list`, in the order of their numbers.
     package var recordings: [RecordingSummary]?
+    /// Of `show`; nil where there is no such recording.
     package var transcript: Transcript?
+    /// Of `pass`: the reading that is shown; nil where there is none.
     package var pass: PassSummary?
+    /// Of `search`, best first.
     package var hits: [SearchHit]?
+    /// Of `verify`; empty where all is well.
     package var findings: [StorageFinding]?
+    /// Of `exports`, in the order in which they were made.
     package var exports: [ExportEntry]?
     /// What a person should know besides.
     package var notes: [String]?
 
     package init() {}
 
+    /// The answer to a request that failed.
     package init(_ error: DeviceError) { self.error = Failure(code: error.code.rawValue, message: error.message) }
 }
 
@@ -49,7 +65,9 @@ extension ControlResponse.Transcript: Hashable {
 
 /// How the appliance is doing; `fieldscribe status --json` prints it.
 package struct ApplianceStatus: Hashable, Sendable, Codable {
+    /// The microphone and how it does.
     package struct Microphone: Hashable, Sendable, Codable {
+        /// As the configuration names it: `alsa:default`.
         package var device: String
         /// `closed`, `listening`, `alive`, or the code of what is wrong: `disconnected`, `microphone-silent` ...
         package var health: String
@@ -60,11 +78,15 @@ package struct ApplianceStatus: Hashable, Sendable, Codable {
         }
     }
 
+    /// The last thing that went wrong.
     package struct Fault: Hashable, Sendable, Codable {
+        /// `DeviceError.Code`, or that of an ailing microphone: `microphone-silent`.
         package var code: String
+        /// One line: what failed, on what, and the remedy.
         package var message: String
         /// RFC 3339, by a clock that is `synchronized` or `unverified`.
         package var time: String
+        /// Whether `time` can be believed: `synchronized` or `unverified`.
         package var clock: String
 
         package init(code: String, message: String, time: String, clock: String) {
@@ -77,6 +99,7 @@ package struct ApplianceStatus: Hashable, Sendable, Codable {
 
     /// A recording that is being read again.
     package struct SecondPass: Hashable, Sendable, Codable {
+        /// The number of the recording that was started, stopped or marked.
         package var recording: Int
 
         /// Seconds from its beginning that are read.
@@ -96,16 +119,23 @@ package struct ApplianceStatus: Hashable, Sendable, Codable {
         }
     }
 
+    /// `Event.State`: `idle`, `recording`, `stopping` or `faulted`.
     package var state: String
+    /// The number of the current recording; nil while there is none.
     package var recording: Int?
+    /// How long the current recording is, in seconds; 0 while there is none.
     package var recordedSeconds: Double
+    /// How far its transcript has come, in seconds from its start.
     package var transcribedUpTo: Double
     /// Audio that is recorded and not yet transcribed, over all recordings.
     package var backlogSeconds: Double
     /// Hours of recording until the reserve of the disk is reached.
     package var runwayHours: Double
+    /// The microphone and how it does.
     package var microphone: Microphone
+    /// The last fault since the appliance started, acknowledged or not; nil where there was none.
     package var lastFault: Fault?
+    /// The storage directory.
     package var directory: String
 
     /// What is being read again, slower and better; nil where nothing is.

@@ -20,14 +20,15 @@ package final class ControlSocket: Sendable {
     private let exchange = Mutex<ControlExchange?>(nil)
 
     /// - Parameters:
-    ///   - desk: answers what clients ask.
+    ///   - handler: answers what clients ask.
     ///   - failed: hears why clients cannot be had, once until they can again.
     package init(
-        _ settings: Configuration.Control, desk: any ControlDesk, failed: @escaping @Sendable (DeviceError) -> Void
+        _ settings: Configuration.Control, handler: any ControlHandler,
+        failed: @escaping @Sendable (DeviceError) -> Void
     ) {
         path = settings.socket
         group = settings.group
-        answers = ControlAnswers(desk: desk)
+        answers = ControlAnswers(handler: handler)
         self.failed = failed
     }
 

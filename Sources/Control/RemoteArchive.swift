@@ -77,7 +77,8 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
 
     private func ask(_ request: ControlRequest) throws -> ControlResponse {
         guard let client = try ControlClient(configuration) else {
-            throw DeviceError(.disconnected, "connect", "the appliance has ended meanwhile; start it and try again")
+            throw DeviceError(
+                .disconnected, "connect", "the appliance has stopped in the meantime; start it and try again")
         }
         return try client.ask(request)
     }

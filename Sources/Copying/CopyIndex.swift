@@ -7,16 +7,16 @@ import Platform
 struct CopyIndex {
     private static let entryLimit = 50_000
 
-    let shelf: Shelf
+    let exportFolder: ExportFolder
     let device: DeviceName
     let known: KnownCopies
     let texts: IndexTexts
 
     /// Ours first; newest first.
     func entries() throws(DeviceError) -> [IndexEntry] {
-        let found = try Self.found(on: shelf, device: device)
+        let found = try Self.found(on: exportFolder, device: device)
         let there = Set(found.first?.copies.map(\.folder) ?? [])
-        let renamed = try shelf.renamed()
+        let renamed = try exportFolder.renamed()
         // The latest copy of each recording; earlier ones have an earlier text.
         var latest: [String: Int] = [:]
         for (recording, copies) in known.copies {
@@ -44,13 +44,13 @@ struct CopyIndex {
 
     /// The recorders' folders, ours first, and in each the complete copies, the newest first.
     private static func found(
-        on shelf: Shelf, device: DeviceName
+        on exportFolder: ExportFolder, device: DeviceName
     ) throws(DeviceError) -> [(owner: DeviceName, copies: [Found])] {
-        var found = [(owner: device, copies: try copies(in: shelf.folder))]
-        let others = try shelf.top.names().compactMap { DeviceName($0) }.filter { $0 != device }
+        var found = [(owner: device, copies: try copies(in: exportFolder.folder))]
+        let others = try exportFolder.top.names().compactMap { DeviceName($0) }.filter { $0 != device }
         for other in others.sorted(by: { $0.text < $1.text }) {
             // What is no folder, or cannot be read, has nothing to list.
-            guard let folder = try? shelf.top.folder(other.text), let copies = try? copies(in: folder) else { continue }
+            guard let folder = try? exportFolder.top.folder(other.text), let copies = try? copies(in: folder) else { continue }
             if !copies.isEmpty { found.append((other, copies)) }
         }
         return found
@@ -67,7 +67,7 @@ struct CopyIndex {
             .filter { name in (try? folder.folder(name.text).exists("index.html")) == true }
             .sorted { ($0.recording, $0.text) > ($1.recording, $1.text) }
             .map { Found(folder: $0.text, name: $0) }
-        return named + (try Shelf.renamed(in: folder).values.sorted().map { Found(folder: $0) })
+        return named + (try ExportFolder.renamed(in: folder).values.sorted().map { Found(folder: $0) })
     }
 }
 

@@ -80,6 +80,7 @@ struct CopyName: Hashable {
 
 /// The name under which one recorder's copies stand on a stick: small letters, digits and hyphens, at most 32.
 package struct DeviceName: Hashable, Sendable {
+    /// The name itself.
     package let text: String
 
     /// Makes one of any text, such as the host's name.

@@ -4,6 +4,7 @@ import Core
 package struct CopyReport: Sendable {
     /// One recording that is on the target, whole.
     package struct Copy: Hashable, Sendable {
+        /// The recording's number.
         package var recording: Int
 
         /// Its folder, below the target's `Fieldscribe`.
@@ -39,14 +40,17 @@ package struct CopyReport: Sendable {
 
 /// How far a copy has come.
 package struct CopyProgress: Hashable, Sendable {
+    /// The number of the recording that is being copied.
     package var recording: Int
 
     /// The place of this recording among `count`, from 1.
     package var number: Int
+    /// How many recordings this copy takes.
     package var count: Int
 
     /// Samples of it that were read, out of `length`.
     package var reached: SamplePosition
+    /// The recording's length.
     package var length: SamplePosition
 
     package init(recording: Int, number: Int, count: Int, reached: SamplePosition, length: SamplePosition) {

@@ -6,6 +6,7 @@ import Exporting
 package struct CopySettings: Hashable, Sendable {
     /// The forms of the transcript.
     package var formats: [TranscriptFormat]
+    /// The form of the sound.
     package var audio: AudioForm
 
     /// Under which name this recorder's copies stand.

@@ -9,6 +9,7 @@ import Recording
 package struct FolderExport: Sendable {
     let archive: any ArchiveReading
     let ledger: (any ExportLedger)?
+    /// What a copy is made of, and by which name of this recorder.
     package private(set) var settings: CopySettings
     let audioPath: @Sendable (Int) -> String
 
@@ -48,21 +49,21 @@ package struct FolderExport: Sendable {
         let all = try await archive.recordings()
         let chosen = try choose(recordings, of: all)
         let (settings, gate) = (settings, gate)
-        let shelf = try await onThread(named: "copy") {
-            let shelf = try Shelf(
+        let exportFolder = try await onThread(named: "copy") {
+            let exportFolder = try ExportFolder(
                 in: Folder(opening: path, gate: gate), device: settings.device, identity: settings.identity)
-            try shelf.clearTemporaries()
-            return shelf
+            try exportFolder.clearTemporaries()
+            return exportFolder
         }
         var own = self
-        own.settings.device = shelf.device
-        return try await own.copy(chosen, of: all, isAll: recordings == nil, to: shelf)
+        own.settings.device = exportFolder.device
+        return try await own.copy(chosen, of: all, isAll: recordings == nil, to: exportFolder)
     }
 
     private func copy(
-        _ chosen: [RecordingSummary], of all: [RecordingSummary], isAll: Bool, to shelf: Shelf
+        _ chosen: [RecordingSummary], of all: [RecordingSummary], isAll: Bool, to exportFolder: ExportFolder
     ) async throws -> CopyReport {
-        let renamed = try await onThread(named: "copy") { try shelf.renamed() }
+        let renamed = try await onThread(named: "copy") { try exportFolder.renamed() }
         var known = KnownCopies(try await ledger?.exports(to: settings.volume) ?? [], device: settings.device)
         var texts = IndexTexts()
         var report = CopyReport()
@@ -80,7 +81,7 @@ package struct FolderExport: Sendable {
                 texts.add(job.summary, job.timeline)
                 let copies = known
                 let outcome = try await onThread(named: "copy", niceness: 5) {
-                    try Placing(shelf: shelf, copy: job, known: copies, otherNames: renamed).run()
+                    try Placing(exportFolder: exportFolder, copy: job, known: copies, otherNames: renamed).run()
                 }
                 report.readPastCache = report.readPastCache && outcome.isDirect
                 let copy = CopyReport.Copy(
@@ -103,8 +104,8 @@ package struct FolderExport: Sendable {
         }
         // What was not asked for now is on the target, too.
         if !isAll { texts = try await self.texts(of: all, known) }
-        let index = CopyIndex(shelf: shelf, device: settings.device, known: known, texts: texts)
-        return try await addLists(to: report, on: shelf, index, all: all)
+        let index = CopyIndex(exportFolder: exportFolder, device: settings.device, known: known, texts: texts)
+        return try await addLists(to: report, on: exportFolder, index, all: all)
     }
 
     private func choose(_ numbers: [Int]?, of all: [RecordingSummary]) throws -> [RecordingSummary] {
@@ -124,7 +125,7 @@ package struct FolderExport: Sendable {
     ) async throws -> RecordingCopy {
         guard let (summary, timeline) = try await archive.transcript(of: summary.id) else {
             throw DeviceError(
-                .missing, "export", "recording \(summary.id): was deleted meanwhile; nothing is left to do")
+                .missing, "export", "recording \(summary.id): was deleted in the meantime; nothing is left to do")
         }
         let source = try RecordingReader(path: audioPath(summary.id))
         let length = try source.length
@@ -147,15 +148,15 @@ package struct FolderExport: Sendable {
     }
 
     private func addLists(
-        to report: CopyReport, on shelf: Shelf, _ index: CopyIndex, all: [RecordingSummary]
+        to report: CopyReport, on exportFolder: ExportFolder, _ index: CopyIndex, all: [RecordingSummary]
     ) async throws -> CopyReport {
         var report = report
         do {
             let result = resultText(report, settings: settings, all: all, answer: answer)
             try await onThread(named: "copy") {
-                try shelf.replaceList("index.html", with: try indexPage(index.entries()))
-                try shelf.replaceList("RESULT.txt", with: result)
-                try shelf.top.syncFileSystem()
+                try exportFolder.replaceList("index.html", with: try indexPage(index.entries()))
+                try exportFolder.replaceList("RESULT.txt", with: result)
+                try exportFolder.top.syncFileSystem()
             }
         } catch let error as DeviceError {
             report.listsError = error

@@ -2,7 +2,7 @@ import Core
 import Glibc
 import Platform
 
-/// Finds the place of one recording on the shelf: there already, or under a name that is free. Blocks.
+/// Finds the place of one recording in the export folder: there already, or under a name that is free. Blocks.
 struct Placing {
     struct Outcome {
         /// As the ledger has it.
@@ -20,7 +20,7 @@ struct Placing {
         var place: String { renamed ?? name.text }
     }
 
-    let shelf: Shelf
+    let exportFolder: ExportFolder
     let copy: RecordingCopy
 
     /// What the ledger knows of this volume.
@@ -52,7 +52,7 @@ struct Placing {
             }
         }
         var name = CopyName(copy.summary)
-        while try shelf.folder.exists(name.text) {
+        while try exportFolder.folder.exists(name.text) {
             // Complete but unknown to the ledger: the power went between the last two steps, or the ledger is new.
             if !known.names.contains(name), let proof = try matching(name) {
                 return Outcome(
@@ -65,9 +65,9 @@ struct Placing {
 
     /// The manifest of a copy that the ledger tells of, where it and all files of the copy are there.
     private func manifest(of name: String, _ entry: ExportEntry) throws(DeviceError) -> Manifest? {
-        guard try shelf.folder.exists(name) else { return nil }
+        guard try exportFolder.folder.exists(name) else { return nil }
         do throws(DeviceError) {
-            let folder = try shelf.folder.folder(name)
+            let folder = try exportFolder.folder.folder(name)
             guard let manifest = try Manifest(in: folder), manifest.digest == entry.manifest else { return nil }
             for file in manifest.digests.keys { _ = try folder.open(file, O_RDONLY | O_NONBLOCK) }
             return manifest
@@ -78,14 +78,14 @@ struct Placing {
     }
 
     private func renewed(_ name: String, _ manifest: Manifest) throws(DeviceError) -> RecordingCopy.Proof? {
-        do throws(DeviceError) { return try copy.renewTexts(in: try shelf.folder.folder(name), manifest) } catch {
+        do throws(DeviceError) { return try copy.renewTexts(in: try exportFolder.folder.folder(name), manifest) } catch {
             if Self.isForeign(error) { return nil }
             throw error
         }
     }
 
     private func matching(_ name: CopyName) throws(DeviceError) -> RecordingCopy.Proof? {
-        do throws(DeviceError) { return try copy.matches(try shelf.folder.folder(name.text)) } catch {
+        do throws(DeviceError) { return try copy.matches(try exportFolder.folder.folder(name.text)) } catch {
             if Self.isForeign(error) { return nil }
             throw error
         }
@@ -97,20 +97,20 @@ struct Placing {
     }
 
     private func place(_ free: CopyName) throws(DeviceError) -> Outcome {
-        let (room, needed) = (try shelf.folder.freeBytes(), try copy.expectedBytes())
+        let (room, needed) = (try exportFolder.folder.freeBytes(), try copy.expectedBytes())
         guard room >= needed else {
             throw DeviceError(
                 .full, "statvfs", status: ENOSPC,
-                "\(shelf.folder.path): recording \(copy.summary.id) needs about \(megabytes(needed)), "
+                "\(exportFolder.folder.path): recording \(copy.summary.id) needs about \(megabytes(needed)), "
                     + "\(megabytes(room)) are free; make room there or use another stick")
         }
-        let (temporary, folder) = try shelf.makeTemporary()
+        let (temporary, folder) = try exportFolder.makeTemporary()
         var name = free
         do throws(DeviceError) {
             let proof = try copy.write(into: folder)
             while true {
                 do throws(DeviceError) {
-                    try shelf.finish(temporary, as: name)
+                    try exportFolder.finish(temporary, as: name)
                     break
                 } catch {
                     guard error.operation == "rename", [EEXIST, ENOTEMPTY].contains(error.status) else { throw error }
@@ -122,12 +122,12 @@ struct Placing {
                 manifest: proof.manifest.digest)
         } catch {
             // Where even that fails, the next copy does it.
-            _ = try? shelf.clear(temporary)
+            _ = try? exportFolder.clear(temporary)
             guard error.status == EFBIG else { throw error }
             throw DeviceError(
                 .full, error.operation, status: EFBIG,
-                "\(error.message.split(separator: ":").first ?? "the target"): the target takes no file as long as that "
-                    + "(FAT ends at 4 GiB); use a stick with exFAT or ext4, or export.audio = flac")
+                "\(error.message.split(separator: ":").first ?? "the target"): the target takes no file that long "
+                    + "(FAT is limited to 4 GiB); use a stick with exFAT or ext4, or export.audio = flac")
         }
     }
 

@@ -50,7 +50,7 @@ final class ReadBack: SeekableBytes {
     }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(DeviceError) {
-        throw DeviceError(.unsupported, "write", "\(file.path): is only read")
+        throw DeviceError(.unsupported, "write", "\(file.path): is open for reading only")
     }
 
     /// Reads what is left, and gives the SHA-256 of the whole file.

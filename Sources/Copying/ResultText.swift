@@ -14,8 +14,8 @@ func resultText(
         lines += report.failures.map { "    recording \($0.recording): \($0.error.message)" } + [""]
     }
     if !report.copied.isEmpty {
-        let proof = report.readPastCache ? "past the cache of the recorder" : "after the recorder had emptied its cache"
-        lines.append("\(recordings(report.copied.count)) copied, read back \(proof), and found whole:")
+        let proof = report.readPastCache ? "bypassing the recorder's cache" : "after the recorder had emptied its cache"
+        lines.append("\(recordings(report.copied.count)) copied, read back \(proof), and verified:")
         lines += report.copied.map { copy in
             "    recording \(copy.recording), \(lengths[copy.recording].map(lengthText) ?? "?"), in \(copy.folder)"
                 + rest(copy)
@@ -23,12 +23,13 @@ func resultText(
         lines.append("")
     }
     if !report.kept.isEmpty {
-        lines.append("\(recordings(report.kept.count)) here before:")
+        lines.append("\(recordings(report.kept.count)) already here:")
         lines += report.kept.map { "    recording \($0.recording), in \($0.folder)" + rest($0) } + [""]
     }
     if (report.copied + report.kept).contains(where: { $0.written != nil }) {
         lines += [
-            "NOT EVERYTHING IS WRITTEN DOWN YET. The sound is whole; copy again later for the rest of the text.", "",
+            "NOT EVERYTHING HAS BEEN TRANSCRIBED YET. The sound is complete; copy again later for the rest of the text.",
+            "",
         ]
     }
     if !answer.isEmpty {
@@ -38,7 +39,7 @@ func resultText(
     if report.copied.isEmpty, report.kept.isEmpty, report.failures.isEmpty {
         lines += ["There was nothing to copy.", ""]
     }
-    lines.append("Open index.html to read and to hear them. In a folder, sha256sum -c SHA256SUMS checks its files.")
+    lines.append("Open index.html to read and hear them. In a folder, sha256sum -c SHA256SUMS checks its files.")
     return lines.map { $0 + "\n" }.joined()
 }
 

@@ -20,7 +20,7 @@ package protocol Archive: ArchiveReading {
     /// Commits segments, in order, all or none, with their words and alternatives. A segment that was committed never changes,
     /// and one that overlaps or precedes the last of its pass is refused.
     ///
-    /// - Parameter channel: the channel's state behind these segments, which takes the place of the pass's; nil leaves that.
+    /// - Parameter adaptation: the state after these segments, which takes the place of the pass's; nil leaves that.
     func commit(_ segments: [Segment], adaptation: AdaptationState?, pass: Int, recording: Int) async throws
 
     /// Says that everything before `position` has been transcribed.
@@ -30,7 +30,7 @@ package protocol Archive: ArchiveReading {
     func add(_ gap: Gap, recording: Int) async throws
 
     /// Keeps a mark; telling of the same one again changes nothing.
-    func add(_ mark: Mark, recording: Int) async throws
+    func add(_ mark: Bookmark, recording: Int) async throws
 }
 
 extension Archive {
@@ -60,10 +60,12 @@ package protocol ArchiveReading: Sendable {
 
 /// A segment or a mark that answers a search.
 package struct SearchHit: Hashable, Sendable, Codable {
+    /// The recording's number.
     package var recording: Int
 
     /// The segment's number; 0 for a mark.
     package var segment: Int
+    /// Where in the recording it is; empty for a bookmark.
     package var range: SampleRange
 
     /// The segment's text, or the mark's.

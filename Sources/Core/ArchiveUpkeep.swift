@@ -27,11 +27,13 @@ package protocol ArchiveUpkeep: Archive, ExportLedger {
 
 /// When a recording started, counted from the boot of the machine.
 package struct BootedStart: Hashable, Sendable {
+    /// The recording's number.
     package var recording: Int
 
     /// Nanoseconds since the boot, sleep included; never negative.
     package let nanoseconds: Int64
 
+    /// - Parameter nanoseconds: since the boot; a negative number counts as 0.
     package init(recording: Int, nanoseconds: Int64) {
         self.recording = recording
         self.nanoseconds = max(0, nanoseconds)

@@ -2,6 +2,7 @@
 ///
 /// Callers branch on `code`; the message says what failed, on what, and what a person can do.
 package struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What kind of failure it is; the raw values stand in JSON and on the wire.
     package enum Code: String, Sendable {
         /// The device, file or model is not there.
         case missing
@@ -22,6 +23,7 @@ package struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
         case failed
     }
 
+    /// What kind of failure it is.
     package var code: Code
 
     /// The call that failed, as its manual names it: `snd_pcm_open`, `fdatasync`.
@@ -44,7 +46,7 @@ package struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
     package static func noRecording(_ number: Int, _ operation: String, _ result: String = "") -> DeviceError {
         DeviceError(
             .missing, operation,
-            "recording \(number): there is none of this number; fieldscribe list shows what there is\(result)")
+            "recording \(number): not found; fieldscribe list shows every recording\(result)")
     }
 
     package var description: String { message }

@@ -2,16 +2,18 @@
 package struct Doubt: Hashable, Sendable {
     /// The segment's number.
     package var segment: Int
+    /// The word itself.
     package var word: Word
 
     /// Up to four words of the segment before it, and after it.
     package var before: String
+    /// Up to four words of the segment after it.
     package var after: String
 
     private static let around = 4
 
-    /// The words least sure, worst first and at most so many; of those equally sure, the earlier first. Marks that stand alone
-    /// are no words.
+    /// The words least sure, worst first and at most so many; of those equally sure, the earlier first. Punctuation that stands alone
+    /// is no word.
     package static func worst(_ most: Int, of segments: [Segment], below limit: Double = 1) -> [Doubt] {
         let places = segments.flatMap { segment in segment.words.indices.map { (segment, $0) } }
         let doubtful = places.filter {

@@ -1,6 +1,8 @@
 /// What happens while recording and transcribing, in the order it happens.
 package enum Event: Hashable, Sendable {
+    /// What the recorder is doing; the raw values stand in JSON.
     package enum State: String, Sendable, Codable { case idle, recording, stopping, faulted }
+    /// How far a copy has come; the raw values stand in JSON.
     package enum ExportState: String, Sendable, Codable { case started, finished, failed }
 
     case state(State)
@@ -11,7 +13,7 @@ package enum Event: Hashable, Sendable {
     /// Exactly once a segment; it never changes afterwards.
     case final(recording: Int, segment: Segment)
     case gap(recording: Int, gap: Gap)
-    case mark(recording: Int, mark: Mark)
+    case mark(recording: Int, mark: Bookmark)
     /// A recognizer session was cut while speech went on.
     case rotation(recording: Int, at: SamplePosition)
     /// Something is wrong, and what a person can do about it.

@@ -40,6 +40,7 @@ package final class EventHub: Sendable {
     /// Whether anybody listens.
     package var hasListeners: Bool { state.withLock { !$0.listeners.isEmpty } }
 
+    /// Hands an event to everybody who listens. Never waits; may be called from any thread.
     package func publish(_ event: Event) {
         first?(event)
         pass(on: event)

@@ -12,6 +12,7 @@ package protocol ExportLedger: Sendable {
 
 /// One recording's folder on one volume, complete and verified.
 package struct ExportEntry: Hashable, Sendable, Codable {
+    /// The recording's number.
     package var recording: Int
 
     /// The pass whose text was copied; nil for audio without text.
@@ -29,6 +30,8 @@ package struct ExportEntry: Hashable, Sendable, Codable {
     /// Wall time, in seconds since 1970-01-01T00:00:00Z.
     package var exportedAt: Double { didSet { exportedAt = exportedAt.asWallTime } }
 
+    /// - Parameter exportedAt: wall time in seconds since 1970-01-01T00:00:00Z; moved into the limits of
+    ///   `Double.asWallTime`.
     package init(
         recording: Int, pass: Int?, volume: String, folder: String, manifest: String, exportedAt: Double
     ) {

@@ -1,5 +1,6 @@
 /// Audio that was lost. In the recording it is silence of the right length, so that time stays true.
 package struct Gap: Hashable, Sendable, Codable {
+    /// Why audio was lost; the raw values stand in files and JSON.
     package enum Cause: String, Sendable, Codable, CaseIterable {
         /// The sound card's buffer ran over because nobody read it in time.
         case overrun
@@ -11,7 +12,9 @@ package struct Gap: Hashable, Sendable, Codable {
         case outage
     }
 
+    /// Where in the recording it is missing.
     package var range: SampleRange
+    /// Why it is missing.
     package var cause: Cause
 
     package init(_ range: SampleRange, cause: Cause) {

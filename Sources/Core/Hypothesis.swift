@@ -30,11 +30,13 @@ package struct Hypothesis: Hashable, Sendable {
 
 /// Another reading of a whole segment.
 package struct Alternative: Hashable, Sendable, Codable {
+    /// Its words, with a space between each two.
     package var text: String
 
     /// Its share among the readings that were compared, 0 to 1. What is no number is 0.
     package let confidence: Double
 
+    /// - Parameter confidence: moved into 0 to 1; what is not a number becomes 0.
     package init(text: String, confidence: Double) {
         self.text = text
         self.confidence = confidence.asShare

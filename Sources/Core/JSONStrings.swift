@@ -3,6 +3,7 @@
 /// FoundationEssentials of Swift 6.0 ends the program where a key is ill-formed: invalid UTF-8, a control character, a wrong
 /// escape.
 package enum JSONStrings {
+    /// A string is not well-formed.
     package struct IllFormed: Error {}
 
     /// Returns `bytes` where each of its strings is well-formed.

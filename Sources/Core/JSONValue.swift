@@ -29,7 +29,8 @@ package indirect enum JSONValue: Hashable, Sendable {
 extension JSONValue: Codable {
     package init(from decoder: any Decoder) throws {
         guard decoder.codingPath.count < Self.deepest else {
-            throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "too deep"))
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "nested too deeply"))
         }
         if let members = try? decoder.container(keyedBy: Name.self) {
             var object: [String: JSONValue] = [:]
@@ -78,13 +79,17 @@ extension JSONValue: Codable {
 extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, ExpressibleByFloatLiteral,
     ExpressibleByIntegerLiteral
 {
+    /// An object; of a key that is given twice, the last value counts.
     package init(dictionaryLiteral members: (String, JSONValue)...) {
         self = .object(Dictionary(members, uniquingKeysWith: { $1 }))
     }
 
+    /// An array.
     package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
 
+    /// A number.
     package init(floatLiteral number: Double) { self = .number(number) }
 
+    /// A number; beyond 2^53 the nearest that a `Double` can hold.
     package init(integerLiteral number: Int) { self = .number(Double(number)) }
 }

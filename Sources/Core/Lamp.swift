@@ -16,6 +16,7 @@ package protocol Button: AnyObject {
 
 /// A change of the button's level.
 package struct ButtonEdge: Hashable, Sendable {
+    /// Whether the button is down from `time`.
     package var pressed: Bool
 
     /// Time on the monotonic clock.

@@ -1,10 +1,12 @@
 /// What the archive knows of one reading of a recording, without its text.
 package struct PassSummary: Hashable, Sendable, Codable {
     package var id: Int
+    /// The recording's number.
     package var recording: Int
+    /// Which engine read it.
     package var engine: EngineDescription
 
-    /// The decoder's profile: live, final.
+    /// The decoder's profile: `live`, `final`, `fast`. Archives of an earlier version have `quick` for `fast`.
     package var profile: String
 
     /// Whether it has read the recording to its end.
@@ -25,6 +27,7 @@ package struct PassSummary: Hashable, Sendable, Codable {
         case adaptation = "channel"
     }
 
+    /// - Parameter profile: `quick`, the former name of `fast`, counts as that.
     package init(
         id: Int, recording: Int, engine: EngineDescription, profile: String, isComplete: Bool, lastSegment: Int,
         committedUpTo: SamplePosition, adaptation: AdaptationState? = nil
@@ -32,7 +35,7 @@ package struct PassSummary: Hashable, Sendable, Codable {
         self.id = id
         self.recording = recording
         self.engine = engine
-        self.profile = profile
+        self.profile = profile == "quick" ? "fast" : profile
         self.isComplete = isComplete
         self.lastSegment = lastSegment
         self.committedUpTo = committedUpTo

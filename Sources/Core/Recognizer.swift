@@ -8,6 +8,7 @@ package protocol RecognizerProvider: Sendable {
 
 /// A loaded engine. What else it can do it tells by further protocols: `Adaptation`, `PartialReading`.
 package protocol Recognizer: AnyObject {
+    /// Which engine this is, with its version and its model: it is kept with every transcript.
     var engine: EngineDescription { get }
 
     /// Reads one complete utterance, or several that were merged; times count from the first sample.

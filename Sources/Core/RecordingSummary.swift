@@ -11,6 +11,7 @@ package struct RecordingSummary: Hashable, Sendable, Codable {
 
     /// Wall time of the first sample, in seconds since 1970-01-01T00:00:00Z: see `Double.asWallTime`.
     package var startedAt: Double { didSet { startedAt = startedAt.asWallTime } }
+    /// Whether `startedAt` can be believed.
     package var clock: Clock
 
     /// What it was recorded from, as the configuration names it.
@@ -21,6 +22,7 @@ package struct RecordingSummary: Hashable, Sendable, Codable {
 
     /// How far the transcript has come; the work that is left is what lies between this and `length`.
     package var transcribedUpTo: SamplePosition
+    /// Why it ended; `cutShort` while it is being recorded.
     package var stopReason: StopReason
 
     /// Whether its audio was looked for and is gone.
@@ -29,6 +31,7 @@ package struct RecordingSummary: Hashable, Sendable, Codable {
     /// Where in a running of the machine it was begun; nil where its time can be believed, or nothing is known of that.
     package var powerOn: PowerOn?
 
+    /// - Parameter startedAt: in seconds since 1970-01-01T00:00:00Z; moved into the limits of `Double.asWallTime`.
     package init(
         id: Int, startedAt: Double, clock: Clock, microphone: String, length: SamplePosition = .zero,
         transcribedUpTo: SamplePosition = .zero, stopReason: StopReason = .cutShort,

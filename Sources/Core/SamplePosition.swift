@@ -8,6 +8,7 @@ package struct SamplePosition: Hashable, Comparable, Sendable, Codable {
     /// Samples a second of everything inside Fieldscribe: mono, 16-bit.
     package static let rate = 16_000
 
+    /// The first sample.
     package static let zero = SamplePosition(0)
 
     /// The furthest from the start, in samples: 139 years.
@@ -31,6 +32,7 @@ package struct SamplePosition: Hashable, Comparable, Sendable, Codable {
         try container.encode(samples)
     }
 
+    /// Seconds from the first sample; negative before it.
     package var seconds: Double { Double(samples) / Double(Self.rate) }
 
     package static func < (left: Self, right: Self) -> Bool { left.samples < right.samples }
@@ -41,6 +43,7 @@ package struct SamplePosition: Hashable, Comparable, Sendable, Codable {
         return Self(overflows ? (samples > 0 ? .max : .min) : sum)
     }
 
+    /// A position a number of samples further back (or, negative, further on).
     package static func - (position: Self, samples: Int64) -> Self {
         let (difference, overflows) = position.samples.subtractingReportingOverflow(samples)
         return Self(overflows ? (samples > 0 ? .min : .max) : difference)

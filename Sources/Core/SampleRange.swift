@@ -1,5 +1,6 @@
 /// A stretch of a recording: from `start` up to, and without, `end`.
 package struct SampleRange: Hashable, Sendable, Codable {
+    /// Its first sample.
     package let start: SamplePosition
 
     /// Never before the start.
@@ -23,13 +24,16 @@ package struct SampleRange: Hashable, Sendable, Codable {
     /// Length in samples, never negative.
     package var count: Int64 { end - start }
 
+    /// Whether it holds no sample.
     package var isEmpty: Bool { end <= start }
 
     /// Length in seconds.
     package var seconds: Double { Double(count) / Double(SamplePosition.rate) }
 
+    /// Half way between start and end, rounded towards 0.
     package var middle: SamplePosition { SamplePosition((start.samples + end.samples) / 2) }
 
+    /// Whether a position lies in it; the end does not.
     package func contains(_ position: SamplePosition) -> Bool { start <= position && position < end }
 
     /// What both ranges share, or nil where they share no sample.

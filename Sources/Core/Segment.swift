@@ -6,8 +6,11 @@ package struct Segment: Hashable, Sendable, Codable {
     /// Where the speech was. Words lie inside it.
     package var range: SampleRange
 
+    /// In the order of time; empty where there was speech that gave no word.
     package var words: [Word]
+    /// Other readings of the whole segment, best first.
     package var alternatives: [Alternative]
+    /// Why it ended where it did.
     package var endedBy: EndReason
 
     /// How the voice sounded; nil where the engine does not tell, or nothing was voiced.

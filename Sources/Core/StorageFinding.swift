@@ -1,5 +1,6 @@
 /// Something about the storage that is not as it should be: one line.
 package struct StorageFinding: Hashable, Sendable, Codable {
+    /// How it is now.
     package enum Outcome: String, Sendable, Codable {
         /// It is right again.
         case repaired
@@ -9,10 +10,12 @@ package struct StorageFinding: Hashable, Sendable, Codable {
         case note
     }
 
+    /// How it is now.
     package var outcome: Outcome
 
     /// nil where it is not about one recording.
     package var recording: Int?
+    /// The file, folder or device that it is about.
     package var file: String
 
     /// What is the matter, without the file's name; for damage, with what a person can do.

@@ -2,11 +2,17 @@
 package struct Timeline: Sendable, Codable {
     /// The file's name, or the recording's.
     package var name: String
+    /// How much audio there is.
     package var length: SamplePosition
+    /// Which engine wrote the text.
     package var engine: EngineDescription
+    /// In the order of time.
     package var segments: [Segment]
+    /// Where audio was lost, in the order of time.
     package var gaps: [Gap]
-    package var marks: [Mark]
+    /// The user's bookmarks, in the order of time.
+    package var marks: [Bookmark]
+    /// What the transcription cost; nil where that was not measured.
     package var statistics: Statistics?
 
     /// How far the text has come, where it has not come to the end: what lies behind was not read yet, and is no silence.
@@ -19,7 +25,7 @@ package struct Timeline: Sendable, Codable {
 
     package init(
         name: String, length: SamplePosition, engine: EngineDescription, segments: [Segment] = [], gaps: [Gap] = [],
-        marks: [Mark] = [], statistics: Statistics? = nil, writtenUpTo: SamplePosition? = nil
+        marks: [Bookmark] = [], statistics: Statistics? = nil, writtenUpTo: SamplePosition? = nil
     ) {
         self.name = name
         self.length = length
@@ -34,8 +40,11 @@ package struct Timeline: Sendable, Codable {
 
 /// Which engine wrote the text.
 package struct EngineDescription: Hashable, Sendable, Codable {
+    /// `moonshine`, `pocketsphinx`, or what another engine calls itself.
     package var name: String
+    /// As the engine tells it; may be empty.
     package var version: String
+    /// The model's name or folder; may be empty.
     package var model: String
 
     package init(name: String, version: String, model: String) {
@@ -47,11 +56,14 @@ package struct EngineDescription: Hashable, Sendable, Codable {
 
 /// What a transcription cost.
 package struct Statistics: Hashable, Sendable, Codable {
+    /// Audio that was read, in seconds, silence included.
     package var audioSeconds = 0.0
+    /// Audio that was decoded, in seconds.
     package var speechSeconds = 0.0
 
     /// CPU time of the decode workers.
     package var cpuSeconds = 0.0
+    /// How long it took, in seconds.
     package var wallSeconds = 0.0
 
     /// Recognizer sessions: one an utterance, one more for each that had to be decoded again, and one for each seam that

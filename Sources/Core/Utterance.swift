@@ -9,6 +9,7 @@ package struct Utterance: Hashable, Sendable {
     /// The part in which speech was detected and that belongs to this utterance alone.
     package var speech: SampleRange
 
+    /// Why it ended where it did.
     package var endedBy: EndReason
 
     package init(id: Int, audio: SampleRange, speech: SampleRange, endedBy: EndReason) {

@@ -1,5 +1,6 @@
 /// Consecutive utterances that are read as one, from audio without a break: the pauses between them, too.
 package struct UtteranceGroup: Hashable, Sendable {
+    /// The first of them, whose number the group has.
     package var first: Utterance
 
     /// Those behind the first, in the order of time.
@@ -13,6 +14,7 @@ package struct UtteranceGroup: Hashable, Sendable {
     /// One or more, in the order of time.
     package var utterances: [Utterance] { [first] + others }
 
+    /// The last of them; `first` where it is alone.
     package var last: Utterance { others.last ?? first }
 
     /// The group as one utterance: it has the number of its first and ends as its last.

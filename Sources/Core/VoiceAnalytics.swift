@@ -15,6 +15,8 @@ package struct VoiceAnalytics: Hashable, Sendable, Codable {
     /// By how much the last 0.2 s that are voiced lie below the middle pitch, in semitones; nil where it is not told.
     package let finalLowering: Double?
 
+    /// - Parameters: as the properties of the same names; each is moved into what a voice can be, and what is not a
+    ///   number becomes 0.
     package init(pitch: Double, jitter: Double, shimmer: Double, voicing: Double, finalLowering: Double? = nil) {
         self.pitch = pitch.within(0...Double(SamplePosition.rate / 2))
         self.jitter = jitter.within(0...10)

@@ -1,6 +1,8 @@
 /// One recognized word and where it was said.
 package struct Word: Hashable, Sendable, Codable {
+    /// As the engine wrote it, with any punctuation that it adds.
     package var text: String
+    /// Where in the recording it was said.
     package var range: SampleRange
 
     /// How sure the engine is, 0 to 1: the posterior of the word in its lattice. What is no number is 0.
@@ -10,6 +12,7 @@ package struct Word: Hashable, Sendable, Codable {
     /// the word was said.
     package var isSpread: Bool
 
+    /// - Parameter confidence: moved into 0 to 1; what is not a number becomes 0.
     package init(_ text: String, _ range: SampleRange, confidence: Double, isSpread: Bool = false) {
         self.text = text
         self.range = range

@@ -8,6 +8,7 @@ package struct WordErrors: Hashable, Sendable {
         case inserted(hypothesis: Int)
     }
 
+    /// Substitutions, deletions and insertions together.
     package private(set) var errors = 0
 
     /// Of what was said.
@@ -25,7 +26,7 @@ package struct WordErrors: Hashable, Sendable {
         errors = Self.align(reference, hypothesis).count { if case .same = $0 { false } else { true } }
     }
 
-    /// Compares two texts by the keys of their words (`Word.key`): neither case nor marks tell words apart, and the parts of a
+    /// Compares two texts by the keys of their words (`Word.key`): neither case nor punctuation tells words apart, and the parts of a
     /// compound are words of their own.
     package init(said: String, read: String) {
         self.init(reference: Self.keys(of: said), hypothesis: Self.keys(of: read))

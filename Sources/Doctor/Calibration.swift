@@ -35,11 +35,12 @@ package struct Calibration: Hashable, Sendable {
         floor = noise.decibels
         spread = high - low
         guard high > -95 else {
-            throw refusal("gives digital silence; look for a mute switch, or raise it with alsamixer -V capture")
+            throw refusal(
+                "gives digital silence; look for a mute switch, or raise the capture level with alsamixer -V capture")
         }
         guard spread <= Self.largestSpread else {
             throw refusal(
-                "the level varies by \(one(spread)) dB, as when somebody speaks; be quiet and calibrate again")
+                "the level varies by \(one(spread)) dB, as if somebody were speaking; be quiet and calibrate again")
         }
         // Above the usual margin over the floor, and above what the noise itself reaches now and then.
         let usual = floor + 9
@@ -47,7 +48,7 @@ package struct Calibration: Hashable, Sendable {
         threshold = (max(usual, loudest, VoiceActivity.lowestThreshold) * 2).rounded() / 2
         guard threshold <= -20 else {
             throw refusal(
-                "the room is at \(one(floor)) dBFS, too loud for speech to rise above; lower the capture level or "
+                "the room is at \(one(floor)) dBFS, too loud for speech to stand out; lower the capture level or "
                     + "find a quieter place")
         }
     }

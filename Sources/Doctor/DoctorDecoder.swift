@@ -14,16 +14,16 @@ func doctorDecoder(_ configuration: Configuration) async -> Result<DoctorFacts.D
         let pool = WorkerPool(try configuration.workerCommand(profile: "live"), size: 1)
         let engine = try await pool.prepare()
         // The first reading of a process finds its files on the card, and memory that it never had.
-        let first = try await pool.begin(samples, channel: nil, alternatives: 0)
-        _ = try await pool.finish(first, samples, channel: nil, alternatives: 0)
+        let first = try await pool.begin(samples, adaptation: nil, alternatives: 0)
+        _ = try await pool.finish(first, samples, adaptation: nil, alternatives: 0)
         let start = MonotonicClock.nanoseconds
-        let session = try await pool.begin(samples, channel: nil, alternatives: 0)
-        _ = try await pool.finish(session, samples, channel: nil, alternatives: 0)
+        let session = try await pool.begin(samples, adaptation: nil, alternatives: 0)
+        _ = try await pool.finish(session, samples, adaptation: nil, alternatives: 0)
         let wall = max(1e-3, Double(MonotonicClock.nanoseconds - start) / 1e9)
         let seconds = Double(samples.count) / Double(SamplePosition.rate)
         return .success(DoctorFacts.Decoder(timesRealTime: seconds / wall, isOnSpeech: isOnSpeech, engine: engine))
     } catch let error as DeviceError { return .failure(error) } catch {
-        return .failure(DeviceError(.failed, "decode-worker", "the decode worker: \(error); see the journal"))
+        return .failure(DeviceError(.failed, "decode-worker", "the decode worker: \(error); see the log"))
     }
 }
 

@@ -12,10 +12,12 @@ package struct DoctorFacts: Sendable {
 
     /// Some seconds of the microphone.
     package struct Sound: Hashable, Sendable {
+        /// How much was heard, in seconds.
         package var seconds = 0.0
 
         /// Level and highest peak, in dBFS.
         package var rms = -100.0
+        /// The highest peak, in dBFS.
         package var peak = -100.0
 
         /// Whether all samples are one and the same.
@@ -32,11 +34,14 @@ package struct DoctorFacts: Sendable {
 
     /// A line of the panel.
     package struct Line: Hashable, Sendable {
+        /// The line's address, as the configuration has it.
         package var name: String
+        /// Whether it is a GPIO line, rather than simulated or none.
         package var isGpio: Bool
 
         /// Whether it is the appliance that has it.
         package var isOurs: Bool
+        /// Why the line cannot be used; nil where it can.
         package var error: DeviceError?
 
         package init(name: String, isGpio: Bool, isOurs: Bool = false, error: DeviceError? = nil) {
@@ -47,8 +52,11 @@ package struct DoctorFacts: Sendable {
         }
     }
 
+    /// The disk that recordings go to.
     package struct Disk: Hashable, Sendable {
+        /// The storage directory, whether it exists yet or not.
         package var directory: String
+        /// Bytes that this user may still write there.
         package var freeBytes: Double
 
         /// Seconds that it took to make 32,000 bytes durable, in order.
@@ -61,6 +69,7 @@ package struct DoctorFacts: Sendable {
         }
     }
 
+    /// What a decode worker made of a sample.
     package struct Decoder: Hashable, Sendable {
         /// Seconds of sound that one worker reads in a second.
         package var timesRealTime: Double
@@ -78,10 +87,13 @@ package struct DoctorFacts: Sendable {
         }
     }
 
+    /// What the recording user is allowed to do.
     package struct Permissions: Hashable, Sendable {
         /// The user who records: `fieldscribe` where there is one, else who asks.
         package var user: String
+        /// Whether that is root.
         package var isRoot = false
+        /// Whether that is the user whom the package made for the service.
         package var isServiceUser = false
 
         /// Groups that are needed and that the user is not in.
@@ -93,9 +105,13 @@ package struct DoctorFacts: Sendable {
         package init(user: String) { self.user = user }
     }
 
+    /// The machine.
     package struct Board: Hashable, Sendable {
+        /// Its model as it names itself: `Raspberry Pi 4 Model B Rev 1.4`.
         package var name: String
+        /// Its memory, in megabytes of 1,000,000 bytes.
         package var memoryMegabytes: Int
+        /// Processor cores that are online.
         package var cores: Int
 
         /// In degrees Celsius; nil where the machine does not tell.
@@ -116,17 +132,23 @@ package struct DoctorFacts: Sendable {
 
     /// What is wrong with the file: a line each.
     package var configurationProblems: [String] = []
+    /// Why the file could not be read at all; nil where it could, or there is none.
     package var configurationError: DeviceError?
+    /// Whether the appliance runs.
     package var appliance = Appliance.stopped
 
     /// Whether it is the appliance that has the microphone, as far as it may be asked.
     package var microphoneIsOurs = false
+    /// What the microphone gave, or why it cannot be opened.
     package var sound: Result<Sound, DeviceError>
 
     /// Microphones that this machine has: `plughw:CARD=Mic,DEV=0 (USB Microphone)`.
     package var microphones: [String] = []
+    /// The button's line.
     package var button: Line
+    /// The lamp's line.
     package var lamp: Line
+    /// Why the model cannot be loaded; nil where it can.
     package var modelError: DeviceError?
 
     /// What engines lack that `auto` would rather take, in the order of `EngineRegistry.automatic`.
@@ -136,9 +158,13 @@ package struct DoctorFacts: Sendable {
     package var decoder: Result<Decoder, DeviceError>?
     /// Programs and folders of programs that the service's sandbox lets run; nil where there is no such service.
     package var runnable: [String]?
+    /// What was measured of the disk, or why it could not be.
     package var disk: Result<Disk, DeviceError>
+    /// What the recording user is allowed to do.
     package var permissions: Permissions
+    /// Whether the system clock was set from the network or a clock module.
     package var isClockSynchronized: Bool
+    /// The machine.
     package var board: Board
 
     package init(
@@ -162,10 +188,12 @@ extension DoctorFacts.Disk {
         max(0, freeBytes - Double(reserveMegabytes) * 1_000_000) / 32_000 / 3_600
     }
 
+    /// The median of `syncSeconds`; 0 where nothing was measured.
     package var medianSeconds: Double {
         let sorted = syncSeconds.sorted()
         return sorted.isEmpty ? 0 : sorted[sorted.count / 2]
     }
 
+    /// The longest of `syncSeconds`; 0 where nothing was measured.
     package var worstSeconds: Double { syncSeconds.max() ?? 0 }
 }

@@ -1,10 +1,12 @@
 /// What the doctor has to say about one thing.
 package struct DoctorFinding: Hashable, Sendable, Encodable {
+    /// What was looked at, in the order in which it is reported.
     package enum Check: String, Sendable, CaseIterable, Encodable {
         case configuration, appliance, microphone, button, lamp, model, decoder, disk, permissions, clock, board,
             profile
     }
 
+    /// How it is.
     package enum Status: String, Sendable, Encodable {
         case ok
         /// It works; it could be better.
@@ -14,7 +16,9 @@ package struct DoctorFinding: Hashable, Sendable, Encodable {
         case missing
     }
 
+    /// What was looked at.
     package var check: Check
+    /// How it is.
     package var status: Status
 
     /// What was found, on one line.

@@ -50,21 +50,21 @@ extension DoctorFacts {
     private var configurationFindings: [DoctorFinding] {
         if let configurationError { return [.init(.configuration, error: configurationError)] }
         if configurationProblems.isEmpty {
-            return [.init(.configuration, .ok, configuration.file ?? "no file; everything is by default")]
+            return [.init(.configuration, .ok, configuration.file ?? "no file; every setting has its default")]
         }
         return configurationProblems.map {
-            .init(.configuration, .failed, $0, remedy: "correct that line; man 5 fieldscribe.conf tells every key")
+            .init(.configuration, .failed, $0, remedy: "correct that line; man 5 fieldscribe.conf explains every key")
         }
     }
 
     private var applianceFinding: DoctorFinding {
         switch appliance {
-        case .running: .init(.appliance, .ok, "runs; fieldscribe status tells more")
+        case .running: .init(.appliance, .ok, "running; see fieldscribe status")
         case .stopped:
             .init(.appliance, .notice, "is not running", remedy: "sudo systemctl start fieldscribe, once all is well")
         case .denied:
             .init(
-                .appliance, .notice, "\(configuration.control.socket): this user may not ask the appliance",
+                .appliance, .notice, "\(configuration.control.socket): this user may not query the appliance",
                 remedy: "sudo adduser USER \(configuration.control.group), then log in again")
         }
     }
@@ -73,12 +73,12 @@ extension DoctorFacts {
         let name = configuration.capture.device
         switch sound {
         case .failure(let error) where error.code == .busy && (microphoneIsOurs || appliance == .denied):
-            return .init(.microphone, .ok, "\(name): in use by the appliance; fieldscribe status tells its health")
+            return .init(.microphone, .ok, "\(name): in use by the appliance; fieldscribe status shows its health")
         case .failure(let error):
             var finding = DoctorFinding(.microphone, error: error)
             if finding.status == .missing, !microphones.isEmpty {
                 finding.remedy =
-                    "set capture.device = alsa:NAME to one that is there: \(microphones.joined(separator: "; "))"
+                    "set capture.device = alsa:NAME to one of these: \(microphones.joined(separator: "; "))"
             }
             return finding
         case .success(let sound): return judge(sound, of: name)
@@ -88,17 +88,18 @@ extension DoctorFacts {
     private func judge(_ sound: Sound, of name: String) -> DoctorFinding {
         let heard = "\(name): level \(one(sound.rms)) dBFS, peak \(one(sound.peak)) dBFS in \(one(sound.seconds)) s"
         if sound.seconds == 0 {
-            return .init(.microphone, .failed, "\(name): opens, but gives no sound", remedy: "plug it in anew")
+            return .init(
+                .microphone, .failed, "\(name): opens, but gives no sound", remedy: "unplug it and plug it in again")
         }
         if sound.isStuck {
             return .init(
-                .microphone, .failed, "\(name): gives nothing but one and the same value",
+                .microphone, .failed, "\(name): gives a constant value",
                 remedy: "look for a mute switch, then raise the capture level with alsamixer -V capture")
         }
         if sound.lost > 0 {
             return .init(
                 .microphone, .notice, "\(heard); \(sound.lost) samples were lost",
-                remedy: "plug it straight into the board instead of a hub, and end other programs")
+                remedy: "plug it straight into the board instead of a hub, and close other programs")
         }
         if sound.clipped > 0.001 {
             return .init(
@@ -106,7 +107,7 @@ extension DoctorFacts {
         }
         if sound.peak < -70 {
             return .init(
-                .microphone, .notice, "\(heard); it hears next to nothing",
+                .microphone, .notice, "\(heard); almost nothing is heard",
                 remedy: "speak while the doctor listens; else raise the capture level with alsamixer -V capture")
         }
         return .init(.microphone, .ok, heard)
@@ -114,7 +115,7 @@ extension DoctorFacts {
 
     private func finding(_ check: DoctorFinding.Check, _ line: Line) -> DoctorFinding {
         guard let error = line.error else {
-            return .init(check, .ok, line.isGpio ? "\(line.name): there, and free" : line.name)
+            return .init(check, .ok, line.isGpio ? "\(line.name): available" : line.name)
         }
         if error.code == .busy, line.isOurs, appliance != .stopped {
             return .init(check, .ok, "\(line.name): in use by the appliance")
@@ -129,7 +130,7 @@ extension DoctorFacts {
         case .failure(let error): return [.init(.model, error: error)]
         case .success(let decoder):
             let model = DoctorFinding(.model, .ok, modelText(decoder))
-            let sound = decoder.isOnSpeech ? "speech" : "a synthetic sound, so roughly"
+            let sound = decoder.isOnSpeech ? "speech" : "a synthetic sound, so only roughly"
             let speed = "\(one(decoder.timesRealTime)) x real time for one worker, on \(sound)"
             if plan(decoder).keepsPace == true {
                 return [model, .init(.decoder, .ok, speed)]
@@ -163,7 +164,7 @@ extension DoctorFacts {
     private func modelText(_ decoder: Decoder) -> String {
         let engine = configuration.engine
         let version = [decoder.engine?.name ?? engine.name, decoder.engine?.version ?? ""].filter { !$0.isEmpty }
-        let told = ["whole, and loads", engine.integrity(in: configuration)].filter { !$0.isEmpty }
+        let told = ["complete, and loads", engine.integrity(in: configuration)].filter { !$0.isEmpty }
         return "\(version.joined(separator: " ")) reads, with \(engine.reader(in: configuration)): "
             + told.joined(separator: "; ")
     }
@@ -172,7 +173,7 @@ extension DoctorFacts {
         isClockSynchronized
             ? .init(.clock, .ok, "synchronized")
             : .init(
-                .clock, .notice, "not synchronized: recordings will say clock unverified",
+                .clock, .notice, "not synchronized: recordings will be marked clock unverified",
                 remedy: "connect the machine to a network once after each start, or fit a clock module (RTC)")
     }
 }
@@ -184,7 +185,7 @@ extension DoctorFinding {
         self.init(
             check, error.code == .missing ? .missing : .failed,
             parts.count > 1 ? parts.dropLast().joined(separator: "; ") : error.message,
-            remedy: parts.count > 1 ? parts.last : "see the journal: journalctl -u fieldscribe")
+            remedy: parts.count > 1 ? parts.last : "see the log: journalctl -u fieldscribe")
     }
 }
 

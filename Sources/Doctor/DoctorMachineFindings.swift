@@ -10,7 +10,8 @@ extension DoctorFacts {
         case .failure(let error):
             var finding = DoctorFinding(.disk, error: error)
             if error.code == .denied {
-                finding.remedy = "ask as root: sudo fieldscribe doctor; or name a place of yours with storage.directory"
+                finding.remedy =
+                    "ask as root: sudo fieldscribe doctor; or name a folder of your own with storage.directory"
             }
             return [finding]
         case .success(let disk): return [room(on: disk), latency(of: disk)]
@@ -23,24 +24,26 @@ extension DoctorFacts {
         if hours <= 0 {
             return .init(
                 .disk, .failed,
-                "\(disk.directory): \(megabytes) MB are free, and \(configuration.storage.reserveMegabytes) are reserved",
+                "\(disk.directory): \(megabytes) MB are free, and \(configuration.storage.reserveMegabytes) MB are reserved",
                 remedy: "export recordings and delete them (fieldscribe export, fieldscribe delete)")
         }
         let told = "\(disk.directory): room for \(one(hours)) hours (\(megabytes) MB free)"
         return hours >= 8
             ? .init(.disk, .ok, told)
-            : .init(.disk, .notice, told, remedy: "export recordings and delete them before a long day")
+            : .init(
+                .disk, .notice, told,
+                remedy: "export recordings and delete them before a long day of recording")
     }
 
     private func latency(of disk: Disk) -> DoctorFinding {
         let (median, worst) = (one(disk.medianSeconds * 1_000), one(disk.worstSeconds * 1_000))
-        let told = "a second of sound is durable after \(median) ms (median), \(worst) ms (worst)"
+        let told = "a second of sound is on the disk after \(median) ms (median), \(worst) ms (worst)"
         // A recording is synced once a second; the ring bridges 30 s.
         if disk.medianSeconds > configuration.capture.syncSeconds {
-            return .init(.disk, .failed, "\(told): slower than sound comes", remedy: "use another card (A1 or A2)")
+            return .init(.disk, .failed, "\(told): slower than real time", remedy: "use another card (A1 or A2)")
         }
         return disk.worstSeconds > 2
-            ? .init(.disk, .notice, told, remedy: "the card stalls; keep a better one (A1 or A2) at hand")
+            ? .init(.disk, .notice, told, remedy: "the card stalls at times; keep a better one (A1 or A2) ready")
             : .init(.disk, .ok, told)
     }
 
@@ -60,7 +63,7 @@ extension DoctorFacts {
                 ))
         }
         if !found.isEmpty { return found }
-        let told = permissions.isRoot ? "root may do everything" : "\(user) is in every group that is needed"
+        let told = permissions.isRoot ? "root has every permission" : "\(user) is in every group that is needed"
         return permissions.isServiceUser
             ? [.init(.permissions, .ok, told)]
             : [
@@ -76,15 +79,15 @@ extension DoctorFacts {
         if board.isUndervolted == true {
             found.append(
                 .init(
-                    .board, .failed, "the voltage of the supply is, or was, too low",
+                    .board, .failed, "the supply voltage is, or was, too low",
                     remedy: "use the board's own power supply and a short, thick cable"))
         }
         switch board.temperature {
         case let degrees? where degrees >= 80:
             found.append(
                 .init(
-                    .board, .notice, "\(size), \(one(degrees)) degrees Celsius: it slows itself down",
-                    remedy: "give it air, or a heat sink"))
+                    .board, .notice, "\(size), \(one(degrees)) degrees Celsius: it is throttling itself",
+                    remedy: "improve the airflow, or fit a heat sink"))
         case let degrees?: found.append(.init(.board, .ok, "\(size), \(one(degrees)) degrees Celsius"))
         case nil: found.append(.init(.board, .ok, size))
         }

@@ -16,6 +16,7 @@ package struct BoardSpeed: Sendable {
     private let model: String?
     private let cost: EngineCost
 
+    /// Finds where the measured speed of this configuration's engine, model and vocabulary is kept.
     package init(_ configuration: Configuration) {
         folder = configuration.cacheFolder
         let engine = configuration.engine

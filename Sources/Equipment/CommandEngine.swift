@@ -9,10 +9,10 @@ package struct CommandEngine: EngineEntry {
 
     package let name = "command"
     package let form = "command:PROGRAM"
-    package let summary = "a program of your own that speaks the protocol of decode workers"
+    package let summary = "a program of your own that speaks the decode workers' protocol"
     package let languages = "its own"
     package let licence = "its own"
-    package let needs = ["the program, by its whole path"]
+    package let needs = ["the program, by its full path"]
 
     package init() {}
 
@@ -47,7 +47,7 @@ package struct CommandEngine: EngineEntry {
 
     package func provider(_ options: WorkerOptions) throws(DeviceError) -> any RecognizerProvider {
         throw DeviceError(
-            .unsupported, "decode-worker", "\(name): speaks for itself; name the program with recognizer.engine")
+            .unsupported, "decode-worker", "\(name): is a program of its own; name it with recognizer.engine")
     }
 
     package func reader(in configuration: Configuration) -> String { configuration.recognizer.engine }

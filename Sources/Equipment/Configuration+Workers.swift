@@ -20,7 +20,7 @@ extension Configuration {
             return WorkerPool(try engine.command(self, profile: profile), size: count, niceness: niceness)
         }
         let spare = PocketSphinxEngine()
-        let itsProfile = spare.profiles.contains(profile) ? profile : "quick"
+        let itsProfile = spare.profiles.contains(profile) ? profile : "fast"
         let fallback = try? spare.command(self, profile: itsProfile)
         let wanted: WorkerCommand
         do throws(DeviceError) { wanted = try engine.command(self, profile: profile) } catch {

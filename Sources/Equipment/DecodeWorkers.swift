@@ -36,9 +36,9 @@ package final class DecodeWorkers: Sendable {
 
     /// Ends the decode workers that nobody needs. Where the board was found to be faster or slower than was known, the next
     /// ones read with another profile.
-    package func rest() async {
+    package func releaseIdle() async {
         guard let old = pool.withLock({ $0 }) else { return }
-        await old.rest()
+        await old.releaseIdle()
         guard await old.isEmpty, await old.profile != configuration.liveProfile else { return }
         pool.withLock { if $0 === old { $0 = nil } }
     }

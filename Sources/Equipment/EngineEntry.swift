@@ -29,7 +29,7 @@ package protocol EngineEntry: Sendable {
     /// Whether its workers can be copied by fork once one has loaded the model, as `WorkerCommand.makesCopies`.
     var makesCopies: Bool { get }
 
-    /// Whether it writes capitals and marks itself.
+    /// Whether it writes capitals and punctuation itself.
     var writesPunctuation: Bool { get }
 
     /// Utterances are merged for it up to so many seconds; 0: it reads each alone.

@@ -23,7 +23,10 @@ package enum EngineRegistry {
         all.flatMap(\.profiles).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
-    /// The names of engines that write capitals and marks themselves, as `EngineDescription.name` tells them.
+    /// Names that profiles had in an earlier version, and may still be called by.
+    package static let formerProfiles = ["quick": "fast"]
+
+    /// The names of engines that write capitals and punctuation themselves, as `EngineDescription.name` tells them.
     package static var punctuating: Set<String> { Set(all.filter(\.writesPunctuation).map(\.name)) }
 
     /// The engine that a value of `recognizer.engine` names; nil for `auto`, and for what names none.

@@ -1,6 +1,8 @@
 /// A model that is installed, of whatever engine.
 package struct InstalledModel: Hashable, Sendable {
+    /// Its short name: that of its folder.
     package var name: String
+    /// Its folder.
     package var path: String
 
     /// `en-US`; empty where it is not told.

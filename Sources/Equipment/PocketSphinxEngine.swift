@@ -9,8 +9,8 @@ import Recognizing
 /// PocketSphinx, which is built in.
 package struct PocketSphinxEngine: EngineEntry {
     package let name = "pocketsphinx"
-    package let summary = "reads while it is spoken, also on the smallest boards"
-    package let languages = "English; others with a model of theirs"
+    package let summary = "reads while people speak, even on the smallest boards"
+    package let languages = "English; others with a model of their own"
     package let licence = "BSD-2-Clause"
     package let needs = ["the package pocketsphinx-en-us, or another model"]
     package let profiles = DecoderProfile.all.map(\.name)
@@ -31,7 +31,7 @@ package struct PocketSphinxEngine: EngineEntry {
         guard let file = configuration.recognizer.vocabulary, access(file, R_OK) != 0 else { return }
         throw DeviceError(
             errno == ENOENT || errno == ENOTDIR ? .missing : .denied, "access", status: errno,
-            "\(file): this vocabulary \(errno == EACCES ? "may not be read" : "is not there"); correct "
+            "\(file): this vocabulary \(errno == EACCES ? "cannot be read" : "does not exist"); correct "
                 + "recognizer.vocabulary, or delete the line")
     }
 

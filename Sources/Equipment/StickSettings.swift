@@ -108,7 +108,7 @@ package enum StickSettings {
         let grammar = GrammarFile(text)
         return (grammar.excess.map { ["\(vocabularyName): this grammar \($0)"] } ?? [])
             + grammar.undefined.map {
-                "\(vocabularyName):\($0.line): \($0.rule) is used, but not told; add a line \($0.rule) = ...;"
+                "\(vocabularyName):\($0.line): \($0.rule) is used, but not defined; add a line \($0.rule) = ...;"
             }
     }
 }

@@ -13,6 +13,7 @@ package struct WorkerOptions: Sendable {
 
     /// In place of the model's own.
     package var languageModel: String?
+    /// A pronouncing dictionary, in place of the model's own.
     package var dictionary: String?
 
     /// A person's words and phrases, or a grammar.
@@ -20,6 +21,7 @@ package struct WorkerOptions: Sendable {
 
     /// Where is kept what can be made again.
     package var cache = "."
+    /// What the words are likely to be.
     package var hint = Configuration.Recognizer.Hint.dictation
 
     /// Takes what a person should know of their vocabulary, a line at a time.

@@ -7,6 +7,7 @@ package struct IndexEntry: Hashable, Sendable {
 
     /// The page's place, relative to the index, each part a name of letters, digits, `-`, `_` and `.`.
     package var link: String
+    /// The recording's title, as its page has it.
     package var title: String
 
     /// Short facts: the length, a doubtful clock.
@@ -53,8 +54,8 @@ package func indexPage(_ entries: [IndexEntry]) throws -> String {
         </div></div></section>
         <main>
         \(list)\(device == nil ? "" : "</ul>\n")</main>
-        <footer><p>Each folder holds the sound, the text in several forms, and SHA256SUMS, by which \
-        <kbd>sha256sum -c</kbd> checks that both are whole.</p></footer>
+        <footer><p>Each folder contains the sound, the text in several formats, and SHA256SUMS, with which \
+        <kbd>sha256sum -c</kbd> checks that both are intact.</p></footer>
         """
     return Page(
         title: "Recordings", styles: [PageStyle.text, PageStyle.index], script: PageScript.index,

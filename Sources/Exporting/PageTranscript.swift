@@ -41,7 +41,7 @@ func transcript(_ timeline: Timeline) -> String {
 /// What stands between words.
 private enum Note {
     case gap(Gap)
-    case mark(Mark)
+    case mark(Bookmark)
 
     var position: SamplePosition {
         switch self {
@@ -104,7 +104,7 @@ func facts(of segments: [Segment]) -> String? {
 }
 
 /// The words least sure, worst first, as places to go to; nothing where all are sure.
-func relisten(_ timeline: Timeline) -> String {
+func wordsToReview(_ timeline: Timeline) -> String {
     let doubts = Doubt.worst(20, of: timeline.segments, below: 0.5)
     if doubts.isEmpty { return "" }
     let items = doubts.map { doubt in
@@ -114,5 +114,5 @@ func relisten(_ timeline: Timeline) -> String {
         return
             ##"<li><a href="#t=\##(decimalSeconds(start))" data-t="\##(milliseconds(start))">\##(clockTime(start))</a> <span dir="auto">\##(context)</span></li>"##
     }
-    return "<details><summary>Words to hear again</summary>\n<ol>\n\(items.joined(separator: "\n"))\n</ol></details>\n"
+    return "<details><summary>Words to review</summary>\n<ol>\n\(items.joined(separator: "\n"))\n</ol></details>\n"
 }

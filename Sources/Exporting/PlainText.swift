@@ -31,8 +31,8 @@ func tellingMarks(of timeline: Timeline) -> [(time: SamplePosition, line: String
 package func unwrittenText(_ timeline: Timeline) -> String? {
     timeline.unwritten.map { rest in
         rest.start == .zero
-            ? "not written down yet: \(clockTime(timeline.length))"
-            : "written down as far as \(clockTime(rest.start)) of \(clockTime(timeline.length))"
+            ? "not transcribed yet: \(clockTime(timeline.length))"
+            : "transcribed up to \(clockTime(rest.start)) of \(clockTime(timeline.length))"
     }
 }
 

@@ -71,7 +71,7 @@ private func player(_ timeline: Timeline, _ details: RecordingDetails, length: I
     <label><input id="shade" type="checkbox" checked> Shade doubt</label>
     <button id="help-button" type="button" aria-label="Keyboard help" aria-keyshortcuts="?">?</button>
     </div>
-    <p class="trouble" id="trouble" role="alert" hidden>\(markup(details.audio)) cannot be played: it has to lie \
+    <p class="trouble" id="trouble" role="alert" hidden>\(markup(details.audio)) cannot be played: it has to be \
     beside this page. The text is all here.</p>
     </div></section>
 
@@ -85,7 +85,7 @@ private func foot(_ timeline: Timeline) -> String {
     <kbd>/</kbd> searches, <kbd>?</kbd> shows all keys.</p>
     <p>Written by a machine: <span class="shaded"><span class="c1">dotted</span> and <span class="c0">waved</span></span> \
     words are the ones it is least sure of.</p>
-    \(relisten(timeline))</footer>
+    \(wordsToReview(timeline))</footer>
     <dialog id="help" aria-labelledby="help-title">
     <h2 id="help-title">Keys</h2>
     <dl>

@@ -2,16 +2,18 @@
 package enum Punctuation: String, Sendable, CaseIterable {
     /// As the engine writes it, which may be nothing.
     case engine
-    /// Nothing: of an engine that writes marks and capitals, its words without them.
+    /// Nothing: of an engine that writes punctuation and capitals, its words without them.
     case none
     /// Full stops and capitals, where pauses and the language model tell that a sentence ends; where an engine writes them, its
     /// own.
     case automatic
-    /// The marks whose names somebody says: comma, period, question mark, new line, new paragraph.
+    /// The punctuation whose names somebody says: comma, period, question mark, new line, new paragraph.
     case spoken
-    /// `automatic` and `spoken`; where an engine writes marks, its own.
+    /// `automatic` and `spoken`; where an engine writes punctuation, its own.
     case both
 
+    /// Whether sentences end where pauses and the language model say so.
     package var isAutomatic: Bool { self == .automatic || self == .both }
+    /// Whether spoken names of punctuation become punctuation.
     package var isSpoken: Bool { self == .spoken || self == .both }
 }

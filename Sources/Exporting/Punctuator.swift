@@ -1,6 +1,6 @@
 import Core
 
-/// Puts marks and capitals into a transcript on its way out; words keep their times and their segments.
+/// Puts punctuation and capitals into a transcript on its way out; words keep their times and their segments.
 package struct Punctuator: Sendable {
     /// How much likelier a sentence ends between these words than that it goes on, as a natural logarithm; the words on
     /// either side in their order away from the place.
@@ -13,7 +13,9 @@ package struct Punctuator: Sendable {
     package struct Boundary: Sendable {
         /// The number of the word before it, in the whole transcript.
         package var word: Int
+        /// The pause between the two words, in seconds.
         package var pauseSeconds: Double
+        /// `SentenceOdds` of this place.
         package var odds: Double
         /// By how much the voice fell before it, in semitones; only a segment's end tells.
         package var lowering: Double?
@@ -48,10 +50,10 @@ package struct Punctuator: Sendable {
         /// Of the last word of a segment, where it is told.
         var lowering: Double?
         /// What follows the word, without a space.
-        var mark = ""
+        var sign = ""
     }
 
-    private static let names: [(words: [String], mark: String)] = [
+    private static let names: [(words: [String], sign: String)] = [
         (["comma"], ","), (["period"], "."), (["full", "stop"], "."), (["question", "mark"], "?"),
         (["new", "line"], newLine), (["new", "paragraph"], newParagraph),
     ]
@@ -65,20 +67,20 @@ package struct Punctuator: Sendable {
     private let engines: Set<String>
 
     /// - Parameters:
-    ///   - engines: the names of those that write marks and capitals themselves.
+    ///   - engines: the names of those that write punctuation and capitals themselves.
     ///   - odds: what the language model says; without it no sentence ends by itself.
     package init(_ punctuation: Punctuation, writtenBy engines: Set<String> = [], odds: SentenceOdds? = nil) {
         self.init(punctuation, writtenBy: engines, asking: { () throws(DeviceError) in odds })
     }
 
-    /// - Parameter source: asked for each transcript that needs it, and for no other: not where the engine wrote the marks.
+    /// - Parameter source: asked for each transcript that needs it, and for no other: not where the engine wrote the punctuation.
     package init(_ punctuation: Punctuation, writtenBy engines: Set<String> = [], asking source: @escaping OddsSource) {
         self.punctuation = punctuation
         self.engines = engines
         odds = source
     }
 
-    /// The transcript with marks, or without; a segment that held nothing but them, or their names, is left out.
+    /// The transcript with punctuation, or without; a segment that held nothing but that, or their names, is left out.
     ///
     /// - Throws: what the source of the odds throws.
     package func punctuated(_ timeline: Timeline) throws(DeviceError) -> Timeline {
@@ -93,16 +95,16 @@ package struct Punctuator: Sendable {
         if punctuation.isSpoken { places = Self.withSpokenMarks(places, isWritten: isWritten) }
         if punctuation.isAutomatic, let odds = try odds() {
             for boundary in Self.boundaries(places, odds) where boundary.score > 0 {
-                places[boundary.word].mark = "." + places[boundary.word].mark
+                places[boundary.word].sign = "." + places[boundary.word].sign
             }
-            if let last = places.indices.last, places[last].mark.isEmpty { places[last].mark = "." }
+            if let last = places.indices.last, places[last].sign.isEmpty { places[last].sign = "." }
         }
         Self.capitalize(&places, isEnglish: timeline.engine.model.hasPrefix("en"))
         var timeline = timeline
         for index in timeline.segments.indices.reversed() where !timeline.segments[index].words.isEmpty {
             let words = places.filter { $0.segment == index }.map { place in
                 var word = place.word
-                word.text += place.mark
+                word.text += place.sign
                 return word
             }
             timeline.segments[index].words = words
@@ -111,7 +113,7 @@ package struct Punctuator: Sendable {
         return timeline
     }
 
-    /// The transcript without marks and capitals.
+    /// The transcript without punctuation and capitals.
     private static func bare(_ timeline: Timeline) -> Timeline {
         var timeline = timeline
         for index in timeline.segments.indices.reversed() where !timeline.segments[index].words.isEmpty {
@@ -130,7 +132,7 @@ package struct Punctuator: Sendable {
         return timeline
     }
 
-    /// Every place between two words of a transcript that has no marks.
+    /// Every place between two words of a transcript without punctuation.
     package static func boundaries(of timeline: Timeline, odds: SentenceOdds) -> [Boundary] {
         boundaries(places(of: timeline), odds)
     }
@@ -148,7 +150,7 @@ package struct Punctuator: Sendable {
     private static func boundaries(_ places: [Place], _ odds: SentenceOdds) -> [Boundary] {
         let words = places.map { $0.word.text.lowercased() }
         return places.indices.dropLast().compactMap { index in
-            guard places[index].mark.allSatisfy({ String($0) == newLine }) else {
+            guard places[index].sign.allSatisfy({ String($0) == newLine }) else {
                 return nil
             }
             let after = Array(words[(index + 1)...].prefix(context))
@@ -171,12 +173,12 @@ package struct Punctuator: Sendable {
                 rest = rest.dropFirst(name.words.count)
                 guard let last = marked.indices.last else { continue }
                 // In the place of what the engine made of the pause before the name.
-                if isWritten, name.mark.first?.isPunctuation ?? false, marked[last].word.text.count > 1,
-                    let mark = marked[last].word.text.last, ",.;:".contains(mark)
+                if isWritten, name.sign.first?.isPunctuation ?? false, marked[last].word.text.count > 1,
+                    let sign = marked[last].word.text.last, ",.;:".contains(sign)
                 {
                     marked[last].word.text.removeLast()
                 }
-                marked[last].mark += name.mark
+                marked[last].sign += name.sign
             } else {
                 rest = rest.dropFirst()
                 marked.append(place)
@@ -192,7 +194,7 @@ package struct Punctuator: Sendable {
             if begins || isEnglish && (text == "i" || text.hasPrefix("i'")) {
                 places[index].word.text = text.prefix(1).uppercased() + text.dropFirst()
             }
-            begins = places[index].mark.contains { ".?\(newLine)".contains($0) }
+            begins = places[index].sign.contains { ".?\(newLine)".contains($0) }
         }
     }
 }

@@ -2,6 +2,7 @@ import Core
 
 /// What a page says of a recording besides its transcript.
 package struct RecordingDetails: Hashable, Sendable {
+    /// What the page is headed with.
     package var title: String
 
     /// The wall time of the start as people read it; nil where it is not known.

@@ -171,7 +171,7 @@ struct MarkJSON: Encodable {
     var time: Double
     var text: String
 
-    init(_ mark: Mark) {
+    init(_ mark: Bookmark) {
         time = mark.position.seconds
         text = mark.text
     }

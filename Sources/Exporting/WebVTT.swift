@@ -19,7 +19,7 @@ func webVTT(_ timeline: Timeline) -> String {
     return blocks.joined(separator: "\n\n") + "\n"
 }
 
-private func note(_ mark: Mark) -> String {
+private func note(_ mark: Bookmark) -> String {
     let time = timecode(mark.position.samples * 1_000 / Int64(SamplePosition.rate), decimal: ".")
     return withoutArrow(oneLine("NOTE mark \(time) \(mark.text)"))
 }

@@ -5,6 +5,7 @@ import Core
 /// A press means what it means by its own times and by what was going on when it began, however late they are told.
 /// Where a fault is shown, a press acknowledges it; while recording, it does nothing else.
 package struct ButtonGesture: Hashable, Sendable {
+    /// What counts as which gesture.
     package struct Settings: Hashable, Sendable {
         /// The default is `toggle`.
         package var style = PanelStyle.toggle
@@ -21,6 +22,7 @@ package struct ButtonGesture: Hashable, Sendable {
         package init() {}
     }
 
+    /// What the gesture is told, in the order of time.
     package enum Input: Hashable, Sendable {
         /// The level at the start; a button that is down already is stuck.
         case initial(pressed: Bool)
@@ -73,6 +75,7 @@ package struct ButtonGesture: Hashable, Sendable {
         }
     }
 
+    /// Takes an input; returns what is to be done, in order.
     package mutating func handle(_ input: Input) -> [Effect] {
         switch input {
         case .initial(let pressed):

@@ -7,6 +7,7 @@ import Core
 package struct Debouncer: Hashable, Sendable {
     /// A change of the level that lasted.
     package struct Change: Hashable, Sendable {
+        /// Whether the button is down from `time`.
         package var pressed: Bool
 
         /// When the level began to last.
@@ -18,6 +19,7 @@ package struct Debouncer: Hashable, Sendable {
         }
     }
 
+    /// What the debouncer is told, in the order of time.
     package enum Input: Hashable, Sendable {
         case edge(ButtonEdge)
         /// So late it is, and no edge is waiting.
@@ -45,6 +47,7 @@ package struct Debouncer: Hashable, Sendable {
     /// No change will be dated before this moment any more.
     package func certain(at now: Duration) -> Duration { min(now, since ?? now) }
 
+    /// Takes an input; returns the changes that have lasted by now, in order.
     package mutating func handle(_ input: Input) -> [Change] {
         switch input {
         case .time(let now): return settle(by: now)

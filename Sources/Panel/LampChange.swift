@@ -2,6 +2,7 @@
 package struct LampChange: Hashable, Sendable, Codable {
     /// Seconds on the monotonic clock.
     package var time: Double
+    /// Whether the lamp is on from `time`.
     package var lit: Bool
 
     /// What was meant by it: a mode of the lamp, `fault`, or `blink` for an answer or a mark.

@@ -3,6 +3,7 @@ import Core
 /// What the lamp does from when on: a value that tells the level at each moment and when it next has to change, so that a
 /// lamp that rests wakes nobody.
 package struct LampPattern: Hashable, Sendable {
+    /// How the lamp lights, as the control socket names it.
     package enum Mode: String, Sendable, CaseIterable {
         /// Idle.
         case off
@@ -18,7 +19,9 @@ package struct LampPattern: Hashable, Sendable {
 
     /// A mode, since when and until when.
     package struct Layer: Hashable, Sendable {
+        /// How it lights.
         package var mode: Mode
+        /// When it began, on the monotonic clock.
         package var since: Duration
 
         /// Nil: until another pattern is shown.

@@ -2,6 +2,7 @@ import Core
 
 /// Raw edges of the button in, what they mean out: a debouncer and a gesture that keep to one time.
 package struct PanelButton: Hashable, Sendable {
+    /// What the button is told, in the order of time.
     package enum Input: Hashable, Sendable {
         case edge(ButtonEdge)
         /// So late it is, and no edge is waiting.
@@ -32,6 +33,7 @@ package struct PanelButton: Hashable, Sendable {
     /// When to call with the time, where no edge comes before; nil where only an edge can change anything.
     package var wakeAt: Duration? { atStart.isEmpty ? debouncer.wakeAt ?? gesture.wakeAt : .zero }
 
+    /// Takes an input; returns what is to be done, in order.
     package mutating func handle(_ input: Input) -> [ButtonGesture.Effect] {
         defer { atStart = [] }
         switch input {

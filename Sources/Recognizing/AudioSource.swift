@@ -23,7 +23,7 @@ package protocol TranscriptSink: Sendable {
 
     /// Takes the segments of utterances that were read as one, in order: all before anything else, and best all or none.
     ///
-    /// - Parameter channel: the channel's state behind the last of them.
+    /// - Parameter adaptation: the state behind the last of them.
     func commit(_ segments: [Segment], adaptation: AdaptationState?) async throws
 
     /// Says that everything before `position` is transcribed or silent.

@@ -58,7 +58,7 @@ package struct DecodeWorker: ~Copyable {
             return try tell(samples.withUnsafeBufferPointer { try recognizer.read($0, reading) })
         }
         var failure: DeviceError?
-        do throws(DeviceError) { try recognizer.begin(from: request.channel) } catch { failure = error }
+        do throws(DeviceError) { try recognizer.begin(from: request.adaptation) } catch { failure = error }
         samples.removeAll(keepingCapacity: true)
         // To the end, whatever fails: the next frame has to be the next request.
         while try readAudio() {
@@ -73,7 +73,7 @@ package struct DecodeWorker: ~Copyable {
             } catch { failure = error }
         }
         if let failure { throw failure }
-        if let state = try recognizer.close() { try reply(.init(channel: state)) }
+        if let state = try recognizer.close() { try reply(.init(adaptation: state)) }
         try tell(recognizer.finish(alternatives: request.alternatives))
     }
 
@@ -89,9 +89,9 @@ package struct DecodeWorker: ~Copyable {
     private mutating func survey(_ request: WorkerProtocol.Request, _ recognizer: any Recognizer) throws {
         try readAll()
         if let recognizer = recognizer as? any Adaptation,
-            let state = try samples.withUnsafeBufferPointer({ try recognizer.survey($0, into: request.channel) })
+            let state = try samples.withUnsafeBufferPointer({ try recognizer.survey($0, into: request.adaptation) })
         {
-            try reply(.init(channel: state, candidates: recognizer.candidates))
+            try reply(.init(adaptation: state, candidates: recognizer.candidates))
         }
         try reply(.init(result: .init(words: [], alternatives: [], cpuSeconds: cpuSinceReport())))
     }
@@ -110,7 +110,7 @@ package struct DecodeWorker: ~Copyable {
 
     private mutating func partials(_ request: WorkerProtocol.Request, _ recognizer: any Recognizer) throws {
         let recognizer = recognizer as? any PartialReading
-        try recognizer?.beginPartials(from: request.channel)
+        try recognizer?.beginPartials(from: request.adaptation)
         samples.removeAll(keepingCapacity: true)
         while try readAudio() {
             let text = try samples.withUnsafeBufferPointer { try recognizer?.partial(after: $0) }
@@ -147,7 +147,7 @@ package struct DecodeWorker: ~Copyable {
         let length = header[1...4].reversed().reduce(0) { $0 << 8 | Int($1) }
         guard let kind = WorkerProtocol.Frame(rawValue: header[0]), length <= WorkerProtocol.longestFrame else {
             throw DeviceError(
-                .failed, Self.transport, "the decode worker got a frame it does not know; it ends and is started anew")
+                .failed, Self.transport, "the decode worker received an unknown frame; it ends and is restarted")
         }
         payload = [UInt8](repeating: 0, count: length)
         _ = try Self.fill(&payload, from: input.number, endMayCome: false)
@@ -177,7 +177,7 @@ package struct DecodeWorker: ~Copyable {
     private func unexpected(_ kind: WorkerProtocol.Frame?) -> DeviceError {
         DeviceError(
             kind == nil ? .disconnected : .failed, Self.transport,
-            "the decode worker got \(kind.map { "an unexpected \($0) frame" } ?? "half an utterance"); it ends")
+            "the decode worker received \(kind.map { "an unexpected \($0) frame" } ?? "half an utterance"); it ends")
     }
 
     private static let transport = "decode-worker"

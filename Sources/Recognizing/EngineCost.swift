@@ -10,7 +10,7 @@ package struct EngineCost: Hashable, Sendable {
     package var aloneMegabytes = 100
 
     /// The profile that takes the place of `live` on a board that is too slow for it; nil: there is none.
-    package var faster: String? = "quick"
+    package var faster: String? = "fast"
 
     /// How much faster that is.
     package var fasterRatio = 1.3

@@ -9,7 +9,7 @@ struct HeadStart {
     struct Step: Sendable {
         fileprivate var pool: WorkerPool
         fileprivate var hearing: WorkerPool.Hearing?
-        fileprivate var channel: AdaptationState?
+        fileprivate var adaptation: AdaptationState?
         fileprivate var alternatives: Int
         fileprivate var samples: [Int16]
 
@@ -17,7 +17,7 @@ struct HeadStart {
             do {
                 let hearing =
                     if let hearing { hearing as WorkerPool.Hearing? } else {
-                        try await pool.hear(channel: channel, alternatives: alternatives)
+                        try await pool.hear(adaptation: adaptation, alternatives: alternatives)
                     }
                 guard let hearing else { return .busy }
                 try await pool.hear(samples, by: hearing)
@@ -59,7 +59,7 @@ struct HeadStart {
     /// The next step, where there is something to do and none is under way.
     mutating func next(of work: Transcription) -> Step? {
         guard !isBusy, let speaking = work.cutter.speaking, speaking.id != given, speaking.id == work.nextToBegin,
-            let certain = work.cutter.certainUpTo
+            let certain = work.cutter.certainWatermark
         else { return nil }
         // What is read across a seam holds up all that is said since.
         if hearing == nil, work.isBridging { return nil }
@@ -71,7 +71,7 @@ struct HeadStart {
         heardUpTo = certain
         isBusy = true
         return Step(
-            pool: pool, hearing: hearing, channel: work.channel, alternatives: alternatives,
+            pool: pool, hearing: hearing, adaptation: work.adaptation, alternatives: alternatives,
             samples: work.cutter.samples(of: SampleRange(from, certain)))
     }
 

@@ -13,7 +13,7 @@ struct PartialSession {
         fileprivate var worker: Lease?
         fileprivate var ends: Bool
         fileprivate var begins: Bool
-        fileprivate var channel: AdaptationState?
+        fileprivate var adaptation: AdaptationState?
         fileprivate var samples: [Int16]
         fileprivate var readUpTo: SamplePosition
 
@@ -22,7 +22,7 @@ struct PartialSession {
                 return try await onThread(named: "partial") {
                     let worker = try worker ?? Lease(WorkerProcess(command), command)
                     if ends { try worker.process.endPartials() }
-                    if begins { try worker.process.beginPartials(channel: channel) }
+                    if begins { try worker.process.beginPartials(adaptation: adaptation) }
                     let text = samples.isEmpty ? nil : try worker.process.partial(after: samples)
                     return Outcome(worker: worker, readUpTo: readUpTo, text: text)
                 }
@@ -57,7 +57,7 @@ struct PartialSession {
     init(command: WorkerCommand) { self.command = command }
 
     /// The next step, where there is something to do and none is under way.
-    mutating func next(of cutter: UtteranceCutter, channel: AdaptationState?, wanted: Bool) -> Step? {
+    mutating func next(of cutter: UtteranceCutter, adaptation: AdaptationState?, wanted: Bool) -> Step? {
         guard !isBusy else { return nil }
         guard wanted else {
             worker = nil
@@ -69,7 +69,7 @@ struct PartialSession {
         let ends = reading != nil && reading != latest?.id
         if ends { reading = nil }
         var step = Step(
-            command: command, worker: worker, ends: ends, begins: false, channel: channel, samples: [],
+            command: command, worker: worker, ends: ends, begins: false, adaptation: adaptation, samples: [],
             readUpTo: readUpTo)
         // In a pause the rest is read as well, however short: what was said is then complete.
         if let latest, reading != nil || texts[latest.id] == nil || latest.isSpeaking,

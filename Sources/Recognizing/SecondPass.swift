@@ -3,7 +3,7 @@ import Segmenting
 
 /// Reads a whole recording once more, from the disk, slower and better than while it was recorded.
 ///
-/// First the channel and the speaker are surveyed over the recording's speech; then every utterance is read starting
+/// First microphone, room and speaker are surveyed over the recording's speech; then every utterance is read starting
 /// from that. The same audio gives the same text, with one worker or many, and when it was broken off in between: the
 /// survey is kept or made anew, and the reading goes on behind the last segment that was committed.
 package struct SecondPass: Sendable {
@@ -30,23 +30,23 @@ package struct SecondPass: Sendable {
     ///
     /// - Parameters:
     ///   - audio: called up to three times.
-    ///   - channel: the channel of the whole recording, where an earlier run has surveyed it.
+    ///   - adaptation: the adaptation state of the whole recording, where an earlier run has surveyed it.
     ///   - committed: the last segment that is committed in this pass.
     /// - Throws: what source and sink throw; `DeviceError` with `missing` or `damaged` where the engine cannot be loaded;
     ///   `Transcriber.Diverged` where the pass was begun with other settings.
     package func run(
-        _ audio: Opening, into sink: any TranscriptSink, channel: AdaptationState? = nil,
+        _ audio: Opening, into sink: any TranscriptSink, adaptation: AdaptationState? = nil,
         committed: Transcriber.Continuation? = nil
     ) async throws -> Statistics {
-        var channel = channel
-        if channel == nil { channel = try await self.channel(of: audio) }
+        var adaptation = adaptation
+        if adaptation == nil { adaptation = try await self.adaptation(of: audio) }
         return try await Transcriber(pool: pool, settings: settings).run(
-            CancellableSource(source: audio()), into: sink, channel: channel, committed: committed)
+            CancellableSource(source: audio()), into: sink, adaptation: adaptation, committed: committed)
     }
 
-    /// Surveys a recording: the channel that `run` reads it with; nil where the engine tells of none.
-    package func channel(of audio: Opening) async throws -> AdaptationState? {
-        try await ChannelSurvey(pool: pool, speech: settings.speech).channel(of: audio)
+    /// Surveys a recording: the adaptation state that `run` reads it with; nil where the engine tells of none.
+    package func adaptation(of audio: Opening) async throws -> AdaptationState? {
+        try await AdaptationSurvey(pool: pool, speech: settings.speech).adaptation(of: audio)
     }
 }
 

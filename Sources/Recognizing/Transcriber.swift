@@ -7,7 +7,9 @@ import Stitching
 /// A loop over steps that run beside each other: reading, beginning one utterance, finishing as many as there are
 /// workers, reading across one seam, and one partial reading. All state lives in `Transcription`; the steps only wait.
 package struct Transcriber: Sendable {
+    /// How audio is cut and read.
     package struct Settings: Sendable {
+        /// How speech is told from silence.
         package var speech = SpeechSettings()
         /// Which utterances are read as one, and so how long one may be: as the engine wants it. The default is each alone.
         package var groups = GroupSettings()
@@ -22,6 +24,7 @@ package struct Transcriber: Sendable {
 
     /// The last segment that an earlier run over the same audio has committed.
     package struct Continuation: Hashable, Sendable {
+        /// Its number.
         package var segment: Int
         /// Where it ends.
         package var end: SamplePosition
@@ -61,17 +64,17 @@ package struct Transcriber: Sendable {
     /// - Parameters:
     ///   - start: where the source's first sample lies.
     ///   - firstID: the number of the first segment.
-    ///   - channel: the channel of the whole recording, where it is known; else each utterance hands on what it taught.
-    ///   - before: the channel from which the first utterance then starts, where something was transcribed before.
+    ///   - adaptation: the adaptation state of the whole recording, where it is known; else each utterance hands on what it taught.
+    ///   - before: the adaptation state from which the first utterance then starts, where something was transcribed before.
     ///   - committed: what an earlier run has committed; it goes on behind that.
     /// - Throws: what source and sink throw; `DeviceError` with `missing` or `damaged` where the engine cannot be loaded;
     ///   `Diverged` where `committed` is not what this run comes to, before anything else is committed.
     package func run(
         _ source: any AudioSource, into sink: any TranscriptSink, start: SamplePosition = .zero, firstID: Int = 1,
-        channel: AdaptationState? = nil, before: AdaptationState? = nil, committed: Continuation? = nil
+        adaptation: AdaptationState? = nil, before: AdaptationState? = nil, committed: Continuation? = nil
     ) async throws -> Statistics {
         var work = Transcription(
-            settings: settings.speech, groups: settings.groups, start: start, firstID: firstID, channel: channel,
+            settings: settings.speech, groups: settings.groups, start: start, firstID: firstID, adaptation: adaptation,
             before: before,
             committed: committed)
         var partials = PartialSession(command: pool.partials)
@@ -86,10 +89,10 @@ package struct Transcriber: Sendable {
                     case .read(let chunk):
                         for rotation in work.take(chunk) { await sink.rotated(at: rotation) }
                     case .begun(let job, .success(let session)):
-                        work.begun(job, channel: session.channel)
+                        work.begun(job, adaptation: session.adaptation)
                         add(session, of: job, to: &group)
                     case .begun(let job, .failure(let error)):
-                        work.begun(job, channel: nil)
+                        work.begun(job, adaptation: nil)
                         try await fail(job, error, in: &work, into: sink)
                     case .finished(let job, .failure(let error)):
                         try await fail(job, error, in: &work, into: sink)
@@ -108,8 +111,8 @@ package struct Transcriber: Sendable {
                     }
                     if case .finished = step, let complaint = await pool.takeComplaint() { await sink.fault(complaint) }
                     if work.isContinued == false { throw Diverged() }
-                    if work.settledUpTo - told > Self.tellEvery {
-                        told = work.settledUpTo
+                    if work.settledWatermark - told > Self.tellEvery {
+                        told = work.settledWatermark
                         try await sink.transcribed(upTo: told)
                     }
                     if work.beginsReading() { group.addTask { .read(try await source.next()) } }
@@ -120,7 +123,9 @@ package struct Transcriber: Sendable {
                     if hearsEarly, let step = headStart.next(of: work) {
                         group.addTask { .heard(await step.run()) }
                     }
-                    if let reading = partials.next(of: work.cutter, channel: work.channel, wanted: sink.wantsPartials) {
+                    if let reading = partials.next(
+                        of: work.cutter, adaptation: work.adaptation, wanted: sink.wantsPartials)
+                    {
                         group.addTask { .partial(await reading.run()) }
                     }
                 }
@@ -132,7 +137,7 @@ package struct Transcriber: Sendable {
             }
         }
         guard committed == nil || work.isContinued == true else { throw Diverged() }
-        try await sink.transcribed(upTo: work.settledUpTo)
+        try await sink.transcribed(upTo: work.settledWatermark)
         return work.statistics
     }
 
@@ -150,7 +155,7 @@ package struct Transcriber: Sendable {
                     job,
                     .success(
                         try await pool.begin(
-                            job.cut.samples, channel: job.channel, alternatives: alternatives,
+                            job.cut.samples, adaptation: job.adaptation, alternatives: alternatives,
                             parts: parts(of: job))))
             } catch { return .begun(job, .failure(error)) }
         }
@@ -166,7 +171,7 @@ package struct Transcriber: Sendable {
                     job,
                     .success(
                         try await pool.finish(
-                            session, job.cut.samples, channel: job.channel, alternatives: alternatives,
+                            session, job.cut.samples, adaptation: job.adaptation, alternatives: alternatives,
                             parts: parts(of: job))))
             } catch { return .finished(job, .failure(error)) }
         }
@@ -181,11 +186,11 @@ package struct Transcriber: Sendable {
         let pool = pool
         group.addTask {
             do {
-                let session = try await pool.begin(bridge.samples, channel: bridge.channel, alternatives: 0)
+                let session = try await pool.begin(bridge.samples, adaptation: bridge.adaptation, alternatives: 0)
                 return .bridged(
                     bridge,
                     .success(
-                        try await pool.finish(session, bridge.samples, channel: bridge.channel, alternatives: 0)))
+                        try await pool.finish(session, bridge.samples, adaptation: bridge.adaptation, alternatives: 0)))
             } catch { return .bridged(bridge, .failure(error)) }
         }
     }
@@ -208,7 +213,7 @@ package struct Transcriber: Sendable {
     }
 
     private func commit(_ groups: [Transcription.Committed], into sink: any TranscriptSink) async throws {
-        for (segments, channel) in groups { try await sink.commit(segments, adaptation: channel) }
+        for (segments, adaptation) in groups { try await sink.commit(segments, adaptation: adaptation) }
     }
 }
 

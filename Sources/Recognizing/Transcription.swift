@@ -4,14 +4,14 @@ import Stitching
 
 /// The state of one transcription: pure, so that its order can be tested without workers.
 ///
-/// Utterances, or groups of them, are begun one after the other, because each starts from the channel that the one before it
+/// Utterances, or groups of them, are begun one after the other, because each starts from the adaptation state that the one before it
 /// leaves; they are finished beside each other, and committed in order. Of a group, whatever is told of an utterance here
 /// holds for the group as one, which has the number of its first.
 struct Transcription {
     /// An utterance on its way through a worker.
     struct Job: Sendable {
         var cut: UtteranceCutter.Cut
-        var channel: AdaptationState?
+        var adaptation: AdaptationState?
 
         var id: Int { cut.utterance.id }
     }
@@ -22,7 +22,7 @@ struct Transcription {
         var id: Int
         var start: SamplePosition
         var samples: [Int16]
-        var channel: AdaptationState?
+        var adaptation: AdaptationState?
     }
 
     /// A reading of an utterance that is not committed yet.
@@ -34,8 +34,8 @@ struct Transcription {
         var third: [Word]?
     }
 
-    /// The segments of a group, and the channel's state behind them.
-    typealias Committed = (segments: [Segment], channel: AdaptationState?)
+    /// The segments of a group, and the adaptation state behind them.
+    typealias Committed = (segments: [Segment], adaptation: AdaptationState?)
 
     /// No more utterances wait for a worker; the rest stays in the recording.
     private static let mostWaiting = 2
@@ -59,11 +59,11 @@ struct Transcription {
     private var hasEnded = false
     private var counts = Statistics()
 
-    /// The channel after the last utterance that was begun; where it is fixed, that of the whole recording.
-    private(set) var channel: AdaptationState?
-    private let isChannelFixed: Bool
-    /// The channel behind each utterance that is begun and not committed.
-    private var channels: [Int: AdaptationState] = [:]
+    /// The adaptation state after the last utterance that was begun; where it is fixed, that of the whole recording.
+    private(set) var adaptation: AdaptationState?
+    private let isAdaptationFixed: Bool
+    /// The adaptation state behind each utterance that is begun and not committed.
+    private var adaptations: [Int: AdaptationState] = [:]
     /// The last segment that an earlier run has committed. Its utterance is read again for the seam with the next, those
     /// before it are passed over; so the text does not tell where the earlier run was broken off.
     private let committed: Transcriber.Continuation?
@@ -72,12 +72,12 @@ struct Transcription {
     private(set) var isContinued: Bool?
 
     /// - Parameters:
-    ///   - channel: the channel of the whole recording, where it is known.
-    ///   - before: else the channel behind what was transcribed before `start`.
+    ///   - adaptation: the adaptation state of the whole recording, where it is known.
+    ///   - before: else the adaptation state behind what was transcribed before `start`.
     ///   - committed: the last segment of this very transcription that is committed already.
     init(
         settings: SpeechSettings, groups: GroupSettings = GroupSettings(), start: SamplePosition, firstID: Int,
-        channel: AdaptationState? = nil, before: AdaptationState? = nil, committed: Transcriber.Continuation? = nil
+        adaptation: AdaptationState? = nil, before: AdaptationState? = nil, committed: Transcriber.Continuation? = nil
     ) {
         cutter = UtteranceCutter(
             settings: settings.limited(toSeconds: groups.longestSeconds), groups: groups, start: start, firstID: firstID
@@ -85,8 +85,8 @@ struct Transcription {
         self.start = start
         nextToCommit = max(firstID, committed?.segment ?? 0)
         stitcher = Stitcher(firstID: nextToCommit, committedUpTo: start)
-        self.channel = channel ?? before
-        isChannelFixed = channel != nil
+        self.adaptation = adaptation ?? before
+        isAdaptationFixed = adaptation != nil
         self.committed = committed
     }
 
@@ -97,7 +97,7 @@ struct Transcription {
     }
 
     /// Everything before this position is committed, or is silence.
-    var settledUpTo: SamplePosition { uncommitted.first ?? (hasEnded ? cutter.end : cutter.settledUpTo) }
+    var settledWatermark: SamplePosition { uncommitted.first ?? (hasEnded ? cutter.end : cutter.settledWatermark) }
 
     /// Takes what was read, nil at the end; returns the places where sessions were rotated.
     mutating func take(_ chunk: AudioChunk?) -> [SamplePosition] {
@@ -128,20 +128,20 @@ struct Transcription {
     mutating func nextJob() -> Job? {
         guard !isBeginning, !waiting.isEmpty else { return nil }
         isBeginning = true
-        return Job(cut: waiting.removeFirst(), channel: channel)
+        return Job(cut: waiting.removeFirst(), adaptation: adaptation)
     }
 
     /// The number of the utterance that is to be begun next, once it is complete; nil while another is to be begun before
-    /// it, so that its channel is not known yet.
+    /// it, so that its adaptation state is not known yet.
     var nextToBegin: Int? {
         isBeginning || !waiting.isEmpty ? nil : cutter.speaking.flatMap { $0.id >= nextToCommit ? $0.id : nil }
     }
 
     /// Says that the utterance was begun, or that this failed; the next may follow.
-    mutating func begun(_ job: Job, channel after: AdaptationState?) {
+    mutating func begun(_ job: Job, adaptation after: AdaptationState?) {
         isBeginning = false
-        if !isChannelFixed { channel = after ?? channel }
-        channels[job.id] = channel
+        if !isAdaptationFixed { adaptation = after ?? adaptation }
+        adaptations[job.id] = adaptation
     }
 
     /// The segments that can be committed now that this utterance is read.
@@ -197,12 +197,12 @@ struct Transcription {
             finished[nextToCommit] = nil
             lastCommitted = heard.job.cut
             let segments = stitcher.handle(heard.group, heard.hypothesis, third: heard.third ?? [])
-            let channel = channels.removeValue(forKey: nextToCommit)
+            let adaptation = adaptations.removeValue(forKey: nextToCommit)
             if let committed, let last = segments.first(where: { $0.id == committed.segment }) {
                 isContinued = last.range.end == committed.end
             }
             let new = segments.filter { $0.id > committed?.segment ?? 0 }
-            if isContinued != false, !new.isEmpty { groups.append((new, channel)) }
+            if isContinued != false, !new.isEmpty { groups.append((new, adaptation)) }
             uncommitted.removeFirst()
             nextToCommit += segments.count
         }
@@ -220,6 +220,6 @@ struct Transcription {
         let head = before.samples.dropFirst(Int(start - left.start)).prefix(Int(max(0, right.start - start)))
         let tail = heard.job.cut.samples.dropFirst(Int(max(0, start - right.start)))
             .prefix(Int(end - max(start, right.start)))
-        return Bridge(id: heard.job.id, start: start, samples: Array(head + tail), channel: heard.job.channel)
+        return Bridge(id: heard.job.id, start: start, samples: Array(head + tail), adaptation: heard.job.adaptation)
     }
 }

@@ -44,7 +44,7 @@ struct UtteranceCutter {
     var end: SamplePosition { keptFrom + Int64(kept.count) }
 
     /// Everything before this lies in groups that are complete, or is silence.
-    var settledUpTo: SamplePosition { grouping.open?.first.speech.start ?? segmenter.settledUpTo }
+    var settledWatermark: SamplePosition { grouping.open?.first.speech.start ?? segmenter.settledWatermark }
 
     /// The utterance that is being spoken as far as it came, else the last of the open group; nil while there is neither.
     var latest: (id: Int, audio: SampleRange, isSpeaking: Bool)? {
@@ -64,7 +64,7 @@ struct UtteranceCutter {
     }
 
     /// Where the audio ends that belongs to the utterance that is being spoken, however it goes on.
-    var certainUpTo: SamplePosition? { segmenter.certainUpTo.map { min($0, end) } }
+    var certainWatermark: SamplePosition? { segmenter.certainWatermark.map { min($0, end) } }
 
     mutating func take(_ chunk: AudioChunk) -> [Cut] {
         switch chunk {
@@ -102,7 +102,7 @@ struct UtteranceCutter {
         let last =
             isInterrupted
             ? grouping.close()
-            : grouping.reach(speech: segmenter.earliestSpeech, certain: segmenter.certainUpTo)
+            : grouping.reach(speech: segmenter.earliestSpeech, certain: segmenter.certainWatermark)
         if let last { complete.append(last) }
         let cuts = complete.map { Cut(group: $0, samples: samples(of: $0.whole.audio)) }
         forget(before: min(grouping.open?.first.audio.start ?? segmenter.neededFrom, segmenter.neededFrom))

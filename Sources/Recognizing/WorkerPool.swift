@@ -6,7 +6,9 @@ import Platform
 package actor WorkerPool {
     /// What an utterance came to.
     package struct Decoded: Sendable {
+        /// What was read; its times count from the first sample of the utterance.
         package var hypothesis: Hypothesis
+        /// CPU time that the worker spent on it.
         package var cpuSeconds: Double
         /// Sessions that this took: more than one where a worker died and the utterance was decoded again.
         package var attempts: Int
@@ -14,8 +16,8 @@ package actor WorkerPool {
 
     /// An utterance that a worker has taken.
     package struct Session: Sendable {
-        /// The channel after this utterance, where the engine knows it.
-        package var channel: AdaptationState?
+        /// The adaptation state after this utterance, where the engine knows it.
+        package var adaptation: AdaptationState?
         /// One, and one for each worker that died before its first answer.
         fileprivate var attempts = 1
         fileprivate var worker: Lease
@@ -101,26 +103,26 @@ package actor WorkerPool {
         self.isBroken = isBroken
         complaint = DeviceError(
             error.code, error.operation, status: error.status,
-            "\(error.message) (what reads meanwhile: \(fallback.model))")
+            "\(error.message) (in the meantime \(fallback.model) is used)")
         discard(idle.count)
         idle = []
         return true
     }
 
-    /// Hands an utterance to the next free worker. Returns once the channel is known, or that it cannot be.
+    /// Hands an utterance to the next free worker. Returns once the adaptation state is known, or that it cannot be.
     ///
     /// - Parameter parts: where speech is, of several utterances that are read as one; else empty.
     /// - Throws: `DeviceError`, after every attempt has failed.
     package func begin(
-        _ samples: [Int16], channel: AdaptationState?, alternatives: Int, parts: [SampleRange] = []
+        _ samples: [Int16], adaptation: AdaptationState?, alternatives: Int, parts: [SampleRange] = []
     ) async throws -> Session {
         try await again { worker in
             let reply = try await Self.blocking {
-                try worker.process.open(channel: channel, alternatives: alternatives, parts: parts)
+                try worker.process.open(adaptation: adaptation, alternatives: alternatives, parts: parts)
                 try worker.process.hear(samples)
                 return try worker.process.close(samples.count)
             }
-            return Session(channel: reply.channel, worker: worker, reply: reply)
+            return Session(adaptation: reply.adaptation, worker: worker, reply: reply)
         }
     }
 
@@ -128,7 +130,8 @@ package actor WorkerPool {
     ///
     /// - Throws: `DeviceError`, after every attempt has failed.
     package func finish(
-        _ session: Session, _ samples: [Int16], channel: AdaptationState?, alternatives: Int, parts: [SampleRange] = []
+        _ session: Session, _ samples: [Int16], adaptation: AdaptationState?, alternatives: Int,
+        parts: [SampleRange] = []
     ) async throws -> Decoded {
         var session = session
         var attempts = session.attempts
@@ -138,6 +141,14 @@ package actor WorkerPool {
             do {
                 let result = try await Self.blocking { try worker.process.finish(samples.count, after: reply) }
                 release(worker)
+                Log.debug(
+                    .recognizing, "decoded",
+                    [
+                        "process": "\(worker.process.id)",
+                        "seconds": "\(Double(samples.count) / Double(SamplePosition.rate))",
+                        "cpuSeconds": "\(result.cpuSeconds)", "words": "\(result.words.count)",
+                        "attempts": "\(attempts)",
+                    ])
                 return Decoded(
                     hypothesis: Hypothesis(
                         words: result.words, alternatives: result.alternatives, score: result.score,
@@ -147,6 +158,7 @@ package actor WorkerPool {
             } catch {
                 discard()
                 deaths += 1
+                Log.debug(.recognizing, "failed", ["process": "\(worker.process.id)", "message": "\(error)"])
                 if hasEnded { throw CancellationError() }
                 if deaths == Self.backoff.count {
                     guard fallBack(from: worker.command, because: error, isBroken: false) else { throw error }
@@ -155,18 +167,18 @@ package actor WorkerPool {
                 } else {
                     try await Task.sleep(for: Self.backoff[deaths - 1])
                 }
-                session = try await begin(samples, channel: channel, alternatives: alternatives, parts: parts)
+                session = try await begin(samples, adaptation: adaptation, alternatives: alternatives, parts: parts)
                 attempts += session.attempts
             }
         }
     }
 
     /// Hands an utterance that is still being spoken to a worker that is free at once; nil where none is.
-    func hear(channel: AdaptationState?, alternatives: Int) async throws -> Hearing? {
+    func hear(adaptation: AdaptationState?, alternatives: Int) async throws -> Hearing? {
         guard !hasEnded, waiting.isEmpty, !idle.isEmpty || count < size else { return nil }
         let worker = try await acquire()
         try await keeping {
-            try await Self.blocking { try worker.process.open(channel: channel, alternatives: alternatives) }
+            try await Self.blocking { try worker.process.open(adaptation: adaptation, alternatives: alternatives) }
         }
         return Hearing(worker: worker)
     }
@@ -184,7 +196,7 @@ package actor WorkerPool {
                 return try hearing.worker.process.close(cut.samples.count)
             }
         }
-        return Session(channel: reply.channel, worker: hearing.worker, reply: reply)
+        return Session(adaptation: reply.adaptation, worker: hearing.worker, reply: reply)
     }
 
     /// Lets go of a worker in the midst of an utterance.
@@ -224,7 +236,7 @@ package actor WorkerPool {
     package var isEmpty: Bool { count == 0 }
 
     /// Ends the workers that wait for work; others are started when they are needed.
-    package func rest() {
+    package func releaseIdle() {
         count -= idle.count
         idle = []
         // What died of an utterance may read the next recording.
@@ -234,7 +246,7 @@ package actor WorkerPool {
     /// Ends all workers, also in mid-utterance: who waits for one is told that it was cancelled.
     package func end() {
         hasEnded = true
-        rest()
+        releaseIdle()
         // A worker that is still held has not been waited for, so that its number is nobody else's yet.
         for lease in started { lease.lease?.kill() }
         for waiter in waiting { waiter.resume(returning: nil) }
@@ -311,6 +323,14 @@ package actor WorkerPool {
                     try WorkerProcess.start(command, count: missing).map { Lease($0, command) }
                 }
                 started = started.filter { $0.lease != nil } + workers.map { WeakLease(lease: $0) }
+                for worker in workers {
+                    Log.debug(
+                        .recognizing, "worker",
+                        [
+                            "process": "\(worker.process.id)", "engine": worker.process.engine.name,
+                            "profile": command.profile, "model": command.model,
+                        ])
+                }
                 return workers
             } catch let error as DeviceError where error.code == .disconnected {
                 try await Task.sleep(for: pause)
@@ -318,7 +338,7 @@ package actor WorkerPool {
         }
         throw DeviceError(
             .damaged, "decode-worker",
-            "\(command.model): the decoder ends while it loads this model; reinstall its package, or name another with "
+            "\(command.model): the decoder dies while it loads this model; reinstall its package, or name another with "
                 + "recognizer.model")
     }
 

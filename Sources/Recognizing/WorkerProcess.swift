@@ -4,7 +4,9 @@ import Platform
 
 /// How to start a decode worker: a program that speaks `WorkerProtocol`.
 package struct WorkerCommand: Hashable, Sendable {
+    /// The program's path.
     package var path: String
+    /// Its arguments, without its name.
     package var arguments: [String]
 
     /// Whether it knows `--copies N`, and then makes so many copies of itself.
@@ -102,8 +104,8 @@ final class WorkerProcess {
     /// Starts an utterance; `hear` and `close` follow.
     ///
     /// - Parameter parts: where speech is, of several utterances that are read as one; else empty.
-    func open(channel: AdaptationState?, alternatives: Int, parts: [SampleRange] = []) throws {
-        var request = request(partials: false, alternatives, channel)
+    func open(adaptation: AdaptationState?, alternatives: Int, parts: [SampleRange] = []) throws {
+        var request = request(partials: false, alternatives, adaptation)
         request.parts = parts.isEmpty ? nil : parts
         self.parts = parts.count
         allow(patience.seconds)
@@ -116,7 +118,7 @@ final class WorkerProcess {
         try send(samples)
     }
 
-    /// Says that the utterance of so many samples is complete, and returns the channel after it as soon as the worker
+    /// Says that the utterance of so many samples is complete, and returns the adaptation state after it as soon as the worker
     /// knows it; nil where the utterance is too short to tell.
     func close(_ samples: Int) throws -> WorkerProtocol.Reply {
         allow(patience.seconds(for: samples))
@@ -133,7 +135,7 @@ final class WorkerProcess {
         try send(samples)
         try send(.end, Data())
         var reply = try next(within: samples.count)
-        let surveyed = reply.channel.map { WorkerPool.Surveyed(state: $0, candidates: reply.candidates ?? []) }
+        let surveyed = reply.adaptation.map { WorkerPool.Surveyed(state: $0, candidates: reply.candidates ?? []) }
         while reply.result == nil {
             if let failure = reply.error { throw DeviceError(failure) }
             reply = try next(within: samples.count)
@@ -155,9 +157,9 @@ final class WorkerProcess {
         }
     }
 
-    func beginPartials(channel: AdaptationState?) throws {
+    func beginPartials(adaptation: AdaptationState?) throws {
         allow(patience.seconds)
-        try send(.request, JSONEncoder().encode(request(partials: true, 0, channel)))
+        try send(.request, JSONEncoder().encode(request(partials: true, 0, adaptation)))
     }
 
     /// Sends more of the utterance and returns what it reads as now.
@@ -200,9 +202,9 @@ final class WorkerProcess {
     }
 
     private func request(
-        partials: Bool, _ alternatives: Int, _ channel: AdaptationState?
+        partials: Bool, _ alternatives: Int, _ adaptation: AdaptationState?
     ) -> WorkerProtocol.Request {
-        WorkerProtocol.Request(partials: partials, alternatives: alternatives, channel: channel)
+        WorkerProtocol.Request(partials: partials, alternatives: alternatives, adaptation: adaptation)
     }
 
     private func send(_ samples: [Int16]) throws {
@@ -253,7 +255,7 @@ final class WorkerProcess {
             } catch {
                 throw DeviceError(
                     .failed, "decode-worker",
-                    "the decode worker (process \(id)) answered what is no reply; the utterance is tried again")
+                    "the decode worker (process \(id)) sent an invalid reply; the utterance is tried again")
             }
             let seconds = try secondsLeft
             let count = try chunk.withUnsafeMutableBytes { try child.read(into: $0, timeoutSeconds: seconds) }

@@ -24,13 +24,20 @@ package enum WorkerProtocol {
     package struct Request: Codable, Sendable {
         /// Whether the worker answers each audio frame with a `partial` and the end with nothing but a `done`.
         package var partials = false
+        /// How many other readings are wanted.
         package var alternatives = 0
         /// What the engine has learnt before.
-        package var channel: AdaptationState?
-        /// Whether only `channel` with what this utterance teaches is wanted, and a result without words.
+        package var adaptation: AdaptationState?
+        /// Whether only `adaptation` with what this utterance teaches is wanted, and a result without words.
         package var survey: Bool?
         /// Where speech is, in samples from the first, where several utterances are to be read as one; else left out.
         package var parts: [SampleRange]?
+
+        private enum CodingKeys: String, CodingKey {
+            case partials, alternatives, survey, parts
+            // As engines have been told it ever since.
+            case adaptation = "channel"
+        }
     }
 
     /// A line from the worker: exactly one of the fields is set, but for `copies` and `candidates`.
@@ -40,21 +47,33 @@ package enum WorkerProtocol {
         /// Beside `ready`: the processes of the copies that the worker was asked for, which serve as it does.
         package var copies: [Int32]?
         /// What the engine has learnt up to the end of this utterance; comes before the search.
-        package var channel: AdaptationState?
-        /// The utterance has come whole and is being read; comes in the place of `channel` from an engine that learns nothing, and
+        package var adaptation: AdaptationState?
+        /// The utterance has come whole and is being read; comes in the place of `adaptation` from an engine that learns nothing, and
         /// may be left out.
         package var heard: Bool?
-        /// Beside `channel` in the answer to a survey: `Adaptation.candidates`.
+        /// Beside `adaptation` in the answer to a survey: `Adaptation.candidates`.
         package var candidates: [[AdaptationState]]?
+        /// The reading that `end` was answered with.
         package var result: Result?
+        /// What the utterance reads as so far.
         package var partial: String?
         /// A partial utterance has ended.
         package var done: Bool?
+        /// Why the model was not loaded or the utterance not read.
         package var error: Failure?
+
+        private enum CodingKeys: String, CodingKey {
+            case ready, copies, heard, candidates, result, partial, done, error
+            // As engines have told it ever since.
+            case adaptation = "channel"
+        }
     }
 
+    /// What was read of one utterance.
     package struct Result: Codable, Sendable {
+        /// The best reading; ranges in samples from the utterance's first.
         package var words: [Word]
+        /// Other readings, best first.
         package var alternatives: [Alternative]
         /// CPU time of the worker since its last result.
         package var cpuSeconds: Double
@@ -66,8 +85,11 @@ package enum WorkerProtocol {
         package var voices: [VoiceAnalytics?]?
     }
 
+    /// What went wrong, as a `DeviceError` says it.
     package struct Failure: Codable, Sendable {
+        /// `DeviceError.Code`; any other counts as `failed`.
         package var code: String
+        /// One line: what failed, on what, and the remedy.
         package var message: String
     }
 }

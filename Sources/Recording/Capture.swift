@@ -47,6 +47,7 @@ final class Capture {
         do throws(DeviceError) { microphone = try provider.open() } catch {
             return link.captureEnded(.refused(error))
         }
+        Log.debug(.recording, "microphone", ["state": "open", "name": provider.name])
         lastHeard = clock()
         link.captureOpened()
         while microphone != nil {
@@ -56,6 +57,8 @@ final class Capture {
                 return link.captureEnded(outcome)
             }
             if !isAway { link.tell(.microphoneLost(error)) }
+            Log.debug(
+                .recording, "microphone", ["state": "lost", "operation": error.operation, "status": "\(error.status)"])
             isAway = true
             rate = RateWatch()
             // Closed before it is opened again: a card has one user.
@@ -150,6 +153,7 @@ final class Capture {
             link.pause(nanoseconds: min(pause, room - lost))
             pause = min(2 * pause, Self.longestPause)
             guard !link.isStopping, let microphone = try? provider.open() else { continue }
+            Log.debug(.recording, "microphone", ["state": "reopened", "name": provider.name])
             let before = microphone.heardBefore
             resumed = before > 0 ? clock() - Int64(before) * 1_000_000_000 / Int64(SamplePosition.rate) : nil
             return microphone

@@ -5,6 +5,7 @@ import Synchronization
 /// The first half of a recording: from the microphone into memory. It may begin before the place of its file is known,
 /// so that no word waits for the disk; `RecordingSession` then takes everything from the first sample.
 package final class CaptureSession: Sendable {
+    /// What is recorded.
     package let microphone: any MicrophoneProvider
     let settings: RecordingSession.Settings
     let link: CaptureLink
@@ -13,6 +14,7 @@ package final class CaptureSession: Sendable {
     /// How much of it the microphone had heard before, in seconds.
     package let prerollSeconds: Double
 
+    /// Takes memory for the ring; the microphone is not opened yet.
     package init(microphone: any MicrophoneProvider, settings: RecordingSession.Settings) {
         self.microphone = microphone
         self.settings = settings

@@ -14,6 +14,7 @@ package struct DiskReserve: Sendable {
     /// With less than this free the disk counts as full, whatever else a refused write may mean.
     private static let exhaustedBytes: Int64 = 1 << 20
 
+    /// A folder of the disk, in which the ballast lies.
     package let directory: String
 
     /// Bytes that recordings leave free.

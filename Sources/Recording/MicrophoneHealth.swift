@@ -5,6 +5,7 @@ import Core
 ///
 /// Each trouble comes once, when it has lasted, and goes once. What the disk or the sound card lost is not heard.
 package struct MicrophoneHealth: Sendable {
+    /// What may be wrong with a microphone; the raw values are codes of faults.
     package enum Trouble: String, Sendable, CaseIterable {
         /// Nothing but zeros for 3 s.
         case silent = "microphone-silent"
@@ -22,7 +23,7 @@ package struct MicrophoneHealth: Sendable {
             let remedy =
                 switch self {
                 case .silent: "gives nothing but zeros; check its switch, its plug and the capture volume (alsamixer)"
-                case .stuck: "gives one and the same value; unplug it and plug it in again, or replace it"
+                case .stuck: "gives a constant value; unplug it and plug it in again, or replace it"
                 case .faint: "is quieter than any room; check its plug and raise the capture volume (alsamixer)"
                 case .clipping: "is too loud and distorts; lower the capture volume (alsamixer) or move it away"
                 case .rate: "has a wrong sample rate; set capture.rate to one it offers, or replace it"
@@ -53,6 +54,7 @@ package struct MicrophoneHealth: Sendable {
     private var loud = 0
     private var present: Set<Trouble> = []
 
+    /// Nothing is known of the microphone yet.
     package init() { present.reserveCapacity(Trouble.allCases.count) }
 
     /// Takes samples; calls `report` with what has come (true) or gone (false).

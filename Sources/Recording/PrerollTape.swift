@@ -180,7 +180,7 @@ final class PrerollTape: @unchecked Sendable {
             case .failed(let error): return .failure(error)
             case .off, .opening, .live:
                 return .failure(
-                    DeviceError(.disconnected, "read", "the microphone was closed meanwhile; it is opened again"))
+                    DeviceError(.disconnected, "read", "the microphone was closed in the meantime; it is reopened"))
             }
         }
     }

@@ -2,8 +2,10 @@ import Core
 
 /// Where a recording lies: `DIRECTORY/recordings/000007/`.
 package struct RecordingFolder: Hashable, Sendable {
+    /// The folder's path.
     package var path: String
 
+    /// - Parameter storage: the storage directory.
     package init(storage: String, recording: Int) {
         path = "\(storage)/recordings/\(Self.name(of: recording))"
     }
@@ -14,7 +16,9 @@ package struct RecordingFolder: Hashable, Sendable {
         return String(repeating: "0", count: max(0, 6 - digits.count)) + digits
     }
 
+    /// The name of the audio in every recording's folder.
     package static let audioName = "audio.wav"
 
+    /// The path of its audio.
     package var audio: String { "\(path)/\(Self.audioName)" }
 }

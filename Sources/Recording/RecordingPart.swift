@@ -7,6 +7,7 @@ import Platform
 /// `audio.from-000000123456.wav`, named by the place of its first sample. A later part lies over what the ones before
 /// it hold of the same places, which may never have reached the disk.
 package struct RecordingPart: Hashable, Sendable {
+    /// The file's path.
     package var path: String
 
     /// Where in the recording the file's first sample belongs.

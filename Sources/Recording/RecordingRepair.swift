@@ -28,6 +28,7 @@ package struct RecordingRepair: Hashable, Sendable {
     /// How much more the header of a closed file told than there is; zero in a sound one.
     package var lost: Int64
 
+    /// What was done to the file, in order; empty where it was sound.
     package var changes: [Change]
 
     /// Repairs the file at `path`.

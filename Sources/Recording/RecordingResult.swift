@@ -4,6 +4,7 @@ import Core
 package struct RecordingResult: Hashable, Sendable {
     /// How much is in the file, the silence of the gaps included.
     package var length: SamplePosition
+    /// Why it ended.
     package var reason: StopReason
 
     /// What was lost, in the order of time.

@@ -5,6 +5,7 @@ import Platform
 ///
 /// A capture thread fills a ring, a writer thread empties it into the file: the microphone never waits for the disk.
 package final class RecordingSession: Sendable {
+    /// How a recording is kept.
     package struct Settings: Sendable {
         /// How long the disk may take nothing before audio is lost, in seconds. The default is 30.
         package var ringSeconds = 30.0

@@ -13,6 +13,7 @@ package struct RecordingVerification: Hashable, Sendable {
     /// nil where the file does not say so in our words.
     package var reason: StopReason?
 
+    /// Whether the file ends with an odd byte.
     package var hasHalfSample: Bool
 
     /// Gaps in which the file is not silent.

@@ -32,6 +32,9 @@ package final class SampleRing: @unchecked Sendable {
     // Safety: only the producer uses it, and the consumer once it was told that the producer has ended.
     private var pending: (count: Int, cause: Gap.Cause)?
 
+    /// Takes all its memory at once.
+    ///
+    /// - Parameter capacity: in samples, 1 or more.
     package init(capacity: Int) {
         self.capacity = max(1, capacity)
         storage = .allocate(capacity: self.capacity)

@@ -146,6 +146,9 @@ final class Writer {
         let begin = MonotonicClock.nanoseconds
         guard isWanted || begin >= pace.due || link.ring.needsRelease else { return }
         try file.sync()
+        Log.debug(
+            .recording, "sync",
+            ["upTo": "\(end.seconds)", "milliseconds": "\((MonotonicClock.nanoseconds - begin) / 1_000_000)"])
         link.ring.release()
         link.freed()
         pace.synced(from: begin, to: MonotonicClock.nanoseconds)
@@ -188,6 +191,8 @@ final class Writer {
                 retry.wait(timeout: .nanoseconds(settings.retryNanoseconds << (2 * (failures - 2))))
             }
             let part = RecordingPart(beside: path, start: syncedUpTo, turn: failures)
+            Log.debug(
+                .recording, "part", ["path": part.path, "operation": error.operation, "status": "\(error.status)"])
             do throws(DeviceError) {
                 let new = try WaveFile(creating: part.path, faults: settings.faults)
                 previous = (file, start)

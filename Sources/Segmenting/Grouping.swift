@@ -12,6 +12,7 @@ package struct Grouping: Sendable {
     /// The group that others may still join.
     package private(set) var open: UtteranceGroup?
 
+    /// - Parameter settings: how long a group may be, and how long the pauses in it.
     package init(_ settings: GroupSettings) {
         longest = Int64(settings.longestSeconds * SamplePosition.rate)
         longestGap = Int64(settings.longestGapSeconds * SamplePosition.rate)

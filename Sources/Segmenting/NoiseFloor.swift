@@ -11,6 +11,7 @@ package struct NoiseFloor: Sendable {
     private var count = 0
     private var oldest = 0
 
+    /// The floor of a quiet room, until more is known.
     package init() {
         for _ in 0..<Self.assumed.frames { take(Self.assumed.level) }
     }

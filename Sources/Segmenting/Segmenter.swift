@@ -7,6 +7,7 @@ import Core
 /// quietest of the last five seconds before `rotateSeconds`. Both sides of a rotation hear the overlap around the cut.
 /// Where `longestSeconds` says how long an utterance may be, it is rotated in the last quarter of that.
 package struct Segmenter: Sendable {
+    /// What the segmenter tells, in the order of time.
     package enum Effect: Hashable, Sendable {
         /// An utterance has begun; the recognizer should hear it from here on.
         case began(utterance: Int, at: SamplePosition)
@@ -62,7 +63,7 @@ package struct Segmenter: Sendable {
     }
 
     /// Where the audio ends that belongs to the open utterance, wherever that will be cut; nil while there is none.
-    package var certainUpTo: SamplePosition? {
+    package var certainWatermark: SamplePosition? {
         guard let open else { return nil }
         let quiet = activity.quietFrames
         let bySilence = quiet == 0 ? position : min(position, before(frames: quiet) + padding)
@@ -71,7 +72,7 @@ package struct Segmenter: Sendable {
     }
 
     /// Everything before this position lies in utterances that have ended, or is silence.
-    package var settledUpTo: SamplePosition { open?.speechStart ?? neededFrom }
+    package var settledWatermark: SamplePosition { open?.speechStart ?? neededFrom }
 
     /// Where the speech begins of the open utterance; while there is none, before which place that of the next one cannot.
     package var earliestSpeech: SamplePosition {

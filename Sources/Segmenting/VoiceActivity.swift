@@ -17,11 +17,13 @@ package struct VoiceActivity: Sendable {
     private var floor = NoiseFloor()
     private var loudFrames = 0
 
+    /// Whether speech is going on.
     package private(set) var isSpeech = false
 
     /// Frames since the last one above the threshold; 0 while speaking.
     package private(set) var quietFrames = 0
 
+    /// Silence, before the first frame.
     package init(settings: SpeechSettings) {
         self.settings = settings
         startFrames = SpeechSettings.frames(milliseconds: settings.startMilliseconds)

@@ -81,7 +81,7 @@ struct Seam: Sendable {
         Self.isAlike(one, other) && abs(one.range.middle - other.range.middle) <= distance
     }
 
-    /// Whether it is the same word, however either side writes it; marks that stand alone are no words of theirs.
+    /// Whether it is the same word, however either side writes it; punctuation that stands alone is no word of theirs.
     private static func isAlike(_ one: Word, _ other: Word) -> Bool {
         let key = one.key
         return key.isEmpty ? one.text == other.text : key == other.key

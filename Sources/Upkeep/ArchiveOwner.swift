@@ -76,7 +76,7 @@ package struct ArchiveOwner: Sendable {
         guard isClaimed else { return false }
         throw DeviceError(
             .denied, "geteuid",
-            "\(directory): this archive is \(owner)'s; run the command as that user (sudo -u \(owner) fieldscribe ...), or "
+            "\(directory): this archive belongs to \(owner); run the command as that user (sudo -u \(owner) fieldscribe ...), or "
                 + "name another with --directory or storage.directory")
     }
 
@@ -85,7 +85,7 @@ package struct ArchiveOwner: Sendable {
         guard status == 0 else {
             throw DeviceError(
                 .denied, "setresuid", status: status,
-                "\(directory): this archive is \(owner)'s, and this command may not act as that user "
+                "\(directory): this archive belongs to \(owner), and this command may not act as that user "
                     + "(\(errorText(status))); run it as that user")
         }
     }
@@ -96,7 +96,8 @@ package struct ArchiveOwner: Sendable {
     static func remedy(for paths: [String]) -> String? {
         for path in paths {
             guard let status = FileStatus(path), status.owner != geteuid() else { continue }
-            return "it is \(name(of: status.owner))'s; give it back: sudo chown -R \(name(of: geteuid())): \(path)"
+            return
+                "it belongs to \(name(of: status.owner)); give it back: sudo chown -R \(name(of: geteuid())): \(path)"
         }
         return nil
     }

@@ -24,6 +24,7 @@ package struct Erasure: Sendable {
     private let storage: String
     private let archive: any ArchiveUpkeep
 
+    /// - Parameter storage: the storage directory, with the folder `recordings` in it.
     package init(storage: String, archive: any ArchiveUpkeep) {
         self.storage = storage
         self.archive = archive

@@ -19,6 +19,10 @@ package final class LiveAudioSource: AudioSource {
     private let progress: RecordingProgress
     private let state: Mutex<State>
 
+    /// - Parameters:
+    ///   - path: the recording's audio, which grows.
+    ///   - progress: tells how far it may be read.
+    ///   - start: where reading begins.
     package init(path: String, progress: RecordingProgress, start: SamplePosition = .zero) {
         self.path = path
         self.progress = progress

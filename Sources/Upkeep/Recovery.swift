@@ -10,6 +10,7 @@ import SQLiteArchive
 ///
 /// Nothing is deleted; it may be killed at any moment and run again.
 package struct Recovery: Sendable {
+    /// How much is looked at.
     package enum Depth: Sendable {
         /// The length and the header of each file, and folders and rows without each other: what a start can wait for.
         case start
@@ -19,8 +20,11 @@ package struct Recovery: Sendable {
 
     /// What was opened, what was done for it, and what is left to be done.
     package struct Opened: Sendable {
+        /// The archive, open.
         package var archive: SQLiteArchive
+        /// What was repaired or cannot be, in the order in which it was found.
         package var findings: [StorageFinding]
+        /// The recordings that are not looked at yet.
         package var repairs: Repairs
 
         /// Whether all of the database was read for damage.
@@ -53,14 +57,14 @@ package struct Recovery: Sendable {
             findings.append(
                 StorageFinding(
                     .repaired, file: path,
-                    "the database was damaged, no file, not ours or another program's; it is kept as \(aside), and was "
-                        + "made anew from the recordings"))
+                    "the database was damaged, not a file, not ours or another program's; it was kept as \(aside) and "
+                        + "rebuilt from the recordings"))
         }
         if let aside = opened.noFolder {
             findings.append(
                 StorageFinding(
                     .damaged, file: "\(configuration.storage.directory)/recordings",
-                    "was no folder, or a link; it is kept as \(aside). To keep recordings on another disk, mount it "
+                    "was not a folder, or was a link; it was kept as \(aside). To keep recordings on another disk, mount it "
                         + "there, or name it in storage.directory"))
         }
         let recovery = Recovery(storage: configuration.storage.directory, archive: opened.archive, depth: depth)
@@ -91,20 +95,20 @@ package struct Recovery: Sendable {
                 findings.append(
                     StorageFinding(
                         .repaired, recording: id, file: "\(storage)/archive.sqlite",
-                        "recording \(id) was taken over from its journal"))
+                        "recording \(id) was recovered from its journal"))
             }
         } catch let error as DeviceError where !error.isOfDatabase {
             findings.append(
                 StorageFinding(
                     .damaged, recording: id, file: "\(storage)/archive.sqlite",
-                    "recording \(id): its journal is left as it is: \(error.message)"))
+                    "recording \(id): its journal was left as it is: \(error.message)"))
         }
         do {
             if depth == .everything, try await archive.recording(id) != nil, try await archive.mendJournal(of: id) {
                 findings.append(
                     StorageFinding(
                         .repaired, recording: id, file: folder(id).path,
-                        "the journal was damaged and was written anew"))
+                        "the journal was damaged and was rewritten"))
             }
             let row = try await archive.recording(id)
             // What a slow card holds is waited for on a thread of its own: the others have to record.
@@ -122,7 +126,7 @@ package struct Recovery: Sendable {
             findings.append(
                 StorageFinding(
                     .damaged, recording: id, file: folder(id).path,
-                    remedy.map { "recording \(id) may not be read, and is left as it is: \($0)" } ?? error.message))
+                    remedy.map { "recording \(id) cannot be read and was left as it is: \($0)" } ?? error.message))
         }
         return (findings, true)
     }
@@ -137,7 +141,7 @@ package struct Recovery: Sendable {
                 + outcome.refused.sorted { $0.key < $1.key }.map {
                     StorageFinding(
                         .damaged, recording: $0, file: storage,
-                        "recording \($0) was deleted, and cannot be removed whole, which is tried again later: "
+                        "recording \($0) was deleted, but could not be removed completely, which is tried again later: "
                             + $1.message)
                 }
         } catch {
@@ -203,19 +207,19 @@ package struct Recovery: Sendable {
             try await archive.endRecording(id, length: repair.length, reason: repair.reason)
             return findings + [
                 StorageFinding(
-                    .repaired, recording: id, file: audio, "recording \(id) was not in the archive, and was taken over")
+                    .repaired, recording: id, file: audio, "recording \(id) was not in the archive, and was added")
             ]
         }
         if row.isMissing {
             try await archive.markMissing(recording: id, false)
-            findings.append(StorageFinding(.repaired, recording: id, file: audio, "the audio is there again"))
+            findings.append(StorageFinding(.repaired, recording: id, file: audio, "the audio is back"))
         }
         if row.length != repair.length || row.stopReason != repair.reason {
             try await archive.endRecording(id, length: repair.length, reason: repair.reason)
             findings.append(
                 StorageFinding(
                     .repaired, recording: id, file: audio,
-                    "recording \(id) has \(repair.length.seconds) s, and ended by: \(repair.reason.rawValue)"))
+                    "recording \(id) is \(repair.length.seconds) s long and ended by: \(repair.reason.rawValue)"))
         }
         return findings
     }
@@ -262,7 +266,7 @@ package struct Recovery: Sendable {
                 [
                     StorageFinding(
                         .repaired, recording: id, file: folder(id).audio,
-                        "the parts that a failing disk made of it are one file again; what they were is kept beside it")
+                        "the parts that a failing disk left were joined into one file; the originals were kept beside it")
                 ], true
             )
         }
@@ -288,9 +292,9 @@ package struct Recovery: Sendable {
     private static func words(_ change: RecordingRepair.Change) -> String {
         switch change {
         case .halfSample: "half a sample at its end was dropped"
-        case .unwrittenTail: "zeros at its end, which were never heard, were dropped"
-        case .header: "the header now tells what there is"
-        case .newHeader: "the header was damaged; it is kept beside the file, and was written anew"
+        case .unwrittenTail: "zeros at its end that were never recorded were dropped"
+        case .header: "the header now matches the audio"
+        case .newHeader: "the header was damaged; it was kept beside the file and rewritten"
         }
     }
 

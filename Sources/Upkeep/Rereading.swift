@@ -101,7 +101,7 @@ package struct Rereading: Sendable {
         _ = try await SecondPass(pool: pool, settings: settings).run(
             { RecordedAudio(of: recording, at: path, gaps: gaps) },
             into: QuietSink(archive: archive, recording: recording.id, pass: pass, progress: progress),
-            channel: broken?.adaptation,
+            adaptation: broken?.adaptation,
             committed: broken.flatMap {
                 $0.lastSegment > 0 ? Transcriber.Continuation(segment: $0.lastSegment, end: $0.committedUpTo) : nil
             })

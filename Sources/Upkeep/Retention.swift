@@ -5,8 +5,11 @@ import Platform
 package struct Retention: Hashable, Sendable {
     /// What is known of one recording.
     package struct Candidate: Hashable, Sendable {
+        /// What the archive knows of it.
         package var recording: RecordingSummary
+        /// The reading that is shown; nil where it has none.
         package var shownPass: PassSummary?
+        /// Where it was copied to.
         package var exports: [ExportEntry]
 
         package init(recording: RecordingSummary, shownPass: PassSummary?, exports: [ExportEntry]) {
@@ -60,7 +63,7 @@ package struct Retention: Hashable, Sendable {
         let outcome = try await erasure.tryToErase(expired, recording: recording)
         // One that cannot be removed keeps nothing else from being done.
         for (id, error) in outcome.refused.sorted(by: { $0.key < $1.key }) {
-            Journal.tell(.error, "keep-days", ["recording": "\(id)", "message": error.message])
+            Log.tell(.error, "keep-days", ["recording": "\(id)", "message": error.message])
         }
         return outcome.erased
     }

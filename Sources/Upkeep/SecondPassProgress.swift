@@ -5,6 +5,7 @@ import Synchronization
 package final class SecondPassProgress: Sendable {
     /// A recording that is being read again.
     package struct Reading: Hashable, Sendable {
+        /// The recording's number.
         package var recording: Int
 
         /// Seconds from its beginning that are read.

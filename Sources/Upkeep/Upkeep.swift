@@ -1,7 +1,7 @@
-import Platform
 import Equipment
 import Configuration
 import Core
+import Platform
 import SQLiteArchive
 
 /// What earlier recordings lack: mends what a start has left to be mended, erases what `keep-days` lets go, writes down what
@@ -66,7 +66,7 @@ package struct Upkeep: Sendable {
     }
 
     private func work() async throws {
-        try await repairs?.run { Journal.tell($0) }
+        try await repairs?.run { Log.tell($0) }
         await erase()
         try await writeDown()
         try await readAgain()
@@ -77,7 +77,7 @@ package struct Upkeep: Sendable {
         let storage = configuration.storage
         do {
             let erased = try await Retention(keepDays: storage.keepDays).apply(to: archive, storage: storage.directory)
-            for id in erased { Journal.tell(.notice, "erased", ["recording": "\(id)", "reason": "keep-days"]) }
+            for id in erased { Log.tell(.notice, "erased", ["recording": "\(id)", "reason": "keep-days"]) }
         } catch { hub.publish(fault: DeviceError(wrapping: error)) }
     }
 
@@ -88,9 +88,9 @@ package struct Upkeep: Sendable {
         defer { writes(false) }
         let pool = try workers.readers()
         for id in try await backlog.run(pool: pool) {
-            Journal.tell(.information, "transcribed", ["recording": "\(id)"])
+            Log.tell(.information, "transcribed", ["recording": "\(id)"])
         }
-        await pool.rest()
+        await pool.releaseIdle()
     }
 
     private func readAgain() async throws {
@@ -98,9 +98,9 @@ package struct Upkeep: Sendable {
         let rereading = Rereading(
             configuration: configuration, archive: archive, hub: hub, unreadable: unreadable, progress: progress)
         guard try await !rereading.waiting().isEmpty else { return }
-        await workers.rest()
+        await workers.releaseIdle()
         for id in try await rereading.run(pool: workers.rereaders()) {
-            Journal.tell(.information, "reread", ["recording": "\(id)"])
+            Log.tell(.information, "reread", ["recording": "\(id)"])
         }
     }
 }

@@ -54,7 +54,7 @@ package struct Verification: Sendable {
                 let folder = RecordingFolder(storage: storage, recording: id)
                 if try Recovery.hasAudio(id, in: storage) {
                     findings.append(
-                        damage(id, folder.audio, "is not in the archive; run fieldscribe recover, which takes it over"))
+                        damage(id, folder.audio, "is not in the archive; run fieldscribe recover, which adds it"))
                 }
             } else {
                 throw DeviceError.noRecording(id, "verify")
@@ -80,7 +80,7 @@ package struct Verification: Sendable {
             findings.append(
                 damage(
                     row.id, path,
-                    "tells another text than the database; keep both, move the one that is wrong away, and run "
+                    "has another text than the database; keep both, move the wrong one away, and run "
                         + "fieldscribe recover"))
         }
         return findings
@@ -100,18 +100,18 @@ package struct Verification: Sendable {
         if file.hasHalfSample { wrong.append("ends with half a sample; run fieldscribe recover") }
         if file.claimed != file.length {
             wrong.append(
-                "has \(file.length.seconds) s, but its header tells \(file.claimed.seconds) s; run fieldscribe recover")
+                "has \(file.length.seconds) s, but its header says \(file.claimed.seconds) s; run fieldscribe recover")
         }
         if file.length != row.length {
             wrong.append(
-                "has \(file.length.seconds) s, but the archive tells \(row.length.seconds) s; run fieldscribe recover")
+                "has \(file.length.seconds) s, but the archive says \(row.length.seconds) s; run fieldscribe recover")
         }
         if let reason = file.reason, reason != row.stopReason {
             wrong.append(
                 "ended by: \(reason.rawValue), but the archive says: \(row.stopReason.rawValue); run fieldscribe recover"
             )
         }
-        if row.isMissing { wrong.append("is there, but marked as missing; run fieldscribe recover") }
+        if row.isMissing { wrong.append("exists, but is marked as missing; run fieldscribe recover") }
         wrong += file.noisyGaps.map {
             "is not silent at \($0.range.start.seconds) s, where audio was lost; listen to it, and keep a copy"
         }
@@ -122,12 +122,12 @@ package struct Verification: Sendable {
         var wrong: [String] = []
         var end = SamplePosition.zero
         for segment in timeline.segments {
-            if segment.range.start < end { wrong.append("segment \(segment.id) overlaps the one before") }
-            if segment.range.end > row.length { wrong.append("segment \(segment.id) lies behind the end of the audio") }
+            if segment.range.start < end { wrong.append("segment \(segment.id) overlaps the previous one") }
+            if segment.range.end > row.length { wrong.append("segment \(segment.id) lies beyond the end of the audio") }
             var word = segment.range.start
             for next in segment.words {
                 if next.range.start < word || next.range.end > segment.range.end {
-                    wrong.append("a word of segment \(segment.id) lies outside of it")
+                    wrong.append("a word of segment \(segment.id) lies outside it")
                     break
                 }
                 word = next.range.end
@@ -135,10 +135,10 @@ package struct Verification: Sendable {
             end = segment.range.end
         }
         if timeline.gaps.contains(where: { $0.range.end > row.length }) {
-            wrong.append("a gap lies behind the end of the audio")
+            wrong.append("a gap lies beyond the end of the audio")
         }
         if timeline.marks.contains(where: { $0.position > row.length }) {
-            wrong.append("a mark lies behind the end of the audio")
+            wrong.append("a bookmark lies beyond the end of the audio")
         }
         return wrong.map {
             damage(row.id, folder.path, "\($0); if audio is missing, put back a copy, and run fieldscribe recover")

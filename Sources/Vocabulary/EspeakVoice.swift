@@ -3,6 +3,7 @@ import Platform
 
 /// eSpeak NG, which says any word, as Debian's package espeak-ng installs it.
 package struct EspeakVoice: Sendable {
+    /// Where Debian puts it.
     package static let program = "/usr/bin/espeak-ng"
     private static let mostAtOnce = 200
     private static let patience = 30

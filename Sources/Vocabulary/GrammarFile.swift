@@ -20,6 +20,9 @@ package struct GrammarFile: Hashable, Sendable {
         text.drop { $0.isWhitespace || $0 == "\u{FEFF}" }.hasPrefix("#JSGF")
     }
 
+    /// Takes a grammar apart; nothing is refused here.
+    ///
+    /// - Parameter text: JSGF.
     package init(_ text: String) {
         var rest = text[...]
         var line = 1

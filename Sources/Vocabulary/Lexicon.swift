@@ -7,19 +7,23 @@ package struct Lexicon: Sendable {
     /// Where a word's sounds come from.
     package enum Origin: String, Sendable, Codable { case dictionary, told, guessed, unknown }
 
+    /// How one word is to be heard.
     package struct Entry: Hashable, Sendable {
         /// As the person wrote it.
         package var written: String
 
         /// As the decoder names it: the dictionary's own spelling, else as it was written.
         package var name: String
+        /// Where its sounds come from.
         package var origin: Origin
 
         /// The ways to say it that the dictionary lacks.
         package var ways: [[String]]
+        /// The line of the vocabulary that it was first written in, from 1.
         package var line: Int
     }
 
+    /// A word each, in the order in which they were given.
     package private(set) var entries: [Entry] = []
 
     /// The dictionary's bytes.

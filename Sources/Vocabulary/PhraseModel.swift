@@ -23,6 +23,7 @@ package struct PhraseModel {
     private var threes: [[String]: Double] = [:]
     private let base: Base
 
+    /// - Parameter base: the model's own opinion of the phrases' words.
     package init(_ phrases: [VocabularyFile.Phrase], base: @escaping Base) {
         self.base = base
         let all = phrases.reduce(0) { $0 + $1.perThousand * Double($1.words.count) } / 1_000

@@ -9,6 +9,7 @@ package struct SpokenForm: Hashable, Sendable {
     /// What is longer is no word, and gives one way of sounds that nobody would look up.
     private static let longest = 60
 
+    /// - Parameter written: one word as an engine writes it, with any punctuation around it.
     package init(of written: String) {
         let text = Self.plain(written)
         guard text.count <= Self.longest else {

@@ -10,6 +10,7 @@ package struct VocabularyFile: Hashable, Sendable {
     package struct Problem: Hashable, Sendable, Codable {
         /// Counted from 1.
         package var line: Int
+        /// What is wrong with it, and what is allowed.
         package var reason: String
 
         package init(line: Int, reason: String) {
@@ -20,7 +21,9 @@ package struct VocabularyFile: Hashable, Sendable {
 
     /// A phrase without classes, and how often it is said in a thousand words.
     package struct Phrase: Hashable, Sendable {
+        /// Its words, as they were written.
         package var words: [String]
+        /// How often it is said in a thousand words.
         package var perThousand: Double
 
         /// The line that it was first written in.
@@ -36,6 +39,7 @@ package struct VocabularyFile: Hashable, Sendable {
     /// What is wrong, in the order of lines; the rest can be used.
     package private(set) var problems: [Problem] = []
 
+    /// The largest file that is read, in bytes.
     package static let largest = 1 << 20
     static let mostPhrases = 20_000
     static let mostWords = 20
@@ -51,6 +55,9 @@ package struct VocabularyFile: Hashable, Sendable {
 
     private var classes: [String: [Item]] = [:]
 
+    /// Reads a file; what is wrong with it is in `problems`.
+    ///
+    /// - Parameter text: the file's content.
     package init(_ text: String) {
         var items: [Item] = []
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
@@ -87,14 +94,14 @@ extension VocabularyFile {
         if left.isEmpty, sides.count == 1 { return nil }
         if left.count == 1, left[0].isClass, sides.count == 2 {
             guard classes[left[0]] == nil else {
-                throw Refusal(reason: "\(left[0]) is told twice; put all on one line")
+                throw Refusal(reason: "\(left[0]) is defined twice; put everything on one line")
             }
             var members: [Item] = []
             for member in sides[1].split(separator: "|", omittingEmptySubsequences: false) {
                 let item = try item(
                     member.split(whereSeparator: \.isWhitespace).map(String.init), line: number, usual: 1)
                 if let inner = item.words.first(where: \.isClass) {
-                    throw Refusal(reason: "\(inner) is a class within a class; write its members")
+                    throw Refusal(reason: "\(inner) is a class within a class; write out its members")
                 }
                 members.append(item)
             }
@@ -135,7 +142,8 @@ extension VocabularyFile {
     private func check(_ word: String) throws(Refusal) {
         guard word.utf8.count <= 64 else { throw Refusal(reason: "a word is longer than 64 bytes") }
         if let bad = word.first(where: { !($0.isLetter || $0.isNumber || "'’-._".contains($0)) }) {
-            throw Refusal(reason: "\"\(word)\": \(bad) is no part of a word; allowed are letters, digits, ' - . and _")
+            throw Refusal(
+                reason: "\"\(word)\": \(bad) cannot be part of a word; allowed are letters, digits, ' - . and _")
         }
         guard word.first.map({ $0.isLetter || $0.isNumber || $0 == "'" || $0 == "’" }) ?? false,
             word.contains(where: { $0.isLetter || $0.isNumber })
@@ -151,7 +159,7 @@ extension VocabularyFile {
                 continue
             }
             guard let members = classes[word] else {
-                throw Refusal(reason: "\(word) is not told; a line \(word) = one | another does that")
+                throw Refusal(reason: "\(word) is not defined; define it by a line \(word) = one | another")
             }
             guard all.count * members.count + phrases.count <= Self.mostPhrases else {
                 throw Refusal(reason: "makes more than \(Self.mostPhrases) phrases; use fewer classes in a line")

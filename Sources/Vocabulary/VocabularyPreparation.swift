@@ -67,7 +67,7 @@ package struct VocabularyPreparation: Sendable {
         guard !reading.report.isEmpty else {
             throw DeviceError(
                 .unsupported, "vocabulary",
-                "\(file): holds no word that can be heard; fieldscribe vocabulary check \(file) tells why")
+                "\(file): contains no word that can be heard; fieldscribe vocabulary check \(file) explains why")
         }
         try makeFolder(place)
         let content =
@@ -104,7 +104,7 @@ package struct VocabularyPreparation: Sendable {
                 lexicon: lexicon,
                 report: VocabularyReport(
                     problems: grammar.undefined.map {
-                        VocabularyFile.Problem(line: $0.line, reason: "\($0.rule) is used, but not told")
+                        VocabularyFile.Problem(line: $0.line, reason: "\($0.rule) is used, but not defined")
                     }, phrases: 0, isGrammar: true, lexicon: lexicon, sounds: sounds))
         }
         let vocabulary = VocabularyFile(text)

@@ -4,13 +4,18 @@ import Core
 package struct VocabularyReport: Hashable, Sendable, Codable {
     /// A word that the dictionary lacks, and how it will be heard.
     package struct Guess: Hashable, Sendable, Codable {
+        /// As it was written.
         package var word: String
+        /// The line that it was first written in, from 1.
         package var line: Int
+        /// The sounds of each way to say it, with a space between each two.
         package var ways: [String]
     }
 
+    /// A line that cannot be used.
     package typealias Problem = VocabularyFile.Problem
 
+    /// Phrases that can be used, templates with every member of their classes.
     package var phrases = 0
 
     /// Different words.
@@ -21,10 +26,12 @@ package struct VocabularyReport: Hashable, Sendable, Codable {
 
     /// Words whose sounds the file tells.
     package var told = 0
+    /// Words whose sounds eSpeak NG told, in the order of the file.
     package var guesses: [Guess] = []
 
     /// What cannot be used, in the order of lines; the rest is.
     package var problems: [Problem] = []
+    /// Whether it is a grammar, and not a list.
     package var isGrammar = false
 
     package init() {}
@@ -45,7 +52,7 @@ package struct VocabularyReport: Hashable, Sendable, Codable {
             Problem(
                 line: $0.line,
                 reason:
-                    "\($0.written): not in the dictionary, and espeak-ng cannot say it; install espeak-ng, or tell its "
+                    "\($0.written): not in the dictionary, and espeak-ng cannot say it; install espeak-ng, or give its "
                     + "sounds: \($0.written) = D OW G")
         }
         self.problems += lexicon.strange(to: sounds).map {

@@ -36,7 +36,7 @@ struct Arguments {
             } else {
                 let isKnown = known.values.contains(word)
                 throw UsageError(
-                    "\(command.name): \(word)\(isKnown ? " needs a value" : " is no option of this command"); "
+                    "\(command.name): \(word)\(isKnown ? " needs a value" : " is not an option of this command"); "
                         + "see fieldscribe \(command.name) --help")
             }
         }
@@ -58,11 +58,14 @@ struct Arguments {
     }
 
     /// The option's value among those that are allowed.
-    func choice<Value>(_ option: String, of all: [Value], named name: (Value) -> String, default usual: Value) throws
-        -> Value
-    {
+    ///
+    /// - Parameter former: names that values had in an earlier version, and those that they have now.
+    func choice<Value>(
+        _ option: String, of all: [Value], named name: (Value) -> String, default usual: Value,
+        former: [String: String] = [:]
+    ) throws -> Value {
         guard let text = values[option] else { return usual }
-        guard let value = all.first(where: { name($0) == text }) else {
+        guard let value = all.first(where: { name($0) == former[text] ?? text }) else {
             throw UsageError(
                 "\(command.name): \(option) \(text): choose one of \(all.map(name).joined(separator: ", "))")
         }
@@ -74,7 +77,7 @@ struct Arguments {
         guard rest.count == count else {
             let tooMany = rest.count > count
             throw UsageError(
-                "\(command.name): \(tooMany ? "\(rest[count]) is one word too many" : "\(what) is missing"); "
+                "\(command.name): \(tooMany ? "unexpected argument \(rest[count])" : "\(what) is missing"); "
                     + "see fieldscribe \(command.name) --help")
         }
     }

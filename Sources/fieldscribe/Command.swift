@@ -4,6 +4,9 @@ import Core
 protocol Command {
     static var name: String { get }
 
+    /// Names that it had in an earlier version, and may still be called by; no list shows them.
+    static var formerNames: [String] { get }
+
     /// One line for the list of commands.
     static var summary: String { get }
 
@@ -23,6 +26,7 @@ protocol Command {
 
 extension Command {
     static var isHidden: Bool { false }
+    static var formerNames: [String] { [] }
 
     static var help: String {
         """

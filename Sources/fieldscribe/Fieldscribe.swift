@@ -5,14 +5,12 @@ import Platform
 
 /// The one executable: finds the subcommand and turns what it throws into a line on stderr and an exit status.
 @main struct Fieldscribe {
-    static let version = "0.1.0"
-
     static var commands: [any Command.Type] {
         [
             RunCommand.self, StartCommand.self, StopCommand.self, ToggleCommand.self, MarkCommand.self,
             StatusCommand.self, WatchCommand.self,
             TranscribeCommand.self, RecordCommand.self, ListCommand.self, ShowCommand.self, SearchCommand.self,
-            RelistenCommand.self,
+            ReviewCommand.self,
             ExportCommand.self, DeleteCommand.self, VerifyCommand.self, RecoverCommand.self, DemoCommand.self,
             DoctorCommand.self, CalibrateCommand.self, ModelsCommand.self, VocabularyCommand.self,
             LampCommand.self, DecodeWorkerCommand.self,
@@ -25,6 +23,10 @@ import Platform
         signal(SIGXFSZ, SIG_IGN)
         ChildProcess.prepare()
         let words = Array(CommandLine.arguments.dropFirst())
+        // Once, and not by each worker.
+        if let problem = Log.filter.problem, words.first != DecodeWorkerCommand.name {
+            Terminal.say("fieldscribe: \(problem)")
+        }
         Task.detached { exit(await status(of: words)) }
         // An asynchronous main would end this thread and keep what is left of it: that no longer follows when the process
         // becomes an archive's owner (setresuid), and would stay root.
@@ -58,7 +60,7 @@ import Platform
 
     private static func run(_ words: [String]) async throws {
         guard let name = words.first else { throw UsageError("name a command; see fieldscribe --help") }
-        if name == "--version" { return try Terminal.print("fieldscribe \(version)\n") }
+        if name == "--version" { return try Terminal.print("\(Version.text)\n") }
         if ["--help", "-h", "help"].contains(name) {
             guard let asked = words.dropFirst().first else { return try Terminal.print(help) }
             return try Terminal.print(command(named: asked).help)
@@ -71,7 +73,7 @@ import Platform
     }
 
     private static func command(named name: String) throws -> any Command.Type {
-        guard let command = commands.first(where: { $0.name == name }) else {
+        guard let command = commands.first(where: { $0.name == name || $0.formerNames.contains(name) }) else {
             throw UsageError("\(name): no such command; see fieldscribe --help")
         }
         return command
@@ -84,12 +86,12 @@ import Platform
             "  \($0.name)\(String(repeating: " ", count: width - $0.name.count))  \($0.summary)\n"
         }
         return """
-            fieldscribe writes down what was said, on this machine alone.
+            fieldscribe records speech and transcribes it, on this machine alone.
 
             usage: fieldscribe COMMAND [--config FILE] ...
 
             \(lines.joined())
-            fieldscribe COMMAND --help tells more of each.
+            fieldscribe COMMAND --help explains each of them.
 
             """
     }

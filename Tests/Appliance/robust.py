@@ -152,7 +152,7 @@ def line_taken(bench):
         machine.shell("systemctl stop fieldscribe; systemd-run --quiet --unit=thief gpiomon --consumer thief GPIO17")
         machine.until("gpioinfo GPIO17 | grep thief")
         machine.shell("systemctl start fieldscribe", timeout=240)
-        told = "gpio:GPIO17: used by thief; stop that, or name another line"
+        told = "gpio:GPIO17: used by thief; stop it, or name another line"
         machine.until("journalctl -b -o cat -u fieldscribe | grep -F '%s'" % told)
         expect(machine.status()["lastFault"]["code"] == "panel", "the status tells of %s" % machine.status()["lastFault"])
         doctor = machine.shell("fieldscribe doctor", timeout=400, check=False)

@@ -131,7 +131,7 @@ def stick(kind, partitioned=True):
             machine.record(2)
             second, root, after = fill(machine, path, 2, "second", kind, partitioned)
             told = text(root + "/RESULT.txt")
-            expect("1 recording was copied" in told and "1 recording was here before" in told, told)
+            expect("1 recording was copied" in told and "1 recording was already here" in told, told)
             for folder, files in before.items():
                 expect(after.get(folder) == files, "%s was written again" % folder)
             run(*CHECKS[kind], machine.path("second.volume"))

@@ -37,28 +37,28 @@ import Testing
         #expect(configuration().liveProfile == "live" && configuration().plan.keepsPace == true)
     }
 
-    @Test("a board too slow for live reads the next recording with quick, until live is sure to keep pace")
+    @Test("a board too slow for live reads the next recording with fast, until live is sure to keep pace")
     func slow() throws {
         keep(1.2, profile: .live)
         #expect(abs(try #require(BoardSpeed(configuration()).live) - 1.2) < 1e-9)
-        #expect(configuration().liveProfile == "quick")
-        #expect(try configuration().workerCommand(profile: configuration().liveProfile).profile == "quick")
-        // A third faster, as quick is: the board is the same.
-        keep(1.6, profile: .quick)
-        #expect(configuration().liveProfile == "quick")
-        keep(5, profile: .quick)
+        #expect(configuration().liveProfile == "fast")
+        #expect(try configuration().workerCommand(profile: configuration().liveProfile).profile == "fast")
+        // A third faster, as fast is: the board is the same.
+        keep(1.6, profile: .fast)
+        #expect(configuration().liveProfile == "fast")
+        keep(5, profile: .fast)
         #expect(configuration().liveProfile == "live")
     }
 
     @Test("with a vocabulary live is slower: another speed, which says nothing of the one without")
     func vocabulary() throws {
         keep(1.2, profile: .live, vocabulary: "words.txt")
-        #expect(configuration(vocabulary: "words.txt").liveProfile == "quick")
+        #expect(configuration(vocabulary: "words.txt").liveProfile == "fast")
         #expect(BoardSpeed(configuration()).live == nil && configuration().liveProfile == "live")
-        // With a vocabulary quick is faster still, beside live.
-        keep(3.2, profile: .quick, vocabulary: "words.txt")
-        #expect(configuration(vocabulary: "words.txt").liveProfile == "quick")
-        keep(5, profile: .quick, vocabulary: "words.txt")
+        // With a vocabulary fast is faster still, beside live.
+        keep(3.2, profile: .fast, vocabulary: "words.txt")
+        #expect(configuration(vocabulary: "words.txt").liveProfile == "fast")
+        keep(5, profile: .fast, vocabulary: "words.txt")
         #expect(configuration(vocabulary: "words.txt").liveProfile == "live")
     }
 
@@ -68,7 +68,7 @@ import Testing
         keep(1.2, profile: .final)
         keep(1.2, profile: .live, model: "turtle")
         #expect(BoardSpeed(configuration()).live == nil && configuration().liveProfile == "live")
-        #expect(configuration(model: "turtle").liveProfile == "quick")
+        #expect(configuration(model: "turtle").liveProfile == "fast")
     }
 
     @Test("a program of the person's own knows no profiles")

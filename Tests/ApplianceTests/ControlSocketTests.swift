@@ -27,7 +27,7 @@ import Testing
             recorder = try Recorder(
                 configuration: configuration, archive: try SQLiteArchive(path: configuration.archivePath))
             let hub = recorder.hub
-            socket = ControlSocket(configuration.control, desk: RecorderDesk(recorder: recorder)) {
+            socket = ControlSocket(configuration.control, handler: RecorderHandler(recorder: recorder)) {
                 hub.publish(fault: $0)
             }
         }
@@ -198,7 +198,7 @@ import Testing
             #expect(deaf.ask(#"{"command":"watch"}"#) == #"{"event":"state","state":"idle"}"#)
             let words = String(repeating: "x", count: 10_000)
             for number in 0..<1_000 {
-                served.hub.publish(.mark(recording: number, mark: Mark(.zero, text: words)))
+                served.hub.publish(.mark(recording: number, mark: Bookmark(.zero, text: words)))
                 // The one that listens has all of them, in order.
                 #expect(listening.line()?.contains("\"recording\":\(number),") ?? false)
             }

@@ -75,7 +75,7 @@ import Testing
         }
         let own = try configuration.with(engine: "command:/bin/cat -u").workerCommand(profile: "live")
         #expect(own == WorkerCommand(path: "/bin/cat", arguments: ["-u"], model: "/bin/cat", profile: "live"))
-        #expect(EngineRegistry.profiles == ["live", "fast", "final", "quick"])
+        #expect(EngineRegistry.profiles == ["live", "fast", "final"])
         #expect(EngineRegistry.punctuating == ["moonshine", "whisper"])
     }
 
@@ -84,7 +84,7 @@ import Testing
         arguments: [
             ("moonshine", "pocketsphinx", "final", false), ("moonshine", "moonshine", "fast", false),
             ("moonshine", "moonshine", "live", true), ("moonshine", "moonshine", "final", true),
-            ("pocketsphinx", "pocketsphinx", "live", false), ("pocketsphinx", "pocketsphinx", "quick", false),
+            ("pocketsphinx", "pocketsphinx", "live", false), ("pocketsphinx", "pocketsphinx", "fast", false),
             ("pocketsphinx", "pocketsphinx", "final", true), ("pocketsphinx", "moonshine", "live", true),
             ("pocketsphinx", "soft", "live", false), ("whisper", "whisper", "live", true),
             ("whisper", "pocketsphinx", "final", false), ("command:/bin/cat", "soft", "live", true),
@@ -113,6 +113,6 @@ import Testing
         var options = WorkerOptions()
         options.profile = "slow"
         let error = try #require(thrown { _ = try PocketSphinxEngine().provider(options) })
-        #expect(error.code == .unsupported && error.message.contains("live, final, quick"))
+        #expect(error.code == .unsupported && error.message.contains("live, final, fast"))
     }
 }

@@ -11,15 +11,15 @@ import Testing
     private func panel(
         _ change: (inout Configuration.Panel) -> Void = { _ in },
         failed: @escaping @Sendable (DeviceError) -> Void = { _ in }
-    ) throws -> (PanelService, PanelDesk, Effects) {
+    ) throws -> (PanelService, PanelController, Effects) {
         var settings = Configuration.Panel()
         (settings.button, settings.lamp) = (.sim, .sim)
         // However slow the machine, no press here is a long one.
         settings.holdMilliseconds = 600_000
         change(&settings)
         let (effects, told) = Effects.makeStream()
-        let desk = try PanelDesk { told.yield($0) }
-        return (PanelService(settings: settings, desk: desk, failed: failed), desk, effects)
+        let desk = try PanelController { told.yield($0) }
+        return (PanelService(settings: settings, controller: desk, failed: failed), desk, effects)
     }
 
     private var faulted: PanelView {
@@ -29,7 +29,7 @@ import Testing
     }
 
     /// Presses for longer than the debouncer asks, by what the panel itself says.
-    private func press(_ desk: PanelDesk, _ effects: inout AsyncStream<ButtonGesture.Effect>.Iterator) async
+    private func press(_ desk: PanelController, _ effects: inout AsyncStream<ButtonGesture.Effect>.Iterator) async
         -> [ButtonGesture.Effect]
     {
         while !desk.simulate(pressed: true) { await Task.yield() }
@@ -46,7 +46,7 @@ import Testing
 
     /// Presses and lets go; returns what came of it.
     private func tap(
-        _ desk: PanelDesk, _ effects: inout AsyncStream<ButtonGesture.Effect>.Iterator
+        _ desk: PanelController, _ effects: inout AsyncStream<ButtonGesture.Effect>.Iterator
     ) async -> ButtonGesture.Effect? {
         _ = desk.simulate(pressed: true)
         guard case .pressed? = await effects.next() else { return nil }
@@ -99,7 +99,7 @@ import Testing
     @Test("what is pressed behind the end is told to nobody")
     func stopped() async throws {
         let (effects, told) = Effects.makeStream()
-        let desk = try PanelDesk { told.yield($0) }
+        let desk = try PanelController { told.yield($0) }
         desk.opened(PanelButton(), simulated: true)
         for end in [1, 3] {
             desk.take(.edge(ButtonEdge(pressed: true, time: .seconds(end))))

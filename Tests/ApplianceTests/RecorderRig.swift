@@ -91,7 +91,7 @@ struct RecorderRig {
         case "kept": return .upkeepEnded(.done)
         case "broken-off": return .upkeepEnded(.brokenOff)
         case "unkept": return .upkeepEnded(.failed(error))
-        case "rested": return .due(.rest(after: number))
+        case "rested": return .due(.release(after: number))
         case "again": return .due(.upkeep(run: number))
         default: preconditionFailure("no marble is called \(word)")
         }
@@ -108,9 +108,9 @@ struct RecorderRig {
         case .publish(.fault(let code, _)): "!\(code)"
         case .upkeep: "upkeep"
         case .breakOffUpkeep: "break-off"
-        case .restWorkers: "rest"
+        case .releaseWorkers: "rest"
         case .powerOff: "off"
-        case .look, .journal, .wake, .publish: nil
+        case .look, .log, .wake, .publish: nil
         }
     }
 

@@ -40,7 +40,7 @@ import Testing
         for second in 1...5 {
             let moment = RecorderMoment(monotonic: .seconds(second))
             let effects = state.take(RecorderInput(.event(.fault(code: "full", message: "x")), at: moment))
-            lines += effects.count { if case .journal(let line) = $0 { line.event == "fault" } else { false } }
+            lines += effects.count { if case .log(let line) = $0 { line.event == "fault" } else { false } }
             #expect(LampPattern(for: state).isFaulted)
             _ = state.take(RecorderInput(.button(.acknowledge(at: .seconds(second))), at: moment))
             #expect(!LampPattern(for: state).isFaulted)

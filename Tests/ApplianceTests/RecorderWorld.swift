@@ -199,7 +199,7 @@ struct RecorderWorld {
         case .breakOffUpkeep: expect(isUpkeepAtWork, "what is not at work is broken off")
         case .wake(let timer, _): pending.append(.due(timer))
         case .publish(.state(let state)): expect(state == self.state.shown, "another state is told than there is")
-        case .publish, .journal, .restWorkers, .powerOff: break
+        case .publish, .log, .releaseWorkers, .powerOff: break
         }
     }
 

@@ -104,7 +104,7 @@ import Testing
         while log.all.filter({ $0 == "backlog runs" }).count < 3 { await Task.yield() }
         request.finish()
         await ended
-        let failed = "backlog failed: backlog: ended unasked; it is being started again"
+        let failed = "backlog failed: backlog: ended unexpectedly; it is being restarted"
         #expect(
             log.all == [
                 "backlog runs", failed, "backlog runs", failed, "backlog runs", "backlog stops",

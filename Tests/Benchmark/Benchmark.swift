@@ -38,7 +38,7 @@ import PocketSphinxRecognizer
           alignment   where words were said that are known, against where they were put
           calibrate   the constants of Calibration.swift
           --every N   only each Nth file of the open set
-          --only live,final,quick,moonshine-live,moonshine-fast,moonshine-small,pocketsphinx_continuous,moonshine-voice
+          --only live,final,fast,moonshine-live,moonshine-fast,moonshine-small,pocketsphinx_continuous,moonshine-voice
                       accuracy, recognition and hour measure these, and take the others from their last run; the
                       others measure these alone
           --engine pocketsphinx|moonshine

@@ -18,7 +18,7 @@ struct LatencyBenchmark {
     }
 
     /// What reads while a recording is made.
-    static let profiles = ["live", "quick"]
+    static let profiles = ["live", "fast"]
 
     let workshop: Workshop
 
@@ -39,7 +39,7 @@ struct LatencyBenchmark {
         let storage = "\(workshop.folder)/latency-\(getpid())"
         defer { _ = try? MeasuredProcess(["rm", "-r", storage]) }
         try makeFolder(storage)
-        if profile == "quick" { try seemSlow(storage) }
+        if profile == "fast" { try seemSlow(storage) }
         let events = try workshop.recordedEvents(of: path, in: storage, options: ["--engine", "pocketsphinx"])
         var delays: [Double] = []
         for event in events where event.line.event == "final" && event.line.endedBy == .silence {
@@ -62,8 +62,8 @@ struct LatencyBenchmark {
         var statistics = Statistics()
         (statistics.speechSeconds, statistics.cpuSeconds) = (3_600, 3_600)
         BoardSpeed(configuration).keep(statistics, profile: "live")
-        guard configuration.liveProfile == "quick" else {
-            throw DeviceError(.failed, "benchmark", "\(storage): a slow board would not be read with quick")
+        guard configuration.liveProfile == "fast" else {
+            throw DeviceError(.failed, "benchmark", "\(storage): a slow board would not be read with fast")
         }
     }
 }

@@ -33,11 +33,11 @@ import Testing
     @Test(
         "what cannot be meant is refused with its line",
         arguments: [
-            ("[capture]\nrate\n", ["2 this line is neither [section] nor key = value nor # comment"]),
-            ("[capture]\n\nrate", ["3 this line is neither [section] nor key = value nor # comment"]),
+            ("[capture]\nrate\n", ["2 this line is not a [section], a key = value or a # comment"]),
+            ("[capture]\n\nrate", ["3 this line is not a [section], a key = value or a # comment"]),
             ("[capture]\n= 16000\n", ["2 this line has no key before its ="]),
-            ("[capture\nrate = 1\n", ["1 this line lacks the ] of a section's name"]),
-            ("[capture] rate = 1\n", ["1 this line has more after [capture]; put it on a line of its own"]),
+            ("[capture\nrate = 1\n", ["1 this line has no ] after the section's name"]),
+            ("[capture] rate = 1\n", ["1 this line has text after [capture]; put it on a line of its own"]),
             ("rate = 16000\n", ["1 stands before the first section; put a line like [capture] above it"]),
             (
                 "[capture]\nrate = 16000 # Hz\n",
@@ -53,9 +53,9 @@ import Testing
             ),
             (
                 "#\n[capture]\nrate = 16\u{0}000\n",
-                ["3 this line holds a NUL byte; save the file as plain text in UTF-8"]
+                ["3 this line contains a NUL byte; save the file as plain text in UTF-8"]
             ),
-            ("[capture]\nrate = \u{1B}[1m\n", ["2 this line holds a control character; remove it"]),
+            ("[capture]\nrate = \u{1B}[1m\n", ["2 this line contains a control character; remove it"]),
             (
                 "[capture]\nrate = 1\nrate = 16000\n",
                 [
@@ -81,7 +81,7 @@ import Testing
             try read(latin).complaints == ["2 this line is not UTF-8; save the file as plain text in UTF-8"])
         let wide: [UInt8] = [0xFF, 0xFE] + "[panel]\n".utf8.flatMap { [$0, 0] as [UInt8] }
         #expect(
-            try read(wide).complaints.first == "1 this line holds a NUL byte; save the file as plain text in UTF-8")
+            try read(wide).complaints.first == "1 this line contains a NUL byte; save the file as plain text in UTF-8")
     }
 
     @Test("a name that is not known is refused with the one that was probably meant")

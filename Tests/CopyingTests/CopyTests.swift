@@ -21,17 +21,17 @@ import Testing
             "SHA256SUMS", "audio.\(form.rawValue)", "index.html", "labels.txt", "transcript.TextGrid", "transcript.csv",
             "transcript.eaf", "transcript.json", "transcript.srt", "transcript.txt", "transcript.vtt",
         ]
-        #expect(Set(names("\(desk.shelf)/\(Desk.name(1))")) == Set(wanted))
+        #expect(Set(names("\(desk.exportFolder)/\(Desk.name(1))")) == Set(wanted))
         #expect(
             names("\(desk.stick)/Fieldscribe") == ["index.html", "recorder", "RESULT.txt"].sorted()
                 || Set(names("\(desk.stick)/Fieldscribe")) == ["index.html", "recorder", "RESULT.txt"])
-        #expect(names(desk.shelf).count == 2, "no temporary folder stays")
+        #expect(names(desk.exportFolder).count == 2, "no temporary folder stays")
         let entries = await desk.ledger.entries
         #expect(entries.map(\.folder) == report.copied.map(\.folder) && entries.allSatisfy { $0.volume == "ABCD-1234" })
         #expect(entries.allSatisfy { $0.pass == 3 * $0.recording }, "the pass whose text was copied")
-        let sum = shell("sha256sum < '\(desk.shelf)/\(Desk.name(1))/SHA256SUMS'").output.prefix(64)
+        let sum = shell("sha256sum < '\(desk.exportFolder)/\(Desk.name(1))/SHA256SUMS'").output.prefix(64)
         #expect(entries[0].manifest == sum)
-        let size = shell("cat '\(desk.shelf)/\(Desk.name(1))'/* | wc -c").output.filter { $0 != "\n" }
+        let size = shell("cat '\(desk.exportFolder)/\(Desk.name(1))'/* | wc -c").output.filter { $0 != "\n" }
         #expect(String(report.copied[0].bytes) == size)
     }
 
@@ -39,7 +39,7 @@ import Testing
     func flac() async throws {
         let desk = try await Desk(seconds: 20)
         try await desk.copy()
-        let path = "\(desk.shelf)/\(Desk.name(1))/audio.flac"
+        let path = "\(desk.exportFolder)/\(Desk.name(1))/audio.flac"
         #expect(shell("flac -t '\(path)'").status == 0)
         let tags = shell("metaflac --export-tags-to=- '\(path)'").output.lowercased()
         for tag in [
@@ -55,7 +55,7 @@ import Testing
         let desk = try await Desk(recordings: 2)
         await desk.put(2, text: "a very particular </script> sentence")
         try await desk.copy()
-        let page = try text("\(desk.shelf)/\(Desk.name(1))/index.html")
+        let page = try text("\(desk.exportFolder)/\(Desk.name(1))/index.html")
         let afterPeaks = try #require(page.split(separator: "\"peaks\":\"").last)
         let peaks = afterPeaks.prefix { $0 != "\"" }
         #expect(peaks.count == 2 * 1_200 && Set(peaks).count > 8)
@@ -70,18 +70,18 @@ import Testing
     func incremental() async throws {
         let desk = try await Desk(recordings: 2)
         try await desk.copy()
-        let before = shell("cd '\(desk.shelf)' && find . -type f -printf '%p %i %T@ %s\\n' | sort").output
+        let before = shell("cd '\(desk.exportFolder)' && find . -type f -printf '%p %i %T@ %s\\n' | sort").output
         try await desk.record(3)
         let report = try await desk.copy()
         #expect(report.copied.map(\.recording) == [3] && report.kept.map(\.recording) == [1, 2])
-        let after = shell("cd '\(desk.shelf)' && find . -type f -printf '%p %i %T@ %s\\n' | sort").output
+        let after = shell("cd '\(desk.exportFolder)' && find . -type f -printf '%p %i %T@ %s\\n' | sort").output
         #expect(
             after.split(separator: "\n").filter { !$0.contains(Desk.name(3)) }.joined(separator: "\n") + "\n" == before)
         #expect(desk.areWhole())
         #expect(try text("\(desk.stick)/Fieldscribe/index.html").contains(Desk.name(1)))
         let result = try text("\(desk.stick)/Fieldscribe/RESULT.txt")
         #expect(
-            result.contains("1 recording was copied") && result.contains("2 recordings were here before"), "\(result)")
+            result.contains("1 recording was copied") && result.contains("2 recordings were already here"), "\(result)")
     }
 
     @Test("with nothing new each recording's text is asked for once, however many there are")
@@ -136,16 +136,16 @@ import Testing
     func renewedText() async throws {
         let desk = try await Desk(recordings: 2)
         try await desk.copy()
-        let sound = "cd '\(desk.shelf)' && stat -c '%n %i %Y %Z' */audio.flac"
+        let sound = "cd '\(desk.exportFolder)' && stat -c '%n %i %Y %Z' */audio.flac"
         let before = shell(sound).output
         await desk.put(1, text: "one two three")
         let report = try await desk.copy()
         #expect(report.error == nil && report.copied.map(\.folder) == ["recorder/\(Desk.name(1))"])
         #expect(report.kept.map(\.recording) == [2] && desk.copies.count == 2 && desk.areWhole())
         #expect(shell(sound).output == before)
-        #expect(try text("\(desk.shelf)/\(Desk.name(1))/transcript.txt") == "one two three\n")
+        #expect(try text("\(desk.exportFolder)/\(Desk.name(1))/transcript.txt") == "one two three\n")
         #expect(try text("\(desk.stick)/Fieldscribe/index.html").contains("one two three"))
-        #expect(names("\(desk.shelf)/\(Desk.name(1))").allSatisfy { !$0.hasSuffix(".new") })
+        #expect(names("\(desk.exportFolder)/\(Desk.name(1))").allSatisfy { !$0.hasSuffix(".new") })
         #expect(try await desk.copy().copied.isEmpty)
         // Interrupted while the names change: what is there tells so, and the next copy goes beside.
         await desk.put(1, text: "one two three four")
@@ -156,7 +156,7 @@ import Testing
         }
         #expect(try await broken.copy(to: desk.stick).failures.map(\.recording) == [1])
         #expect(try await desk.copy().error == nil)
-        #expect(try text("\(desk.shelf)/\(Desk.name(1))_2/transcript.txt") == "one two three four\n")
+        #expect(try text("\(desk.exportFolder)/\(Desk.name(1))_2/transcript.txt") == "one two three four\n")
     }
 
     @Test("a newer text goes beside an older one that somebody has changed, and the list shows the newer")
@@ -164,11 +164,11 @@ import Testing
         let desk = try await Desk()
         try await desk.copy()
         try "corrected\n".write(
-            toFile: "\(desk.shelf)/\(Desk.name(1))/transcript.txt", atomically: false, encoding: .utf8)
-        let before = shell("cd '\(desk.shelf)' && sha256sum */*").output
+            toFile: "\(desk.exportFolder)/\(Desk.name(1))/transcript.txt", atomically: false, encoding: .utf8)
+        let before = shell("cd '\(desk.exportFolder)' && sha256sum */*").output
         await desk.put(1, text: "one two three")
         #expect(try await desk.copy().copied.map(\.folder) == ["recorder/\(Desk.name(1))_2"])
-        #expect(shell("cd '\(desk.shelf)' && sha256sum \(Desk.name(1))/*").output == before)
+        #expect(shell("cd '\(desk.exportFolder)' && sha256sum \(Desk.name(1))/*").output == before)
         #expect(try await desk.copy().copied.isEmpty)
         let index = try text("\(desk.stick)/Fieldscribe/index.html")
         #expect(index.contains("\(Desk.name(1))_2/index.html") && !index.contains("\(Desk.name(1))/index.html"))
@@ -180,10 +180,10 @@ import Testing
     func damaged(how: String) async throws {
         let desk = try await Desk()
         try await desk.copy()
-        #expect(shell("cd '\(desk.shelf)/\(Desk.name(1))' && \(how)").status == 0)
-        let before = shell("cd '\(desk.shelf)/\(Desk.name(1))' && ls -lR --full-time").output
+        #expect(shell("cd '\(desk.exportFolder)/\(Desk.name(1))' && \(how)").status == 0)
+        let before = shell("cd '\(desk.exportFolder)/\(Desk.name(1))' && ls -lR --full-time").output
         #expect(try await desk.copy().copied.map(\.folder) == ["recorder/\(Desk.name(1))_2"])
-        #expect(shell("cd '\(desk.shelf)/\(Desk.name(1))' && ls -lR --full-time").output == before)
+        #expect(shell("cd '\(desk.exportFolder)/\(Desk.name(1))' && ls -lR --full-time").output == before)
     }
 
     @Test("a copy of another recording of the same name is no copy of this one")

@@ -67,16 +67,20 @@ import Testing
             var report: CopyReport?
             let error = await thrown { report = try await export.copy(to: stick) }
             if error != nil || report?.error != nil { failed += 1 }
-            let shelf = "\(stick)/Fieldscribe/recorder"
-            #expect(whole(shelf), "call \(call)")
+            let exportFolder = "\(stick)/Fieldscribe/recorder"
+            #expect(whole(exportFolder), "call \(call)")
             // What is called done is there.
-            for copy in report?.copied ?? [] { #expect(names(shelf).contains(String(copy.folder.dropFirst(9)))) }
-            for entry in await ledger.entries { #expect(names(shelf).contains(String(entry.folder.dropFirst(9)))) }
+            for copy in report?.copied ?? [] { #expect(names(exportFolder).contains(String(copy.folder.dropFirst(9)))) }
+            for entry in await ledger.entries {
+                #expect(names(exportFolder).contains(String(entry.folder.dropFirst(9))))
+            }
 
             export.gate = { _, _ in }
             let second = try await export.copy(to: stick)
             #expect(second.error == nil && second.copied.count + second.kept.count == count, "call \(call)")
-            #expect(whole(shelf) && names(shelf) == (1...count).map(Desk.name), "call \(call): \(names(shelf))")
+            #expect(
+                whole(exportFolder) && names(exportFolder) == (1...count).map(Desk.name),
+                "call \(call): \(names(exportFolder))")
             #expect(names("\(stick)/Fieldscribe").count == 3)
             #expect(await ledger.entries.count == count)
         }
@@ -86,9 +90,9 @@ import Testing
         )
     }
 
-    private func whole(_ shelf: String) -> Bool {
-        names(shelf).filter { !$0.hasPrefix("partial") }.allSatisfy {
-            shell("cd '\(shelf)/\($0)' && sha256sum --quiet -c SHA256SUMS && [ $(ls | wc -l) = 11 ]").status == 0
+    private func whole(_ exportFolder: String) -> Bool {
+        names(exportFolder).filter { !$0.hasPrefix("partial") }.allSatisfy {
+            shell("cd '\(exportFolder)/\($0)' && sha256sum --quiet -c SHA256SUMS && [ $(ls | wc -l) = 11 ]").status == 0
         }
     }
 
@@ -105,13 +109,13 @@ import Testing
     @Test("what is not read back as it was written is not called a copy", arguments: ["audio.flac", "transcript.json"])
     func lyingStick(file: String) async throws {
         let desk = try await Desk(seconds: 5)
-        let path = "\(desk.shelf)/partial/\(file)"
+        let path = "\(desk.exportFolder)/partial/\(file)"
         let report = try await desk.export { operation, _ throws(DeviceError) in
             guard operation == "syncfs", access(path, F_OK) == 0 else { return }
             shell("printf 'x' | dd of='\(path)' bs=1 seek=$(($(stat -c %s '\(path)') / 2)) conv=notrunc")
         }.copy(to: desk.stick)
         #expect(report.error?.code == .damaged, "\(String(describing: report.error))")
-        #expect(names(desk.shelf).isEmpty)
+        #expect(names(desk.exportFolder).isEmpty)
         #expect(await desk.ledger.entries.isEmpty)
         #expect(try await desk.copy().copied.count == 1)
     }
@@ -130,7 +134,7 @@ import Testing
                 }
             }
             let error = await thrown { _ = try await export.copy(to: desk.stick) }
-            #expect(desk.areWhole() && desk.copies == names(desk.shelf))
+            #expect(desk.areWhole() && desk.copies == names(desk.exportFolder))
             guard let error else { break }
             #expect(error.status == ECANCELED)
             stops += 1

@@ -76,7 +76,7 @@ import Testing
             if operation == "write" { shell("head -c 4M /dev/zero > '\(stick.path)/mine' 2>/dev/null") }
         }.copy(to: stick.path)
         #expect(report.error?.code == .full)
-        #expect(names(desk.shelf).isEmpty && names(stick.path).contains("mine"))
+        #expect(names(desk.exportFolder).isEmpty && names(stick.path).contains("mine"))
         shell("rm '\(stick.path)/mine'")
         #expect(try await desk.copy().copied.count == 1)
     }
@@ -94,11 +94,11 @@ import Testing
     @Test("another file system inside the stick is not written to", .enabled(if: canMount))
     func mountInside() async throws {
         let desk = try await Desk()
-        shell("mkdir -p '\(desk.shelf)'")
-        #expect(mount("tmpfs", desk.shelf, "tmpfs", 0, "size=1m") == 0)
-        defer { umount(desk.shelf) }
+        shell("mkdir -p '\(desk.exportFolder)'")
+        #expect(mount("tmpfs", desk.exportFolder, "tmpfs", 0, "size=1m") == 0)
+        defer { umount(desk.exportFolder) }
         let error = await thrown { try await desk.copy() }
-        #expect(error?.code == .denied && names(desk.shelf).isEmpty)
+        #expect(error?.code == .denied && names(desk.exportFolder).isEmpty)
     }
 
     @Test("a target that is not there is said to be missing")

@@ -37,7 +37,7 @@ import Testing
         desk.identity = one
         let report = try await desk.copy()
         #expect(report.kept.map(\.folder) == ["recorder/\(Desk.name(1))"] && report.copied.isEmpty)
-        #expect(try text("\(desk.shelf)/RECORDER.txt").hasPrefix("\(one)\n"))
+        #expect(try text("\(desk.exportFolder)/RECORDER.txt").hasPrefix("\(one)\n"))
     }
 
     @Test("a recorder's folder that a person has renamed is found again")
@@ -45,7 +45,7 @@ import Testing
         var desk = try await Desk()
         desk.identity = one
         try await desk.copy()
-        #expect(shell("mv '\(desk.shelf)' '\(desk.stick)/Fieldscribe/awa'").status == 0)
+        #expect(shell("mv '\(desk.exportFolder)' '\(desk.stick)/Fieldscribe/awa'").status == 0)
         // The ledger knows the copy by the old name; what is there is the same all the same.
         #expect(try await desk.copy().kept.map(\.folder) == ["awa/\(Desk.name(1))"])
         #expect(names("\(desk.stick)/Fieldscribe").filter { !$0.contains(".") } == ["awa"])
@@ -57,7 +57,7 @@ import Testing
     func strange(how: String) async throws {
         var desk = try await Desk()
         desk.identity = one
-        #expect(shell("mkdir -p '\(desk.shelf)' && \(how) '\(desk.shelf)/RECORDER.txt'").status == 0)
+        #expect(shell("mkdir -p '\(desk.exportFolder)' && \(how) '\(desk.exportFolder)/RECORDER.txt'").status == 0)
         #expect(try await desk.copy().copied.map(\.folder) == ["recorder-2/\(Desk.name(1))"])
     }
 
@@ -68,7 +68,7 @@ import Testing
         let desk = try await Desk(recordings: 2)
         try await desk.copy()
         let mine = "Awa \u{E4} & 'co'"
-        #expect(shell("cd '\(desk.shelf)' && mv \(Desk.name(1)) \"\(mine)\"").status == 0)
+        #expect(shell("cd '\(desk.exportFolder)' && mv \(Desk.name(1)) \"\(mine)\"").status == 0)
         let report = try await desk.copy()
         #expect(report.copied.isEmpty && report.kept.map(\.folder) == ["recorder/\(mine)", "recorder/\(Desk.name(2))"])
         let index = try text("\(desk.stick)/Fieldscribe/index.html")
@@ -77,8 +77,8 @@ import Testing
         #expect(index.split(separator: "one two").count == 5, "twice in the list, twice in what is searched")
         await desk.put(1, text: "one two three")
         #expect(try await desk.copy().copied.map(\.folder) == ["recorder/\(mine)"])
-        #expect(try text("\(desk.shelf)/\(mine)/transcript.txt") == "one two three\n")
+        #expect(try text("\(desk.exportFolder)/\(mine)/transcript.txt") == "one two three\n")
         #expect(try await desk.copy().copied.isEmpty)
-        #expect(names(desk.shelf).count == 2)
+        #expect(names(desk.exportFolder).count == 2)
     }
 }

@@ -13,7 +13,7 @@ struct Desk {
     static let formats: [TranscriptFormat] = [.text, .json, .srt, .vtt, .csv, .textgrid, .eaf, .labels, .html]
 
     let folder = TemporaryFolder()
-    let archive = ShelfArchive([])
+    let archive = CopiedArchive([])
     let ledger = MemoryLedger()
     let stick: String
     var formats = Desk.formats
@@ -28,7 +28,7 @@ struct Desk {
     }
 
     /// The device's folder on the stick.
-    var shelf: String { "\(stick)/Fieldscribe/recorder" }
+    var exportFolder: String { "\(stick)/Fieldscribe/recorder" }
 
     func audioPath(_ id: Int) -> String { folder.file("\(id).wav") }
 
@@ -75,15 +75,15 @@ struct Desk {
     }
 
     /// The folders under a final name, sorted.
-    var copies: [String] { names(shelf).filter { !$0.hasPrefix("partial") } }
+    var copies: [String] { names(exportFolder).filter { !$0.hasPrefix("partial") } }
 
     /// Whether every folder under a final name is whole, as sha256sum and the source tell.
     func areWhole() -> Bool {
         copies.allSatisfy { name in
             guard let number = Int(name.prefix(6)),
-                shell("cd '\(shelf)/\(name)' && sha256sum -c SHA256SUMS").status == 0
+                shell("cd '\(exportFolder)/\(name)' && sha256sum -c SHA256SUMS").status == 0
             else { return false }
-            let audio = "\(shelf)/\(name)/audio.\(self.audio.rawValue)"
+            let audio = "\(exportFolder)/\(name)/audio.\(self.audio.rawValue)"
             return shell("cmp <(sox '\(audio)' -t raw -) <(sox '\(audioPath(number))' -t raw -)").status == 0
         }
     }

@@ -29,7 +29,7 @@ import Testing
     // Not in the macro's brackets: Swift 6.0.3 fails on a closure there.
     private static let refused: [(levels: [Double], reason: String)] = [
         ([], "less than 2 s"), (Array(repeating: -100, count: 500), "digital silence"),
-        ((0..<500).map { $0 % 50 < 25 ? -60 : -30 }, "as when somebody speaks"),
+        ((0..<500).map { $0 % 50 < 25 ? -60 : -30 }, "as if somebody were speaking"),
         (Array(repeating: -18, count: 500), "too loud"),
     ]
 
@@ -113,7 +113,7 @@ import Testing
         let refused = try Tool(
             program, "calibrate", "--seconds", "3", "--config", conf, "--microphone", "file+fast:\(speech)")
         #expect(refused.status == 1)
-        #expect(refused.errors.contains("as when somebody speaks"))
+        #expect(refused.errors.contains("as if somebody were speaking"))
         #expect(try text(of: conf) == "[panel]\nstyle = mark\n")
         let done = try Tool(
             program, "calibrate", "--seconds", "3", "--config", conf, "--microphone", "file+fast:\(noise)")

@@ -78,7 +78,7 @@ import Testing
             $0.configurationError = missing
         },
         Case("an appliance that stands still", .notice, .appliance, "not running") { $0.appliance = .stopped },
-        Case("an appliance of others", .notice, .appliance, "may not ask") { $0.appliance = .denied },
+        Case("an appliance of others", .notice, .appliance, "may not query") { $0.appliance = .denied },
         Case("a microphone that the appliance holds", .ok, .microphone, "in use by the appliance") {
             $0.sound = .failure(busy)
             $0.microphoneIsOurs = true
@@ -98,12 +98,12 @@ import Testing
         Case("a microphone without samples", .failed, .microphone, "gives no sound", exit: 1) {
             $0.sound = hears { $0.seconds = 0 }
         },
-        Case("a muted microphone", .failed, .microphone, "one and the same value", exit: 1) {
+        Case("a muted microphone", .failed, .microphone, "a constant value", exit: 1) {
             $0.sound = hears { $0.isStuck = true }
         },
         Case("lost samples", .notice, .microphone, "480 samples were lost") { $0.sound = hears { $0.lost = 480 } },
         Case("clipping", .notice, .microphone, "clips") { $0.sound = hears { $0.clipped = 0.01 } },
-        Case("a deaf microphone", .notice, .microphone, "next to nothing") { $0.sound = hears { $0.peak = -75 } },
+        Case("a deaf microphone", .notice, .microphone, "almost nothing") { $0.sound = hears { $0.peak = -75 } },
         Case("a line that the appliance holds", .ok, .button, "in use by the appliance") {
             $0.button.error = busy
             $0.button.isOurs = true
@@ -136,7 +136,7 @@ import Testing
         Case("a card that stalls", .notice, .disk, "10.0 ms (median), 3000.0 ms (worst)") {
             $0.disk = disk(free: 20e9, sync: [0.01, 0.01, 3])
         },
-        Case("a card that is slower than sound", .failed, .disk, "slower than sound comes", exit: 1) {
+        Case("a card that is slower than sound", .failed, .disk, "slower than real time", exit: 1) {
             $0.disk = disk(free: 20e9, sync: [1.2, 1.3, 1.1])
         },
         Case("a folder of somebody else's", .failed, .disk, "denied", exit: 1) {

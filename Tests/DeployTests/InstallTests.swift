@@ -60,7 +60,7 @@ import TestKit
     func refusals() throws {
         let missing = try install("--executable", "/no/such/program")
         #expect(missing.status == 3)
-        #expect(missing.errors.contains("/no/such/program: is no executable"))
+        #expect(missing.errors.contains("/no/such/program: is not an executable"))
         let unknown = try install("--prefix", "/opt")
         #expect(unknown.status == 2)
         #expect(unknown.errors.contains("--prefix: no such option"))

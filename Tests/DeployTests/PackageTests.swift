@@ -17,7 +17,8 @@ import TestKit
     @Test("carries the version of the program, what it depends on, and the configuration as such")
     func control() throws {
         let package = try pack(into: "one")
-        let version = try Tool(Repository.executable(), "--version").output.split(whereSeparator: \.isWhitespace).last
+        let version = try Tool(Repository.executable(), "--version").output.split(whereSeparator: \.isWhitespace)
+            .dropFirst().first
         let control = try Tool("dpkg-deb", "--field", package).output
         #expect(control.contains("Version: \(version ?? "none")\n"))
         #expect(control.contains("Depends: libc6 (>="))
@@ -28,6 +29,21 @@ import TestKit
         let contents = try Tool("dpkg-deb", "--contents", package).output.split(separator: "\n")
         #expect(contents.allSatisfy { $0.contains(" root/root ") && !$0.prefix(10).contains("s") })
         #expect(contents.contains { $0.hasSuffix("./usr/share/doc/fieldscribe/copyright") })
+    }
+
+    @Test("its change log is made from deploy/CHANGELOG.md")
+    func changes() throws {
+        let package = try pack(into: "one")
+        let unpacked = folder.file("unpacked")
+        #expect(try Tool("dpkg-deb", "--extract", package, unpacked).status == 0)
+        let log = try Tool("zcat", "\(unpacked)/usr/share/doc/fieldscribe/changelog.gz").output.split(separator: "\n")
+        let newest = try text(of: Repository.file("deploy/CHANGELOG.md")).split(separator: "\n")
+            .drop { !$0.hasPrefix("## ") }.dropFirst().prefix { !$0.hasPrefix("## ") }
+        #expect(log.first?.hasPrefix("fieldscribe (") == true)
+        #expect(log.count { $0.hasPrefix("  * ") } == newest.count { $0.hasPrefix("- ") } && !newest.isEmpty)
+        let words = try #require(newest.first).dropFirst(2).split(separator: " ").prefix(6).joined(separator: " ")
+        #expect(log.contains { $0.hasPrefix("  * \(words)") })
+        #expect(log.allSatisfy { $0.count <= 80 || $0.hasPrefix(" -- ") })
     }
 
     @Test("refuses an executable that looks for libraries where it was built")

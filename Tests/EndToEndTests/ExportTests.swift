@@ -62,7 +62,7 @@ import Testing
             ["-c", "ulimit -f 64; exec '\(program)' export --to '\(stick)' --directory '\(storage)'"], in: folder
         ).wait()
         #expect(limited.status == 1, "\(limited.errors)")
-        #expect(limited.errors.contains { $0.contains("takes no file as long as that") }, "\(limited.errors)")
+        #expect(limited.errors.contains { $0.contains("takes no file that long") }, "\(limited.errors)")
         let left = try FileManager.default.subpathsOfDirectory(atPath: stick).filter {
             $0.contains("0000") || $0.contains("partial")
         }

@@ -142,7 +142,7 @@ struct OwnerTests {
         let recovered = try run("recover", "--no-transcribe", as: user)
         #expect(recovered.status == 4)
         #expect(
-            recovered.output.contains("may not be read") && recovered.output.contains("root"), "\(recovered.output)")
+            recovered.output.contains("cannot be read") && recovered.output.contains("root"), "\(recovered.output)")
         #expect(!recovered.output.contains("gone"))
         let verified = try run("verify", as: user)
         #expect(verified.status == 4 && !verified.output.contains("gone"), "\(verified.output)")

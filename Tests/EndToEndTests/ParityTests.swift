@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 /// What a person says of one recording, or of one device, and where they listen again.
-@Suite("Hints, engines, relistening", .serialized) struct ParityTests {
+@Suite("Hints, engines, review", .serialized) struct ParityTests {
     private let folder = TemporaryFolder()
 
     private func configuration(_ text: String) throws -> String {
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test("the least sure words of a recording are listed worst first, and a search tells what stands around")
-    func relisten() throws {
+    func wordsToReview() throws {
         let own = try configuration("")
         let recorded = try Fieldscribe.run(
             "record", "--config", own, "--microphone", "file+fast:\(try Speech.joined(in: folder))", in: folder)
@@ -84,17 +84,19 @@ import Testing
             var text: String
             var confidence: Double
         }
-        let listed = try Fieldscribe.run("relisten", "--config", own, "--json", "--limit", "7", in: folder)
+        let listed = try Fieldscribe.run("review", "--config", own, "--json", "--limit", "7", in: folder)
         let rows = try JSONDecoder().decode([Row].self, from: Data(listed.output.utf8))
         #expect(rows.count == 7 && rows.allSatisfy { $0.recording == 1 })
         #expect(zip(rows, rows.dropFirst()).allSatisfy { $0.confidence <= $1.confidence })
         let first = try #require(rows.first)
-        let text = try Fieldscribe.run("relisten", "1", "--config", own, "--limit", "1", in: folder)
+        let text = try Fieldscribe.run("review", "1", "--config", own, "--limit", "1", in: folder)
+        let former = try Fieldscribe.run("relisten", "1", "--config", own, "--limit", "1", in: folder)
+        #expect(former.output == text.output && former.status == 0, "the former name still works")
         #expect(text.output.contains("[\(first.text)]") && text.output.split(separator: "\n").count == 1)
         let lines = try Fieldscribe.run("show", "1", "--config", own, in: folder).output.split(separator: "\n")
         let index = try #require(lines.firstIndex { $0.contains("itself") })
         let found = try Fieldscribe.run("search", "itself", "--context", "1", "--config", own, in: folder)
         #expect(index > 0 && found.output.contains("       \(lines[index - 1])\n"), "\(found.output)")
-        #expect(try Fieldscribe.run("relisten", "9", "--config", own, in: folder).status == 3)
+        #expect(try Fieldscribe.run("review", "9", "--config", own, in: folder).status == 3)
     }
 }

@@ -92,7 +92,7 @@ import Testing
         #expect(try appliance.run("status", "--json").output.contains(#""recording":1,"#))
         // Another one is refused, and does no harm.
         let second = try appliance.run("run")
-        #expect(second.status == 1 && second.errors.first?.contains("another fieldscribe run is at work") ?? false)
+        #expect(second.status == 1 && second.errors.first?.contains("another fieldscribe run is active") ?? false)
         #expect(try appliance.run("stop").output == "stopped 1\n")
         #expect(try appliance.run("stop").output == "nothing was being recorded\n")
         #expect(try appliance.run("toggle").output == "recording 2\n")

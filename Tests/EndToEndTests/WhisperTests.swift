@@ -144,7 +144,7 @@ import Testing
         let gone = try transcribe(try configuration("whisper", model: folder.file("gone.bin")), tools: bin)
         #expect(gone.status == 3 && gone.errors.count == 1 && gone.errors[0].contains("gone.bin"))
         let other = try transcribe(try configuration("whisper", model: "\(bin)/whisper-cli"), tools: bin)
-        #expect(other.status == 4 && other.errors.count == 1 && other.errors[0].contains("no model of whisper.cpp"))
+        #expect(other.status == 4 && other.errors.count == 1 && other.errors[0].contains("not a whisper.cpp model"))
         #expect(chmod("\(bin)/whisper-cli", 0o644) == 0)
         let forbidden = try transcribe(try configuration("whisper", model: model), tools: bin)
         #expect(forbidden.status == 1 && forbidden.errors.count == 1, "\(forbidden.errors)")

@@ -22,7 +22,7 @@ import Testing
     }
 
     private static func read(_ samples: [Int16], by worker: WorkerProcess) throws -> [Word] {
-        try worker.open(channel: nil, alternatives: 0)
+        try worker.open(adaptation: nil, alternatives: 0)
         try worker.hear(samples)
         let reply = try worker.close(samples.count)
         return try worker.finish(samples.count, after: reply).words
@@ -83,8 +83,8 @@ import Testing
         }
         #expect(workers.count == 2)
         let reading = Task {
-            guard let session = try? await pool.begin(samples, channel: nil, alternatives: 0) else { return }
-            _ = try? await pool.finish(session, samples, channel: nil, alternatives: 0)
+            guard let session = try? await pool.begin(samples, adaptation: nil, alternatives: 0) else { return }
+            _ = try? await pool.finish(session, samples, adaptation: nil, alternatives: 0)
         }
         var usage = rusage()
         getrusage(RUSAGE_CHILDREN.rawValue, &usage)
@@ -108,10 +108,10 @@ import Testing
         kill(try #require(workers.first), SIGKILL)
         // Each is busy with one when the next is begun.
         var sessions: [WorkerPool.Session] = []
-        for _ in 0..<3 { sessions.append(try await pool.begin(samples, channel: nil, alternatives: 0)) }
+        for _ in 0..<3 { sessions.append(try await pool.begin(samples, adaptation: nil, alternatives: 0)) }
         var decoded: [WorkerPool.Decoded] = []
         for session in sessions {
-            decoded.append(try await pool.finish(session, samples, channel: nil, alternatives: 0))
+            decoded.append(try await pool.finish(session, samples, adaptation: nil, alternatives: 0))
         }
         #expect(decoded.map(\.attempts).sorted() == [1, 1, 2])
         #expect(decoded[0].hypothesis.words.count > 10)

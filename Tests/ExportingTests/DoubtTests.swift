@@ -65,6 +65,6 @@ import Testing
                 ##"<li><a href="#t=0.5" data-t="500">0:00</a> <span dir="auto">go <b>four</b> words</span></li>"##))
         #expect(page.contains("90 words a minute, pitch 100 Hz, jitter 1.0 %, shimmer 10.0 %, voiced 60.0 %"))
         let sure = try TranscriptFormat.html.render(timeline([segment(1, [word("go", 0, 1, 0.9)])]))
-        #expect(!sure.contains("Words to hear again"))
+        #expect(!sure.contains("Words to review"))
     }
 }

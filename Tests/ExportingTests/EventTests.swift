@@ -25,7 +25,7 @@ struct EventTests {
                 #"{"cause":"microphone","end":3,"event":"gap","recording":7,"start":2}"#
             ),
             (
-                .mark(recording: 7, mark: Mark(SamplePosition(seconds: 2.5), text: "a\0b")),
+                .mark(recording: 7, mark: Bookmark(SamplePosition(seconds: 2.5), text: "a\0b")),
                 #"{"event":"mark","recording":7,"text":"a\u0000b","time":2.5}"#
             ),
             (

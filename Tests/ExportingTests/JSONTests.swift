@@ -92,7 +92,7 @@ struct JSONTests {
         ])
     func oddCharacters(text: String) throws {
         let written = timeline(
-            [segment(1, [word(text, 0, 1)])], marks: [Mark(SamplePosition(seconds: 2), text: text)])
+            [segment(1, [word(text, 0, 1)])], marks: [Bookmark(SamplePosition(seconds: 2), text: text)])
         let json = try TranscriptFormat.json.render(written)
         #expect(json.split(separator: "\n").count == 1)
         let read = try decode(Document.self, json)
@@ -136,7 +136,7 @@ struct JSONTests {
         let position = SamplePosition(seconds: 1)
         let written = timeline(
             [segment(1, [word("a", 1, 2)])], gaps: [gap(1, 2)],
-            marks: (1...40).map { Mark(position, text: String($0)) })
+            marks: (1...40).map { Bookmark(position, text: String($0)) })
         let lines = try TranscriptFormat.jsonl.render(written).split(separator: "\n")
         #expect(try lines.prefix(4).map { try decode(Kind.self, $0).type } == ["header", "segment", "gap", "mark"])
         #expect(try lines.dropFirst(3).map { try decode(Document.Mark.self, $0).text } == (1...40).map(String.init))

@@ -18,7 +18,7 @@ func segment(_ id: Int, at start: Double, _ text: String, wordLength length: Dou
 }
 
 func timeline(
-    _ segments: [Segment] = [], gaps: [Gap] = [], marks: [Mark] = [], seconds: Double = 61.2,
+    _ segments: [Segment] = [], gaps: [Gap] = [], marks: [Bookmark] = [], seconds: Double = 61.2,
     statistics: Statistics? = nil
 ) -> Timeline {
     Timeline(
@@ -47,6 +47,6 @@ let sample: Timeline = {
     statistics.seams = 1
     return timeline(
         [first, silent, last], gaps: [gap(8, 10.25)],
-        marks: [Mark(SamplePosition(seconds: 0.5), text: "say \"here\""), Mark(SamplePosition(seconds: 60))],
+        marks: [Bookmark(SamplePosition(seconds: 0.5), text: "say \"here\""), Bookmark(SamplePosition(seconds: 60))],
         statistics: statistics)
 }()

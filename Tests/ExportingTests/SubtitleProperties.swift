@@ -57,7 +57,7 @@ struct SubtitleProperties {
             timeline.gaps.append(
                 Gap(SampleRange(start, start + Int64.random(in: 1...300_000, using: &random)), cause: .overrun))
         }
-        timeline.marks = [Mark(SamplePosition(position.samples / 2), text: "middle")]
+        timeline.marks = [Bookmark(SamplePosition(position.samples / 2), text: "middle")]
         return timeline
     }
 }

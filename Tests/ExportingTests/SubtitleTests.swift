@@ -82,7 +82,7 @@ struct SubtitleTests {
 
     @Test("what would be markup or times is not", arguments: ["-->", "--->", "-->\u{301}", "a-->b", "-- >", "-->-->"])
     func arrow(text: String) throws {
-        let odd = timeline([segment(1, [word(text, 0, 1)])], marks: [Mark(SamplePosition(seconds: 3), text: text)])
+        let odd = timeline([segment(1, [word(text, 0, 1)])], marks: [Bookmark(SamplePosition(seconds: 3), text: text)])
         for format in [TranscriptFormat.srt, .vtt] {
             let lines = try format.render(odd).unicodeScalars.split(separator: "\n").map { Array($0) }
             let arrows = lines.filter { line in line.indices.contains { line[$0...].starts(with: "-->".unicodeScalars) }
@@ -103,7 +103,7 @@ struct SubtitleTests {
         "what would end a line or a cue is a space",
         arguments: ["two\n\nlines", "two\r\nlines", " two \0 lines ", "two\u{2029}lines", "two\u{A0}\u{B}lines"])
     func lineBreaks(text: String) throws {
-        let odd = timeline([segment(1, [word(text, 0, 1)])], marks: [Mark(SamplePosition(seconds: 3), text: text)])
+        let odd = timeline([segment(1, [word(text, 0, 1)])], marks: [Bookmark(SamplePosition(seconds: 3), text: text)])
         let mark = "[mark 0:03: two lines]"
         #expect(try cues(odd, .srt).map(\.lines) == [["two lines"], [mark]])
         #expect(try cues(odd, .vtt).map(\.lines) == [["two lines"], [mark]])
@@ -116,7 +116,7 @@ struct SubtitleTests {
         arguments: [TranscriptFormat.srt, .vtt])
     func marks(format: TranscriptFormat) throws {
         let marks = [(1.5, "first"), (1.5, "second"), (3.5, "soon"), (7, "alone"), (8, " "), (20, "late")].map {
-            Mark(SamplePosition(seconds: $0.0), text: $0.1)
+            Bookmark(SamplePosition(seconds: $0.0), text: $0.1)
         }
         let spoken = [segment(1, [word("one", 1, 2)]), segment(2, [word("two", 4, 5.5)])]
         #expect(
@@ -130,7 +130,7 @@ struct SubtitleTests {
 
     @Test("a long mark has two lines, and says that it goes on")
     func longMark() throws {
-        let mark = Mark(SamplePosition(seconds: 1), text: String(repeating: "many words ", count: 30))
+        let mark = Bookmark(SamplePosition(seconds: 1), text: String(repeating: "many words ", count: 30))
         let cues = try cues(timeline(marks: [mark]))
         #expect(cues.count == 1 && cues[0].lines.count == 2 && cues[0].lines.allSatisfy { $0.count <= 42 })
         #expect(cues[0].lines[0].hasPrefix("[mark 0:01: many words") && cues[0].lines[1].hasSuffix(" …]"))

@@ -26,9 +26,9 @@ import Testing
                 endedBy: .error),
         ], gaps: [gap(17, 18.5, .disk)],
         marks: [
-            Mark(SamplePosition(seconds: 2), text: "say \"here\"\t<&>"),
-            Mark(SamplePosition(seconds: 2), text: "twice"),
-            Mark(.zero),
+            Bookmark(SamplePosition(seconds: 2), text: "say \"here\"\t<&>"),
+            Bookmark(SamplePosition(seconds: 2), text: "twice"),
+            Bookmark(.zero),
         ], seconds: 30)
 
     /// Transcripts at the edges: nothing, a word, hours, times that an engine got wrong.

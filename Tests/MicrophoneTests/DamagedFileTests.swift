@@ -63,7 +63,7 @@ import Testing
         #expect(empty.damage == nil)
         let lost = try AudioFileReader(path: folder.write(wav([], dataSize: 64_000), to: "lost.wav"))
         #expect(try samples(of: lost).isEmpty)
-        #expect(lost.damage == "the header promises audio, the file holds none")
+        #expect(lost.damage == "the header promises audio, but the file contains none")
     }
 
     @Test("an RF64 file with a stale length is read to its end")

@@ -10,7 +10,7 @@ import Testing
         "a click on a word plays from there", "the playing word follows", "keys", "help", "search",
         "search folds case and accents", "links", "slider and overview", "gaps and marks", "confidence", "index",
         "ten thousand words", "missing audio", "hostile text", "no network", "narrow", "contrast", "dark",
-        "reduced motion", "print", "labels", "selecting text", "words to hear again are played", "keys after choosing",
+        "reduced motion", "print", "labels", "selecting text", "words to review are played", "keys after choosing",
     ]
 
     /// What the driver said, by check; the browser runs once.

@@ -87,8 +87,8 @@ struct Pages {
             engine: EngineDescription(name: "pocketsphinx", version: "5.0.1", model: "en-us"), segments: segments,
             gaps: [Gap(range(gapStart, gapStart + 2.26), cause: .overrun)],
             marks: [
-                Mark(segments[2].words[3].range.start, text: "the first landing"),
-                Mark(SamplePosition(seconds: time + 2)),
+                Bookmark(segments[2].words[3].range.start, text: "the first landing"),
+                Bookmark(SamplePosition(seconds: time + 2)),
             ])
     }
 
@@ -100,7 +100,7 @@ struct Pages {
             name: "x", length: SamplePosition(seconds: 20),
             engine: EngineDescription(name: "<i>", version: "'", model: "\u{0}"),
             segments: [Segment(id: 1, range: range(0, 20), words: words, endedBy: .stop)],
-            marks: [Mark(.zero, text: "</span><script>window.pwned=1</script>")])
+            marks: [Bookmark(.zero, text: "</span><script>window.pwned=1</script>")])
     }
 
     private static func long() -> Timeline {

@@ -464,7 +464,7 @@ def selecting(b):
     near(b.js(TIME), 0)
 
 
-def hear_again(b):
+def review(b):
     talk(b)
     b.js("document.querySelector('footer details').open = true")
     start = b.js("return Number(document.querySelector('footer li [data-t]').dataset.t) / 1000")
@@ -522,7 +522,7 @@ CHECKS = {"copy": copy} if IS_COPY else {
     "ten thousand words": ten_thousand_words, "missing audio": missing_audio, "hostile text": hostile_text,
     "no network": no_network, "narrow": narrow, "contrast": contrast, "dark": dark,
     "reduced motion": reduced_motion, "print": printed, "labels": labels, "selecting text": selecting,
-    "words to hear again are played": hear_again, "keys after choosing": keys_after_choosing,
+    "words to review are played": review, "keys after choosing": keys_after_choosing,
 }
 
 

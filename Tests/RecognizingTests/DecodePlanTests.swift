@@ -19,13 +19,13 @@ import Testing
         #expect(DecodePlan(for: board).workers == workers)
     }
 
-    @Test("A slow board reads with the quick profile, and says whether that keeps pace")
+    @Test("A slow board reads with the fast profile, and says whether that keeps pace")
     func speed() {
         func plan(_ speed: Double, cores: Int = 4) -> DecodePlan {
             DecodePlan(for: .init(cores: cores, memoryMegabytes: 4_000, liveSpeed: speed))
         }
         #expect(plan(6).profile == "live" && plan(6).keepsPace == true && plan(6).secondPass)
-        #expect(plan(1.2).profile == "quick" && plan(1.2).keepsPace == true)
+        #expect(plan(1.2).profile == "fast" && plan(1.2).keepsPace == true)
         #expect(plan(0.2, cores: 1).keepsPace == false && !plan(0.2, cores: 1).secondPass)
     }
 

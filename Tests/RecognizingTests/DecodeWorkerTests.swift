@@ -62,7 +62,7 @@ import Testing
         // That it has come whole is told before it is read, so that the next can be begun beside it.
         #expect(replies.map(\.heard) == [true, nil, true, nil])
         #expect(replies.compactMap(\.result).first?.alternatives.map(\.text) == ["a0", "a1"])
-        #expect(replies.allSatisfy { $0.channel == nil })
+        #expect(replies.allSatisfy { $0.adaptation == nil })
     }
 
     @Test("It answers partial readings with nothing, and a survey, too; the next utterance is read")
@@ -73,7 +73,7 @@ import Testing
                 + utterance(#"{"partials":false,"alternatives":0}"#, [[5]]))
         #expect(replies.compactMap(\.partial) == ["", ""] && replies.compactMap(\.done) == [true])
         #expect(replies.compactMap(\.result).map { $0.words.map(\.text) } == [[], ["w1s5"]])
-        #expect(replies.allSatisfy { $0.channel == nil && $0.candidates == nil && $0.error == nil })
+        #expect(replies.allSatisfy { $0.adaptation == nil && $0.candidates == nil && $0.error == nil })
     }
 
     @Test("Where it fails, that is told, and the next utterance is read")

@@ -28,7 +28,7 @@ import Testing
         let (sink, _) = try await TranscriberTests.transcribe(sound, with: pool)
         #expect(sink.segments.map(\.words.count) == [1, 1, 1, 1] && sink.faults.isEmpty)
         // What cannot be started is not tried again.
-        await pool.rest()
+        await pool.releaseIdle()
         _ = try await pool.prepare()
         #expect(await pool.takeComplaint() == nil)
     }
@@ -42,7 +42,7 @@ import Testing
         #expect(sink.segments.map(\.words.count) == [1, 1, 1, 1])
         #expect(sink.faults.count == 1, "\(sink.faults)")
         // The next recording may be read by it again.
-        await pool.rest()
+        await pool.releaseIdle()
         let (again, _) = try await TranscriberTests.transcribe([.samples(TranscriberTests.sound([5, 6]))], with: pool)
         #expect(again.segments.map(\.words.count) == [1, 1] && again.faults.isEmpty)
     }

@@ -86,11 +86,11 @@ import Testing
 
     private static func read(
         _ chunks: [AudioChunk], workers: Int = 2, start: SamplePosition = .zero, firstID: Int = 1,
-        committed: Segment? = nil, channel: AdaptationState? = nil, mode: String = "parts"
+        committed: Segment? = nil, adaptation: AdaptationState? = nil, mode: String = "parts"
     ) async throws -> CollectingSink {
         let sink = CollectingSink()
         _ = try await Transcriber(pool: TranscriberTests.pool(mode, size: workers), settings: settings).run(
-            ListSource(chunks), into: sink, start: start, firstID: firstID, channel: channel,
+            ListSource(chunks), into: sink, start: start, firstID: firstID, adaptation: adaptation,
             committed: committed.map { Transcriber.Continuation(segment: $0.id, end: $0.range.end) })
         return sink
     }
@@ -134,8 +134,8 @@ import Testing
         #expect(sink.segments.map(\.words.count) == [0, 0, 1] && sink.faults.count == 1)
     }
 
-    /// The channel of a whole recording, as a second pass has it.
-    private static let channel = AdaptationState(["cepstralMean": [7]])
+    /// The adaptation state of a whole recording, as a second pass has it.
+    private static let adaptation = AdaptationState(["cepstralMean": [7]])
 
     /// Groups of several utterances, and of one.
     private static let several =
@@ -144,10 +144,10 @@ import Testing
 
     @Test("A pass that was broken off, also within a group, goes on with the same groups to the same text")
     func resumed() async throws {
-        let whole = try await Self.read([.samples(Self.several)], channel: Self.channel).segments
+        let whole = try await Self.read([.samples(Self.several)], adaptation: Self.adaptation).segments
         #expect(whole.contains { $0.text.contains("of3:") } && whole.contains { $0.text.contains("of1:") })
         for segment in whole {
-            let rest = try await Self.read([.samples(Self.several)], committed: segment, channel: Self.channel)
+            let rest = try await Self.read([.samples(Self.several)], committed: segment, adaptation: Self.adaptation)
                 .segments
             #expect(rest == Array(whole.dropFirst(segment.id)), "behind segment \(segment.id)")
         }
@@ -183,7 +183,7 @@ import Testing
         _ = work.beginsReading()
         _ = work.take(.samples(TranscriberTests.sound([12, 20])))
         #expect(work.nextJob() == nil)
-        #expect(abs(work.settledUpTo.samples - 8_000) <= 640)
+        #expect(abs(work.settledWatermark.samples - 8_000) <= 640)
         _ = work.beginsReading()
         _ = work.take(.samples([Int16](repeating: 0, count: 64_000)))
         #expect(work.nextJob()?.cut.group.parts.count == 2)
@@ -202,7 +202,7 @@ import Testing
         for start in stride(from: 0, to: sound.count, by: 1_600) {
             _ = cutter.take(.samples(Array(sound[start..<min(sound.count, start + 1_600)])))
             if let open = cutter.open { lastOpen[open.id] = open.audio }
-            while let step = partials.next(of: cutter, channel: nil, wanted: true) {
+            while let step = partials.next(of: cutter, adaptation: nil, wanted: true) {
                 let outcome = await step.run()
                 if let partial = partials.take(outcome, open: cutter.open) { told.append(partial) }
             }

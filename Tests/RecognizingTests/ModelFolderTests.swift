@@ -61,7 +61,7 @@ import Testing
             ("an4/feat.params", "-samprate 8000\n", "made for 8000 Hz"),
             ("an4/mdef", "nonsense\n", "not a model definition"),
             ("an4/variances", "nonsense\n", "not a file of an acoustic model"),
-            ("turtle.lm.bin", "nonsense\n", "neither a language model"),
+            ("turtle.lm.bin", "nonsense\n", "neither an ARPA language model"),
             (
                 "turtle.dic", "a AH\n;; told\nzug TS UW K\nb B IY\n",
                 "turtle.dic:3: the acoustic model has no sound TS; 1 of 3"

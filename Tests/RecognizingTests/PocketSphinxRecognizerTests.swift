@@ -50,10 +50,10 @@ import Testing
     func words() throws {
         let recognizer = try open()
         let speech = try speech()
-        var channels: [AdaptationState] = []
+        var adaptations: [AdaptationState] = []
         let hypothesis = try speech.withUnsafeBufferPointer { samples in
-            try recognizer.recognize(samples, from: nil, alternatives: 3) { channel throws(DeviceError) in
-                channels.append(channel)
+            try recognizer.recognize(samples, from: nil, alternatives: 3) { adaptation throws(DeviceError) in
+                adaptations.append(adaptation)
             }
         }
         let words = hypothesis.words
@@ -65,7 +65,7 @@ import Testing
         let texts = hypothesis.alternatives.map(\.text)
         #expect((1...3).contains(texts.count) && Set(texts).count == texts.count)
         #expect(!texts.contains(words.map(\.text).joined(separator: " ")))
-        #expect(channels.count == 1)
+        #expect(adaptations.count == 1)
     }
 
     @Test("Partial readings grow with the utterance, and leave the final reading as it is")
@@ -114,16 +114,16 @@ import Testing
             error?.code == .damaged && error?.message.contains("words.dict") == true, "\(String(describing: error))")
     }
 
-    @Test("What the channel was before weighs in, and of itself changes nothing")
-    func channel() throws {
+    @Test("What the adaptation was before weighs in, and of itself changes nothing")
+    func adaptation() throws {
         let recognizer = try open()
         let speech = try speech()
         let own = try #require(try speech.withUnsafeBufferPointer { try recognizer.survey($0, into: nil) })
-        func read(_ channel: AdaptationState?) throws -> (Hypothesis, AdaptationState?) {
+        func read(_ adaptation: AdaptationState?) throws -> (Hypothesis, AdaptationState?) {
             var after: AdaptationState?
             let hypothesis = try speech.withUnsafeBufferPointer { samples in
-                try recognizer.recognize(samples, from: channel, alternatives: 0) {
-                    channel throws(DeviceError) in after = channel
+                try recognizer.recognize(samples, from: adaptation, alternatives: 0) {
+                    adaptation throws(DeviceError) in after = adaptation
                 }
             }
             return (hypothesis, after)
@@ -189,10 +189,10 @@ import Testing
             rest = rest.dropFirst(piece.count)
             while try recognizer.search() { searched += 1 }
         }
-        let channel = try recognizer.close()
+        let adaptation = try recognizer.close()
         #expect(try recognizer.finish(alternatives: 3) == whole, "seed \(seed)")
         let surveyed = try speech.withUnsafeBufferPointer { try recognizer.survey($0, into: nil) }
-        #expect(mean(channel) == mean(surveyed) && !mean(channel).isEmpty)
+        #expect(mean(adaptation) == mean(surveyed) && !mean(adaptation).isEmpty)
         #expect(searched > 0 && !whole.words.isEmpty)
     }
 

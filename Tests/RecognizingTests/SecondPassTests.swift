@@ -24,8 +24,8 @@ import Testing
         return (sink, statistics)
     }
 
-    @Test("Every utterance starts from the channel of the whole recording")
-    func channel() async throws {
+    @Test("Every utterance starts from the adaptation state of the whole recording")
+    func adaptation() async throws {
         let (sink, _) = try await read()
         #expect(sink.segments.count >= 4)
         // The survey's answer is the mean of what each utterance told alone: the stand-in always tells 7.
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("An engine that tells nothing of the channel is read all the same")
+    @Test("An engine that tells nothing of the adaptation is read all the same")
     func silentEngine() async throws {
         let (sink, _) = try await read(mode: "mute")
         #expect(sink.segments.allSatisfy { $0.words.count == 1 && $0.text.hasSuffix("c0") })

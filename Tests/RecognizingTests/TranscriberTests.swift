@@ -44,7 +44,7 @@ import Testing
         #expect(segments.allSatisfy { $0.endedBy == .silence && $0.words.count == 1 })
         #expect(statistics.sessions == lengths.count)
         #expect(statistics.cpuSeconds == 0.25 * Double(lengths.count))
-        // Each starts from the channel that the one before it left.
+        // Each starts from the adaptation state that the one before it left.
         #expect(segments.enumerated().allSatisfy { $1.text.hasSuffix("c\($0)") }, "\(segments.map(\.text))")
     }
 

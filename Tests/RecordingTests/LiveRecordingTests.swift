@@ -44,7 +44,7 @@ import Testing
         try await signalled(reached)
         #expect(recording.microphoneIsAlive)
         let mark = try await recording.mark("here")
-        #expect(mark == Mark(SamplePosition(3_000), text: "here"))
+        #expect(mark == Bookmark(SamplePosition(3_000), text: "here"))
         goOn.signal()
         var told: [Event] = []
         while let event = await events.next() {
@@ -295,7 +295,7 @@ private actor FullArchive: Archive {
         try await whole.transcribed(upTo: position, recording: recording)
     }
     func add(_ gap: Gap, recording: Int) async throws { try await whole.add(gap, recording: recording) }
-    func add(_ mark: Mark, recording: Int) async throws { try await whole.add(mark, recording: recording) }
+    func add(_ mark: Bookmark, recording: Int) async throws { try await whole.add(mark, recording: recording) }
     func recordings() async throws -> [RecordingSummary] { try await whole.recordings() }
     func transcript(of recording: Int) async throws -> (RecordingSummary, Timeline)? {
         try await whole.transcript(of: recording)

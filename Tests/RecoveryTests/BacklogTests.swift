@@ -33,7 +33,7 @@ import Testing
             size: 2)
     }
 
-    /// Whether the stand-in heard the same, within a frame, with the same channel: both are what its words tell.
+    /// Whether the stand-in heard the same, within a frame, with the same adaptation state: both are what its words tell.
     private static func areSame(_ one: [Segment], _ other: [Segment]) -> Bool {
         let heard = [one, other].map { segments in
             segments.map { $0.text.dropFirst().split(separator: "c").compactMap { Int($0) } }
@@ -110,7 +110,7 @@ import Testing
         }
         #expect(runs > 1)
         #expect(try await isWhole(archive, 1))
-        // And to the same text as one that nobody cancelled: each goes on with the channel of the one before.
+        // And to the same text as one that nobody cancelled: each goes on with the adaptation state of the one before.
         try await storage.record([.samples(Self.sound)], in: archive)
         let undisturbed = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
         #expect(try await undisturbed.run(pool: Self.pool()) == [2])
@@ -153,7 +153,7 @@ import Testing
         for await event in events { Issue.record("told of \(event)") }
         #expect(try await archive.passes(of: 1).map(\.profile) == ["live", SecondPass.profile])
         #expect(try await archive.passes(of: 1).map(\.isComplete) == [true, true])
-        // The second pass begins each utterance with the channel that it surveyed, which the words of the stand-in tell.
+        // The second pass begins each utterance with the adaptation state that it surveyed, which the words of the stand-in tell.
         let better = try await timeline(archive, 1).segments
         #expect(better.count == live.count && better.map(\.text) != live.map(\.text))
         #expect(try await isWhole(archive, 1))

@@ -181,7 +181,7 @@ import Testing
         for suffix in ["", "-wal"] { unlink(storage.configuration.archivePath + suffix) }
         unlink(recordings("000002/journal.jsonl"))
         try durableReplace(path: recordings("000002/journal.jsonl"), with: "theirs\n")
-        // Another program's: two channels.
+        // Another program's: two adaptations.
         try Data(Self.stereo).write(to: URL(filePath: storage.audio(2)))
         let before = try bytes(recordings("000002/journal.jsonl"))
         _ = try await storage.recover(.start)

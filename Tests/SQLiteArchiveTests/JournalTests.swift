@@ -14,7 +14,7 @@ import Testing
         var summary: RecordingSummary
         var segments: [Segment]
         var gaps: [Gap]
-        var marks: [Mark]
+        var marks: [Bookmark]
         var exports: [ExportEntry]
         var passes: [PassSummary]
     }
@@ -44,7 +44,7 @@ import Testing
             try await archive.commit(segment(1, at: 0, "begun"), pass: second, recording: id)
             try await archive.add(
                 Gap(SampleRange(SamplePosition(5), SamplePosition(9)), cause: .overrun), recording: id)
-            try await archive.add(Mark(SamplePosition(7), text: "here\nand there"), recording: id)
+            try await archive.add(Bookmark(SamplePosition(7), text: "here\nand there"), recording: id)
             try await archive.endRecording(id, length: SamplePosition(302_000), reason: .button)
             try await archive.redate(recording: id, startedAt: 1_800_000_000.25)
             try await archive.add(

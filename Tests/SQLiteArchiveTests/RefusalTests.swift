@@ -60,7 +60,7 @@ struct RefusalTests {
     func deletion() async throws {
         try await archive.record("stays")
         let (recording, _) = try await archive.record("goes away")
-        try await archive.add(Mark(.zero), recording: recording)
+        try await archive.add(Bookmark(.zero), recording: recording)
         try await archive.execute("DELETE FROM recording WHERE id = \(recording)")
         #expect(try await archive.transcript(of: recording) == nil)
         #expect(try await archive.search("goes", limit: 10).isEmpty)
@@ -81,7 +81,7 @@ struct RefusalTests {
             { try await $0.transcribed(upTo: .zero, recording: 99) },
             { _ = try await $0.beginPass(recording: 99, engine: engine, profile: "live") },
             { try await $0.add(gap, recording: 99) },
-            { try await $0.add(Mark(.zero), recording: 99) },
+            { try await $0.add(Bookmark(.zero), recording: 99) },
             { try await $0.commit(segment(5, at: 900_000, "lost"), pass: pass, recording: 99) },
             { try await $0.commit(segment(5, at: 900_000, "lost"), pass: 99, recording: recording) },
             { try await $0.commit(segment(5, at: 900_000, "lost"), pass: pass, recording: other.recording) },

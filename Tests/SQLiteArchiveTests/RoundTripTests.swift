@@ -14,6 +14,13 @@ struct RoundTripTests {
         archive = try SQLiteArchive(path: folder.archive)
     }
 
+    @Test("passes that an earlier version made as quick are those of fast")
+    func formerProfile() async throws {
+        let id = try await archive.beginRecording(startedAt: 1, clock: .synchronized, microphone: "alsa:default")
+        _ = try await archive.beginPass(recording: id, engine: engine, profile: "quick")
+        #expect(try await archive.shownPass(of: id)?.profile == "fast")
+    }
+
     @Test("all of a recording comes back as it was put in, also from a file that was closed")
     func everythingComesBack() async throws {
         let path = folder.path + "/deep/er/archive.sqlite"
@@ -29,7 +36,9 @@ struct RoundTripTests {
         let second = Segment(
             id: 7, range: SampleRange(SamplePosition(1 << 40), SamplePosition(1 << 41)), words: [], endedBy: .error)
         let gap = Gap(SampleRange(SamplePosition(9), SamplePosition(10)), cause: .microphone)
-        let marks = [Mark(SamplePosition(8), text: "line\none"), Mark(SamplePosition(8)), Mark(SamplePosition(70))]
+        let marks = [
+            Bookmark(SamplePosition(8), text: "line\none"), Bookmark(SamplePosition(8)), Bookmark(SamplePosition(70)),
+        ]
         func write() async throws {
             let archive = try SQLiteArchive(path: path)
             let id = try await archive.beginRecording(startedAt: 1.5, clock: .synchronized, microphone: "alsa:hw:0")
@@ -122,11 +131,11 @@ struct RoundTripTests {
         let gap = Gap(SampleRange(SamplePosition(1), SamplePosition(2)), cause: .outage)
         for _ in 1...2 {
             try await archive.add(gap, recording: recording)
-            try await archive.add(Mark(SamplePosition(3), text: "here"), recording: recording)
+            try await archive.add(Bookmark(SamplePosition(3), text: "here"), recording: recording)
         }
         let (_, timeline) = try #require(try await archive.transcript(of: recording))
         #expect(timeline.gaps == [gap])
-        #expect(timeline.marks == [Mark(SamplePosition(3), text: "here")])
+        #expect(timeline.marks == [Bookmark(SamplePosition(3), text: "here")])
     }
 
     @Test("a confidence that is not a number costs no segment")

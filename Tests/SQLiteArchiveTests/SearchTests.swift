@@ -78,9 +78,9 @@ struct SearchTests {
 
     @Test("marks are found by what they say, newest first and before segments")
     func marks() async throws {
-        try await archive.add(Mark(SamplePosition(16_000), text: "Birds, at last\u{1B}[2J"), recording: 1)
-        try await archive.add(Mark(SamplePosition(32_000), text: "two birds"), recording: 1)
-        try await archive.add(Mark(SamplePosition(48_000)), recording: 1)
+        try await archive.add(Bookmark(SamplePosition(16_000), text: "Birds, at last\u{1B}[2J"), recording: 1)
+        try await archive.add(Bookmark(SamplePosition(32_000), text: "two birds"), recording: 1)
+        try await archive.add(Bookmark(SamplePosition(48_000)), recording: 1)
         let hits = try await archive.search("bird", limit: 10)
         #expect(hits.map(\.segment) == [0, 0, 4, 3])
         #expect(hits.first?.excerpt == "[mark] two birds" && hits.first?.range.start == SamplePosition(32_000))

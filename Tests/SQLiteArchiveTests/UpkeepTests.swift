@@ -145,7 +145,7 @@ import Testing
             var rich = segment(7, at: 700_000, "more \(name)")
             rich.alternatives = [Alternative(text: "other\(name)", confidence: 0.5)]
             try await archive.commit(rich, pass: pass, recording: id)
-            try await archive.add(Mark(.zero, text: "mark\(name)"), recording: id)
+            try await archive.add(Bookmark(.zero, text: "mark\(name)"), recording: id)
             gone.append(id)
         }
         func occurrences() throws -> Int {

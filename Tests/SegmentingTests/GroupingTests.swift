@@ -155,11 +155,11 @@ import Testing
                 let level = [-20.0, -32, -75, -75][Int(random.next() % 4)]
                 for _ in 0..<Int(random.next() % (random.next() % 8 == 0 ? 900 : 120)) {
                     take(segmenter.handle(level: level + Double(random.next() % 400) / 100))
-                    if let upTo = segmenter.certainUpTo, let id = certain?.utterance {
+                    if let upTo = segmenter.certainWatermark, let id = certain?.utterance {
                         #expect(upTo >= certain?.upTo ?? .zero, "seed \(seed)")
                         certain = (id, upTo)
                     }
-                    if let group = early.reach(speech: segmenter.earliestSpeech, certain: segmenter.certainUpTo) {
+                    if let group = early.reach(speech: segmenter.earliestSpeech, certain: segmenter.certainWatermark) {
                         told.append(group)
                     }
                 }

@@ -112,12 +112,12 @@ import Testing
         #expect(loud.reduce(0) { $0 + segmenter.handle(level: $1).count } == 1)
         // Speech began at 1 s, the audio a quarter of a second before; 8 s later it may be cut, anywhere.
         let start = segmenter.neededFrom
-        let before = try #require(segmenter.certainUpTo)
+        let before = try #require(segmenter.certainWatermark)
         #expect(abs(before - start - (128_000 + 4_000)) <= 1_600)
         // From 10 to 10.2 s it is quieter.
         let quieter = syllable(-32) + (0..<4).flatMap { _ in syllable(-20) }
         #expect(quieter.reduce(0) { $0 + segmenter.handle(level: $1).count } == 0)
-        let after = try #require(segmenter.certainUpTo)
+        let after = try #require(segmenter.certainWatermark)
         #expect(abs(after.samples - (161_600 + 4_000)) <= 1_600)
     }
 
@@ -144,7 +144,7 @@ import Testing
                     let effects = segmenter.handle(level: level + Double(random.next() % 400) / 100)
                     check(effects)
                     for case .began(let id, let start) in effects { certain = (id, start) }
-                    guard let id = certain?.utterance, let upTo = segmenter.certainUpTo else { continue }
+                    guard let id = certain?.utterance, let upTo = segmenter.certainWatermark else { continue }
                     if id == before?.utterance { #expect(upTo >= before?.upTo ?? .zero, "seed \(seed)") }
                     certain = (id, upTo)
                     told += 1

@@ -111,7 +111,7 @@ import Testing
         var last = SamplePosition.zero
         for character in "_____#####_____####__####______" {
             _ = marbles.play(String(character))
-            let settled = marbles.segmenter.settledUpTo
+            let settled = marbles.segmenter.settledWatermark
             #expect(settled >= last)
             #expect(settled <= marbles.segmenter.position)
             #expect(marbles.segmenter.neededFrom <= settled)

@@ -30,8 +30,9 @@ import Vocabulary
         arguments: [
             ("* 2", "there is no word"), ("shea * many", "how often"), ("shea * 0", "how often"),
             ("shea * 2 butter", "how often"), ("shea butter = SH IY", "one word"), ("shea =", "no sounds"),
-            ("shea(2)", "no part of a word"), ("a/b", "no part of a word"), ("-", "does not begin like a word"),
-            ("ask <nobody>", "is not told"), ("<x> = a | <y>", "a class within a class"), ("<x> = a |", "no word"),
+            ("shea(2)", "cannot be part of a word"), ("a/b", "cannot be part of a word"),
+            ("-", "does not begin like a word"),
+            ("ask <nobody>", "is not defined"), ("<x> = a | <y>", "a class within a class"), ("<x> = a |", "no word"),
             ("= SH IY", "there is no word"), (String(repeating: "a ", count: 21), "more than 20 words"),
             (String(repeating: "a", count: 65), "longer than 64 bytes"),
         ])

@@ -19,7 +19,7 @@ _fieldscribe() {
 
     case $before in
     --format) _fieldscribe_words 'text json jsonl srt vtt csv textgrid eaf labels html' ;;
-    --pass) _fieldscribe_words 'live fast final quick' ;;
+    --pass) _fieldscribe_words 'live fast final' ;;
     --microphone) _fieldscribe_words 'alsa: file: file+fast: tone:' ;;
     --config | --vocabulary) _fieldscribe_files -f ;;
     --model) _fieldscribe_words "$("$program" models 2>/dev/null | sed -n 's/^[* ] \([^ ]*\) .*/\1/p')" ;;
@@ -46,7 +46,7 @@ _fieldscribe_arguments() {
     transcribe) _fieldscribe_files -f ;;
     models) _fieldscribe_models ;;
     vocabulary) if [[ $before == vocabulary ]]; then _fieldscribe_words 'check prepare use'; else _fieldscribe_files -f; fi ;;
-    show | export | delete | verify | relisten)
+    show | export | delete | verify | review | relisten)
         _fieldscribe_words "$("$program" list 2>/dev/null | sed -n 's/^\([0-9][0-9]*\) .*/\1/p')"
         ;;
     esac

@@ -3,12 +3,20 @@
 
 maintainer=$(sed -n 's/^Upstream-Contact: //p' deploy/debian/copyright)
 
+# changes: the newest section of deploy/CHANGELOG.md, as a Debian change log has it.
+changes() {
+    awk '/^## /{if (++sections > 1) exit; next} sections' deploy/CHANGELOG.md |
+        awk '/^- /{if (item) print item; item = substr($0, 3); next} /^  /{item = item " " substr($0, 3); next} END {if (item) print item}' |
+        while IFS= read -r item; do fold -s -w 74 <<<"$item" | sed -e 's/ *$//' -e '1s/^/  * /' -e '1!s/^/    /'; done
+}
+
 # write_documents ROOT NAME VERSION COPYRIGHT
 write_documents() {
-    local documents=$1/usr/share/doc/$2
+    local documents=$1/usr/share/doc/$2 news='  * See the change log of the package fieldscribe.'
     install -D -m 0644 "$4" "$documents/copyright"
-    printf '%s (%s) unstable; urgency=medium\n\n  * See the history of the repository.\n\n -- %s  %s\n' \
-        "$2" "$3" "$maintainer" "$(LC_ALL=C date --utc --rfc-email --date="@$SOURCE_DATE_EPOCH")" | gzip -9n >"$documents/changelog.gz"
+    [ "$2" != fieldscribe ] || news=$(changes)
+    printf '%s (%s) unstable; urgency=medium\n\n%s\n\n -- %s  %s\n' "$2" "$3" "$news" "$maintainer" \
+        "$(LC_ALL=C date --utc --rfc-email --date="@$SOURCE_DATE_EPOCH")" | gzip -9n >"$documents/changelog.gz"
     chmod 0644 "$documents/changelog.gz"
 }
 

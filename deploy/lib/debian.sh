@@ -11,7 +11,7 @@ debian_mirror() {
     mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Created-By: Packages' |
         grep -v security | head -n 1)
     [ -n "$mirror" ] || {
-        say "$0: apt of this machine names no mirror of Debian; this needs a Debian 12 or 13"
+        say "$0: this machine's apt has no Debian mirror; this needs Debian 12 or 13"
         exit 3
     }
     echo "$mirror"

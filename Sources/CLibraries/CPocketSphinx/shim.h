@@ -49,24 +49,37 @@ static inline void fieldscribe_ps_keep_error(const char *text) {
     line[strcspn(line, "\n")] = 0;
 }
 
-static inline void fieldscribe_ps_log(void *unused, err_lvl_t level, const char *format, ...) {
-    (void)unused;
-    if (level < ERR_ERROR) return;
+/// Takes a line that the library logs, without its line break.
+typedef void (*fieldscribe_ps_listener)(const char *line);
+
+/// What the library calls with each line; `listener` gets all of them, where there is one.
+static inline void fieldscribe_ps_log(void *listener, err_lvl_t level, const char *format, ...) {
+    if (level < ERR_ERROR && !listener) return;
     char text[512];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    fieldscribe_ps_keep_error(text);
+    text[strcspn(text, "\n")] = 0;
+    if (level >= ERR_ERROR) fieldscribe_ps_keep_error(text);
+    if (listener && *text) ((fieldscribe_ps_listener)listener)(text);
+}
+
+/// Has the library log to `listener`, or nowhere.
+static inline void fieldscribe_ps_log_to(fieldscribe_ps_listener listener) {
+#if FIELDSCRIBE_POCKETSPHINX_5
+    if (listener) err_set_loglevel(ERR_INFO);
+#else
+    err_set_logfp(NULL);
+#endif
+    err_set_callback(fieldscribe_ps_log, (void *)listener);
 }
 
 /// Loads a decoder from `count` strings: name, value, name, value ... with names as "hmm" (no dash).
 /// Null where the library refuses; `fieldscribe_ps_last_error` then says why. Frees itself with ps_free.
-static inline ps_decoder_t *fieldscribe_ps_open(const char *const *options, int count) {
-#if !FIELDSCRIBE_POCKETSPHINX_5
-    err_set_logfp(NULL);
-#endif
-    err_set_callback(fieldscribe_ps_log, NULL);
+static inline ps_decoder_t *fieldscribe_ps_open(
+    const char *const *options, int count, fieldscribe_ps_listener listener) {
+    fieldscribe_ps_log_to(listener);
     *fieldscribe_ps_last_error() = 0;
     ps_decoder_t *decoder = NULL;
 #if FIELDSCRIBE_POCKETSPHINX_5
@@ -329,12 +342,9 @@ typedef struct {
 } fieldscribe_lm;
 
 /// Opens one; its model is null where the library refuses.
-static inline fieldscribe_lm fieldscribe_lm_open(const char *path) {
+static inline fieldscribe_lm fieldscribe_lm_open(const char *path, fieldscribe_ps_listener listener) {
     fieldscribe_lm opened = {NULL, NULL};
-#if !FIELDSCRIBE_POCKETSPHINX_5
-    err_set_logfp(NULL);
-#endif
-    err_set_callback(fieldscribe_ps_log, NULL);
+    fieldscribe_ps_log_to(listener);
     *fieldscribe_ps_last_error() = 0;
     opened.math = logmath_init(1.0001, 0, 0);
     if (opened.math) opened.model = ngram_model_read(NULL, path, NGRAM_AUTO, logmath_retain(opened.math));

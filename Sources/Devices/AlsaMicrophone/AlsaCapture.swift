@@ -8,6 +8,7 @@ package final class AlsaCapture: Microphone {
     /// After so long without sound a microphone counts as gone.
     private static let timeoutMilliseconds: Int32 = 2_000
 
+    /// What the device was set to.
     package let configuration: NegotiatedHardware
     package let maximumBlock: Int
 

@@ -33,7 +33,7 @@ extension DeviceError {
             if SoundUsers.isDenied { return denied(operation, status, device) }
             let names = ((try? captureDevices()) ?? []).map { "alsa:\($0.name)" }.joined(separator: " ")
             let remedy =
-                names.isEmpty ? "this machine has no microphone that ALSA knows; plug one in" : "there is: \(names)"
+                names.isEmpty ? "this machine has no microphone that ALSA knows; plug one in" : "available: \(names)"
             return DeviceError(.missing, operation, status: status, "microphone \(device): not found; \(remedy)")
         default:
             return DeviceError(

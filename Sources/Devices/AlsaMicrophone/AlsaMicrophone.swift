@@ -2,6 +2,7 @@ import Core
 
 /// A microphone that ALSA knows: a sound card, or any PCM of its configuration.
 package struct AlsaMicrophone: MicrophoneProvider {
+    /// What is asked of a device.
     package struct Settings: Hashable, Sendable {
         /// The rate asked for, in Hz; another one is taken where the device refuses. The default is 16,000.
         package var rate: Int

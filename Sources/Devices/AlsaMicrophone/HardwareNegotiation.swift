@@ -18,7 +18,7 @@ final class HardwareNegotiation {
     init(pcm: OpaquePointer, device: String) throws(DeviceError) {
         var parameters: OpaquePointer?
         guard snd_pcm_hw_params_malloc(&parameters) == 0, let parameters else {
-            throw DeviceError(.failed, "snd_pcm_hw_params_malloc", "microphone \(device): no memory")
+            throw DeviceError(.failed, "snd_pcm_hw_params_malloc", "microphone \(device): out of memory")
         }
         self.pcm = pcm
         self.device = device

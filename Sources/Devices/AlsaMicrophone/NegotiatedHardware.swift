@@ -5,6 +5,7 @@ package struct NegotiatedHardware: Hashable, Sendable {
 
     /// Hz.
     package let rate: Int
+    /// Channels that it gives.
     package let channels: Int
 
     /// As ALSA names it: `S16_LE`.

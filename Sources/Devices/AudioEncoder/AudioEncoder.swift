@@ -3,12 +3,16 @@ import Core
 
 /// What an encoded file says of itself.
 package struct AudioTags: Hashable, Sendable {
+    /// What it is a recording of.
     package var title: String
+    /// The recorder's name.
     package var artist: String
 
     /// The wall time of the first sample as RFC 3339.
     package var date: String
+    /// The recording's number, its start, and why it ended.
     package var comment: String
+    /// The recording's number.
     package var track: Int
 
     package init(title: String, artist: String, date: String, comment: String, track: Int) {
@@ -48,7 +52,8 @@ package final class AudioEncoder {
         handle = sf_open_virtual(&calls, Int32(SFM_WRITE), &info, context)
         guard let handle else {
             throw target.failure
-                ?? DeviceError(.failed, "sf_open", "\(name): \(String(cString: sf_strerror(nil))); try the other form")
+                ?? DeviceError(
+                    .failed, "sf_open", "\(name): \(String(cString: sf_strerror(nil))); try the other format")
         }
         if form == .wav { sf_command(handle, Int32(SFC_RF64_AUTO_DOWNGRADE), nil, 1) }
         for (kind, text) in [
@@ -59,6 +64,9 @@ package final class AudioEncoder {
 
     deinit { if let handle { sf_close(handle) } }
 
+    /// Adds samples: mono, 16-bit, 16 kHz.
+    ///
+    /// - Throws: `DeviceError`: what the target threw, else `failed`.
     package func append(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) {
         let count = sf_write_short(handle, samples.baseAddress, Int64(samples.count))
         guard count == samples.count, target.failure == nil else { throw failed("sf_write") }

@@ -4,8 +4,10 @@ internal import CNettle
 package struct Digest {
     private var state = sha256_ctx()
 
+    /// The digest of no bytes.
     package init() { fieldscribe_sha256_start(&state) }
 
+    /// Takes the next bytes.
     package mutating func add(_ bytes: UnsafeRawBufferPointer) {
         fieldscribe_sha256_add(&state, bytes.baseAddress, bytes.count)
     }
@@ -26,6 +28,7 @@ package struct Digest {
         return digest.finish()
     }
 
+    /// The digest of some bytes, in hexadecimal digits.
     package static func of(_ bytes: [UInt8]) -> String {
         var digest = Digest()
         bytes.withUnsafeBytes { digest.add($0) }

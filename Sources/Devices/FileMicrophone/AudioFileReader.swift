@@ -120,7 +120,7 @@ package final class AudioFileReader {
                 // Who writes into a pipe cannot go back and complete the header.
                 if !source.isSpooled { return "the header was never completed; the file holds \(seconds(held))" }
             } else if check.held == 0 {
-                return "the header promises audio, the file holds none"
+                return "the header promises audio, but the file contains none"
             } else {
                 let claimed = held * Double(check.claimed) / Double(check.held)
                 return "the header says \(seconds(claimed)), the file holds \(seconds(held))"

@@ -66,7 +66,8 @@ final class ByteSource {
             isSpooled = true
             self.file = try spool(file)
         case S_IFDIR:
-            throw DeviceError(.unsupported, "open", "\(name): is a folder; name a file, or use a pattern as \(name)/*")
+            throw DeviceError(
+                .unsupported, "open", "\(name): is a folder; name a file, or use a pattern like \(name)/*")
         default:
             throw DeviceError(.unsupported, "open", "\(name): is a device, not an audio file; \(remedy)")
         }

@@ -37,7 +37,7 @@ enum MovieSound: String {
         guard let program = Self.program else {
             throw DeviceError(
                 .unsupported, "ffmpeg",
-                "\(name): is no audio that libsndfile can read, but ffmpeg can; install it: apt install ffmpeg")
+                "\(name): is not audio that libsndfile can read, but ffmpeg can; install it: apt install ffmpeg")
         }
         let limits = Self.limits
         let child = try ChildProcess(
@@ -60,7 +60,7 @@ enum MovieSound: String {
             do throws(DeviceError) { count = try child.read(into: room, timeoutSeconds: limits.patience) } catch {
                 throw DeviceError(
                     .damaged, "ffmpeg",
-                    "\(name): ffmpeg gave no sound for \(limits.patience) s, and was ended; convert it by hand: ffmpeg -i FILE FILE.wav"
+                    "\(name): ffmpeg gave no sound for \(limits.patience) s and was stopped; convert it by hand: ffmpeg -i FILE FILE.wav"
                 )
             }
             if count == 0 { break }

@@ -3,10 +3,12 @@ import Core
 
 /// Where a line was found: a chip's device and a place on it.
 package struct GpioLine: Hashable, Sendable {
+    /// How it was named.
     package let address: PanelAddress
 
     /// The chip's device: `/dev/gpiochip0`.
     package let chip: String
+    /// Its place on that chip, from 0.
     package let offset: Int
 
     /// Looks for a line over all chips.
@@ -35,7 +37,8 @@ package struct GpioLine: Hashable, Sendable {
         }
         if let failure { throw failure }
         let known =
-            chips.isEmpty ? "this machine has no GPIO chip" : "no such line; there is \(chips.joined(separator: ", "))"
+            chips.isEmpty
+            ? "this machine has no GPIO chip" : "no such line; available: \(chips.joined(separator: ", "))"
         let remedy = chips.isEmpty ? "enable it, or set this to sim: or none" : "list the lines with gpioinfo"
         throw DeviceError(.missing, Self.operation, "\(address): \(known); \(remedy)")
     }

@@ -22,7 +22,9 @@ package struct TokenEvidence: Hashable, Sendable {
 
 /// A text as tokens, without its end.
 package struct TokenReading: Hashable, Sendable {
+    /// Numbers of `Tokenizer`, in their order.
     package var tokens: [Int] = []
+    /// What is known of each of `tokens`, in their order.
     package var evidence: [TokenEvidence] = []
     /// The sum of the logarithms of the tokens' chances, that of the end included, with what a vocabulary adds.
     package var score = 0.0

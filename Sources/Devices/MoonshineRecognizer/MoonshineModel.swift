@@ -10,10 +10,14 @@ package struct MoonshineModel: Hashable, Sendable {
     /// The model that is taken where none is named.
     package static let usual = "moonshine-tiny-en"
 
+    /// The folder, without a slash at its end.
     package let path: String
 
+    /// The network that hears.
     package var encoder: String { "\(path)/encoder_model.ort" }
+    /// The network that writes.
     package var decoder: String { "\(path)/decoder_model_merged.ort" }
+    /// What the tokens stand for.
     package var tokenizer: String { "\(path)/tokenizer.bin" }
     /// Digests of the other files, as sha256sum writes them; a folder that somebody put together may have none.
     package var digests: String { "\(path)/SHA256SUMS" }
@@ -21,6 +25,7 @@ package struct MoonshineModel: Hashable, Sendable {
     /// Its short name: that of its folder.
     package var name: String { path.split(separator: "/").last.map(String.init) ?? path }
 
+    /// - Parameter path: a folder, whether there is a model in it or not.
     package init(path: String) { self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path }
 
     /// Whether the folder holds a model of this kind, whole or not.
@@ -34,8 +39,8 @@ package struct MoonshineModel: Hashable, Sendable {
             let isMissing = errno == ENOENT || errno == ENOTDIR
             throw DeviceError(
                 isMissing ? .missing : .denied, "access", status: errno,
-                "\(file): the recognizer's model \(isMissing ? "lacks this file" : "may not be read"); install the package "
-                    + "fieldscribe-moonshine-tiny-en, or name a whole model with recognizer.model")
+                "\(file): the recognizer's model \(isMissing ? "lacks this file" : "cannot be read"); install the package "
+                    + "fieldscribe-moonshine-tiny-en, or name a complete model with recognizer.model")
         }
     }
 

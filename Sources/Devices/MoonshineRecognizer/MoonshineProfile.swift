@@ -1,8 +1,10 @@
 /// How the network's tokens are searched: data, not code.
 package struct MoonshineProfile: Hashable, Sendable {
+    /// As `--profile` of a worker and the archive name it.
     package var name: String
     /// Hypotheses that are followed beside each other.
     package var width: Int
+    /// How much longer texts are preferred: scores are divided by the length to this power.
     package var lengthExponent: Double
     /// Whether weights are kept twice, for half of the time.
     package var prepacks: Bool
@@ -16,5 +18,6 @@ package struct MoonshineProfile: Hashable, Sendable {
     /// What reads a recording once more, where it was read by `fast`.
     package static let final = MoonshineProfile(name: "final", width: 4, lengthExponent: 0.5, prepacks: true)
 
+    /// In the order in which commands list them.
     package static let all = [fast, live, final]
 }

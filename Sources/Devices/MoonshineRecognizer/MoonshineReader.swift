@@ -5,7 +5,9 @@ import Core
 package final class MoonshineReader {
     /// A reading and all that was known of it.
     package struct Outcome: Sendable {
+        /// What was said; their ranges are empty, since the network knows no times.
         package var words: [Word]
+        /// Other readings, best first.
         package var alternatives: [Alternative]
         /// What the words were judged by, held back ones included.
         package var evidence: [WordConfidence.Evidence]
@@ -21,6 +23,7 @@ package final class MoonshineReader {
 
     private static let leastWidthForPhrases = 4
 
+    /// Which engine, runtime and model read.
     package let engine: EngineDescription
     private let network: MoonshineNetwork
     private var search: BeamSearch

@@ -6,7 +6,9 @@ import Core
 package final class MoonshineRecognizer: Recognizer {
     /// Opens the engine on the thread, or in the process, that uses it.
     package struct Provider: RecognizerProvider {
+        /// What is loaded.
         package var model: MoonshineModel
+        /// How tokens are searched.
         package var profile: MoonshineProfile
         /// Phrases to prefer, as a person writes them.
         package var phrases: [String]

@@ -28,7 +28,7 @@ final class OnnxRuntime {
         }.get()
         guard let entry = dlsym(library, "OrtGetApiBase") else {
             throw DeviceError(
-                .unsupported, "dlsym", "\(path): no ONNX Runtime; reinstall it, or the package of the model")
+                .unsupported, "dlsym", "\(path): not an ONNX Runtime; reinstall it, or the package of the model")
         }
         var name: UnsafePointer<CChar>?
         guard let api = fieldscribe_ort_open(entry, &name) else {

@@ -51,7 +51,7 @@ final class OnnxSession {
         }
         guard let made else {
             throw DeviceError(
-                .damaged, "CreateSession", "\(path): ONNX Runtime gave no network of it; reinstall the model")
+                .damaged, "CreateSession", "\(path): ONNX Runtime cannot load this network; reinstall the model")
         }
         return made
     }

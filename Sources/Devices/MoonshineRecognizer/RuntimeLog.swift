@@ -1,10 +1,11 @@
 internal import CLinux
 import Core
 import Glibc
+import Platform
 
 /// What ONNX Runtime logs, and what it prints besides: Debian's writes hundreds of lines to standard error while it loads.
 ///
-/// None of it reaches standard error, unless `FIELDSCRIBE_LOG=debug` asks for it: then each line as journald reads it.
+/// None of it reaches standard error, unless `FIELDSCRIBE_LOG` asks for `decoder=debug`: then it is logged, line by line.
 final class RuntimeLog {
     /// Of the library's levels: warnings and worse.
     static let leastLevel: Int32 = 2
@@ -12,7 +13,7 @@ final class RuntimeLog {
     /// No more is kept of what the library prints during one call.
     private static let most = 1 << 20
 
-    private let isWanted = getenv("FIELDSCRIBE_LOG").map { String(cString: $0) == "debug" } ?? false
+    private let isWanted = Log.filter.includes(.debug, .decoder)
 
     /// What the library calls with each line.
     // Safety: the first parameter is the log of the runtime that calls, which lives longer than that.
@@ -52,9 +53,6 @@ final class RuntimeLog {
     }
 
     private func tell(_ message: String) {
-        guard isWanted else { return }
-        let line = Array(
-            "<7>onnxruntime message=\"\(message.split(whereSeparator: \.isNewline).joined(separator: " "))\"\n".utf8)
-        _ = write(STDERR_FILENO, line, line.count)
+        Log.debug(.decoder, "onnxruntime", ["message": message])
     }
 }

@@ -2,7 +2,9 @@
 package struct SpeechGate: Sendable {
     /// What is known of a reading.
     package struct Evidence: Hashable, Sendable {
+        /// The reading itself.
         package var text: String
+        /// Its tokens, without start and end.
         package var tokens: [Int]
         /// `TokenReading.firstEnd`.
         package var firstEnd: Double

@@ -6,7 +6,9 @@ import Platform
 /// The file holds a token after the other: a length (one byte; from 128 on two: second byte x 128 + first - 128), then as many
 /// bytes. 0 is unknown, 1 starts, 2 ends, 3 to 258 stand for single bytes, then come pieces of words, in which U+2581 is a space.
 package struct Tokenizer: Sendable {
+    /// The token that begins every text.
     package static let start = 1
+    /// The token that ends it.
     package static let end = 2
     private static let bytes = 3...258
     /// From here on tokens mean something to whoever trained the network, and are no text.

@@ -12,6 +12,9 @@ package enum WordConfidence {
         /// In characters.
         package var length: Int
 
+        /// - Parameters:
+        ///   - tokens: those of one word, in their order.
+        ///   - length: the word's, in characters.
         package init(of tokens: some Collection<TokenEvidence>, length: Int) {
             surprise = (-(tokens.map(\.logProbability).min() ?? 0)).squareRoot()
             entropy = tokens.map(\.entropy).max() ?? 0

@@ -14,6 +14,8 @@ package final class ChildPipes {
     private var childInput: FileDescriptor?
     private var childOutput: FileDescriptor?
 
+    /// - Parameter program: what errors name.
+    /// - Throws: `DeviceError` where no descriptors can be had.
     package init(to program: String) throws(DeviceError) {
         let (downRead, downWrite) = try Self.pipe(to: program)
         childInput = FileDescriptor(adopting: downRead, named: program)
@@ -51,7 +53,7 @@ package final class ChildPipes {
                 let left = max(0, deadline - MonotonicClock.nanoseconds)
                 guard Glibc.poll(&room, 1, Int32((left + 999_999) / 1_000_000)) != 0 else {
                     throw DeviceError(
-                        .failed, "poll", "\(name): did not take all within \(timeoutSeconds) s; it is started anew")
+                        .failed, "poll", "\(name): did not take all within \(timeoutSeconds) s; it is restarted")
                 }
             } else if count == 0 || errno != EINTR {
                 throw .system("write", status: count == 0 ? EPIPE : errno, on: name)
@@ -65,7 +67,7 @@ package final class ChildPipes {
         while true {
             let ready = Glibc.poll(&poll, 1, Self.milliseconds(timeoutSeconds))
             if ready == 0 {
-                throw DeviceError(.failed, "poll", "\(name): no answer within \(timeoutSeconds) s; it is started anew")
+                throw DeviceError(.failed, "poll", "\(name): no answer within \(timeoutSeconds) s; it is restarted")
             }
             let count = ready > 0 ? Glibc.read(output.number, buffer.baseAddress, buffer.count) : -1
             if count >= 0 { return count }

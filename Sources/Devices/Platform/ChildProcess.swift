@@ -7,7 +7,9 @@ import Glibc
 /// It is killed and waited for when it goes out of scope, and killed by the kernel where this process ends without that.
 /// One thread at a time.
 package struct ChildProcess: ~Copyable {
+    /// The number of the process.
     package let id: Int32
+    /// The program, for errors.
     package let name: String
     private let pipes: ChildPipes
 

@@ -12,6 +12,9 @@ extension DeviceError {
         system(operation, status: errno, on: subject, remedy: remedy)
     }
 
+    /// The error of a system call, from a number that was kept.
+    ///
+    /// - Parameter status: `errno` as it was after the call.
     package static func system(
         _ operation: String, status: Int32, on subject: String, remedy: String? = nil
     ) -> DeviceError {
@@ -27,7 +30,10 @@ extension DeviceError {
             case EEXIST: (.failed, "nothing is overwritten; name another place")
             case EISDIR: (.unsupported, "name a file, not a folder")
             case EMFILE, ENFILE:
-                (.failed, "raise the limit (ulimit -n, LimitNOFILE= of the unit), or close what holds so many")
+                (
+                    .failed,
+                    "raise the limit (ulimit -n, LimitNOFILE= of the unit), or close the program that has so many open"
+                )
             case EIO: (.failed, "the disk or device reports an error; replace it")
             default: (.failed, "\(operation) failed")
             }

@@ -3,13 +3,17 @@ import Glibc
 
 /// What the file system tells of a name itself, not of what a link points at.
 package struct FileStatus: Hashable, Sendable {
+    /// What there is by that name; `other` are devices, pipes and sockets.
     package enum Kind: Hashable, Sendable { case file, folder, link, other }
 
+    /// What there is by that name.
     package var kind: Kind
+    /// Its size; of no meaning but for a file.
     package var bytes: Int64
 
     /// The numbers that tell it from others while both are there.
     package var device: UInt64
+    /// The number of its inode on that device.
     package var inode: UInt64
 
     /// The number of the user who owns it.

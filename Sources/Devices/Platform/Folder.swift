@@ -12,6 +12,7 @@ package final class Folder: Sendable {
 
     /// What errors name.
     package let path: String
+    /// Asked before every call that changes something.
     package let gate: Gate
     /// Whether names may be of another file system that is mounted here.
     private let crosses: Bool
@@ -78,7 +79,7 @@ package final class Folder: Sendable {
 
     private static func noFile(_ operation: String, _ path: String) -> DeviceError {
         DeviceError(
-            .unsupported, operation, "\(path): is no file, but something else of that name; remove or rename it")
+            .unsupported, operation, "\(path): is not a file, but something else of that name; remove or rename it")
     }
 
     /// Opens a file for reading past the page cache.
@@ -147,7 +148,7 @@ package final class Folder: Sendable {
             }
             throw errno == EWOULDBLOCK
                 ? DeviceError(
-                    .busy, "flock", status: errno, "\(path): another copy goes on there; wait until it has ended")
+                    .busy, "flock", status: errno, "\(path): another copy is running there; wait until it has finished")
                 : .system("flock", on: path)
         }
     }
@@ -169,7 +170,7 @@ package final class Folder: Sendable {
 
     func path(of name: String) throws(DeviceError) -> String {
         guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(where: { $0 == 0x2F || $0 == 0 }) else {
-            throw DeviceError(.failed, "open", "\(path): a name in it cannot be a path; nothing was done")
+            throw DeviceError(.failed, "open", "\(path): contains a name that cannot be a path; nothing was done")
         }
         return "\(path)/\(name)"
     }
@@ -182,7 +183,7 @@ package final class Folder: Sendable {
                 "\(path): is a link or another file system; nothing is read or written through it; rename or remove it")
         case ENOTDIR where isFolder:
             DeviceError(
-                .failed, "openat2", status: status, "\(path): is no folder, but has a folder's name; rename it")
+                .failed, "openat2", status: status, "\(path): is not a folder, but has a folder's name; rename it")
         default: .system("openat2", status: status, on: path)
         }
     }

@@ -7,6 +7,7 @@ import Synchronization
 ///
 /// What a process left that was killed goes when this user's next one makes one of the same purpose.
 package final class ScratchFolder: Sendable {
+    /// The folder's path.
     package let path: String
 
     /// - Parameter purpose: a part of the name: `demo`.

@@ -10,6 +10,7 @@ package final class Wakeup: @unchecked Sendable {
     private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
     private let signalled = Atomic<Bool>(false)
 
+    /// Nothing is signalled yet.
     package init() {
         semaphore.initialize(to: sem_t())
         // Fails only for a start value that is out of range.

@@ -27,7 +27,8 @@ final class DecoderHandle {
     private static func open(_ model: PocketSphinxModel, _ options: [String]) throws(DeviceError) -> OpaquePointer {
         let strings = options.map { strdup($0) }
         defer { strings.forEach { free($0) } }
-        guard let pointer = fieldscribe_ps_open(strings.map { UnsafePointer($0) }, Int32(strings.count)) else {
+        let names: [UnsafePointer<CChar>?] = strings.map { UnsafePointer($0) }
+        guard let pointer = fieldscribe_ps_open(names, Int32(names.count), DecoderLog.listener) else {
             throw DeviceError(
                 .damaged, "ps_init",
                 "\(model.acousticModel): PocketSphinx cannot load this model (\(lastError)); "
@@ -45,7 +46,7 @@ final class DecoderHandle {
         guard status < 0 else { return }
         throw DeviceError(
             .unsupported, "vocabulary",
-            "\(path): PocketSphinx refuses this vocabulary (\(Self.lastError)); fieldscribe vocabulary check tells more"
+            "\(path): PocketSphinx refuses this vocabulary (\(Self.lastError)); fieldscribe vocabulary check explains why"
         )
     }
 

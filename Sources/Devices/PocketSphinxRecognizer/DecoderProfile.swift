@@ -1,5 +1,6 @@
 /// Settings of the decoder, by PocketSphinx's own names: data, not code.
 package struct DecoderProfile: Hashable, Sendable {
+    /// As `--profile` of a worker and the archive name it.
     package var name: String
 
     /// How far the words of this profile can be believed.
@@ -13,6 +14,7 @@ package struct DecoderProfile: Hashable, Sendable {
     private var names: [String]
     private var values: [String]
 
+    /// - Parameter options: values of the decoder's own settings, by its names and without the hyphen.
     package init(
         name: String, options: KeyValuePairs<String, String>, phraseOptions: [String: String] = [:],
         headStart: Int? = nil, calibration: Calibration
@@ -51,11 +53,12 @@ package struct DecoderProfile: Hashable, Sendable {
 
     /// One pass with so few hypotheses that it costs three quarters of `live` for about two more errors in a hundred words:
     /// for a Pi Zero 2 W.
-    package static let quick = DecoderProfile(
-        name: "quick",
+    package static let fast = DecoderProfile(
+        name: "fast",
         options: [
             "fwdflat": "no", "maxhmmpf": "1500", "bestpathlw": "12", "remove_silence": "no", "cmn": "batch",
         ], headStart: 4, calibration: Calibration(weights: [0.802, 0.325, 1.828, -0.543]))
 
-    package static let all = [live, final, quick]
+    /// In the order in which commands list them.
+    package static let all = [live, final, fast]
 }

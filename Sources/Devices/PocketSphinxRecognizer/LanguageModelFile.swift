@@ -9,7 +9,7 @@ final class LanguageModelFile {
 
     /// - Throws: `DeviceError` with `damaged` where the library refuses the file.
     init(path: String) throws(DeviceError) {
-        opened = fieldscribe_lm_open(path)
+        opened = fieldscribe_lm_open(path, DecoderLog.listener)
         guard opened.model != nil else {
             fieldscribe_lm_close(opened)
             throw DeviceError(

@@ -7,7 +7,9 @@ package struct ModelFolder: Hashable, Sendable {
     /// Where Debian's packages put models, a folder each.
     package static let debian = "/usr/share/pocketsphinx/model"
 
+    /// The folder, without a slash at its end.
     package let path: String
+    /// Its files, as the decoder takes them.
     package let model: PocketSphinxModel
 
     /// The language, as the folder's name tells it: `en-US`; empty where it tells none.
@@ -22,6 +24,7 @@ package struct ModelFolder: Hashable, Sendable {
     /// What all its files hold together.
     package let bytes: Int64
 
+    /// Its short name: that of its folder.
     package var name: String { model.name }
 
     /// Looks at a folder; `problems` tells what is wrong with it.

@@ -10,22 +10,22 @@ extension ModelFolder {
         var problems: [String] = []
         if sampleRate != SamplePosition.rate {
             problems.append(
-                "\(model.acousticModel)/feat.params: made for \(sampleRate) Hz, and recordings are "
-                    + "\(SamplePosition.rate) Hz; take a model for \(SamplePosition.rate) Hz")
+                "\(model.acousticModel)/feat.params: made for \(sampleRate) Hz, but recordings have "
+                    + "\(SamplePosition.rate) Hz; use a model for \(SamplePosition.rate) Hz")
         }
         for name in ["means", "variances", "transition_matrices"] {
             let path = "\(model.acousticModel)/\(name)"
             if !Self.begins(path, with: ["s3\n"]) {
-                problems.append("\(path): not a file of an acoustic model; copy the model anew")
+                problems.append("\(path): not a file of an acoustic model; copy the model again")
             }
         }
         if !Self.begins(model.languageModel, with: Self.languageModelBeginnings) {
             problems.append(
-                "\(model.languageModel): neither a language model in ARPA's form nor one that sphinx_lm_convert wrote; "
+                "\(model.languageModel): neither an ARPA language model nor one written by sphinx_lm_convert; "
                     + "convert it, or name another with recognizer.language-model")
         }
         guard let sounds = Self.sounds(of: model.acousticModel) else {
-            return problems + ["\(model.acousticModel)/mdef: not a model definition; copy the model anew"]
+            return problems + ["\(model.acousticModel)/mdef: not a model definition; copy the model again"]
         }
         return problems + dictionaryProblems(sounds)
     }
@@ -55,11 +55,11 @@ extension ModelFolder {
             strange += 1
             first = first ?? (index + 1, String(decoding: sound, as: UTF8.self))
         }
-        if words == 0 { return ["\(model.dictionary): has no word; copy the model anew"] }
+        if words == 0 { return ["\(model.dictionary): contains no words; copy the model again"] }
         guard let first else { return [] }
         return [
             "\(model.dictionary):\(first.line): the acoustic model has no sound \(first.sound); \(strange) of \(words) "
-                + "words cannot be heard; take the dictionary that belongs to it"
+                + "words cannot be heard; use the dictionary that belongs to it"
         ]
     }
 

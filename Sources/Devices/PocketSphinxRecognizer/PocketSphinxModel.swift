@@ -9,8 +9,11 @@ package struct PocketSphinxModel: Hashable, Sendable {
 
     /// Its short name: that of its folder.
     package var name: String
+    /// The folder with the acoustic model.
     package var acousticModel: String
+    /// The file of the language model.
     package var languageModel: String
+    /// The file of the pronouncing dictionary.
     package var dictionary: String
 
     /// What is heard besides, or instead.
@@ -75,8 +78,8 @@ package struct PocketSphinxModel: Hashable, Sendable {
             let isMissing = errno == ENOENT || errno == ENOTDIR
             throw DeviceError(
                 isMissing ? .missing : .denied, "access", status: errno,
-                "\(path): the recognizer's model \(isMissing ? "lacks this file" : "may not be read"); install the "
-                    + "package pocketsphinx-en-us, or name a whole model with recognizer.model")
+                "\(path): the recognizer's model \(isMissing ? "lacks this file" : "cannot be read"); install the "
+                    + "package pocketsphinx-en-us, or name a complete model with recognizer.model")
         }
     }
 

@@ -7,7 +7,9 @@ import Core
 package final class PocketSphinxRecognizer: Adaptation, PartialReading {
     /// Opens the engine on the thread, or in the process, that uses it.
     package struct Provider: RecognizerProvider {
+        /// What is loaded.
         package var model: PocketSphinxModel
+        /// How widely it searches.
         package var profile: DecoderProfile
 
         package init(model: PocketSphinxModel, profile: DecoderProfile = .live) {

@@ -26,7 +26,7 @@ package final class Resampler {
         var format = soxr_io_spec(SOXR_FLOAT32_I, SOXR_FLOAT32_I)
         var runtime = soxr_runtime_spec(1)
         guard let soxr = soxr_create(rate, target, 1, &problem, &format, &quality, &runtime), problem == nil else {
-            throw Self.failure("soxr_create", problem.map { String(cString: $0) } ?? "no memory")
+            throw Self.failure("soxr_create", problem.map { String(cString: $0) } ?? "out of memory")
         }
         self.soxr = soxr
     }

@@ -14,7 +14,7 @@ extension ArchiveQueries {
         return marks.count < limit ? marks + (try spoken(query, limit: limit - marks.count)) : marks
     }
 
-    /// Marks that say all of the words; there are few, since a person has made each.
+    /// Bookmarks that contain all of the words; there are few, since a person has made each.
     private func marked(_ words: String, limit: Int) throws -> [SearchHit] {
         let keys = { (text: String) in text.split(whereSeparator: \.isWhitespace).map { Word.key(of: String($0)) } }
         let wanted = keys(words).filter { !$0.isEmpty }

@@ -132,10 +132,10 @@ struct ArchiveQueries {
         ) { Gap($0.range(0, 1), cause: Gap.Cause(rawValue: $0.text(2)) ?? .outage) }
     }
 
-    func marks(of recording: Int) throws -> [Mark] {
+    func marks(of recording: Int) throws -> [Bookmark] {
         try connection.rows(
             "SELECT sample, text FROM mark WHERE recording = ? ORDER BY sample, id", [.integer(recording)]
-        ) { Mark($0.position(0), text: $0.text(1)) }
+        ) { Bookmark($0.position(0), text: $0.text(1)) }
     }
 
     func exports(to volume: String) throws -> [ExportEntry] {

@@ -22,7 +22,7 @@ final class Connection {
     /// Opens the database of another connection once more, to read beside it.
     convenience init(readingBeside writer: Connection) throws(DeviceError) {
         guard let file = writer.file else {
-            throw DeviceError(.unsupported, "sqlite3_open_v2", "\(writer.path): is only read")
+            throw DeviceError(.unsupported, "sqlite3_open_v2", "\(writer.path): is open for reading only")
         }
         try self.init(writer.path, sharing: file, beside: writer)
         sqlite3_busy_timeout(handle, 2_000)

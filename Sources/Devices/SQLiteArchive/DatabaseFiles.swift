@@ -18,8 +18,8 @@ struct DatabaseFiles {
             guard let kind = FileStatus(path + suffix)?.kind, kind != .file else { continue }
             throw DeviceError(
                 .damaged, "lstat",
-                "\(path)\(suffix): is no file, but something else of that name; run fieldscribe recover, which sets it "
-                    + "aside and makes the database anew")
+                "\(path)\(suffix): is not a file, but something else of that name; run fieldscribe recover, which sets it "
+                    + "aside and rebuilds the database")
         }
     }
 

@@ -8,7 +8,7 @@ enum DatabaseHeader {
         guard error.code == .denied || error.code == .failed, isDamaged(path) else { return error }
         return DeviceError(
             .damaged, error.operation, status: error.status,
-            "\(path): the header of the database is damaged; run fieldscribe recover, which makes it anew")
+            "\(path): the header of the database is damaged; run fieldscribe recover, which rebuilds it")
     }
 
     private static func isDamaged(_ path: String) -> Bool {

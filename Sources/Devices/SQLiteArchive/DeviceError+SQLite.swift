@@ -32,9 +32,9 @@ extension DeviceError {
         case (SQLITE_BUSY, _), (SQLITE_LOCKED, _):
             (.busy, "the appliance or another fieldscribe is using this archive; stop it, or wait until it is done")
         case (SQLITE_NOTADB, _):
-            (.damaged, "not a database; run fieldscribe recover, which makes it anew, or name another archive")
+            (.damaged, "not a database; run fieldscribe recover, which rebuilds it, or name another archive")
         case (SQLITE_CORRUPT, _):
-            (.damaged, "the database is damaged (\(detail)); run fieldscribe recover, which makes it anew")
+            (.damaged, "the database is damaged (\(detail)); run fieldscribe recover, which rebuilds it")
         case (SQLITE_FULL, _), (SQLITE_IOERR, ENOSPC), (SQLITE_IOERR, EDQUOT), (SQLITE_CANTOPEN, ENOSPC):
             (.full, "no space is left; make room on that disk")
         case (SQLITE_CANTOPEN, ENOENT), (SQLITE_CANTOPEN, ENOTDIR):
@@ -43,7 +43,7 @@ extension DeviceError {
             (.unsupported, "a folder; name a file")
         case (SQLITE_PERM, _), (SQLITE_READONLY, _), (SQLITE_AUTH, _), (SQLITE_CANTOPEN, EACCES),
             (SQLITE_CANTOPEN, EPERM), (SQLITE_CANTOPEN, EROFS):
-            (.denied, "may not be written; ask for permission on the file and its folder, or name another archive")
+            (.denied, "cannot be written; ask for permission on the file and its folder, or name another archive")
         case (SQLITE_CANTOPEN, _):
             (.failed, "cannot be opened (\(detail)); check the path")
         case (SQLITE_IOERR, _):

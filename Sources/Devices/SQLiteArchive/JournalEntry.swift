@@ -11,7 +11,7 @@ enum JournalEntry: Codable, Hashable {
     case passEnded(number: Int)
     case segment(content: JournalSegment, pass: Int)
     case gap(content: Gap)
-    case mark(content: Mark)
+    case mark(content: Bookmark)
     case ended(length: SamplePosition, reason: StopReason)
     /// The entry's pass is counted within the recording, too.
     case exported(content: ExportEntry)

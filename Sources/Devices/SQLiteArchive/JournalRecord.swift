@@ -30,7 +30,7 @@ struct JournalRecord {
     var start: Start?
     var passes: [Pass] = []
     var gaps: [Gap] = []
-    var marks: [Mark] = []
+    var marks: [Bookmark] = []
     var end: (length: SamplePosition, reason: StopReason)?
     var exports: [ExportEntry] = []
 

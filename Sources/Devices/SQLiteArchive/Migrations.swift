@@ -22,7 +22,7 @@ enum Migrations {
         if version < 0 || witness.map({ isDamaged(version: version, owner: owner, witness: $0) }) == true {
             throw DeviceError(
                 .damaged, "PRAGMA user_version",
-                "\(path): the database's header is damaged; run fieldscribe recover, which makes it anew")
+                "\(path): the database's header is damaged; run fieldscribe recover, which rebuilds it")
         }
         let isForeign =
             if owner == 0 && version == 0 {
@@ -33,7 +33,7 @@ enum Migrations {
         if isForeign {
             throw DeviceError(
                 .unsupported, foreignOperation,
-                "\(path): a database of another program; run fieldscribe recover, which sets it aside, or name another "
+                "\(path): another program's database; run fieldscribe recover, which sets it aside, or name another "
                     + "archive")
         }
         if version > steps.count {
@@ -63,9 +63,9 @@ enum Migrations {
             throw DeviceError(
                 .unsupported, "PRAGMA user_version",
                 owner == application
-                    ? "\(path): of another version of fieldscribe (schema \(version), this one reads \(steps.count)), and may not be "
-                        + "written; open it once where it may"
-                    : "\(path): a database of another program; name another archive")
+                    ? "\(path): written by another version of fieldscribe (schema \(version), this one reads \(steps.count)), and cannot be "
+                        + "updated here; open it once where it can be written"
+                    : "\(path): another program's database; name another archive")
         }
     }
 
@@ -126,7 +126,7 @@ enum Migrations {
         }
         throw DeviceError(
             .damaged, "fts5vocab",
-            "\(path): the index of the words is damaged; run fieldscribe recover, which makes it anew")
+            "\(path): the index of the words is damaged; run fieldscribe recover, which rebuilds it")
     }
 
     private static func checkTables(_ connection: Connection, path: String) throws {
@@ -135,7 +135,7 @@ enum Migrations {
         guard findings == ["ok"], kept == [try schemaChecksum(of: connection)] else {
             throw DeviceError(
                 .damaged, "PRAGMA quick_check",
-                "\(path): the database is damaged; run fieldscribe recover, which makes it anew")
+                "\(path): the database is damaged; run fieldscribe recover, which rebuilds it")
         }
     }
 

@@ -12,6 +12,7 @@ extension SQLiteArchive {
         try await readers.read { try $0.recording(id) }
     }
 
+    /// Where a recording lost audio, in the order of time.
     package nonisolated func gaps(of recording: Int) async throws -> [Gap] {
         try await readers.read { try $0.gaps(of: recording) }
     }

@@ -4,6 +4,7 @@ import Platform
 extension SQLiteArchive {
     /// An archive that was opened, and what had to be done for it.
     package struct Opened: Sendable {
+        /// The archive, open.
         package var archive: SQLiteArchive
 
         /// Where the damaged database was put, where there was one; the archive was made anew from the journals.

@@ -63,7 +63,7 @@ extension SQLiteArchive {
     }
 
     /// - Returns: whether it was new.
-    func insert(_ mark: Mark, recording: Int) throws -> Bool {
+    func insert(_ mark: Bookmark, recording: Int) throws -> Bool {
         try connection.run(
             "INSERT INTO mark (recording, sample, text) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
             .integer(recording), .position(mark.position), .text(mark.text)) > 0

@@ -16,6 +16,7 @@ package actor SQLiteArchive: ArchiveUpkeep {
     /// Recordings that are being erased, step by step: nothing more is entered for them.
     var erasing: Set<Int> = []
 
+    /// A queue of its own, since every change waits for the disk.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         // Safety: the actor owns the queue.
         queue.asUnownedSerialExecutor()
@@ -84,7 +85,7 @@ package actor SQLiteArchive: ArchiveUpkeep {
         let last = highest < Journal.highest - 1_000_000 ? max(used, highest) : used
         for id in (last + 1)...(last + 1_000) where try journal.claim(id) { return id }
         throw DeviceError(
-            .failed, "mkdir", "\(journal.root): a thousand names for a new recording are taken; move what is there away"
+            .failed, "mkdir", "\(journal.root): a thousand names for a new recording are taken; move some of them away"
         )
     }
 
@@ -169,7 +170,7 @@ package actor SQLiteArchive: ArchiveUpkeep {
         }
     }
 
-    package func add(_ mark: Mark, recording: Int) throws {
+    package func add(_ mark: Bookmark, recording: Int) throws {
         try connection.transaction {
             if try insert(mark, recording: recording) { try keep(.mark(content: mark), recording: recording) }
         }

@@ -4,6 +4,7 @@ import Platform
 
 /// A model for whisper.cpp, in the form of its own (ggml), which a person brings.
 package struct WhisperModel: Hashable, Sendable {
+    /// The model's file.
     package let path: String
 
     package init(path: String) { self.path = path }
@@ -36,14 +37,14 @@ package struct WhisperModel: Hashable, Sendable {
         do throws(DeviceError) { magic = try beginning(ofFile: path, count: 4) } catch {
             throw DeviceError(
                 error.code, error.operation, status: error.status,
-                "\(path): this model for whisper \(error.code == .denied ? "may not be read" : "is not there"); correct "
+                "\(path): this model for whisper \(error.code == .denied ? "cannot be read" : "does not exist"); correct "
                     + "recognizer.whisper-model")
         }
         // 0x67676d6c, little-endian.
         guard magic == Array("lmgg".utf8) else {
             throw DeviceError(
                 .damaged, "read",
-                "\(path): no model of whisper.cpp; name a file like ggml-base.en.bin with recognizer.whisper-model")
+                "\(path): not a whisper.cpp model; name a file like ggml-base.en.bin with recognizer.whisper-model")
         }
         return program
     }

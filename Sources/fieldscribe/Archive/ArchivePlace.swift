@@ -19,7 +19,7 @@ struct ArchivePlace {
         static func denied(_ directory: String, _ command: String) -> DeviceError {
             DeviceError(
                 .denied, command,
-                "\(directory): the archive may not be written, only read; ask for permission, or use sudo")
+                "\(directory): this archive can only be read, not written; ask for permission, or use sudo")
         }
     }
 
@@ -87,7 +87,7 @@ struct ArchivePlace {
     /// The number of a recording, from the command line.
     static func number(_ text: String, for command: String) throws -> Int {
         guard let id = Int(text), id > 0 else {
-            throw UsageError("\(command): \(text): give a recording's number, as fieldscribe list shows it")
+            throw UsageError("\(command): \(text): give the number of a recording, as fieldscribe list shows it")
         }
         return id
     }

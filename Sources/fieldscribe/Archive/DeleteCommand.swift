@@ -8,7 +8,7 @@ enum DeleteCommand: Command {
     static let summary = "Erase recordings with all their text."
     static let usage = "ID... [--yes] [--directory DIR]"
     static let details = """
-        Erases audio, text, index entries and the ledger of copies, so that the text is gone from the archive's files.
+        Erases audio, text, index entries and the ledger of copies, so that no text is left in the archive's files.
         Copies on sticks stay. A flash card may keep old blocks for itself where only the card can reach them.
 
           ID                 numbers, as fieldscribe list shows them
@@ -28,7 +28,7 @@ enum DeleteCommand: Command {
         }
         let canAsk = isatty(STDIN_FILENO) == 1 && Terminal.showsErrors
         guard arguments.has("--yes") || canAsk else {
-            throw UsageError("delete: nobody can be asked here; say --yes to erase without being asked")
+            throw UsageError("delete: there is no terminal to ask on; use --yes to erase without asking")
         }
         let place = try await ArchivePlace(arguments)
         let known = try await place.archive.recordings()

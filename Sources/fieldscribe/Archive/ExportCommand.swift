@@ -16,9 +16,9 @@ enum ExportCommand: Command {
     static let summary = "Copy recordings to a folder or stick, and check each file there."
     static let usage = "[ID...] --to DIR [--stick] [--directory DIR]"
     static let details = """
-          ID                 numbers, as fieldscribe list shows them; without one, all that the folder lacks
+          ID                 numbers, as fieldscribe list shows them; default all that the folder lacks
           --to DIR           the folder; recordings go to DIR/Fieldscribe, where DIR/Fieldscribe/index.html lists them
-          --stick            DIR is a stick that was plugged in: export.accept says whether it is one to copy to
+          --stick            DIR is a stick that was plugged in: export.accept decides whether it is copied to
           --directory DIR    where the archive is; default storage.directory
         """
     static let options = (values: ["--to", "--directory"], flags: ["--stick"])
@@ -107,7 +107,7 @@ enum ExportCommand: Command {
         if report.copied.isEmpty, report.error == nil {
             Terminal.say(
                 report.kept.isEmpty
-                    ? "there is nothing to copy yet" : "\(target) has all of it already, nothing was copied")
+                    ? "there is nothing to copy yet" : "\(target) already has everything, nothing was copied")
         }
         for failure in report.failures {
             Terminal.say("fieldscribe: recording \(failure.recording): \(failure.error.message)")

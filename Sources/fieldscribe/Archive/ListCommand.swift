@@ -60,7 +60,7 @@ enum ListCommand: Command {
     private static func written(_ recording: RecordingSummary) -> String {
         guard recording.transcribedUpTo < recording.length else { return "" }
         return recording.transcribedUpTo <= .zero
-            ? "  not written down yet" : "  written down as far as \(RecordingScreen.clock(recording.transcribedUpTo))"
+            ? "  not transcribed yet" : "  transcribed up to \(RecordingScreen.clock(recording.transcribedUpTo))"
     }
 }
 

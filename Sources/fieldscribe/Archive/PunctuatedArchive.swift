@@ -1,7 +1,7 @@
 import Core
 import Exporting
 
-/// An archive whose transcripts are given out with marks; what it keeps stays as it was heard.
+/// An archive whose transcripts are given out with punctuation; what it keeps stays as it was heard.
 struct PunctuatedArchive: ArchiveReading {
     let archive: any ArchiveReading
     let punctuator: Punctuator

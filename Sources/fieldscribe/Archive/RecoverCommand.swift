@@ -10,25 +10,25 @@ import SQLiteArchive
 /// What the appliance does by itself on boot, by hand.
 enum RecoverCommand: Command {
     static let name = "recover"
-    static let summary = "Repair what a power cut left, and write down what is still to be written."
+    static let summary = "Repair what a power cut left, and transcribe what is not transcribed yet."
     static let usage = "[--again|--no-transcribe] [--json] [--directory DIR] [--engine E]"
     static let details = """
-        Recordings that were cut off get a header that tells their true length. Recordings that the archive does not
-        know are taken over from their folders; those whose audio is gone are marked. A damaged database is set aside as
-        archive.sqlite.damaged-N, and made anew from the journals that lie beside the audio. Nothing is deleted, and it
+        Recordings that were cut off get a header with their true length. Recordings that the archive does not
+        know are added from their folders; those whose audio is gone are marked. A damaged database is set aside as
+        archive.sqlite.damaged-N, and rebuilt from the journals beside the audio. Nothing is deleted, and the command
         may be interrupted and run again at any time.
 
-          --again            then read again, slower and better, what another engine or a faster profile has read,
-                             such as everything from before the better engine was installed; what was read stays
+          --again            then transcribe again, slower and better, what another engine or a faster profile did,
+                             such as everything from before the better engine was installed; the old text stays
                              as a pass of its own, and show gives the new text
-          --no-transcribe    repair only; the rest of the text is written by the appliance, or the next recover
+          --no-transcribe    repair only; the appliance, or the next recover, transcribes the rest
           --json             print one JSON document
           --directory DIR    where archive and recordings are; default storage.directory
           --engine E         \(EngineRegistry.forms); default
                              recognizer.engine
 
-        Exit status: 0 all is well, or was repaired; 1 the appliance or another command is using the archive; 4 damaged
-        data was found that could not be made whole.
+        Exit status: 0 all is well, or has been repaired; 1 the appliance or another command is using the archive; 4 damaged
+        data was found that could not be repaired.
         """
     static let options = (values: ["--directory", "--engine"], flags: ["--again", "--no-transcribe", "--json"])
 
@@ -42,7 +42,7 @@ enum RecoverCommand: Command {
     static func run(_ arguments: Arguments) async throws {
         try arguments.expect(0, "nothing else")
         if arguments.has("--again"), arguments.has("--no-transcribe") {
-            throw UsageError("recover: --again and --no-transcribe exclude each other; see fieldscribe recover --help")
+            throw UsageError("recover: --again and --no-transcribe cannot be combined; see fieldscribe recover --help")
         }
         let configuration = try arguments.configuration().with(directory: arguments["--directory"])
         let directory = configuration.storage.directory
@@ -50,11 +50,11 @@ enum RecoverCommand: Command {
         guard isTaken(configuration.archivePath) || isTaken("\(directory)/recordings") else {
             throw DeviceError(
                 .missing, "access", status: ENOENT,
-                "\(directory): there are neither archive nor recordings; name their folder with --directory or "
+                "\(directory): neither an archive nor recordings are there; name their folder with --directory or "
                     + "storage.directory")
         }
         let interrupts = Interrupts { _ in
-            Terminal.say("fieldscribe: interrupted; what was done stays done, run it again for the rest")
+            Terminal.say("fieldscribe: interrupted; what was done is kept, run it again for the rest")
             exit(130)
         }
         defer { withExtendedLifetime(interrupts) {} }
@@ -64,7 +64,7 @@ enum RecoverCommand: Command {
         let isJSON = arguments.has("--json")
         if !isJSON {
             for finding in findings { try Terminal.print(finding.line + "\n") }
-            for id in dated { try Terminal.print("recording \(id): dated by the clock, which is set now\n") }
+            for id in dated { try Terminal.print("recording \(id): dated, now that the clock is set\n") }
         }
         let transcribed =
             arguments.has("--no-transcribe")

@@ -8,11 +8,11 @@ enum SearchCommand: Command {
     static let summary = "Find where words were said."
     static let usage = "WORDS... [--json] [--limit N] [--context N] [--directory DIR]"
     static let details = """
-          WORDS              all of them must occur in a segment or a mark; the last may be the beginning of a word. The best match
-                             comes first; of words that are in more than 2,000 places, the newest
+          WORDS              all must occur in one segment or bookmark; the last may be the beginning of a word. The best match
+                             comes first; of words in more than 2,000 places, the newest
           --json             one JSON array
-          --limit N          at most so many places; default 50
-          --context N        so many lines of the recording before each place, and after; default 0
+          --limit N          at most N places; default 50
+          --context N        N lines of the recording before and after each place; default 0
           --directory DIR    where the archive is; default storage.directory
         """
     static let options = (values: ["--limit", "--context", "--directory"], flags: ["--json"])

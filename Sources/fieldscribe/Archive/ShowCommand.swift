@@ -11,7 +11,7 @@ enum ShowCommand: Command {
     static let details = """
           ID                 a number, as fieldscribe list shows it
           --format F         \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); default text
-          --punctuation P    engine (as it writes), none, automatic (sentences), spoken (marks that were said) or both;
+          --punctuation P    engine (as it writes), none, automatic (sentences), spoken (as dictated) or both;
                              default recognizer.punctuation
           --directory DIR    where the archive is; default storage.directory
         """

@@ -7,13 +7,13 @@ enum VerifyCommand: Command {
     static let summary = "Check audio files, text and database against each other."
     static let usage = "[ID...] [--quick] [--json] [--directory DIR]"
     static let details = """
-        Looks at each file's length and header, at what the archive and the journal beside the audio tell of it, at the
+        Checks each file's length and header, what the archive and the journal beside the audio say of it, the
         order of segments, words, gaps and marks, at the silence in the gaps, and at the ledger of copies; and reads all
         of the sound, which it compares with the checksums that were made of each second while it was recorded. Changes
-        nothing. Each finding is one line that names the file and the remedy. Of what is being recorded it checks what is
+        nothing. Each finding is one line with the file and the remedy. Of what is being recorded it checks what is
         safe already, and says so.
 
-          ID                 a number, as fieldscribe list shows it; without one, all and the database as a whole
+          ID                 a number, as fieldscribe list shows it; default all, and the database as a whole
           --quick            without reading the sound, which takes as long as the card takes for all of it
           --json             one JSON array
           --directory DIR    where archive and recordings are; default storage.directory

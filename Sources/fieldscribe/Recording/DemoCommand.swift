@@ -15,11 +15,11 @@ enum DemoCommand: Command {
     static let summary = "Show the recorder at work on this machine, without microphone or button."
     static let usage = "[--directory DIR] [--engine E] [--model NAME|DIR]"
     static let details = """
-        Behind a ~ is what is shown while it is spoken, below it what is kept; at the end, how many words of each are
-        wrong.
+        A line behind ~ is what is shown while people speak, the line below it is what is kept. The end shows how
+        many words of each are wrong.
 
-          --directory DIR    where the demo's archive and files go, and stay; default a folder of its own in $TMPDIR or
-                             /tmp, which goes once you have seen it
+          --directory DIR    where the demo's archive and files go, and stay; default a temporary folder in $TMPDIR or
+                             /tmp, which is removed at the end
           --engine E         \(EngineRegistry.forms); default
                              recognizer.engine
           --model NAME|DIR   a model that fieldscribe models lists, or its folder; default recognizer.model
@@ -127,11 +127,11 @@ enum DemoCommand: Command {
         let report = try await ExportCommand.copy(
             [id], of: archive, ledger: archive, in: directory, to: stick, configuration: configuration)
         if let error = report.error { throw error }
-        Terminal.say("\ncopied to \(stick), read back and found whole; to read and to hear it, open")
+        Terminal.say("\ncopied to \(stick), read back and verified; to read and hear it, open")
         for copy in report.copied + report.kept {
             try Terminal.print("\(stick)/Fieldscribe/\(copy.folder)/index.html\n")
         }
-        Terminal.say("and for all recordings there")
+        Terminal.say("and for all recordings in that folder")
         try Terminal.print("\(stick)/Fieldscribe/index.html\n")
     }
 }

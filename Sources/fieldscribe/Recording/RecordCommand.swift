@@ -12,15 +12,15 @@ import SQLiteArchive
 /// The appliance without a panel: records until it is told to stop, and writes down meanwhile.
 enum RecordCommand: Command {
     static let name = "record"
-    static let summary = "Record from the microphone into the archive, and write down what is said."
+    static let summary = "Record from the microphone into the archive, and transcribe what is said."
     static let usage =
         "[--seconds N] [--microphone M] [--directory DIR] [--json] [--audio-only] [--engine E] [--model NAME|DIR] [--vocabulary FILE] [--hint H]"
     static let details = """
-          --seconds N        stop after N seconds; else Ctrl-C stops, and a second Ctrl-C leaves the rest of the text
+          --seconds N        stop after N seconds; else Ctrl-C stops, and a second Ctrl-C skips the rest of the text
           --microphone M     alsa:NAME, file:PATH, file+fast:PATH or tone:HZ; default capture.device
           --directory DIR    where archive and recordings are kept; default storage.directory
-          --json             print events, an object a line
-          --audio-only       record without writing down
+          --json             print events, one object per line
+          --audio-only       record without transcribing
           --engine E         \(EngineRegistry.forms); default
                              recognizer.engine
           --model NAME|DIR   a model that fieldscribe models lists, or its folder, of either engine; default
@@ -79,7 +79,7 @@ enum RecordCommand: Command {
                 screen.close()
                 Terminal.say(
                     recording.isClosed
-                        ? "fieldscribe: interrupted; the recording is whole, the rest of its text is not written"
+                        ? "fieldscribe: interrupted; the recording is complete, the rest of it is not transcribed"
                         : "fieldscribe: interrupted before the disk had taken all of the recording; its end may be lost"
                 )
                 exit(130)

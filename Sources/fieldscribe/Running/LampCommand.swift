@@ -4,10 +4,10 @@ import Core
 /// Tells the appliance how the copy to a stick goes, for its lamp and for those who watch; the stick's unit calls it.
 enum LampCommand: Command {
     static let name = "lamp"
-    static let summary = "Tell the appliance how a copy to a stick goes."
+    static let summary = "Tell the appliance how a copy to a stick is going."
     static let usage = "exporting|finished|failed"
     static let details = """
-          exporting          the lamp blinks twice and again: leave the stick in
+          exporting          the lamp keeps double-blinking: leave the stick in
           finished           the lamp is steady for 3 s: safe to unplug
           failed             the lamp blinks fast, until a press acknowledges it
 
@@ -23,7 +23,7 @@ enum LampCommand: Command {
 
     static func run(_ arguments: Arguments) async throws {
         guard arguments.rest.count == 1, let (state, message) = arguments.rest.first.flatMap({ states[$0] }) else {
-            throw UsageError("lamp: say exporting, finished or failed")
+            throw UsageError("lamp: give exporting, finished or failed")
         }
         var request = ControlRequest(.exporting)
         request.export = state

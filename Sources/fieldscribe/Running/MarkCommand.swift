@@ -4,10 +4,10 @@ import Core
 /// Marks the moment in the recording that goes on.
 enum MarkCommand: Command {
     static let name = "mark"
-    static let summary = "Mark this moment of the recording."
+    static let summary = "Set a bookmark at this moment of the recording."
     static let usage = "[TEXT]"
     static let details = """
-          TEXT               what the mark says; it stands in the transcript at its place
+          TEXT               what the bookmark says; the transcript shows it in its place
 
         """
     static let options = (values: [String](), flags: [String]())

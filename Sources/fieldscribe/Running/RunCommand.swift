@@ -9,11 +9,11 @@ import Platform
 /// The appliance: button, lamp, recording, transcription, control socket; nobody is logged in.
 enum RunCommand: Command {
     static let name = "run"
-    static let summary = "Be the recorder: wait for the button, record, write down, answer other commands."
+    static let summary = "Run the recorder appliance: wait for the button, record, transcribe, answer other commands."
     static let usage = ""
     static let details = """
-        Runs until SIGTERM or Ctrl-C; systemd starts it as fieldscribe.service. A configuration file that is
-        wrong does not keep it from recording: it says so, and uses the last good one, else defaults.
+        Runs until SIGTERM or Ctrl-C; systemd starts it as fieldscribe.service. A faulty configuration file does
+        not keep it from recording: it reports the fault, and uses the last good file, else the defaults.
 
         """
     static let options = (values: [String](), flags: [String]())

@@ -11,7 +11,7 @@ struct RunningAppliance {
         let configuration = try arguments.configuration()
         guard let client = try ControlClient(configuration) else {
             Terminal.say(
-                "fieldscribe: the appliance is not running (nobody listens at \(configuration.control.socket)); start "
+                "fieldscribe: the appliance is not running (nothing is listening at \(configuration.control.socket)); start "
                     + "it: systemctl start fieldscribe, or fieldscribe run")
             throw Ending(status: 5)
         }
@@ -28,7 +28,7 @@ struct RunningAppliance {
 
     func status() throws -> ApplianceStatus {
         guard let status = try ask(.status).status else {
-            throw DeviceError(.failed, "status", "the appliance is of another version; restart it")
+            throw DeviceError(.failed, "status", "the appliance is running another version; restart it")
         }
         return status
     }

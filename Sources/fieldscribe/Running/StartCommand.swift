@@ -4,7 +4,7 @@ enum StartCommand: Command {
     static let summary = "Start recording, as the button would."
     static let usage = ""
     static let details = """
-        Returns once sound is being written; where a recording goes on already, it goes on.
+        Returns once sound is being written. A recording that is already running goes on.
 
         """
     static let options = (values: [String](), flags: [String]())

@@ -25,7 +25,7 @@ enum StatusCommand: Command {
             rows.append(("recording", "\(recording), \(clock(status.recordedSeconds)) recorded"))
             rows.append(("transcribed", "up to \(clock(status.transcribedUpTo))"))
         }
-        rows.append(("backlog", "\(clock(status.backlogSeconds)) still to be written down"))
+        rows.append(("backlog", "\(clock(status.backlogSeconds)) still to be transcribed"))
         if let reading = status.secondPass {
             let others = reading.waiting == 0 ? "" : "; \(reading.waiting) more to come"
             rows.append(

@@ -4,7 +4,7 @@ enum StopCommand: Command {
     static let summary = "Stop recording, as the button would."
     static let usage = ""
     static let details = """
-        Returns once the file is closed; its text is written on. Where nothing is recorded, nothing happens.
+        Returns once the file is closed; its transcription goes on. Does nothing while nothing is being recorded.
 
         """
     static let options = (values: [String](), flags: [String]())

@@ -1,7 +1,7 @@
 /// Starts or stops, whichever there is to do.
 enum ToggleCommand: Command {
     static let name = "toggle"
-    static let summary = "Start recording, or stop where a recording goes on."
+    static let summary = "Start recording, or stop the current recording."
     static let usage = ""
     static let details = """
         For a keyboard shortcut or a foot switch. Returns once sound is being written, or the file is closed.

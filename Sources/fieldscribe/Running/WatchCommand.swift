@@ -10,10 +10,10 @@ enum WatchCommand: Command {
     static let summary = "Watch what is said, as it is said."
     static let usage = "[--json]"
     static let details = """
-        On a terminal: what is certain stands; what is still being spoken is dim, and replaced. Ctrl-C ends it;
-        the recording goes on. Without a terminal, only what is certain.
+        On a terminal, final text is plain; what is still being spoken is dimmed, and replaced in place. Ctrl-C ends it;
+        the recording goes on. Without a terminal, only final text is printed.
 
-          --json             an event a line, partial readings and levels included
+          --json             one event per line, including partial results and levels
 
         """
     static let options = (values: [String](), flags: ["--json"])
@@ -39,7 +39,7 @@ enum WatchCommand: Command {
         } else {
             try await show(appliance, status: try RunningAppliance(arguments))
         }
-        Terminal.say("fieldscribe: the appliance has ended")
+        Terminal.say("fieldscribe: the appliance has stopped")
         throw Ending(status: 5)
     }
 

@@ -86,7 +86,7 @@ struct WatchView {
         var words = [state]
         if let status {
             if isRecording { words.append(clock(status.recordedSeconds)) }
-            if status.backlogSeconds >= 1 { words.append("\(clock(status.backlogSeconds)) to write") }
+            if status.backlogSeconds >= 1 { words.append("\(clock(status.backlogSeconds)) to transcribe") }
         }
         let text = words.joined(separator: "  ")
         let sign = isRecording ? "\u{1B}[31m●\u{1B}[0m " : state == "faulted" ? "\u{1B}[31m!\u{1B}[0m " : "○ "

@@ -4,11 +4,11 @@ import Core
 /// Measures the noise of the room while nobody speaks, and saves the threshold that follows from it.
 enum CalibrateCommand: Command {
     static let name = "calibrate"
-    static let summary = "Measure this room's noise while nobody speaks, and save the threshold of speech."
+    static let summary = "Measure this room's noise while nobody speaks, and save the speech threshold."
     static let usage = "[--seconds N] [--microphone M]"
     static let details = """
         The threshold is saved as speech.threshold-decibels in the configuration file; its other lines stay as they are.
-        Nothing is saved where somebody speaks meanwhile. `auto` there makes the recorder follow the noise again.
+        Nothing is saved if somebody speaks in the meantime. Set it to auto to make the recorder follow the noise again.
 
           --seconds N        how long to listen, 3 to 60; default 10
           --microphone M     alsa:NAME, file:PATH, file+fast:PATH or tone:HZ; default capture.device
@@ -30,6 +30,6 @@ enum CalibrateCommand: Command {
             Terminal.say("to save it by hand: in [speech], threshold-decibels = \(calibration.threshold)")
             throw error
         }
-        Terminal.say("saved in \(path); the appliance takes it at its next start (systemctl restart fieldscribe)")
+        Terminal.say("saved in \(path); the appliance uses it from its next start (systemctl restart fieldscribe)")
     }
 }

@@ -5,11 +5,11 @@ import Glibc
 /// Looks at everything that a recording needs, and names a remedy for each failure.
 enum DoctorCommand: Command {
     static let name = "doctor"
-    static let summary = "Check microphone, panel, model, disk and board, and name a remedy for each failure."
+    static let summary = "Check microphone, panel, model, disk and board, and suggest a remedy for each problem."
     static let usage = "[--json]"
     static let details = """
-        It listens for 2 s, takes the panel's lines for a moment, writes 20 s of sound to the disk and has a sentence
-        recognized. Status 0: all is well; 1: something failed; 3: a device, model or file is missing.
+        Listens for 2 s, uses the panel's lines for a moment, writes 20 s of sound to the disk and has a sentence
+        recognized. Exit status: 0 all is well; 1 something failed; 3 a device, model or file is missing.
 
           --json             one JSON object: findings, measurements, and what suits this board
         """
@@ -29,7 +29,7 @@ enum DoctorCommand: Command {
         if let value = getenv("FIELDSCRIBE_CONFIG") { environment["FIELDSCRIBE_CONFIG"] = String(cString: value) }
         let examination = DoctorExamination(explicitPath: arguments["--config"], environment: environment)
         let facts = await examination.run { check in
-            if Terminal.showsErrors { Terminal.draw("\r\u{1B}[Klooking at: \(check.rawValue) ...") }
+            if Terminal.showsErrors { Terminal.draw("\r\u{1B}[Kchecking \(check.rawValue) ...") }
         }
         if Terminal.showsErrors { Terminal.draw("\r\u{1B}[K") }
         let findings = facts.findings
@@ -37,7 +37,7 @@ enum DoctorCommand: Command {
             try Terminal.print(
                 jsonText(
                     Report(
-                        version: Fieldscribe.version, board: facts.board.name, findings: findings,
+                        version: Version.number, board: facts.board.name, findings: findings,
                         measurements: facts.measurements, exitStatus: findings.exitStatus)))
         } else {
             for finding in findings { try Terminal.print(text(finding)) }

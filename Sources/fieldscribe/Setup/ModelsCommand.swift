@@ -11,24 +11,24 @@ import PocketSphinxRecognizer
 /// The models that are installed, and whether they are whole; and one more.
 enum ModelsCommand: Command {
     static let name = "models"
-    static let summary = "List the models that are installed, and check that they are whole; or add one."
+    static let summary = "List the installed models and check that they are complete, or add one."
     static let usage = "[NAME|FOLDER...] [--json] | add WHEEL|FOLDER [--name NAME] [--force]"
     static let details = """
         Models are folders in storage.directory/models, in ~/.local/share/fieldscribe/models (XDG_DATA_HOME), and
-        those of packages. The star marks the one that reads, as recognizer.engine and recognizer.model say;
-        transcribe, record and demo can be told to take another.
+        those that packages installed. A star marks the one in use, by recognizer.engine and recognizer.model;
+        transcribe, record and demo can be told to use another.
 
-          NAME|FOLDER        only these; without, all
+          NAME|FOLDER        only these; default all
           --json             one JSON array
 
-        add keeps a model, checked and complete, in the first of these folders that may be written; no root is needed.
+        add installs a model, checked and complete, in the first of these folders that is writable; root is not needed.
 
           WHEEL|FOLDER       a file moonshine_voice-*.whl, which unzip unpacks; a folder that deploy/model left;
                              or a model of PocketSphinx
-          --name NAME        its name; default that of the folder, or as the package is called
-          --force            replace the one that has this name
+          --name NAME        its name; default the folder's, or the package's
+          --force            replace the model of this name
 
-        What may read, by recognizer.engine:
+        The engines, by recognizer.engine:
 
         \(EngineRegistry.all.map(explanation).joined(separator: "\n"))
         """
@@ -79,7 +79,7 @@ enum ModelsCommand: Command {
 
     private static func add(_ arguments: Arguments, _ configuration: Configuration) throws {
         guard arguments.rest.count == 2 else {
-            throw UsageError("models: name one wheel or folder behind add; see fieldscribe models --help")
+            throw UsageError("models: name one wheel or folder after add; see fieldscribe models --help")
         }
         // What is added beside an archive is its owner's, as all that is there.
         if geteuid() == 0 { try ArchiveOwner(of: configuration.storage.directory).become() }
@@ -115,8 +115,8 @@ enum ModelsCommand: Command {
     }
 
     private static func text(_ row: Row) -> String {
-        let language = row.language.isEmpty ? "language not told" : row.language
-        let licence = row.licence ?? "licence not told"
+        let language = row.language.isEmpty ? "language unknown" : row.language
+        let licence = row.licence ?? "licence unknown"
         let megabytes = (row.bytes + 500_000) / 1_000_000
         let head =
             "\(row.isChosen ? "*" : " ") \(row.name)  \(row.engine)  \(language)  \(row.sampleRate) Hz  \(megabytes) MB  "

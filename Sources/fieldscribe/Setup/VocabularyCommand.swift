@@ -12,16 +12,16 @@ enum VocabularyCommand: Command {
     static let summary = "Check words and phrases of your own, and make the recorder prefer them."
     static let usage = "check|prepare|use FILE [--model NAME] [--json]"
     static let details = """
-          check FILE         tell how each word will be heard, and by line what cannot be used
+          check FILE         show how each word will be heard, and which lines cannot be used
           prepare FILE       the same, and make the language model now instead of at the first recording
           use FILE           the same, and save it as recognizer.vocabulary in the configuration file
           --model NAME       for this model; default recognizer.model
           --json             one JSON object
 
-        FILE has a word or phrase a line, or is a grammar in JSGF, which is then all that is understood:
+        FILE has one word or phrase per line, or is a JSGF grammar; then nothing else is understood:
 
           Ouagadougou
-          shea butter * 20                    said twenty times in a thousand words; \(Int(VocabularyFile.usual)) where nothing is told
+          shea butter * 20                    said twenty times in a thousand words; \(Int(VocabularyFile.usual)) by default
           Koudougou = K UW D UW G UW          how it sounds; other ways follow a |
           <person> = Awa Ouedraogo | Bintou   a class, and a template with it:
           ask <person> about the harvest
@@ -66,7 +66,7 @@ enum VocabularyCommand: Command {
         try Terminal.print(arguments.has("--json") ? jsonText(answer) : text(answer))
         if action == "use" {
             let saved = try configuration.save("vocabulary", in: "recognizer", value: file)
-            Terminal.say("saved in \(saved); the appliance takes it at its next start (systemctl restart fieldscribe)")
+            Terminal.say("saved in \(saved); the appliance uses it from its next start (systemctl restart fieldscribe)")
         }
         if !answer.report.problems.isEmpty { throw Ending(status: 1) }
     }

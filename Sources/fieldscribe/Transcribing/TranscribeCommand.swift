@@ -9,26 +9,26 @@ import Recognizing
 /// Files in, transcripts out: without daemon or archive.
 enum TranscribeCommand: Command {
     static let name = "transcribe"
-    static let summary = "Write down what is said in audio files."
+    static let summary = "Transcribe audio files."
     static let usage =
-        "FILE... [--format F] [--output DIR] [--force] [--jobs N] [--pass live|final|fast|quick] [--alternatives N] [--engine E] [--model NAME|DIR] [--vocabulary FILE] [--hint H] [--punctuation P]"
+        "FILE... [--format F] [--output DIR] [--force] [--jobs N] [--pass live|final|fast] [--alternatives N] [--engine E] [--model NAME|DIR] [--vocabulary FILE] [--hint H] [--punctuation P]"
     static let details = """
-          FILE               audio of any format that libsndfile reads, any rate, any channels; M4A, MP4, MOV and WebM where
+          FILE               audio in any format that libsndfile reads, at any rate, mono or not; M4A, MP4, MOV and WebM if
                              ffmpeg is installed; - is standard input
           --format F         \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); default text
           --output DIR       write DIR/talk.txt for talk.wav, and so on, instead of standard output
-          --force            overwrite also what is not as it was last written there: what a person has corrected
-          --jobs N           decode workers; default one a core, as far as memory goes
-          --pass P           live; final, which pocketsphinx reads with twice as carefully, for four to five times the
-                             CPU; fast or quick, which are one, for the smallest boards; default live
-          --alternatives N   other readings a segment; default 3
+          --force            also overwrite texts that somebody has changed since they were written
+          --jobs N           decode workers; default one per core, as far as memory allows
+          --pass P           live; final, with which pocketsphinx searches wider, for four to five times the
+                             CPU; fast, for the smallest boards; default live
+          --alternatives N   alternatives per segment; default 3
           --engine E         \(EngineRegistry.forms); default
                              recognizer.engine
           --model NAME|DIR   a model that fieldscribe models lists, or its folder, of either engine; default
                              recognizer.model
           --vocabulary FILE  words and phrases to prefer, or a grammar; default recognizer.vocabulary
           --hint H           dictation, search (a few words) or confirmation (yes, no, numbers); default recognizer.hint
-          --punctuation P    engine (as it writes), none, automatic (sentences), spoken (marks that were said) or both;
+          --punctuation P    engine (as it writes), none, automatic (sentences), spoken (as dictated) or both;
                              default recognizer.punctuation
         """
     static let options = (
@@ -84,11 +84,12 @@ enum TranscribeCommand: Command {
         return try configuration.workers(profile: profile, count: jobs)
     }
 
-    /// What has a single way of reading takes any name; the faster one of an engine has its name from PocketSphinx's, too.
+    /// What has a single way of reading takes any name.
     private static func profile(_ arguments: Arguments, _ configuration: Configuration) throws -> String {
+        let name = try arguments.choice(
+            "--pass", of: EngineRegistry.profiles, named: { $0 }, default: "live", former: EngineRegistry.formerProfiles
+        )
         let engine = configuration.engine
-        let name = try arguments.choice("--pass", of: EngineRegistry.profiles, named: { $0 }, default: "live")
-        return engine.knowsProfiles && !engine.profiles.contains(name)
-            ? engine.cost(in: configuration).faster ?? "live" : name
+        return engine.knowsProfiles && !engine.profiles.contains(name) ? "live" : name
     }
 }

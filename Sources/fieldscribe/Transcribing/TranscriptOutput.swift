@@ -28,8 +28,8 @@ final class TranscriptOutput: Sendable {
             let name = Self.name(of: input)
             if let other = taken.updateValue(input, forKey: name.lowercased()) {
                 throw UsageError(
-                    "transcribe: \(other) and \(input) would both become \(folder)/\(name).\(format.fileExtension); "
-                        + "transcribe them into folders of their own")
+                    "transcribe: \(other) and \(input) would both be written to \(folder)/\(name).\(format.fileExtension); "
+                        + "transcribe them into separate folders")
             }
         }
         try makeFolder(folder)
@@ -58,7 +58,7 @@ final class TranscriptOutput: Sendable {
         guard !isForced, texts.isForeign(name) else { return }
         throw DeviceError(
             .failed, "write",
-            "\(folder)/\(name): is not what was last written there, somebody may have corrected it; move it away, name another "
+            "\(folder)/\(name): was changed since it was written, perhaps corrected; move it away, name another "
                 + "folder, or overwrite it with --force")
     }
 

@@ -19,7 +19,7 @@ struct TranscriptionBatch: Sendable {
     let pool: WorkerPool
     let engine: EngineDescription
     let settings: Transcriber.Settings
-    /// Whether each file is read as the second pass reads a recording: with its whole channel known beforehand.
+    /// Whether each file is read as the second pass reads a recording: with its whole adaptation state known beforehand.
     let isSecondPass: Bool
     let output: TranscriptOutput
     let punctuator: Punctuator
@@ -86,14 +86,14 @@ struct TranscriptionBatch: Sendable {
 }
 
 extension TranscriptionBatch {
-    /// What comes once only, as standard input or another pipe, is read without knowing its channel beforehand.
+    /// What comes once only, as standard input or another pipe, is read without knowing its adaptation state beforehand.
     private func read(_ path: String, _ source: FileAudioSource, into sink: FileSink) async throws -> Statistics {
         guard isSecondPass, path != "-", isRegularFile(path) else {
             return try await Transcriber(pool: pool, settings: settings).run(source, into: sink)
         }
         let pass = SecondPass(pool: pool, settings: settings)
-        let channel = try await pass.channel { try FileAudioSource(path: path) }
-        return try await Transcriber(pool: pool, settings: settings).run(source, into: sink, channel: channel)
+        let adaptation = try await pass.adaptation { try FileAudioSource(path: path) }
+        return try await Transcriber(pool: pool, settings: settings).run(source, into: sink, adaptation: adaptation)
     }
 
     private func isRegularFile(_ path: String) -> Bool {

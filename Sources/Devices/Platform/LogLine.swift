@@ -1,20 +1,27 @@
 import Core
 
-/// A line of the journal as a value, without a word of what was said.
-package struct JournalLine: Hashable, Sendable {
+/// A line of the log as a value, without a word of what was said.
+package struct LogLine: Hashable, Sendable {
+    /// A value of the line, and its name.
     package struct Pair: Hashable, Sendable {
+        /// One word.
         package var key: String
+        /// Any text.
         package var value: String
     }
 
-    package var priority: Journal.Priority
+    /// How urgent it is.
+    package var priority: LogLevel
+    /// What happened, in one word.
     package var event: String
+    /// In the order in which they are written.
     package var pairs: [Pair]
 
     /// What the appliance does from here on, where the line is about that: systemd is told as well.
     package var state: Event.State?
 
-    package init(_ priority: Journal.Priority, _ event: String, _ pairs: KeyValuePairs<String, String> = [:]) {
+    /// - Parameter event: what happened, in one word.
+    package init(_ priority: LogLevel, _ event: String, _ pairs: KeyValuePairs<String, String> = [:]) {
         self.priority = priority
         self.event = event
         self.pairs = pairs.map { Pair(key: $0.key, value: $0.value) }
@@ -27,6 +34,7 @@ package struct JournalLine: Hashable, Sendable {
         self.state = state
     }
 
+    /// Sound was lost; positions are in seconds.
     package init(recording: Int, _ gap: Gap) {
         self.init(
             .warning, "gap",
@@ -34,5 +42,12 @@ package struct JournalLine: Hashable, Sendable {
                 "recording": "\(recording)", "start": "\(gap.range.start.seconds)", "seconds": "\(gap.range.seconds)",
                 "cause": gap.cause.rawValue,
             ])
+    }
+}
+
+extension Log {
+    /// Logs a line, where that is asked for.
+    package static func tell(_ line: LogLine) {
+        tell(line.priority, line.event, pairs: line.pairs.map { ($0.key, $0.value) })
     }
 }

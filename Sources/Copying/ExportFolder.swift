@@ -3,7 +3,7 @@ import Glibc
 import Platform
 
 /// The folder of one recorder on a volume, where complete copies stand; held against other copies while in use.
-struct Shelf: Sendable {
+struct ExportFolder: Sendable {
     /// `Fieldscribe`, over all recorders.
     let top: Folder
     let folder: Folder
@@ -61,7 +61,7 @@ struct Shelf: Sendable {
         }
         throw DeviceError(
             .failed, "mkdir",
-            "\(folder.path): \(temporaries.joined(separator: ", ")) hold files that are not ours; move them away")
+            "\(folder.path): \(temporaries.joined(separator: ", ")) contain files that are not ours; move them away")
     }
 
     /// Takes away what broken copies left.

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// What the lamp shows follows from the recorder's state alone (`PanelView`); only that a press was felt, the panel says
 /// by itself, before anybody else has heard of it.
-package final class PanelDesk: Sendable {
+package final class PanelController: Sendable {
     private struct State {
         var view = PanelView()
         var button: PanelButton?
@@ -104,7 +104,7 @@ package final class PanelDesk: Sendable {
 }
 
 // The thread of the panel.
-extension PanelDesk {
+extension PanelController {
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
     /// There is a button, or none, from now on.

@@ -1,7 +1,7 @@
 import Core
 
 /// An archive to read, of what a test puts into it.
-package actor ShelfArchive: ArchiveReading {
+package actor CopiedArchive: ArchiveReading {
     private var held: [(summary: RecordingSummary, timeline: Timeline)]
 
     package init(_ held: [(summary: RecordingSummary, timeline: Timeline)]) { self.held = held }
@@ -23,7 +23,7 @@ package actor ShelfArchive: ArchiveReading {
         held.first { $0.summary.id == recording }.map {
             PassSummary(
                 id: 3 * recording, recording: recording,
-                engine: EngineDescription(name: "shelf", version: "1", model: "none"), profile: "final",
+                engine: EngineDescription(name: "stand-in", version: "1", model: "none"), profile: "final",
                 isComplete: true,
                 lastSegment: $0.timeline.segments.count, committedUpTo: $0.summary.length)
         }

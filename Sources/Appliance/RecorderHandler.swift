@@ -4,7 +4,7 @@ import Core
 import Upkeep
 
 /// Carries out what clients ask over the control socket.
-struct RecorderDesk: ControlDesk {
+struct RecorderHandler: ControlHandler {
     let recorder: Recorder
 
     /// Called when somebody has brought other settings.
@@ -21,7 +21,7 @@ struct RecorderDesk: ControlDesk {
         case .press, .release:
             guard recorder.panel.simulate(pressed: request.command == .press) else {
                 throw DeviceError(
-                    .unsupported, "press", "the button is a real one; press it, or set panel.button = sim:")
+                    .unsupported, "press", "the button is a real one; press it by hand, or set panel.button = sim:")
             }
             return ControlResponse()
         case .lamp:
@@ -48,7 +48,10 @@ struct RecorderDesk: ControlDesk {
     private func ask(_ request: ControlRequest) async throws -> ControlResponse {
         let own = recorder.configuration.storage.directory
         if let directory = request.directory, directory != own {
-            throw DeviceError(.missing, "archive", "\(directory): the appliance records to \(own)")
+            throw DeviceError(
+                .missing, "archive",
+                "\(directory): the appliance records to \(own); name that folder instead"
+            )
         }
         var response = ControlResponse()
         switch request.command {

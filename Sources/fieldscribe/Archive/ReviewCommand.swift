@@ -2,17 +2,18 @@ import Core
 import Exporting
 
 /// The words least sure, worst first: where a person should listen again.
-enum RelistenCommand: Command {
-    static let name = "relisten"
-    static let summary = "List the words that were heard least well, worst first."
+enum ReviewCommand: Command {
+    static let name = "review"
+    static let formerNames = ["relisten"]
+    static let summary = "List the least certain words, worst first."
     static let usage = "[ID...] [--json] [--limit N] [--directory DIR]"
     static let details = """
-          ID                 recordings, as fieldscribe list shows them; without, all
+          ID                 recordings, as fieldscribe list shows them; default all
           --json             one JSON array
-          --limit N          at most so many words; default 20
+          --limit N          at most N words; default 20
           --directory DIR    where the archive is; default storage.directory
 
-        The player's page of a recording lists them, too, and plays each.
+        The page of a recording lists them too, and plays each.
         """
     static let options = (values: ["--limit", "--directory"], flags: ["--json"])
 
@@ -35,7 +36,7 @@ enum RelistenCommand: Command {
         var rows: [Row] = []
         for recording in recordings {
             guard let (_, timeline) = try await archive.transcript(of: recording) else {
-                throw DeviceError.noRecording(recording, "relisten")
+                throw DeviceError.noRecording(recording, "review")
             }
             rows += Doubt.worst(limit, of: timeline.segments).map { doubt in
                 Row(
@@ -48,7 +49,7 @@ enum RelistenCommand: Command {
         let worst = rows.enumerated().sorted { ($0.element.confidence, $0.offset) < ($1.element.confidence, $1.offset) }
             .prefix(limit).map(\.element)
         if arguments.has("--json") { return try Terminal.print(jsonText(worst)) }
-        if worst.isEmpty { Terminal.say("there is not a word to hear again") }
+        if worst.isEmpty { Terminal.say("there are no words to review") }
         for row in worst {
             let context = [row.before, "[\(row.text)]", row.after].filter { !$0.isEmpty }.joined(separator: " ")
             let time = RecordingScreen.clock(SamplePosition(seconds: row.start))

@@ -1,12 +1,12 @@
 import Core
 import Segmenting
 
-/// What a whole recording teaches an engine about its channel and its speaker, before it is read.
+/// What a whole recording teaches an engine about microphone, room and speaker, before it is read.
 ///
 /// To hear all speech once costs next to nothing. Whether another state suits the speaker better is told by how well some of
 /// the utterances fit when they are read from each that the engine names; from little speech it cannot be told, and none is
 /// tried.
-struct ChannelSurvey: Sendable {
+struct AdaptationSurvey: Sendable {
     /// The utterances by which a state is chosen: longer ones, in samples, up to so much together.
     private static let sample = (
         shortest: 2 * SamplePosition.rate, least: 20 * SamplePosition.rate,
@@ -20,7 +20,7 @@ struct ChannelSurvey: Sendable {
     let speech: SpeechSettings
 
     /// The state from which the whole recording is read; nil where the engine does not tell.
-    func channel(of audio: SecondPass.Opening) async throws -> AdaptationState? {
+    func adaptation(of audio: SecondPass.Opening) async throws -> AdaptationState? {
         let (surveyed, sample) = try await survey(audio(), from: nil)
         guard let surveyed, let best = try await best(of: surveyed.candidates, for: sample) else {
             return surveyed?.state
@@ -74,8 +74,8 @@ struct ChannelSurvey: Sendable {
             for samples in sample {
                 group.addTask { [pool] in
                     do {
-                        let session = try await pool.begin(samples, channel: state, alternatives: 0)
-                        return try await pool.finish(session, samples, channel: state, alternatives: 0).hypothesis
+                        let session = try await pool.begin(samples, adaptation: state, alternatives: 0)
+                        return try await pool.finish(session, samples, adaptation: state, alternatives: 0).hypothesis
                             .score
                     } catch let error as DeviceError where error.isOfOneUtterance { return nil }
                 }

@@ -1,7 +1,7 @@
 import Core
 import Platform
 
-extension Journal {
+extension Log {
     /// Tells what was found of the storage.
     package static func tell(_ finding: StorageFinding) {
         tell(

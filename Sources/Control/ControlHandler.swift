@@ -1,7 +1,7 @@
 import Core
 
 /// What the control socket asks of the appliance.
-package protocol ControlDesk: Sendable {
+package protocol ControlHandler: Sendable {
     /// Carries out a request; `watch` is not among them.
     ///
     /// - Throws: whatever keeps it from that; the client is told as `ControlResponse.error`.

@@ -5,7 +5,7 @@ import FoundationEssentials
 import Glibc
 import Platform
 
-extension RecorderDesk {
+extension RecorderHandler {
     /// How the appliance is doing.
     func status() async throws -> ApplianceStatus {
         let now = recorder.snapshot

@@ -6,7 +6,7 @@ import Recording
 import Synchronization
 
 /// What the writer thread tells of a recording, handed on to those who follow it.
-final class LiveDesk: RecordingSink {
+final class LiveObserver: RecordingSink {
     let source: LiveAudioSource
 
     /// Gaps as they come; ends with the recording.

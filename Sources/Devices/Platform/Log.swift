@@ -1,0 +1,64 @@
+import Glibc
+
+/// The log: a line on standard error, `event key=value ...`, with its priority in front as journald reads it.
+///
+/// What was said never goes into it.
+package enum Log {
+    /// What `FIELDSCRIBE_LOG` asks for.
+    package static let filter = LogFilter(getenv("FIELDSCRIBE_LOG").map { String(cString: $0) })
+
+    private static let isTerminal = isatty(STDERR_FILENO) == 1
+
+    /// Logs a line, where that is asked for.
+    ///
+    /// - Parameter values: made only then; their order is kept.
+    package static func tell(
+        _ level: LogLevel, _ event: String, room: LogRoom = .appliance,
+        _ values: @autoclosure () -> KeyValuePairs<String, String> = [:]
+    ) {
+        guard filter.includes(level, room) else { return }
+        write(line(level, event, values().map { ($0.key, $0.value) }, marksPriority: !isTerminal))
+    }
+
+    /// Logs a line whose values are at hand, where that is asked for.
+    package static func tell(_ level: LogLevel, _ event: String, room: LogRoom = .appliance, pairs: [(String, String)])
+    {
+        guard filter.includes(level, room) else { return }
+        write(line(level, event, pairs, marksPriority: !isTerminal))
+    }
+
+    /// Logs for whoever looks for an error: only where `FIELDSCRIBE_LOG` asks for it.
+    package static func debug(
+        _ room: LogRoom, _ event: String, _ values: @autoclosure () -> KeyValuePairs<String, String> = [:]
+    ) {
+        tell(.debug, event, room: room, values())
+    }
+
+    private static func write(_ line: String) {
+        let bytes = Array(line.utf8)
+        // One call a line, so that the lines of two threads do not mix; where nobody reads, nothing can be told.
+        _ = bytes.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+
+    static func line(
+        _ level: LogLevel, _ event: String, _ pairs: [(String, String)], marksPriority: Bool
+    ) -> String {
+        let values = pairs.map { " \($0.0)=\(quoted($0.1))" }.joined()
+        return "\(marksPriority ? "<\(level.rawValue)>" : "")\(event)\(values)\n"
+    }
+
+    /// As it is where it is one plain word, else in quotes; a line break would end the entry.
+    private static func quoted(_ value: String) -> String {
+        let isPlain = !value.isEmpty && value.utf8.allSatisfy { $0 > 0x20 && $0 != 0x22 && $0 != 0x3D && $0 != 0x7F }
+        if isPlain { return value }
+        let escaped = value.unicodeScalars.map { scalar -> String in
+            switch scalar {
+            case "\"", "\\": "\\\(scalar)"
+            case "\n": "\\n"
+            case _ where scalar.value < 0x20 || scalar.value == 0x7F: " "
+            default: "\(scalar)"
+            }
+        }
+        return "\"\(escaped.joined())\""
+    }
+}

@@ -1,0 +1,58 @@
+import Testing
+
+@testable import Platform
+
+@Suite("The log") struct LogTests {
+    @Test(
+        "a line has a priority for journald, an event, and values that stay in their place",
+        arguments: [
+            ([("code", "missing")], "<3>fault code=missing\n"),
+            ([("message", "no such card; plug it in")], "<3>fault message=\"no such card; plug it in\"\n"),
+            ([("message", "a \"b\" \\ c")], "<3>fault message=\"a \\\"b\\\" \\\\ c\"\n"),
+            ([("message", "one\n<0>two")], "<3>fault message=\"one\\n<0>two\"\n"),
+            ([("message", "\u{1B}[31m\u{7F}")], "<3>fault message=\" [31m \"\n"),
+            ([("message", "")], "<3>fault message=\"\"\n"),
+            ([("a", "b=c")], "<3>fault a=\"b=c\"\n"),
+        ])
+    func line(_ values: [(String, String)], _ expected: String) {
+        #expect(Log.line(.error, "fault", values, marksPriority: true) == expected)
+    }
+
+    @Test("on a terminal there is no priority")
+    func terminal() {
+        #expect(Log.line(.information, "ready", [("a", "b"), ("c", "d")], marksPriority: false) == "ready a=b c=d\n")
+    }
+
+    @Test("without a wish everything from info on is logged, for every room", arguments: [nil, "", ",", "info"])
+    func usual(_ text: String?) {
+        let filter = LogFilter(text)
+        #expect(filter.problem == nil)
+        for room in LogRoom.allCases {
+            #expect(
+                filter.includes(.error, room) && filter.includes(.information, room) && !filter.includes(.debug, room))
+        }
+    }
+
+    @Test("a level is for every room, and a room's own takes its place")
+    func rooms() {
+        let filter = LogFilter("debug, recording = warning,control=error,control=notice")
+        #expect(filter.problem == nil)
+        #expect(filter.includes(.debug, .decoder) && filter.includes(.debug, .recognizing))
+        #expect(filter.includes(.warning, .recording) && !filter.includes(.notice, .recording))
+        #expect(filter.includes(.notice, .control) && !filter.includes(.information, .control))
+        #expect(LogFilter("recording=debug").includes(.debug, .recording))
+        #expect(!LogFilter("recording=debug").includes(.debug, .decoder))
+    }
+
+    @Test(
+        "what cannot be understood is named with what can, and the rest counts",
+        arguments: ["loud", "cellar=debug", "recording=", "=debug", "recording=debug=info", "\u{1F4A9}"])
+    func wrong(_ part: String) {
+        let filter = LogFilter("decoder=debug,\(part)")
+        #expect(
+            filter.problem?.hasPrefix("FIELDSCRIBE_LOG: \"\(part)\" is not understood; give LEVEL or ROOM=LEVEL")
+                == true)
+        #expect(filter.problem?.contains("error, warning, notice, info, debug") == true)
+        #expect(filter.includes(.debug, .decoder) && !filter.includes(.debug, .recording))
+    }
+}
