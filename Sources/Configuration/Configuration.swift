@@ -123,17 +123,13 @@ extension Configuration {
 
     /// `[export]`: what is written to a stick.
     package struct Export: Hashable, Sendable {
-        /// A form of the transcript, by its name in commands and in the configuration.
-        package enum Format: String, Sendable, CaseIterable {
-            case text, json, jsonl, srt, vtt, csv, textgrid, eaf, labels, html
-        }
         package enum Audio: String, Sendable, CaseIterable { case flac, wav }
 
         /// Which sticks are written to: any, or only those that carry a folder `Fieldscribe`.
         package enum Accept: String, Sendable, CaseIterable { case any, marked }
 
         /// The default is every format but `jsonl`.
-        package var formats: [Format] = [.text, .json, .srt, .vtt, .csv, .textgrid, .eaf, .labels, .html]
+        package var formats = TranscriptFormat.allCases.filter(\.isUsual)
 
         /// The default is `flac`.
         package var audio = Audio.flac

@@ -1,5 +1,10 @@
 import Core
 
+extension TranscriptFormat {
+    /// Subtitles.
+    package static let srt = TranscriptFormat("srt") { timeline, _ in subRip(timeline) }
+}
+
 /// The transcript as SubRip (srt). Marks are not in it: it has no comments, and a cue of its own would hide speech.
 func subRip(_ timeline: Timeline) -> String {
     cues(of: timeline).enumerated().map { index, cue in

@@ -1,5 +1,10 @@
 import Core
 
+extension TranscriptFormat {
+    /// Subtitles of the web.
+    package static let vtt = TranscriptFormat("vtt") { timeline, _ in webVTT(timeline) }
+}
+
 /// The transcript as WebVTT. A mark is a comment at its place: a cue of its own would hide speech.
 func webVTT(_ timeline: Timeline) -> String {
     var blocks = ["WEBVTT"]
