@@ -85,8 +85,10 @@ enum MovieSound: String {
 
     private static func header(_ bytes: UInt32) -> [UInt8] {
         let rate = UInt32(SamplePosition.rate)
-        return Array("RIFF".utf8) + number(bytes + 36) + Array("WAVEfmt ".utf8) + number(16) + [1, 0, 1, 0]
-            + number(rate) + number(rate * 2) + [2, 0, 16, 0] + Array("data".utf8) + number(bytes)
+        let format: [UInt8] = number(16) + [1, 0, 1, 0] + number(rate) + number(rate * 2) + [2, 0, 16, 0]
+        let form: [UInt8] = Array("RIFF".utf8) + number(bytes + 36) + Array("WAVEfmt ".utf8)
+        let data: [UInt8] = Array("data".utf8) + number(bytes)
+        return form + format + data
     }
 
     private static func number(_ value: UInt32) -> [UInt8] { withUnsafeBytes(of: value.littleEndian) { Array($0) } }
