@@ -85,9 +85,9 @@ struct Placing {
         let (room, needed) = (try shelf.folder.freeBytes(), try copy.expectedBytes())
         guard room >= needed else {
             throw DeviceError(
-                .full, "statvfs", status: ENOSPC,
-                "\(shelf.folder.path): recording \(copy.summary.id) needs about \(megabytes(needed)), "
-                    + "\(megabytes(room)) are free; make room there or use another stick")
+                .full, "statvfs", status: ENOSPC, on: "\(shelf.folder.path)",
+                "recording \(copy.summary.id) needs about \(megabytes(needed)), \(megabytes(room)) are free",
+                remedy: "make room there or use another stick")
         }
         let (temporary, folder) = try shelf.makeTemporary()
         var name = free
@@ -110,9 +110,9 @@ struct Placing {
             _ = try? shelf.clear(temporary)
             guard error.status == EFBIG else { throw error }
             throw DeviceError(
-                .full, error.operation, status: EFBIG,
-                "\(error.message.split(separator: ":").first ?? "the target"): the target takes no file as long as that "
-                    + "(FAT ends at 4 GiB); use a stick with exFAT or ext4, or export.audio = flac")
+                .full, error.operation, status: EFBIG, on: error.subject ?? "the target",
+                "the target takes no file as long as that (FAT ends at 4 GiB)",
+                remedy: "use a stick with exFAT or ext4, or export.audio = flac")
         }
     }
 

@@ -29,9 +29,9 @@ package struct CommandEngine: EngineEntry {
         let program = words(configuration).first ?? ""
         guard program.hasPrefix("/"), access(program, X_OK) == 0 else {
             throw DeviceError(
-                .missing, "access", status: errno,
-                "\(program): recognizer.engine names a program that is not there or may not be run; name it by its whole "
-                    + "path, or set recognizer.engine = pocketsphinx")
+                .missing, "access", status: errno, on: program,
+                "recognizer.engine names a program that is not there or may not be run",
+                remedy: "name it by its whole path, or set recognizer.engine = pocketsphinx")
         }
     }
 
@@ -44,7 +44,8 @@ package struct CommandEngine: EngineEntry {
 
     package func provider(_ options: WorkerOptions) throws(DeviceError) -> any RecognizerProvider {
         throw DeviceError(
-            .unsupported, "decode-worker", "\(name): speaks for itself; name the program with recognizer.engine")
+            .unsupported, "decode-worker", on: name, "speaks for itself",
+            remedy: "name the program with recognizer.engine")
     }
 
     package func reader(in configuration: Configuration) -> String { configuration.recognizer.engine }

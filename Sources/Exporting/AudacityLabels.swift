@@ -2,7 +2,9 @@ import Core
 
 extension TranscriptFormat {
     /// Audacity.
-    package static let labels = TranscriptFormat("labels", fileExtension: "labels.txt", fileName: "labels.txt") { timeline, _ in audacityLabels(timeline) }
+    package static let labels = TranscriptFormat("labels", fileExtension: "labels.txt", fileName: "labels.txt") {
+        timeline, _ in audacityLabels(timeline)
+    }
 }
 
 /// The transcript as a label track of Audacity: start, end and text between tabs, a line a segment, gap or mark.

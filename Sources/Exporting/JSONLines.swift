@@ -2,7 +2,9 @@ import Core
 
 extension TranscriptFormat {
     /// JSON, an object a line.
-    package static let jsonl = TranscriptFormat("jsonl", isUsual: false, namesItsRecording: true) { timeline, _ in try jsonLines(timeline) }
+    package static let jsonl = TranscriptFormat("jsonl", isUsual: false, namesItsRecording: true) { timeline, _ in
+        try jsonLines(timeline)
+    }
 }
 
 /// The transcript as a header, then segments, gaps and marks in the order of time, then the statistics, a line each.

@@ -2,7 +2,9 @@ import Core
 
 extension TranscriptFormat {
     /// A page that plays the audio beside it.
-    package static let html = TranscriptFormat("html", fileName: "index.html") { timeline, details in playerPage(timeline, details) }
+    package static let html = TranscriptFormat("html", fileName: "index.html") { timeline, details in
+        playerPage(timeline, details)
+    }
 }
 
 /// The transcript as a page that plays the audio beside it.

@@ -3,7 +3,9 @@ import FoundationEssentials
 
 extension TranscriptFormat {
     /// One JSON object.
-    package static let json = TranscriptFormat("json", namesItsRecording: true) { timeline, _ in try jsonDocument(timeline) }
+    package static let json = TranscriptFormat("json", namesItsRecording: true) { timeline, _ in
+        try jsonDocument(timeline)
+    }
 }
 
 /// The transcript as one JSON object on one line.

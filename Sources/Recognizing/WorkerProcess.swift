@@ -1,5 +1,6 @@
 import Core
 import FoundationEssentials
+import Glibc
 import Platform
 
 /// How to start a decode worker: a program that speaks `WorkerProtocol`.
@@ -157,15 +158,15 @@ final class WorkerProcess {
         let reply: WorkerProtocol.Reply?
         do { reply = try next(within: 0, seconds: seconds) } catch let error as DeviceError
             // Late is not strange: the next one may be in time.
-            where error.code != .failed || error.operation == "poll"
+            where error.code != .failed || error.status == ETIMEDOUT
         {
             throw error
         } catch { reply = nil }
         if let failure = reply?.error { throw DeviceError(failure) }
         guard let engine = reply?.ready else {
             throw DeviceError(
-                .unsupported, "decode-worker",
-                "\(child.name): does not speak the protocol of decode workers; set recognizer.engine to pocketsphinx")
+                .unsupported, "decode-worker", on: child.name, "does not speak the protocol of decode workers",
+                remedy: "set recognizer.engine to pocketsphinx")
         }
         copies = reply?.copies ?? []
         return engine
@@ -211,8 +212,8 @@ final class WorkerProcess {
                 if let reply = try replies.next(within: samples, parts: parts) { return reply }
             } catch {
                 throw DeviceError(
-                    .failed, "decode-worker",
-                    "the decode worker (process \(id)) answered what is no reply; the utterance is tried again")
+                    .failed, "decode-worker", "the decode worker (process \(id)) answered what is no reply",
+                    remedy: "the utterance is tried again")
             }
             let count = try chunk.withUnsafeMutableBytes { try child.read(into: $0, timeoutSeconds: patience) }
             guard count > 0 else {

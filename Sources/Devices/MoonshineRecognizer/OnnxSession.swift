@@ -51,7 +51,8 @@ final class OnnxSession {
         }
         guard let made else {
             throw DeviceError(
-                .damaged, "CreateSession", "\(path): ONNX Runtime gave no network of it; reinstall the model")
+                .damaged, "CreateSession", on: path, "ONNX Runtime gave no network of it", remedy: "reinstall the model"
+            )
         }
         return made
     }

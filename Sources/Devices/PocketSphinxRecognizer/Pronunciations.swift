@@ -24,7 +24,8 @@ final class Pronunciations {
         dictionary = try MappedFile(model.dictionary)
         guard let sounds = ModelFolder.sounds(of: model.acousticModel) else {
             throw DeviceError(
-                .damaged, "mdef", "\(model.acousticModel)/mdef: not a model definition; fieldscribe models tells more")
+                .damaged, "mdef", "\(model.acousticModel)/mdef: not a model definition",
+                remedy: "fieldscribe models tells more")
         }
         self.sounds = sounds
         voice = EspeakVoice(language: ModelFolder.language(of: model.name))

@@ -21,21 +21,21 @@ package struct WhisperModel: Hashable, Sendable {
     package func check() throws(DeviceError) -> String {
         guard let program = Self.program else {
             throw DeviceError(
-                .missing, "access", status: ENOENT,
-                "whisper-cli: not on the PATH; install whisper.cpp, or set recognizer.engine = pocketsphinx")
+                .missing, "access", status: ENOENT, "whisper-cli: not on the PATH",
+                remedy: "install whisper.cpp, or set recognizer.engine = pocketsphinx")
         }
         let magic: [UInt8]
         do throws(DeviceError) { magic = try beginning(ofFile: path, count: 4) } catch {
             throw DeviceError(
-                error.code, error.operation, status: error.status,
-                "\(path): this model for whisper \(error.code == .denied ? "may not be read" : "is not there"); correct "
-                    + "recognizer.whisper-model")
+                error.code, error.operation, status: error.status, on: path,
+                "this model for whisper \(error.code == .denied ? "may not be read" : "is not there")",
+                remedy: "correct recognizer.whisper-model")
         }
         // 0x67676d6c, little-endian.
         guard magic == Array("lmgg".utf8) else {
             throw DeviceError(
-                .damaged, "read",
-                "\(path): no model of whisper.cpp; name a file like ggml-base.en.bin with recognizer.whisper-model")
+                .damaged, "read", on: path, "no model of whisper.cpp",
+                remedy: "name a file like ggml-base.en.bin with recognizer.whisper-model")
         }
         return program
     }

@@ -50,9 +50,8 @@ final class WhisperRecognizer: Recognizer {
             within: Self.patience.seconds + samples.count * Self.patience.timesAudio / SamplePosition.rate)
         guard let bytes = try? content(ofFile: "\(answer).json"), let reading = WhisperAnswer(bytes) else {
             throw DeviceError(
-                .failed, "whisper-cli",
-                "\(program): gave no answer with the model \(model.path); try both by hand: \(program) -m \(model.path) "
-                    + "-f FILE.wav")
+                .failed, "whisper-cli", on: program, "gave no answer with the model \(model.path)",
+                remedy: "try both by hand: \(program) -m \(model.path) -f FILE.wav")
         }
         return Hypothesis(words: reading.words)
     }
@@ -72,14 +71,9 @@ final class WhisperRecognizer: Recognizer {
         var text: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4_096)
         while true {
-            var failure: DeviceError?
-            let count = chunk.withUnsafeMutableBytes { buffer in
-                do throws(DeviceError) { return try child.read(into: buffer, timeoutSeconds: seconds) } catch {
-                    failure = error
-                    return 0
-                }
+            let count = try rethrowing {
+                try chunk.withUnsafeMutableBytes { try child.read(into: $0, timeoutSeconds: seconds) }
             }
-            if let failure { throw failure }
             if count == 0 { return String(decoding: text, as: UTF8.self) }
             text += chunk[..<count]
         }
@@ -99,11 +93,7 @@ final class WhisperRecognizer: Recognizer {
     }
 
     private static func write<Element>(_ elements: [Element], to file: borrowing FileDescriptor) throws(DeviceError) {
-        var failure: DeviceError?
-        elements.withUnsafeBytes { bytes in
-            do throws(DeviceError) { try file.write(bytes) } catch { failure = error }
-        }
-        if let failure { throw failure }
+        try rethrowing { try elements.withUnsafeBytes { try file.write($0) } }
     }
 
     private static func bytes(_ number: some FixedWidthInteger) -> [UInt8] {
