@@ -126,12 +126,14 @@ let package = Package(
                 "fieldscribe",
             ],
             path: "Tests/Benchmark",
-            exclude: ["README.md", "moonshine-voice.py", "slow-stick"]),
+            exclude: ["README.md", "moonshine-voice.py", "slow-stick", "sync-costs"]),
         .target(name: "FaultShim", path: "Tests/FaultShim", linkerSettings: [.linkedLibrary("dl")]),
         .executableTarget(
             name: "chaos", dependencies: ["Core", "Platform", "CSQLite", "fieldscribe"], path: "Tests/Chaos"),
         tests("PanelTests", of: ["Core", "GpioPanel", "Panel", "TestKit"]),
-        tests("ConfigurationTests", of: ["Core", "Segmenting", "Panel", "Configuration", "Equipment", "TestKit"]),
+        tests(
+            "ConfigurationTests",
+            of: ["Core", "Platform", "Segmenting", "Panel", "Configuration", "Equipment", "TestKit"]),
         tests("MicrophoneTests", of: ["Core", "Resampling", "AlsaMicrophone", "FileMicrophone", "CSndfile"]),
         room("TestKit", uses: ["Core", "Platform"]),
         tests(

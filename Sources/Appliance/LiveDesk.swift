@@ -18,6 +18,8 @@ final class LiveDesk: RecordingSink {
     private let durable = RecordingProgress()
     private let lostGaps: AsyncStream<Gap>.Continuation
     private let synced = Atomic<Int64>(0)
+    private let inFile = Atomic<Int64>(0)
+    private let closed = Atomic<Bool>(false)
     private let present = Mutex<[String: String]>([:])
 
     init(recording: Int, path: String, hub: EventHub) {
@@ -39,7 +41,21 @@ final class LiveDesk: RecordingSink {
     /// Asked anew each time: listeners come and go.
     var wantsLevel: Bool { hub.wantsPartials }
 
-    func written(upTo position: SamplePosition) { progress.written(upTo: position) }
+    /// How far it is in its file, whatever of that is safe.
+    var writtenUpTo: SamplePosition { SamplePosition(inFile.load(ordering: .acquiring)) }
+
+    /// Grows with each sample that is in the file, and with each sync.
+    var growth: Int64 { inFile.load(ordering: .acquiring) &+ synced.load(ordering: .acquiring) }
+
+    /// Whether its file is closed.
+    var isClosed: Bool { closed.load(ordering: .acquiring) }
+
+    func closed(at position: SamplePosition, reason: StopReason) { closed.store(true, ordering: .releasing) }
+
+    func written(upTo position: SamplePosition) {
+        inFile.store(position.samples, ordering: .releasing)
+        progress.written(upTo: position)
+    }
 
     func synced(upTo position: SamplePosition) {
         synced.store(MonotonicClock.nanoseconds, ordering: .releasing)

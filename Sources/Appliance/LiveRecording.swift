@@ -22,10 +22,10 @@ package final class LiveRecording: Sendable {
     }
 
     private let configuration: Configuration
-    private let archive: any Archive
+    let archive: any Archive
     private let hub: EventHub
     private let session: RecordingSession
-    private let desk: LiveDesk
+    let desk: LiveDesk
 
     /// From one attempt to tell a full disk's archive how the recording ended to the next.
     private static let patience = Duration.seconds(2)

@@ -5,6 +5,7 @@ import Core
 import Recording
 import SQLiteArchive
 import Synchronization
+import Upkeep
 
 /// Starts, marks and stops recordings, whoever asks; each is transcribed while it grows, and after it as long as it takes.
 ///
@@ -34,10 +35,13 @@ package final class Recorder: Service {
     let name = "recorder"
     let configuration: Configuration
     let archive: SQLiteArchive
+    /// Recordings that are still to be looked at; nil: none are.
+    let repairs: Repairs?
     /// Whatever is told there reaches the recorder as well, whoever else may miss it.
     let hub: EventHub
     let panel: PanelDesk
     let workers: DecodeWorkers
+    let secondPass = SecondPassProgress()
     /// Open while idle where there is a pre-roll; else it is opened for each recording. Why there is none, it says then.
     let microphone: Result<PrerollMicrophone, DeviceError>
     let inbox: RecorderInbox
@@ -47,15 +51,19 @@ package final class Recorder: Service {
     private let lines: AsyncStream<JournalLine>.Continuation
     private let published = Mutex(RecorderSnapshot())
 
-    /// - Parameter microphone: what is recorded; nil: what the configuration names.
+    /// - Parameters:
+    ///   - repairs: what a start has left to be done.
+    ///   - microphone: what is recorded; nil: what the configuration names.
     /// - Throws: `DeviceError` where no descriptors can be had.
     init(
-        configuration: Configuration, archive: SQLiteArchive, microphone: (any MicrophoneProvider)? = nil
+        configuration: Configuration, archive: SQLiteArchive, repairs: Repairs? = nil,
+        microphone: (any MicrophoneProvider)? = nil
     ) throws(DeviceError) {
         let inbox = RecorderInbox()
         self.inbox = inbox
         self.configuration = configuration
         self.archive = archive
+        self.repairs = repairs
         workers = DecodeWorkers(configuration)
         (journal, lines) = AsyncStream<JournalLine>.makeStream(bufferingPolicy: .bufferingNewest(Self.longestJournal))
         do throws(DeviceError) {
@@ -83,6 +91,13 @@ package final class Recorder: Service {
     func isAlive() async -> Bool {
         await withCheckedContinuation { reply in
             if !inbox.post(.isAlive(reply)) { reply.resume(returning: true) }
+        }
+    }
+
+    /// Has it begin nothing more, where nothing is being recorded or copied; false where something is.
+    func retires() async -> Bool {
+        await withCheckedContinuation { reply in
+            if !inbox.post(.retire(reply)) { reply.resume(returning: false) }
         }
     }
 

@@ -30,7 +30,11 @@ extension RecorderDesk {
                     code: $0.code, message: $0.message,
                     time: Date(timeIntervalSince1970: $0.moment.wallSeconds).ISO8601Format(),
                     clock: $0.moment.clock.rawValue)
-            }, directory: storage.directory)
+            }, directory: storage.directory,
+            secondPass: recorder.secondPass.now.map {
+                ApplianceStatus.SecondPass(
+                    recording: $0.recording, readUpTo: $0.readUpTo, length: $0.length, waiting: $0.waiting)
+            })
     }
 
     /// What is wrong with the microphone, or that nothing is.

@@ -7,6 +7,9 @@ import Upkeep
 struct RecorderDesk: ControlDesk {
     let recorder: Recorder
 
+    /// Called when somebody has brought other settings.
+    var settingsChanged: @Sendable () -> Void = {}
+
     func respond(to request: ControlRequest) async throws -> ControlResponse {
         switch request.command {
         case .start: return ControlResponse(try await recorder.perform(.start, reason: .command).get())
@@ -33,6 +36,9 @@ struct RecorderDesk: ControlDesk {
             let event = Event.export(request.export ?? .started, folder: "", message: request.text ?? "")
             recorder.hub.publish(event)
             return ControlResponse()
+        case .settings:
+            settingsChanged()
+            return ControlResponse()
         case .list, .show, .pass, .search, .delete, .verify, .exports, .exported: return try await ask(request)
         case .watch: return ControlResponse()
         }
@@ -56,7 +62,7 @@ struct RecorderDesk: ControlDesk {
             response.hits = try await recorder.archive.search(request.words ?? "", limit: request.limit ?? 50)
         case .verify:
             response.findings = try await Verification(storage: own, archive: recorder.archive).run(
-                request.recordings ?? [], recording: recorder.snapshot.live?.id)
+                request.recordings ?? [], recording: recorder.snapshot.live?.id, isQuick: request.quick ?? false)
         case .delete:
             let erasure = Erasure(storage: own, archive: recorder.archive)
             try await erasure.erase(request.recordings ?? [], recording: recorder.snapshot.live?.id)

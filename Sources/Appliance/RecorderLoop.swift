@@ -35,7 +35,7 @@ struct RecorderLoop {
         self.inbox = inbox
         upkeep = Upkeep(
             configuration: recorder.configuration, archive: recorder.archive, hub: recorder.hub,
-            workers: recorder.workers
+            workers: recorder.workers, progress: recorder.secondPass, repairs: recorder.repairs
         ) { writes in inbox.tell(.upkeepWrites(writes)) }
     }
 
@@ -50,6 +50,10 @@ struct RecorderLoop {
         case .opened(let attempt, let recording, let pool, let moment):
             lives[recording.id] = Live(recording: recording, pool: pool)
             take(.opened(attempt: attempt, recording: recording.id), at: moment, in: &group)
+        case .retire(let reply):
+            let isFree = state.isFree(at: PanelDesk.now)
+            if isFree { take(.shutDown(nil), at: .now, in: &group) }
+            reply.resume(returning: isFree)
         case .isAlive(let reply): reply.resume(returning: state.isAlive(at: PanelDesk.now))
         }
     }
@@ -71,11 +75,14 @@ struct RecorderLoop {
     private mutating func take(
         _ kind: RecorderInput.Kind, at moment: RecorderMoment, in group: inout DiscardingTaskGroup
     ) {
+        // What it has left in parts is joined once nothing is being recorded.
+        if case .ended(let id, _) = kind { recorder.repairs?.add(id) }
         let effects = state.take(RecorderInput(kind, at: moment))
         // Before anybody is answered: whoever then asks is told what has become of it.
         recorder.publish(
             RecorderSnapshot(
-                state: state.shown, live: state.recording.flatMap { lives[$0]?.recording }, lastFault: state.lastFault))
+                state: state.shown, live: state.recording.flatMap { lives[$0]?.recording },
+                isOpen: state.phase != .idle, lastFault: state.lastFault))
         let view = PanelView(of: state)
         if view != self.view { recorder.panel.show(view) }
         self.view = view

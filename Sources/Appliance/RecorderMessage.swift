@@ -10,5 +10,7 @@ enum RecorderMessage: Sendable {
     case shutDown(RecorderMoment, Reply)
     /// A recording was entered into the archive, and who will read it; nil where nobody can.
     case opened(attempt: Int, LiveRecording, WorkerPool?, RecorderMoment)
+    /// The appliance is to be put together anew, where nothing is being recorded or copied; whether it ends for that.
+    case retire(CheckedContinuation<Bool, Never>)
     case isAlive(CheckedContinuation<Bool, Never>)
 }

@@ -7,6 +7,9 @@ struct RecorderSnapshot: Sendable {
     /// The recording that goes on.
     var live: LiveRecording?
 
+    /// Whether one is being begun, goes on, or is not closed yet.
+    var isOpen = false
+
     /// The last thing that went wrong since the appliance was started.
     var lastFault: RecorderFault?
 }

@@ -156,6 +156,15 @@ extension RecorderState {
     /// Whether nothing is being recorded or transcribed.
     var isAtRest: Bool { phase == .idle && texts.isEmpty }
 
+    /// Whether nothing is being recorded or copied to a stick, nor shown of a copy.
+    func isFree(at now: Duration) -> Bool {
+        switch export {
+        case .none: phase == .idle
+        case .running: false
+        case .done(let time): phase == .idle && now - time > .seconds(4)
+        }
+    }
+
     /// Since when text is being written; nil while none is.
     var writingSince: Duration? {
         var since = texts.values.map(\.since)

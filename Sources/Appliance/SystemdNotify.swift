@@ -29,6 +29,21 @@ struct SystemdNotify: Sendable {
 
     func status(_ words: String) { send("STATUS=\(words)") }
 
+    /// Asks for so much more time to start or to end, from now on.
+    func extend(by time: Duration) { send("EXTEND_TIMEOUT_USEC=\(time.milliseconds * 1_000)") }
+
+    /// Asks for more time to start while something goes on that has to come before.
+    func extendingTimeout<Value: Sendable>(_ work: @Sendable () async throws -> Value) async throws -> Value {
+        let asking = Task {
+            while !Task.isCancelled {
+                extend(by: .seconds(60))
+                try await Task.sleep(for: .seconds(20))
+            }
+        }
+        defer { asking.cancel() }
+        return try await work()
+    }
+
     /// A datagram that cannot be sent is one that nobody waits for.
     private func send(_ message: String) {
         guard let address else { return }

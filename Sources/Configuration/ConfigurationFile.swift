@@ -6,8 +6,8 @@ extension Configuration {
     /// Where the package puts the file.
     package static let systemPath = "/etc/fieldscribe/fieldscribe.conf"
 
-    /// Reads the configuration from `explicitPath`, else from `$FIELDSCRIBE_CONFIG`, else from `systemPath` if there is
-    /// such a file; else all is by default.
+    /// Reads the machine's own configuration from `explicitPath`, else from `$FIELDSCRIBE_CONFIG`, else from `systemPath` if
+    /// there is such a file; else all is by default.
     ///
     /// - Parameters:
     ///   - explicitPath: what `--config` names.
@@ -33,8 +33,23 @@ extension Configuration {
 
     private static let largest: Int64 = 1 << 20
 
+    /// The settings of a file that may not set everything, over others.
+    ///
+    /// - Parameters:
+    ///   - file: its name, for what is wrong with it.
+    ///   - refusal: why it may not set a key to a value, and what to do; nil where it may.
+    /// - Throws: `ConfigurationError` with every problem there is.
+    package static func overlay(
+        _ bytes: [UInt8], file: String, over base: Configuration, keys: [ConfigurationKey],
+        refusal: @escaping (ConfigurationKey, String) -> String?
+    ) throws(ConfigurationError) -> Configuration {
+        try ConfigurationParser.overlay(bytes, file: file, over: base, keys: keys, refusal: refusal)
+    }
+
     /// The bytes of a configuration file.
-    static func read(_ path: String) throws(DeviceError) -> [UInt8] {
+    ///
+    /// - Throws: `DeviceError` where it cannot be read, is no file, or too long for a configuration.
+    package static func read(_ path: String) throws(DeviceError) -> [UInt8] {
         // Looked at before it is opened: opening a device may do something, and opening a FIFO may wait.
         var status = stat()
         guard stat(path, &status) == 0 else { throw .system("stat", on: path) }

@@ -16,6 +16,9 @@ final class ConfigurationParser {
     private var configuration = Configuration()
     private var problems: [Problem] = []
 
+    /// Why this file may not set a key to a value, where it may not set everything.
+    private var refusal: (ConfigurationKey, String) -> String? = { _, _ in nil }
+
     /// The line that libinih has, counted from 1.
     private var line = 0
 
@@ -39,6 +42,22 @@ final class ConfigurationParser {
             throw ConfigurationError(problems: parser.problems.sorted { $0.line < $1.line })
         }
         parser.configuration.file = file
+        return parser.configuration
+    }
+
+    /// As `Configuration.overlay`.
+    static func overlay(
+        _ bytes: [UInt8], file: String, over base: Configuration, keys: [ConfigurationKey],
+        refusal: @escaping (ConfigurationKey, String) -> String?
+    ) throws(ConfigurationError) -> Configuration {
+        let parser = ConfigurationParser(bytes, file: file, keys: keys)
+        parser.configuration = base
+        parser.refusal = refusal
+        parser.run()
+        parser.checkTogether()
+        if !parser.problems.isEmpty {
+            throw ConfigurationError(problems: parser.problems.sorted { $0.line < $1.line })
+        }
         return parser.configuration
     }
 
@@ -161,6 +180,7 @@ final class ConfigurationParser {
         if value.contains(" #") || value.contains("\t#") {
             return refuse(name, value, "has a comment after its value; begin it with ; or give it a line of its own")
         }
+        if let reason = refusal(key, value) { return refuse(name, value, reason) }
         do throws(ConfigurationKey.Refusal) { try key.set(value, in: &configuration) } catch {
             refuse(name, value, error.reason)
         }

@@ -14,15 +14,20 @@ package struct HouseConfiguration: Sendable {
     private let good: [UInt8]?
 
     /// Loads what `Configuration.load` would, and never fails.
+    ///
+    /// - Parameters:
+    ///   - keys: every key there is.
+    ///   - overlay: puts other settings over those of the file, where all of it is right.
     package init(
         explicitPath: String?, environment: [String: String], systemPath: String = Configuration.systemPath,
-        keys: [ConfigurationKey]
+        keys: [ConfigurationKey], overlay: (Configuration) -> Configuration = { $0 }
     ) {
         let path =
             explicitPath ?? environment["FIELDSCRIBE_CONFIG"].flatMap { $0.isEmpty ? nil : $0 } ?? systemPath
         do {
-            configuration = try Configuration.load(
-                explicitPath: explicitPath, environment: environment, systemPath: systemPath, keys: keys)
+            configuration = overlay(
+                try Configuration.load(
+                    explicitPath: explicitPath, environment: environment, systemPath: systemPath, keys: keys))
             complaint = nil
             good = configuration.file.flatMap { try? Configuration.read($0) }
         } catch {
@@ -37,7 +42,7 @@ package struct HouseConfiguration: Sendable {
             if let bytes = try? Configuration.read(copy),
                 let last = try? ConfigurationParser.parse(bytes, file: copy, keys: keys)
             {
-                configuration = last
+                configuration = overlay(last)
                 complaint = DeviceError(code, "configuration", message, remedy: "using the last good one, \(copy)")
             } else {
                 configuration = rest

@@ -11,8 +11,16 @@ struct ControlAnswers: Sendable {
             let refusal = DeviceError(.unsupported, "control", "this is no request that fieldscribe knows")
             return exchange.answer(job.client, ControlLine.encode(ControlResponse(refusal)))
         }
+        guard !request.command.mayTakeLong || exchange.stays(job.client) else {
+            let refusal = DeviceError(
+                .busy, "control",
+                "\(ControlExchange.mostStaying) clients watch or read the archive already; end one, or try again later")
+            return exchange.answer(job.client, ControlLine.encode(ControlResponse(refusal)))
+        }
         if request.command == .watch { return await watch(job, on: exchange, partials: request.partials ?? false) }
-        exchange.answer(job.client, ControlLine.encode(await response(to: request, of: job)))
+        let response = await response(to: request, of: job)
+        exchange.isDone(job.client)
+        exchange.answer(job.client, ControlLine.encode(response))
     }
 
     /// What reads the archive ends with its client; an order that was taken is carried out.

@@ -37,6 +37,9 @@ struct ControlConnection {
         Int16(output.isEmpty ? 0 : POLLOUT) | Int16(phase == .ending || inputEnded ? 0 : POLLIN)
     }
 
+    /// Whether nothing is being done for it: it has asked nothing, or has had its answer.
+    var isAtRest: Bool { phase == .asking && unsent == 0 }
+
     /// How many bytes it has not yet taken.
     var unsent: Int { output.count - sent }
 

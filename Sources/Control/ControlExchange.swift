@@ -27,11 +27,16 @@ final class ControlExchange: Sendable {
     /// ... and beyond this, it is dropped.
     static let limit = 1_048_576
 
+    /// So many may watch, or ask what may take long, at a time.
+    static let mostStaying = 12
+
     private struct State {
         var deliveries: [Delivery] = []
         /// Bytes that each connected client has not yet read.
         var waiting: [Int: Int] = [:]
         var gone: [Int: AsyncStream<Never>.Continuation] = [:]
+        /// Clients that watch, or are being answered what may take long.
+        var staying: Set<Int> = []
         var isStopping = false
     }
 
@@ -57,6 +62,19 @@ final class ControlExchange: Sendable {
         if isVolatile, state.withLock({ $0.waiting[client] ?? 0 }) > Self.volatileLimit { return true }
         return deliver(line, to: client, answers: false)
     }
+
+    /// Takes one of the places for what may take long; false where all are taken, so that the others are left for orders.
+    func stays(_ client: Int) -> Bool {
+        state.withLock { state in
+            guard state.waiting[client] != nil else { return false }
+            guard state.staying.contains(client) || state.staying.count < Self.mostStaying else { return false }
+            state.staying.insert(client)
+            return true
+        }
+    }
+
+    /// Gives the place back; a client that is gone has given it back.
+    func isDone(_ client: Int) { state.withLock { _ = $0.staying.remove(client) } }
 
     /// Nothing more is taken.
     func stop() {
@@ -93,6 +111,7 @@ final class ControlExchange: Sendable {
     func disconnected(_ client: Int) {
         let end = state.withLock { state in
             state.waiting.removeValue(forKey: client)
+            state.staying.remove(client)
             return state.gone.removeValue(forKey: client)
         }
         end?.finish()

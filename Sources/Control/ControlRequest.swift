@@ -16,11 +16,21 @@ package struct ControlRequest: Hashable, Sendable, Codable {
         case exports, exported
         /// How a copy to a stick goes, for the lamp and for those who watch.
         case exporting
+        /// Other settings were kept: they are to count once nothing is being recorded.
+        case settings
 
         /// Whether nobody is left who wants it once the client is gone.
         var onlyReads: Bool {
             switch self {
             case .list, .show, .pass, .search, .verify, .exports, .status: true
+            default: false
+            }
+        }
+
+        /// Whether its answer may take long, or comes only when the client goes.
+        var mayTakeLong: Bool {
+            switch self {
+            case .watch, .list, .show, .pass, .search, .verify, .delete: true
             default: false
             }
         }
@@ -36,6 +46,9 @@ package struct ControlRequest: Hashable, Sendable, Codable {
 
     /// Of `delete` and `verify`; none for all.
     package var recordings: [Int]?
+
+    /// Whether `verify` leaves the sound alone.
+    package var quick: Bool?
 
     /// Of `exports`, in the place of a recording.
     package var volume: String?

@@ -75,6 +75,27 @@ package struct ApplianceStatus: Hashable, Sendable, Codable {
         }
     }
 
+    /// A recording that is being read again.
+    package struct SecondPass: Hashable, Sendable, Codable {
+        package var recording: Int
+
+        /// Seconds from its beginning that are read.
+        package var readUpTo: Double
+
+        /// Its length in seconds.
+        package var length: Double
+
+        /// How many more wait for their turn.
+        package var waiting: Int
+
+        package init(recording: Int, readUpTo: Double, length: Double, waiting: Int) {
+            self.recording = recording
+            self.readUpTo = readUpTo
+            self.length = length
+            self.waiting = waiting
+        }
+    }
+
     package var state: String
     package var recording: Int?
     package var recordedSeconds: Double
@@ -87,10 +108,14 @@ package struct ApplianceStatus: Hashable, Sendable, Codable {
     package var lastFault: Fault?
     package var directory: String
 
+    /// What is being read again, slower and better; nil where nothing is.
+    package var secondPass: SecondPass?
+
     package init(
         state: String, recording: Int?, recordedSeconds: Double, transcribedUpTo: Double, backlogSeconds: Double,
-        runwayHours: Double, microphone: Microphone, lastFault: Fault?, directory: String
+        runwayHours: Double, microphone: Microphone, lastFault: Fault?, directory: String, secondPass: SecondPass? = nil
     ) {
+        self.secondPass = secondPass
         self.state = state
         self.recording = recording
         self.recordedSeconds = recordedSeconds

@@ -6,7 +6,7 @@ import Synchronization
 
 /// Serves the control socket: one thread moves bytes and never waits for anybody, tasks answer.
 package final class ControlSocket: Sendable {
-    /// More clients are refused, in words.
+    /// Where more come, those that ask nothing give up their places; else the new one is refused, in words.
     private static let mostClients = 16
 
     /// A client that cannot be had, for want of a descriptor, is tried again after so long.
@@ -92,6 +92,18 @@ package final class ControlSocket: Sendable {
                 clients[id] = client
             }
         }
+        /// Lets the client go that has had nothing to ask for longest; false where there is none.
+        func makesRoom() -> Bool {
+            let idle = clients.filter { $0.value.isAtRest }
+            guard let oldest = idle.min(by: { ($0.value.deadline ?? .zero) < ($1.value.deadline ?? .zero) })?.key
+            else { return false }
+            if var client = clients[oldest] {
+                client.refuse(refusal("another client needs this place; connect again"), at: now)
+                _ = client.write(at: now)
+            }
+            drop(oldest)
+            return true
+        }
         while !exchange.isStopping {
             exchange.wakeup.clear()
             for delivery in exchange.deliveries() {
@@ -108,7 +120,8 @@ package final class ControlSocket: Sendable {
             let timeout = (clients.values.compactMap(\.deadline) + [listensFrom].compactMap { $0 }).min().map {
                 $0 - now
             }
-            guard poll(&polls, nfds_t(polls.count), pollMilliseconds(timeout)) >= 0 || errno == EINTR else {
+            let milliseconds = pollMilliseconds(timeout)
+            guard uninterrupted({ poll(&polls, nfds_t(polls.count), milliseconds) }) >= 0 else {
                 throw DeviceError.system("poll", on: "control socket")
             }
             for (id, poll) in zip(ids, polls.dropFirst(2)) {
@@ -138,7 +151,7 @@ package final class ControlSocket: Sendable {
                 var client = ControlConnection(number, at: now)
                 if !isAllowed {
                     client.refuse(refusal("you may not control this appliance; join its group"), at: now)
-                } else if clients.count >= mostClients {
+                } else if clients.count >= mostClients, !makesRoom() {
                     client.refuse(refusal("\(mostClients) clients are connected already; try again later"), at: now)
                 }
                 // One that is refused is told at once, and keeps no place.

@@ -41,8 +41,11 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
     }
 
     /// Checks recordings; without numbers all, and the database as a whole.
-    package func verify(_ recordings: [Int]) throws -> [StorageFinding] {
+    ///
+    /// - Parameter isQuick: whether the sound is left alone.
+    package func verify(_ recordings: [Int], isQuick: Bool = false) throws -> [StorageFinding] {
         var request = request(.verify)
+        request.quick = isQuick ? true : nil
         request.recordings = recordings
         return try ask(request).findings ?? []
     }

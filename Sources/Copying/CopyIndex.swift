@@ -2,7 +2,8 @@ import Core
 import Exporting
 import Platform
 
-/// Gathers what the list over all recordings shows: ours with their text, other recorders' by their folders' names.
+/// Gathers what the list over all recordings shows: ours with their text, other recorders' by their folders' names. A copy whose
+/// folder a person has given another name is found by its manifest.
 struct CopyIndex {
     private static let entryLimit = 50_000
 
@@ -14,27 +15,28 @@ struct CopyIndex {
     /// Ours first; newest first.
     func entries() throws(DeviceError) -> [IndexEntry] {
         let found = try Self.found(on: shelf, device: device)
-        let there = Set(found.first?.names ?? [])
+        let there = Set(found.first?.copies.map(\.folder) ?? [])
+        let renamed = try shelf.renamed()
         // The latest copy of each recording; earlier ones have an earlier text.
-        var latest: [CopyName: Int] = [:]
+        var latest: [String: Int] = [:]
         for (recording, copies) in known.copies {
-            if let last = copies.last(where: { there.contains($0.name) }) { latest[last.name] = recording }
+            let places = copies.reversed().lazy.compactMap { copy in
+                there.contains(copy.name.text) ? copy.name.text : renamed[copy.entry.manifest]
+            }
+            if let last = places.first { latest[last] = recording }
         }
         var entries: [IndexEntry] = []
-        for (owner, names) in found {
-            for name in names.prefix(Self.entryLimit - entries.count) {
-                let recording = owner == device ? latest[name] : nil
-                if owner == device, known.names.contains(name), recording == nil { continue }
+        for (owner, copies) in found {
+            for copy in copies.prefix(Self.entryLimit - entries.count) {
+                let recording = owner == device ? latest[copy.folder] : nil
+                if owner == device, let name = copy.name, known.names.contains(name), recording == nil { continue }
                 let told = recording.flatMap { texts.entries[$0] }
-                var facts = ["recording \(name.recording)"]
-                if let told {
-                    facts.insert(told.facts[0], at: 0)
-                    facts += told.facts.dropFirst()
-                }
+                var facts = (copy.name?.recording ?? recording).map { ["recording \($0)"] } ?? []
+                if let told { facts = Array(told.facts.prefix(1)) + facts + Array(told.facts.dropFirst()) }
                 entries.append(
                     IndexEntry(
-                        device: owner.text, link: "\(owner.text)/\(name.text)/index.html", title: name.title,
-                        facts: facts, text: told?.text ?? ""))
+                        device: owner.text, link: "\(owner.text)/\(inLink(copy.folder))/index.html",
+                        title: copy.name?.title ?? copy.folder, facts: facts, text: told?.text ?? ""))
             }
         }
         return entries
@@ -43,22 +45,41 @@ struct CopyIndex {
     /// The recorders' folders, ours first, and in each the complete copies, the newest first.
     private static func found(
         on shelf: Shelf, device: DeviceName
-    ) throws(DeviceError) -> [(owner: DeviceName, names: [CopyName])] {
-        var found = [(owner: device, names: try names(in: shelf.folder))]
+    ) throws(DeviceError) -> [(owner: DeviceName, copies: [Found])] {
+        var found = [(owner: device, copies: try copies(in: shelf.folder))]
         let others = try shelf.top.names().compactMap { DeviceName($0) }.filter { $0 != device }
         for other in others.sorted(by: { $0.text < $1.text }) {
             // What is no folder, or cannot be read, has nothing to list.
-            guard let folder = try? shelf.top.folder(other.text), let names = try? names(in: folder) else { continue }
-            if !names.isEmpty { found.append((other, names)) }
+            guard let folder = try? shelf.top.folder(other.text), let copies = try? copies(in: folder) else { continue }
+            if !copies.isEmpty { found.append((other, copies)) }
         }
         return found
     }
 
-    private static func names(in folder: Folder) throws(DeviceError) -> [CopyName] {
-        try folder.names().compactMap { CopyName($0) }
+    /// A copy's folder; without a name of ours where a person has given it another.
+    private struct Found {
+        var folder: String
+        var name: CopyName?
+    }
+
+    private static func copies(in folder: Folder) throws(DeviceError) -> [Found] {
+        let named = try folder.names().compactMap { CopyName($0) }
             .filter { name in (try? folder.folder(name.text).exists("index.html")) == true }
             .sorted { ($0.recording, $0.text) > ($1.recording, $1.text) }
+            .map { Found(folder: $0.text, name: $0) }
+        return named + (try Shelf.renamed(in: folder).values.sorted().map { Found(folder: $0) })
     }
+}
+
+/// A name as a part of a link: whatever is not a letter of ASCII, a digit, `-`, `_` or `.` is written as its bytes.
+private func inLink(_ name: String) -> String {
+    let digits = Array("0123456789ABCDEF")
+    return name.utf8.map { byte in
+        let scalar = UnicodeScalar(byte)
+        let isPlain = scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))
+        return isPlain || "-_.".unicodeScalars.contains(scalar)
+            ? String(scalar) : "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+    }.joined()
 }
 
 /// Minutes and seconds, or hours too.

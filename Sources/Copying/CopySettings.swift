@@ -11,6 +11,9 @@ package struct CopySettings: Hashable, Sendable {
     /// Under which name this recorder's copies stand.
     package var device: DeviceName
 
+    /// Tells it from other recorders of that name; nil where nothing does.
+    package var identity: String?
+
     /// The volume's own identifier, for the ledger.
     package var volume: String
 
@@ -18,8 +21,10 @@ package struct CopySettings: Hashable, Sendable {
     package var now: Double
 
     package init(
-        formats: [TranscriptFormat], audio: AudioForm, device: DeviceName, volume: String, now: Double
+        formats: [TranscriptFormat], audio: AudioForm, device: DeviceName, volume: String, now: Double,
+        identity: String? = nil
     ) {
+        self.identity = identity
         self.formats = formats
         self.audio = audio
         self.device = device

@@ -9,8 +9,11 @@ import Recording
 package struct FolderExport: Sendable {
     let archive: any ArchiveReading
     let ledger: (any ExportLedger)?
-    package let settings: CopySettings
+    package private(set) var settings: CopySettings
     let audioPath: @Sendable (Int) -> String
+
+    /// What RESULT.txt is to say besides: lines about what the stick brought.
+    package var answer: [String] = []
 
     /// Called for every block that is read of a recording.
     package var progress: @Sendable (CopyProgress) -> Void = { _ in }
@@ -46,10 +49,20 @@ package struct FolderExport: Sendable {
         let chosen = try choose(recordings, of: all)
         let (settings, gate) = (settings, gate)
         let shelf = try await onThread(named: "copy") {
-            let shelf = try Shelf(in: Folder(opening: path, gate: gate), device: settings.device)
+            let shelf = try Shelf(
+                in: Folder(opening: path, gate: gate), device: settings.device, identity: settings.identity)
             try shelf.clearTemporaries()
             return shelf
         }
+        var own = self
+        own.settings.device = shelf.device
+        return try await own.copy(chosen, of: all, isAll: recordings == nil, to: shelf)
+    }
+
+    private func copy(
+        _ chosen: [RecordingSummary], of all: [RecordingSummary], isAll: Bool, to shelf: Shelf
+    ) async throws -> CopyReport {
+        let renamed = try await onThread(named: "copy") { try shelf.renamed() }
         var known = KnownCopies(try await ledger?.exports(to: settings.volume) ?? [], device: settings.device)
         var texts = IndexTexts()
         var report = CopyReport()
@@ -67,11 +80,11 @@ package struct FolderExport: Sendable {
                 texts.add(job.summary, job.timeline)
                 let copies = known
                 let outcome = try await onThread(named: "copy", niceness: 5) {
-                    try Placing(shelf: shelf, copy: job, known: copies).run()
+                    try Placing(shelf: shelf, copy: job, known: copies, otherNames: renamed).run()
                 }
                 report.readPastCache = report.readPastCache && outcome.isDirect
                 let copy = CopyReport.Copy(
-                    recording: summary.id, folder: "\(settings.device.text)/\(outcome.name.text)",
+                    recording: summary.id, folder: "\(settings.device.text)/\(outcome.place)",
                     bytes: outcome.bytes, written: settings.formats.isEmpty ? nil : unwrittenText(job.timeline))
                 if outcome.isNew { report.copied.append(copy) } else { report.kept.append(copy) }
                 guard let manifest = outcome.manifest else { continue }
@@ -89,7 +102,7 @@ package struct FolderExport: Sendable {
             }
         }
         // What was not asked for now is on the target, too.
-        if recordings != nil { texts = try await self.texts(of: all, known) }
+        if !isAll { texts = try await self.texts(of: all, known) }
         let index = CopyIndex(shelf: shelf, device: settings.device, known: known, texts: texts)
         return try await addLists(to: report, on: shelf, index, all: all)
     }
@@ -138,7 +151,7 @@ package struct FolderExport: Sendable {
     ) async throws -> CopyReport {
         var report = report
         do {
-            let result = resultText(report, settings: settings, all: all)
+            let result = resultText(report, settings: settings, all: all, answer: answer)
             try await onThread(named: "copy") {
                 try shelf.replaceList("index.html", with: try indexPage(index.entries()))
                 try shelf.replaceList("RESULT.txt", with: result)

@@ -16,6 +16,7 @@ struct IndexTexts {
     mutating func add(_ summary: RecordingSummary, _ timeline: Timeline) {
         var facts = [lengthText(timeline.length)]
         if summary.clock != .synchronized { facts.append("clock unverified") }
+        if let powerOn = summary.powerOn { facts.append(powerOn.text) }
         if let progress = unwrittenText(timeline) { facts.append(progress) }
         if !timeline.gaps.isEmpty {
             facts.append(timeline.gaps.count == 1 ? "1 gap" : "\(timeline.gaps.count) gaps")

@@ -5,13 +5,19 @@ import Platform
 /// Finds the place of one recording on the shelf: there already, or under a name that is free. Blocks.
 struct Placing {
     struct Outcome {
+        /// As the ledger has it.
         var name: CopyName
+        /// The folder's name where a person has given it another.
+        var renamed: String?
         var isNew: Bool
         var bytes: Int64 = 0
         var isDirect = true
 
         /// SHA-256 of its manifest where the ledger does not know of it yet.
         var manifest: String?
+
+        /// The folder's name.
+        var place: String { renamed ?? name.text }
     }
 
     let shelf: Shelf
@@ -20,19 +26,28 @@ struct Placing {
     /// What the ledger knows of this volume.
     let known: KnownCopies
 
+    /// Copies that a person has given other names, by the digests of their manifests.
+    let otherNames: [String: String]
+
     /// Copies the recording unless it is there.
     func run() throws(DeviceError) -> Outcome {
         let text = try copy.textDigest()
         for (name, entry) in known.latest(of: copy.summary.id) {
-            guard let manifest = try manifest(of: name, entry) else { continue }
+            var other: String?
+            var found = try manifest(of: name.text, entry)
+            if found == nil, let renamed = otherNames[entry.manifest] {
+                other = renamed
+                found = try manifest(of: renamed, entry)
+            }
+            guard let manifest = found else { continue }
             let isSame = text.map { manifest.digests[$0.name] == $0.digest } ?? true
             if isSame, Set(manifest.digests.keys).isSuperset(of: copy.names) {
-                return Outcome(name: name, isNew: false)
+                return Outcome(name: name, renamed: other, isNew: false)
             }
             // The sound is there: then only the text is new.
-            if let proof = try renewed(name, manifest) {
+            if let proof = try renewed(other ?? name.text, manifest) {
                 return Outcome(
-                    name: name, isNew: true, bytes: proof.bytes, isDirect: proof.isDirect,
+                    name: name, renamed: other, isNew: true, bytes: proof.bytes, isDirect: proof.isDirect,
                     manifest: proof.manifest.digest)
             }
         }
@@ -49,10 +64,10 @@ struct Placing {
     }
 
     /// The manifest of a copy that the ledger tells of, where it and all files of the copy are there.
-    private func manifest(of name: CopyName, _ entry: ExportEntry) throws(DeviceError) -> Manifest? {
-        guard try shelf.folder.exists(name.text) else { return nil }
+    private func manifest(of name: String, _ entry: ExportEntry) throws(DeviceError) -> Manifest? {
+        guard try shelf.folder.exists(name) else { return nil }
         do throws(DeviceError) {
-            let folder = try shelf.folder.folder(name.text)
+            let folder = try shelf.folder.folder(name)
             guard let manifest = try Manifest(in: folder), manifest.digest == entry.manifest else { return nil }
             for file in manifest.digests.keys { _ = try folder.open(file, O_RDONLY | O_NONBLOCK) }
             return manifest
@@ -62,8 +77,8 @@ struct Placing {
         }
     }
 
-    private func renewed(_ name: CopyName, _ manifest: Manifest) throws(DeviceError) -> RecordingCopy.Proof? {
-        do throws(DeviceError) { return try copy.renewTexts(in: try shelf.folder.folder(name.text), manifest) } catch {
+    private func renewed(_ name: String, _ manifest: Manifest) throws(DeviceError) -> RecordingCopy.Proof? {
+        do throws(DeviceError) { return try copy.renewTexts(in: try shelf.folder.folder(name), manifest) } catch {
             if Self.isForeign(error) { return nil }
             throw error
         }

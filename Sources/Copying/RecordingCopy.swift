@@ -107,7 +107,8 @@ struct RecordingCopy {
         let start = WallTime(summary.startedAt)
         return RecordingDetails(
             title: CopyName(summary).title, started: start.sentence, startedAt: start.stamp, clock: summary.clock,
-            device: settings.device.text, audio: settings.audioName, index: "../../index.html", peaks: peaks)
+            powerOn: summary.powerOn, device: settings.device.text, audio: settings.audioName,
+            index: "../../index.html", peaks: peaks)
     }
 
     /// Writes the audio; returns the digest of the samples that were read for it.

@@ -1,7 +1,12 @@
 import Core
+import Exporting
 
 /// What RESULT.txt says: for people, in words.
-func resultText(_ report: CopyReport, settings: CopySettings, all: [RecordingSummary]) -> String {
+///
+/// - Parameter answer: what became of what the stick brought, a line each; it may hold anything that was on the stick.
+func resultText(
+    _ report: CopyReport, settings: CopySettings, all: [RecordingSummary], answer: [String] = []
+) -> String {
     let lengths = Dictionary(all.map { ($0.id, $0.length) }) { first, _ in first }
     var lines = ["Fieldscribe \(settings.device.text), \(WallTime(settings.now).sentence)", ""]
     if !report.failures.isEmpty {
@@ -25,6 +30,10 @@ func resultText(_ report: CopyReport, settings: CopySettings, all: [RecordingSum
         lines += [
             "NOT EVERYTHING IS WRITTEN DOWN YET. The sound is whole; copy again later for the rest of the text.", "",
         ]
+    }
+    if !answer.isEmpty {
+        lines.append("Settings on this stick:")
+        lines += answer.map { "    " + ($0.hasPrefix("    ") ? "    " : "") + String(oneLine($0).prefix(400)) } + [""]
     }
     if report.copied.isEmpty, report.kept.isEmpty, report.failures.isEmpty {
         lines += ["There was nothing to copy.", ""]

@@ -7,15 +7,35 @@ struct Shelf: Sendable {
     /// `Fieldscribe`, over all recorders.
     let top: Folder
     let folder: Folder
+    /// The folder's name, which may be another than the recorder's.
+    let device: DeviceName
     private let temporaries = ["partial"] + (2...9).map { "partial-\($0)" }
 
     static let topName = "Fieldscribe"
 
     /// Opens it below a volume's root, and makes what is missing of it.
-    init(in root: Folder, device: DeviceName) throws(DeviceError) {
+    ///
+    /// - Parameter identity: tells the recorder from others of its name; nil where it has none.
+    init(in root: Folder, device: DeviceName, identity: String? = nil) throws(DeviceError) {
         top = try Self.folder(Self.topName, in: root)
         try top.lock()
-        folder = try Self.folder(device.text, in: top)
+        self.device = try RecorderFolder.name(of: device, identity, in: top)
+        folder = try Self.folder(self.device.text, in: top)
+        RecorderFolder.tell(identity, in: folder)
+    }
+
+    /// The copies whose folders a person has given other names, by the digests of their manifests.
+    func renamed() throws(DeviceError) -> [String: String] { try Self.renamed(in: folder) }
+
+    static func renamed(in folder: Folder) throws(DeviceError) -> [String: String] {
+        var found: [String: String] = [:]
+        for name in try folder.names().sorted() where CopyName(name) == nil && !name.hasPrefix(".") {
+            guard !name.hasPrefix("partial"), !name.contains("\u{FFFD}"), let copy = try? folder.folder(name),
+                (try? copy.exists("index.html")) == true, let manifest = try? Manifest(in: copy)
+            else { continue }
+            found[manifest.digest] = name
+        }
+        return found
     }
 
     private static func folder(_ name: String, in parent: Folder) throws(DeviceError) -> Folder {

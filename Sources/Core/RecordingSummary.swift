@@ -26,10 +26,13 @@ package struct RecordingSummary: Hashable, Sendable, Codable {
     /// Whether its audio was looked for and is gone.
     package var isMissing: Bool
 
+    /// Where in a running of the machine it was begun; nil where its time can be believed, or nothing is known of that.
+    package var powerOn: PowerOn?
+
     package init(
         id: Int, startedAt: Double, clock: Clock, microphone: String, length: SamplePosition = .zero,
         transcribedUpTo: SamplePosition = .zero, stopReason: StopReason = .cutShort,
-        isMissing: Bool = false
+        isMissing: Bool = false, powerOn: PowerOn? = nil
     ) {
         self.id = id
         self.startedAt = startedAt.asWallTime
@@ -39,5 +42,6 @@ package struct RecordingSummary: Hashable, Sendable, Codable {
         self.transcribedUpTo = transcribedUpTo
         self.stopReason = stopReason
         self.isMissing = isMissing
+        self.powerOn = powerOn
     }
 }

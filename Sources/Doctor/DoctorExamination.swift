@@ -53,6 +53,7 @@ package struct DoctorExamination: Sendable {
         facts.microphoneIsOurs = appliance == .running && doctorMicrophoneIsOurs(configuration)
         facts.microphones = ((try? captureDevices()) ?? []).map { "\($0.name) (\($0.description))" }
         progress(.decoder)
+        if !configuration.engine.programs(in: configuration).isEmpty { facts.runnable = doctorRunnable() }
         if configuration.recognizer.engine == EngineRegistry.automaticName {
             facts.passedOver = EngineRegistry.lacks(for: configuration)
         }

@@ -134,6 +134,8 @@ package struct DoctorFacts: Sendable {
 
     /// Nil where there is no model to measure with.
     package var decoder: Result<Decoder, DeviceError>?
+    /// Programs and folders of programs that the service's sandbox lets run; nil where there is no such service.
+    package var runnable: [String]?
     package var disk: Result<Disk, DeviceError>
     package var permissions: Permissions
     package var isClockSynchronized: Bool

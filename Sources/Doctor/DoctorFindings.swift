@@ -10,6 +10,7 @@ extension DoctorFacts {
         var all = configurationFindings
         all += [applianceFinding, soundFinding, finding(.button, button), finding(.lamp, lamp)]
         all += decoderFindings
+        all += sandboxFindings
         all += zip(EngineRegistry.automatic, passedOver).map { engine, lack in
             var finding = DoctorFinding(.model, error: lack)
             finding.status = .notice
@@ -139,6 +140,22 @@ extension DoctorFacts {
                     .decoder, .notice, "\(speed): too slow to keep up with speech",
                     remedy: "nothing is lost: the text is written after the recording; a faster board writes it live"),
             ]
+        }
+    }
+
+    /// Programs that the engine needs and the service may not run, whoever else may.
+    private var sandboxFindings: [DoctorFinding] {
+        guard let runnable else { return [] }
+        let hidden = configuration.engine.programs(in: configuration).filter { program in
+            !runnable.contains { program == $0 || program.hasPrefix($0 + "/") }
+        }
+        return hidden.map {
+            DoctorFinding(
+                .model, .failed,
+                "\($0): the service's sandbox does not let it run, so that the service writes nothing down",
+                remedy:
+                    "set recognizer.engine = auto; or sudo systemctl edit fieldscribe, with the lines [Service] and "
+                    + "ExecPaths=\($0)")
         }
     }
 

@@ -30,10 +30,13 @@ package struct CommandEngine: EngineEntry {
         guard program.hasPrefix("/"), access(program, X_OK) == 0 else {
             throw DeviceError(
                 .missing, "access", status: errno, on: program,
-                "recognizer.engine names a program that is not there or may not be run",
-                remedy: "name it by its whole path, or set recognizer.engine = pocketsphinx")
+                "recognizer.engine names a program that is not there or may not be run, as in the service's sandbox",
+                remedy: "name it by its whole path, there also in ExecPaths= (systemctl edit fieldscribe), or set "
+                    + "recognizer.engine = pocketsphinx")
         }
     }
+
+    package func programs(in configuration: Configuration) -> [String] { Array(words(configuration).prefix(1)) }
 
     package func command(_ configuration: Configuration, profile: String) throws(DeviceError) -> WorkerCommand {
         try check(configuration)

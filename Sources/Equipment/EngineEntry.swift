@@ -47,6 +47,9 @@ package protocol EngineEntry: Sendable {
     ///   behind the last semicolon of its message.
     func check(_ configuration: Configuration) throws(DeviceError)
 
+    /// Programs other than Fieldscribe's own that its workers run, which the service's sandbox has to let run.
+    func programs(in configuration: Configuration) -> [String]
+
     /// How to start a worker of it.
     ///
     /// - Parameter profile: one of `profiles`; told to passes also where it knows none.
@@ -96,6 +99,8 @@ extension EngineEntry {
     package var knowsProfiles: Bool { !profiles.isEmpty }
 
     package func isNamed(by value: String) -> Bool { value == name }
+
+    package func programs(in configuration: Configuration) -> [String] { [] }
 
     package func integrity(in configuration: Configuration) -> String { "" }
 

@@ -3,7 +3,8 @@ import Core
 import Recognizing
 import WhisperRecognizer
 
-/// whisper.cpp, by its program. `auto` never takes it: the service's sandbox lets no program but Fieldscribe's own run.
+/// whisper.cpp, by its program. `auto` never takes it: the service's sandbox lets no program but Fieldscribe's own run, unless
+/// its owner names it in `ExecPaths=`.
 package struct WhisperEngine: EngineEntry {
     package let name = "whisper"
     package let summary = "reads each utterance with the program of whisper.cpp"
@@ -25,6 +26,8 @@ package struct WhisperEngine: EngineEntry {
         }
         try WhisperModel(path: path).check()
     }
+
+    package func programs(in configuration: Configuration) -> [String] { [WhisperModel.program].compactMap(\.self) }
 
     package func command(_ configuration: Configuration, profile: String) throws(DeviceError) -> WorkerCommand {
         try check(configuration)

@@ -1,6 +1,6 @@
 import Core
 
-/// What a player shows at once: one or two lines, from `start` up to `end` in milliseconds.
+/// What a player shows at once: one or two lines, and those of marks above them, from `start` up to `end` in milliseconds.
 struct Cue: Equatable {
     var start: Int64
     var end: Int64
@@ -33,7 +33,43 @@ func cues(of timeline: Timeline) -> [Cue] {
     let silent = gaps.map {
         Cue(start: milliseconds($0.range.start), end: milliseconds($0.range.end), lines: [description(of: $0)])
     }
-    return spaced(merged(spoken, silent), length: milliseconds(timeline.length))
+    let length = milliseconds(timeline.length)
+    return marked(spaced(merged(spoken, silent), length: length), tellingMarks(of: timeline), length: length)
+}
+
+/// Puts each mark above what is shown at its place, or will be within a second; where nothing is, it is a cue of its own. So no
+/// two cues are shown at once, which not every player bears, and none hides speech.
+private func marked(_ cues: [Cue], _ marks: [(time: SamplePosition, line: String)], length: Int64) -> [Cue] {
+    var cues = cues
+    // From the end, so that of several in one place the first is above.
+    for mark in marks.reversed() {
+        let time = milliseconds(mark.time)
+        let lines = markLines(mark.line)
+        var (low, high) = (0, cues.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if cues[middle].end <= time { low = middle + 1 } else { high = middle }
+        }
+        if low < cues.count, cues[low].start < time + CueLimits.shortest {
+            cues[low].lines = lines + cues[low].lines
+        } else {
+            let next = low < cues.count ? cues[low].start : max(length, time + CueLimits.shortest)
+            cues.insert(Cue(start: time, end: min(time + 2 * CueLimits.shortest, next), lines: lines), at: low)
+        }
+    }
+    return cues
+}
+
+/// A mark in two lines at most; what does not fit is left out, and other formats have it.
+private func markLines(_ line: String) -> [String] {
+    let words = line.split(separator: " ").map(String.init)
+    if fitsTwoLines(words) { return lines(words) }
+    var kept: [String] = []
+    for word in words {
+        guard fitsTwoLines(kept + [word, "…]"]) else { break }
+        kept.append(word)
+    }
+    return lines(kept + ["…]"])
 }
 
 /// Cuts a segment's words where two lines are full, where time is up, and where audio is missing.

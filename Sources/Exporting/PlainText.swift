@@ -9,12 +9,11 @@ extension TranscriptFormat {
 /// in front of the first segment behind it, and where not everything was read yet a last line says so.
 func plainText(_ timeline: Timeline) -> String {
     let rest = unwrittenText(timeline).map { "[\($0)]\n" } ?? ""
-    var marks = timeline.marks.map { (time: $0.position, text: oneLine($0.text)) }.filter { !$0.text.isEmpty }
-        .sorted { $0.time < $1.time }[...]
+    var marks = tellingMarks(of: timeline)[...]
     func lines(upTo end: SamplePosition) -> String {
         let passed = marks.prefix { $0.time <= end }
         marks = marks.dropFirst(passed.count)
-        return passed.map { "[mark \(clockTime($0.time)): \($0.text)]\n" }.joined()
+        return passed.map { "\($0.line)\n" }.joined()
     }
     return timeline.segments.map { segment in
         let before = lines(upTo: segment.range.start)
@@ -23,6 +22,14 @@ func plainText(_ timeline: Timeline) -> String {
         if spoken.last == "" { spoken.removeLast() }
         return before + spoken.map { $0 + "\n" }.joined()
     }.joined() + lines(upTo: SamplePosition(.max)) + rest
+}
+
+/// The marks that say something, in the order of time, each as a line: `[mark 0:12: WORDS]`.
+func tellingMarks(of timeline: Timeline) -> [(time: SamplePosition, line: String)] {
+    timeline.marks.sorted { $0.position < $1.position }.compactMap { mark in
+        let text = oneLine(mark.text)
+        return text.isEmpty ? nil : (mark.position, "[mark \(clockTime(mark.position)): \(text)]")
+    }
 }
 
 /// How far the text has come, in words; nil where it has come to the end.

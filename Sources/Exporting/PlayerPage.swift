@@ -27,7 +27,8 @@ private func head(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     var facts: [(String, String)] = []
     if let started = details.started {
         let doubt = details.clock == .unverified ? #" <span class="tag">clock unverified</span>"# : ""
-        facts.append(("Recorded", markup(started) + doubt))
+        let powerOn = details.powerOn.map { "; \(markup($0.text))" } ?? ""
+        facts.append(("Recorded", markup(started) + doubt + powerOn))
     }
     facts.append(("Length", clockTime(timeline.length)))
     if let device = details.device { facts.append(("Recorder", markup(device))) }

@@ -13,6 +13,9 @@ package struct RecordingDetails: Hashable, Sendable {
     /// Whether that time can be believed.
     package var clock: RecordingSummary.Clock?
 
+    /// Where in a running of the machine it was begun, where that time cannot be believed.
+    package var powerOn: PowerOn?
+
     /// Which recorder it is from.
     package var device: String?
 
@@ -27,8 +30,10 @@ package struct RecordingDetails: Hashable, Sendable {
 
     package init(
         title: String, started: String? = nil, startedAt: String? = nil, clock: RecordingSummary.Clock? = nil,
-        device: String? = nil, audio: String = "audio.wav", index: String? = nil, peaks: [UInt8] = []
+        powerOn: PowerOn? = nil, device: String? = nil, audio: String = "audio.wav", index: String? = nil,
+        peaks: [UInt8] = []
     ) {
+        self.powerOn = powerOn
         self.title = title
         self.started = started
         self.startedAt = startedAt

@@ -5,7 +5,7 @@ extension TranscriptFormat {
     package static let srt = TranscriptFormat("srt") { timeline, _ in subRip(timeline) }
 }
 
-/// The transcript as SubRip (srt). Marks are not in it: it has no comments, and a cue of its own would hide speech.
+/// The transcript as SubRip (srt). Of marks it has those that say something, as `cues` places them: it has no comments.
 func subRip(_ timeline: Timeline) -> String {
     cues(of: timeline).enumerated().map { index, cue in
         """

@@ -5,7 +5,7 @@ extension TranscriptFormat {
     package static let vtt = TranscriptFormat("vtt") { timeline, _ in webVTT(timeline) }
 }
 
-/// The transcript as WebVTT. A mark is a comment at its place: a cue of its own would hide speech.
+/// The transcript as WebVTT. A mark is a comment at its place; one that says something is also shown, as `cues` places it.
 func webVTT(_ timeline: Timeline) -> String {
     var blocks = ["WEBVTT"]
     var marks = timeline.marks.sorted { $0.position < $1.position }[...]

@@ -56,6 +56,8 @@ package actor WorkerPool {
     private var waiting: [CheckedContinuation<Lease?, Never>] = []
     /// Every worker that has been started and is not yet gone.
     private var started: [WeakLease] = []
+    /// How many calls are starting some.
+    private var starting = 0
     private var hasEnded = false
 
     /// - Parameters:
@@ -239,6 +241,15 @@ package actor WorkerPool {
         waiting = []
     }
 
+    /// Ends all workers, and returns once each is gone and waited for, so that what it has used is counted as its parent's; one
+    /// that cannot end keeps nobody for longer than 5 s.
+    package func finish() async {
+        end()
+        for _ in 0..<500 where starting > 0 || started.contains(where: { $0.lease != nil }) {
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
     private func again(_ attempt: (Lease) async throws -> Session) async throws -> Session {
         for (deaths, pause) in Self.backoff.enumerated() {
             let worker = try await acquire()
@@ -292,6 +303,8 @@ package actor WorkerPool {
     }
 
     private func started(_ missing: Int, by command: WorkerCommand) async throws -> [Lease] {
+        starting += 1
+        defer { starting -= 1 }
         for pause in Self.backoff {
             do {
                 let workers = try await onThread(named: "worker-start", niceness: niceness) {

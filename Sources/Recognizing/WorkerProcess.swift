@@ -32,8 +32,14 @@ package struct WorkerCommand: Hashable, Sendable {
 ///
 /// After any thrown error but a refusal by the engine the worker is of no more use.
 final class WorkerProcess {
-    /// An engine takes at most so much longer than the audio; on the smallest boards decoding is slower than speech.
-    private static let patience = (seconds: 60, timesAudio: 40)
+    /// How long an engine may take for what it is asked, whatever it says meanwhile: on the smallest boards decoding is slower
+    /// than speech.
+    struct Patience: Sendable {
+        var seconds = 60
+        var timesAudio = 40
+
+        func seconds(for samples: Int) -> Int { seconds + samples * timesAudio / SamplePosition.rate }
+    }
 
     /// A model is read from a card that may be busy with a copy, by a process that everything else comes before.
     private static let loadingPatience = 300
@@ -49,12 +55,18 @@ final class WorkerProcess {
     /// The parts of the utterance that was begun last.
     private var parts = 0
     private var chunk = [UInt8](repeating: 0, count: 65_536)
+    private let patience: Patience
+    /// When what it was asked last has to be done, in nanoseconds of the monotonic clock.
+    private var deadline = Int64.max
+    /// The seconds that it had for that.
+    private var given = 0
 
     /// Starts the worker and waits until its model is loaded.
     ///
     /// - Parameter seconds: how long that may take.
     /// - Throws: `DeviceError` as the engine gives it: `missing` or `damaged` for its model; `failed` where it takes longer.
-    init(_ command: WorkerCommand, within seconds: Int = loadingPatience) throws {
+    init(_ command: WorkerCommand, within seconds: Int = loadingPatience, patience: Patience = Patience()) throws {
+        self.patience = patience
         child = try ChildProcess(command.path, arguments: command.arguments)
         engine = EngineDescription(name: "", version: "", model: "")
         engine = try ready(within: seconds)
@@ -73,6 +85,7 @@ final class WorkerProcess {
     }
 
     private init(_ command: WorkerCommand, copies: [ChildPipes]) throws {
+        patience = Patience()
         child = try ChildProcess(
             command.path, arguments: command.arguments + ["--copies", "\(copies.count)"], copies: copies)
         engine = EngineDescription(name: "", version: "", model: "")
@@ -80,6 +93,7 @@ final class WorkerProcess {
     }
 
     private init(copy id: Int32, _ pipes: ChildPipes, of first: WorkerProcess) throws {
+        patience = first.patience
         child = try ChildProcess(adopting: id, pipes)
         engine = first.engine
     }
@@ -93,15 +107,20 @@ final class WorkerProcess {
         var request = request(partials: false, alternatives, channel)
         request.parts = parts.isEmpty ? nil : parts
         self.parts = parts.count
+        allow(patience.seconds)
         try send(.request, JSONEncoder().encode(request))
     }
 
     /// Sends more of the utterance. Waits while the worker is behind by more than a pipe holds.
-    func hear(_ samples: [Int16]) throws { try send(samples) }
+    func hear(_ samples: [Int16]) throws {
+        allow(patience.seconds(for: samples.count))
+        try send(samples)
+    }
 
     /// Says that the utterance of so many samples is complete, and returns the channel after it as soon as the worker
     /// knows it; nil where the utterance is too short to tell.
     func close(_ samples: Int) throws -> WorkerProtocol.Reply {
+        allow(patience.seconds(for: samples))
         try send(.end, Data())
         return try next(within: samples)
     }
@@ -110,6 +129,7 @@ final class WorkerProcess {
     func survey(_ samples: [Int16], into state: AdaptationState?) throws -> WorkerPool.Surveyed? {
         var request = request(partials: false, 0, state)
         request.survey = true
+        allow(patience.seconds(for: samples.count))
         try send(.request, JSONEncoder().encode(request))
         try send(samples)
         try send(.end, Data())
@@ -125,6 +145,10 @@ final class WorkerProcess {
     /// Waits for what `begin` announced.
     func finish(_ samples: Int, after reply: WorkerProtocol.Reply) throws -> WorkerProtocol.Result {
         var reply = reply
+        // The time that it was given at the end of the audio goes on; what it has said meanwhile can be read in any case.
+        let left = deadline
+        allow(patience.seconds)
+        deadline = max(deadline, left)
         while true {
             if let failure = reply.error { throw DeviceError(failure) }
             if let result = reply.result { return result }
@@ -133,12 +157,14 @@ final class WorkerProcess {
     }
 
     func beginPartials(channel: AdaptationState?) throws {
+        allow(patience.seconds)
         try send(.request, JSONEncoder().encode(request(partials: true, 0, channel)))
     }
 
     /// Sends more of the utterance and returns what it reads as now.
     func partial(after samples: [Int16]) throws -> String {
         var text = ""
+        allow(patience.seconds(for: samples.count))
         // Each frame is answered.
         for frame in Self.frames(of: samples) {
             try send(.audio, frame)
@@ -150,13 +176,15 @@ final class WorkerProcess {
     }
 
     func endPartials() throws {
+        allow(patience.seconds)
         try send(.end, Data())
         while try next(within: 0).done != true {}
     }
 
     private func ready(within seconds: Int) throws -> EngineDescription {
         let reply: WorkerProtocol.Reply?
-        do { reply = try next(within: 0, seconds: seconds) } catch let error as DeviceError
+        allow(seconds)
+        do { reply = try next(within: 0) } catch let error as DeviceError
             // Late is not strange: the next one may be in time.
             where error.code != .failed || error.status == ETIMEDOUT
         {
@@ -194,19 +222,32 @@ final class WorkerProcess {
         frame.append(kind.rawValue)
         withUnsafeBytes(of: UInt32(payload.count).littleEndian) { frame.append(contentsOf: $0) }
         frame.append(payload)
-        let samples = payload.count / MemoryLayout<Int16>.size
-        try frame.withUnsafeBytes { try child.write($0, timeoutSeconds: Self.patience(for: samples)) }
+        let seconds = try secondsLeft
+        try frame.withUnsafeBytes { try child.write($0, timeoutSeconds: seconds) }
     }
 
-    private static func patience(for samples: Int, seconds: Int = patience.seconds) -> Int {
-        seconds + samples * patience.timesAudio / SamplePosition.rate
+    /// Gives the engine so long for what it is asked next: for all of it, so that no stream of other replies, and no reply that
+    /// comes byte by byte, holds it up for longer.
+    private func allow(_ seconds: Int) {
+        given = seconds
+        deadline = MonotonicClock.nanoseconds + Int64(seconds) * 1_000_000_000
+    }
+
+    /// What is left of that time, 1 or more.
+    private var secondsLeft: Int {
+        get throws {
+            let left = deadline - MonotonicClock.nanoseconds
+            guard left > 0 else {
+                throw DeviceError(
+                    .failed, "poll", status: ETIMEDOUT, on: child.name, "not done within \(given) s (process \(id))",
+                    remedy: "it is started anew")
+            }
+            return Int((left + 999_999_999) / 1_000_000_000)
+        }
     }
 
     /// The next reply; what it says of an utterance of so many samples lies within them.
-    private func next(
-        within samples: Int, seconds: Int = patience.seconds
-    ) throws -> WorkerProtocol.Reply {
-        let patience = Self.patience(for: samples, seconds: seconds)
+    private func next(within samples: Int) throws -> WorkerProtocol.Reply {
         while true {
             do {
                 if let reply = try replies.next(within: samples, parts: parts) { return reply }
@@ -215,7 +256,8 @@ final class WorkerProcess {
                     .failed, "decode-worker", "the decode worker (process \(id)) answered what is no reply",
                     remedy: "the utterance is tried again")
             }
-            let count = try chunk.withUnsafeMutableBytes { try child.read(into: $0, timeoutSeconds: patience) }
+            let seconds = try secondsLeft
+            let count = try chunk.withUnsafeMutableBytes { try child.read(into: $0, timeoutSeconds: seconds) }
             guard count > 0 else {
                 throw DeviceError(
                     .disconnected, "decode-worker", "the decode worker (process \(id)) ended unexpectedly")

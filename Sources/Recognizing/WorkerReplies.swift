@@ -33,20 +33,32 @@ struct WorkerReplies {
 }
 
 extension WorkerProtocol.Result {
-    /// Words in the order of time and inside the utterance, each of one line; shares between 0 and 1; voices only where there
-    /// is one for each part.
+    /// Words in the order of time, none over another, inside the utterance and each of one line; shares between 0 and 1; voices
+    /// only where there is one for each part.
+    ///
+    /// Of two that overlap the first ends where the second begins; one that is told to begin before the one before it
+    /// begins behind that: the text's order is the engine's, whatever its times are.
     mutating func settle(within samples: Int64, parts: Int = 0) {
         if parts == 0 || voices?.count != parts { voices = nil }
-        var earliest = SamplePosition.zero
-        words = words.compactMap { word in
+        var settled: [Word] = []
+        for word in words {
             let text = Self.line(word.text)
-            guard !text.isEmpty else { return nil }
-            let start = min(max(word.range.start, earliest), SamplePosition(samples))
-            earliest = start
+            guard !text.isEmpty else { continue }
+            var start = min(max(word.range.start, .zero), SamplePosition(samples))
+            if let before = settled.last?.range, start < before.end {
+                if start > before.start {
+                    settled[settled.count - 1].range = SampleRange(before.start, start)
+                } else {
+                    start = before.end
+                }
+            }
             let end = min(max(word.range.end, start), SamplePosition(samples))
-            return Word(
-                text, SampleRange(start, end), confidence: min(max(word.confidence, 0), 1), isSpread: word.isSpread)
+            settled.append(
+                Word(
+                    text, SampleRange(start, end), confidence: min(max(word.confidence, 0), 1), isSpread: word.isSpread)
+            )
         }
+        words = settled
         alternatives = alternatives.map {
             Alternative(text: Self.line($0.text), confidence: min(max($0.confidence, 0), 1))
         }

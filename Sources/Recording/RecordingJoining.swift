@@ -2,31 +2,45 @@ import Core
 import Glibc
 import Platform
 
+/// What joining a recording's parts came to.
+package enum Joining: Sendable {
+    /// It has none.
+    case whole
+    case joined
+    /// It was asked to end before; the next one goes on where it was.
+    case unfinished
+}
+
 /// Joins the parts of the recording in a folder into one durable `audio.wav`; see `RecordingPart`.
 ///
 /// The files it was joined from are set aside as `audio.aside-000123456.wav`, none is deleted. Safe against a kill at
-/// any moment, and to be called again: where there is nothing left to join it does nothing. Not while the recording is
-/// being written.
+/// any moment, and to be called again: it goes on where it was, and where there is nothing left to join it does nothing. Not
+/// while the recording is being written.
 /// - Returns: whether there were parts.
 /// - Throws: `DeviceError`, `full` where there is no room for the whole; the parts are then as they were, and read as
 ///   one.
 @discardableResult
 package func joinParts(inFolder folder: String) throws(DeviceError) -> Bool {
-    try joinParts(of: "\(folder)/audio.wav")
+    try joinParts(inFolder: folder, while: { true }) == .joined
 }
 
-func joinParts(of audio: String) throws(DeviceError) -> Bool {
+/// The same, as long as `goesOn`, which is asked some times a second.
+package func joinParts(inFolder folder: String, while goesOn: () -> Bool) throws(DeviceError) -> Joining {
+    try joinParts(of: "\(folder)/audio.wav", while: goesOn)
+}
+
+func joinParts(of audio: String, while goesOn: () -> Bool) throws(DeviceError) -> Joining {
     let place = try RecordingPlace(audio)
     let folder = place.folder
     let parts = try RecordingPart.all(in: place)
-    guard !parts.isEmpty else { return false }
+    guard !parts.isEmpty else { return .whole }
     let original = try WaveLayout(of: folder.openFile(place.name, O_RDONLY))
     if !original.isJoined {
         let joined = "\(place.name).joining"
-        // What a join left that was cut short: made anew, since nobody knows how far it had come.
-        try folder.remove(joined)
         do throws(DeviceError) {
-            try writeJoined(place.path(of: joined), from: try RecordingReader(path: audio))
+            let sources = try sources(of: [place.name] + parts.map(\.name), in: folder)
+            let file = try JoiningFile(joined, in: folder, sources: sources)
+            guard try copy(RecordingReader(path: audio), to: file, while: goesOn) else { return .unfinished }
         } catch {
             try? folder.remove(joined)
             throw error
@@ -44,23 +58,41 @@ func joinParts(of audio: String) throws(DeviceError) -> Bool {
             by: { name, aside throws(DeviceError) in try folder.rename(name, toFree: aside) })
     }
     try folder.sync()
-    return true
+    return .joined
 }
 
-private func writeJoined(_ path: String, from reader: RecordingReader) throws(DeviceError) {
-    let file = try WaveFile(creating: path)
+/// Tells these files from others: their names and lengths, which no longer change.
+private func sources(of names: [String], in folder: Folder) throws(DeviceError) -> UInt32 {
+    var sum = AudioChecksum()
+    for name in names {
+        let text = Array("\(name):\(try folder.status(name)?.bytes ?? -1)\n".utf8)
+        text.withUnsafeBytes { sum.add(bytes: $0) }
+    }
+    return sum.value
+}
+
+/// Copies what the file lacks; returns whether that is all of it now.
+private func copy(
+    _ reader: RecordingReader, to file: JoiningFile, while goesOn: () -> Bool
+) throws(DeviceError) -> Bool {
     let end = try reader.length
     let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 256 * 1024)
     defer { buffer.deallocate() }
     while file.end < end {
+        guard goesOn() else {
+            try file.keep()
+            return false
+        }
         let count = try reader.read(at: file.end, into: buffer)
-        guard count > 0 else { throw DeviceError(.damaged, "read", "\(path): a part of the recording cannot be read") }
+        guard count > 0 else {
+            throw DeviceError(.damaged, "read", "\(file.name): a part of the recording cannot be read")
+        }
         let samples = UnsafeBufferPointer(rebasing: buffer[..<count])
         // What was a hole stays one.
         if isSilence(samples) { try file.appendSilence(count) } else { try file.append(samples) }
     }
-    file.setJoined()
     try file.close(reason: reader.stopReason ?? .cutShort)
+    return true
 }
 
 private func isSilence(_ samples: UnsafeBufferPointer<Int16>) -> Bool {

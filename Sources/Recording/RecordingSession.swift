@@ -9,7 +9,7 @@ package final class RecordingSession: Sendable {
         /// How long the disk may take nothing before audio is lost, in seconds. The default is 30.
         package var ringSeconds = 30.0
 
-        /// How much audio a power cut may take, in seconds: the time between two syncs. The default is 1.
+        /// How much audio a power cut may take, in seconds, on a disk that keeps up: see `SyncPace`. The default is 1.
         package var syncSeconds = 1.0
 
         /// Priority of the capture thread, 1 to 99, or nil for none; needs the privilege. The default is 20.
@@ -27,8 +27,7 @@ package final class RecordingSession: Sendable {
 
         var clock: @Sendable () -> Int64 = { MonotonicClock.nanoseconds }
         var faults: DiskFaults?
-        /// From one sync to the next; a tenth is left for the sync itself.
-        var syncNanoseconds: Int64 { Int64(syncSeconds * 0.9e9) }
+        var syncNanoseconds: Int64 { Int64(syncSeconds * 1e9) }
         var retryNanoseconds: Int64 { Int64(retrySeconds * 1e9) }
 
         package init() {}

@@ -14,6 +14,9 @@ struct WaveHeader {
     /// What the filler begins with in a file that was joined from parts.
     static let joinedWord = "joined"
 
+    /// What the filler begins with in a file into which parts are being joined; a checksum of which they are follows.
+    static let joiningWord = "joining "
+
     private static let riffSizeOffset = 4
     private static let longSizesOffset = 12
     private static let reasonOffset = 112
@@ -63,7 +66,23 @@ struct WaveHeader {
     }
 
     /// Says that the file was joined from parts, and holds all of them.
-    mutating func setJoined() { put(Self.joinedWord, at: Self.fillerOffset) }
+    mutating func setJoined() {
+        put(String(repeating: "\0", count: Self.joiningWord.utf8.count + 4), at: Self.fillerOffset)
+        put(Self.joinedWord, at: Self.fillerOffset)
+    }
+
+    /// Says that parts are being joined into the file, and which.
+    mutating func setJoining(_ sources: UInt32) {
+        put(Self.joiningWord, at: Self.fillerOffset)
+        put(sources, at: Self.fillerOffset + Self.joiningWord.utf8.count)
+    }
+
+    /// Which parts are being joined into the file that begins with these bytes; nil where none are.
+    static func sources(in bytes: [UInt8]) -> UInt32? {
+        let place = fillerOffset + joiningWord.utf8.count
+        guard bytes.count >= size, bytes[fillerOffset..<place].elementsEqual(joiningWord.utf8) else { return nil }
+        return (0..<4).reduce(0) { $0 | UInt32(bytes[place + $1]) << (8 * UInt32($1)) }
+    }
 
     /// Says why the recording ended.
     mutating func set(reason: StopReason) {

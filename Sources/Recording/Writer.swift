@@ -10,6 +10,10 @@ final class Writer {
     /// New files that may fail in a row.
     private static let attempts = 3
 
+    /// So many samples of a recording in parts are joined before its end is told, in a second or two of any card. More is
+    /// left to whoever looks after recordings: the next one does not wait for it.
+    private static let joinedAtOnce = Int64(8 << 20)
+
     private let path: String
     private let link: CaptureLink
     private let sink: any RecordingSink
@@ -31,7 +35,9 @@ final class Writer {
     /// How far the sink was told; what is written anew is not told again.
     private var told = SamplePosition.zero
     private var syncedUpTo = SamplePosition.zero
-    private var syncDue: Int64
+    private var pace: SyncPace
+    /// nil where they could not be begun: then `verify` says so.
+    private let sums: RunningSums?
     /// Said that less than the reserve is left on the disk.
     private var low: DeviceError?
     private let retry = Wakeup()
@@ -50,8 +56,9 @@ final class Writer {
         self.microphone = microphone.name
         isMonitored = microphone.isMonitored
         file = try WaveFile(creating: path, faults: settings.faults)
+        sums = RunningSums(beside: path)
         // The first samples at once: the lamp says that they are safe.
-        syncDue = MonotonicClock.nanoseconds
+        pace = SyncPace(bound: settings.syncNanoseconds, now: MonotonicClock.nanoseconds)
     }
 
     /// Writes until capture has ended, and closes the file.
@@ -63,6 +70,7 @@ final class Writer {
                 (reason, failure) = try writeAll()
                 try file.close(reason: reason)
                 tellSynced()
+                sums?.finish(at: end)
                 break
             } catch {
                 do throws(DeviceError) { try goOn(after: error) } catch {
@@ -72,9 +80,11 @@ final class Writer {
             }
         }
         tellNews()
-        // What is left in parts by a shutdown, which may not wait, is joined at the next start.
-        if parts > 0, reason != .shutdown { join() }
+        // What a shutdown leaves in parts, which may not wait, or what is long, is joined later.
+        if parts > 0, reason != .shutdown, end.samples <= Self.joinedAtOnce { join() }
         sink.closed(at: end, reason: reason)
+        // Nobody waits for it: what a power cut takes of them is made anew.
+        sums?.sync()
         return RecordingResult(length: end, reason: reason, gaps: gaps.filter { $0.range.end <= end }, error: failure)
     }
 
@@ -107,10 +117,12 @@ final class Writer {
             let fresh = UnsafeBufferPointer(rebasing: samples.suffix(Int(clamping: max(0, end - told))))
             if sink.wantsLevel { meter.measure(fresh, report: sink.level) }
             if isMonitored { health.hear(fresh, report: tell) }
+            sums?.add(fresh)
         case .lost(let count, let cause):
             let start = end
             try file.appendSilence(count)
             guard start >= told else { break }
+            sums?.addSilence(count)
             let gap = Gap(SampleRange(start, end), cause: cause)
             gaps.append(gap)
             sink.lost(gap)
@@ -124,19 +136,21 @@ final class Writer {
     /// How long to wait for samples: what was captured since they last came shall be in the sync that is due.
     private var pause: Int64 {
         let longest: Int64 = 250_000_000
-        return end > syncedUpTo ? max(1_000_000, min(longest, syncDue - MonotonicClock.nanoseconds)) : longest
+        return end > syncedUpTo ? max(1_000_000, min(longest, pace.due - MonotonicClock.nanoseconds)) : longest
     }
 
     private func syncIfDue() throws(DeviceError) {
         guard end > syncedUpTo else { return }
         let wanted = link.syncWantedUpTo
         let isWanted = wanted > syncedUpTo && wanted <= end
-        guard isWanted || MonotonicClock.nanoseconds >= syncDue || link.ring.needsRelease else { return }
+        let begin = MonotonicClock.nanoseconds
+        guard isWanted || begin >= pace.due || link.ring.needsRelease else { return }
         try file.sync()
         link.ring.release()
         link.freed()
-        syncDue = MonotonicClock.nanoseconds + settings.syncNanoseconds
+        pace.synced(from: begin, to: MonotonicClock.nanoseconds)
         tellSynced()
+        sums?.settle(upTo: end)
         do throws(DeviceError) { try settings.reserve?.check() } catch {
             guard error.code == .full, low == nil else { return }
             low = error
@@ -180,7 +194,7 @@ final class Writer {
                 (file, start) = (new, syncedUpTo)
                 parts += 1
                 // At once: only a good sync shows that this one may be trusted.
-                syncDue = 0
+                pace.hurry()
                 return
             } catch let refusal { error = refusal }
         }
@@ -229,7 +243,7 @@ final class Writer {
                 throw DeviceError(
                     .full, "statvfs", "\(path): there is no room to join its parts; export recordings and delete them")
             }
-            _ = try joinParts(of: path)
+            _ = try joinParts(of: path, while: { true })
         } catch {
             sink.fault(
                 code: error.code.rawValue,

@@ -13,21 +13,41 @@ package struct Recovery: Sendable {
     package enum Depth: Sendable {
         /// The length and the header of each file, and folders and rows without each other: what a start can wait for.
         case start
-        /// Every line of every journal, too.
+        /// Every line of every journal and checksums that are missing, too.
         case everything
     }
 
-    private let storage: String
-    private let archive: SQLiteArchive
+    /// What was opened, what was done for it, and what is left to be done.
+    package struct Opened: Sendable {
+        package var archive: SQLiteArchive
+        package var findings: [StorageFinding]
+        package var repairs: Repairs
 
-    /// Opens the archive, made anew where it is damaged, and repairs what it holds.
+        /// Whether all of the database was read for damage.
+        package var isChecked: Bool
+    }
+
+    /// A database so large is read for damage before anything else: a card takes two seconds for it. A larger one is read
+    /// behind the start.
+    private static let checkedAtOnce: Int64 = 32 << 20
+
+    let storage: String
+    let archive: SQLiteArchive
+    let depth: Depth
+
+    /// Opens the archive, made anew where it is damaged, and repairs what it holds, the newest recordings first.
     ///
+    /// - Parameter limit: for so long; what is not done by then is left to `repairs`. Nil: until all is done.
     /// - Throws: `DeviceError` with `busy` while somebody has the archive: then nothing is touched.
     package static func open(
-        _ configuration: Configuration, depth: Depth
-    ) async throws -> (archive: SQLiteArchive, findings: [StorageFinding]) {
+        _ configuration: Configuration, depth: Depth, within limit: Duration? = nil
+    ) async throws -> Opened {
         let path = configuration.archivePath
-        let opened = try await SQLiteArchive.openRepairing(path: path)
+        let suspicion = Suspicion(of: path)
+        let isChecked =
+            depth == .everything || suspicion.isRaised || (FileStatus(path)?.bytes ?? 0) <= checkedAtOnce
+        let opened = try await SQLiteArchive.openRepairing(path: path, isChecked: isChecked, catchesUp: false)
+        if isChecked { suspicion.drop() }
         var findings: [StorageFinding] = []
         if let aside = opened.setAside {
             findings.append(
@@ -43,51 +63,68 @@ package struct Recovery: Sendable {
                     "was no folder, or a link; it is kept as \(aside). To keep recordings on another disk, mount it "
                         + "there, or name it in storage.directory"))
         }
-        findings += opened.restored.map {
-            StorageFinding(.repaired, recording: $0, file: path, "recording \($0) was taken over from its journal")
+        let recovery = Recovery(storage: configuration.storage.directory, archive: opened.archive, depth: depth)
+        findings += await recovery.finishErasures()
+        let rows = try await opened.archive.recordings().map(\.id)
+        let repairs = Repairs(recovery, of: Set(rows).union(try folders(in: recovery.storage)))
+        do { findings += try await repairs.run(within: limit) } catch let error as DeviceError
+            where depth == .start && error.code != .damaged
+        {
+            // It is tried again behind the start, and keeps nobody from recording.
+            findings.append(StorageFinding(.damaged, file: path, error.message))
+        } catch let error as DeviceError where error.code == .damaged && !isChecked {
+            try suspicion.raise()
+            throw error
         }
-        findings += opened.refused.sorted { $0.key < $1.key }.map {
-            StorageFinding(
-                .damaged, recording: $0, file: path, "recording \($0): its journal is left as it is: \($1.message)")
-        }
-        let recovery = Recovery(storage: configuration.storage.directory, archive: opened.archive)
-        return (opened.archive, findings + (try await recovery.run(depth)))
+        return Opened(archive: opened.archive, findings: findings, repairs: repairs, isChecked: isChecked)
     }
 
-    private func run(_ depth: Depth) async throws -> [StorageFinding] {
-        var findings = await finishErasures()
-        if depth == .everything {
-            for id in try await archive.recordings().map(\.id) {
-                findings += try await looked(at: id) {
-                    guard try await archive.mendJournal(of: id) else { return [] }
-                    return [
-                        StorageFinding(
-                            .repaired, recording: id, file: folder(id).path,
-                            "the journal was damaged and was written anew")
-                    ]
-                }
+    /// Looks at one recording, and mends what is not as it should be. Nothing that befalls it keeps the others from that.
+    ///
+    /// - Parameter end: the moment of the monotonic clock, in nanoseconds, at which what takes long is broken off.
+    /// - Returns: what was found, and whether it was looked at whole.
+    /// - Throws: `DeviceError` of the database or a full disk; `CancellationError`.
+    func look(at id: Int, until end: Int64?) async throws -> (findings: [StorageFinding], isDone: Bool) {
+        var findings: [StorageFinding] = []
+        do {
+            if try await archive.catchUp(with: id) {
+                findings.append(
+                    StorageFinding(
+                        .repaired, recording: id, file: "\(storage)/archive.sqlite",
+                        "recording \(id) was taken over from its journal"))
             }
+        } catch let error as DeviceError where !error.isOfDatabase {
+            findings.append(
+                StorageFinding(
+                    .damaged, recording: id, file: "\(storage)/archive.sqlite",
+                    "recording \(id): its journal is left as it is: \(error.message)"))
         }
-        let rows = Dictionary(uniqueKeysWithValues: try await archive.recordings().map { ($0.id, $0) })
-        for id in Set(rows.keys).union(try Self.folders(in: storage)).sorted() {
-            findings += try await looked(at: id) {
-                try await Self.hasAudio(id, in: storage) ? repair(id, rows[id]) : miss(id, rows[id])
+        do {
+            if depth == .everything, try await archive.recording(id) != nil, try await archive.mendJournal(of: id) {
+                findings.append(
+                    StorageFinding(
+                        .repaired, recording: id, file: folder(id).path,
+                        "the journal was damaged and was written anew"))
             }
-        }
-        return findings
-    }
-
-    /// No single recording keeps the others from being looked at.
-    private func looked(at id: Int, _ look: () async throws -> [StorageFinding]) async throws -> [StorageFinding] {
-        do { return try await look() } catch let error as DeviceError where error.code != .full {
+            let row = try await archive.recording(id)
+            // What a slow card holds is waited for on a thread of its own: the others have to record.
+            let storage = storage
+            let hasAudio = try await onThread(named: "repair", niceness: 5) { try Self.hasAudio(id, in: storage) }
+            guard hasAudio else { return (findings + (try await miss(id, row)), true) }
+            let (joined, isDone) = try await joinParts(of: id, until: end)
+            findings += joined
+            // What is not joined yet is read as one, but its length is told once it is.
+            if !isDone { return (findings, false) }
+            findings += try await repair(id, row)
+        } catch let error as DeviceError where error.code != .full {
             let files = [folder(id).path, folder(id).audio, "\(folder(id).path)/journal.jsonl"]
             let remedy = error.code == .denied ? ArchiveOwner.remedy(for: files) : nil
-            return [
+            findings.append(
                 StorageFinding(
                     .damaged, recording: id, file: folder(id).path,
-                    remedy.map { "recording \(id) may not be read, and is left as it is: \($0)" } ?? error.message)
-            ]
+                    remedy.map { "recording \(id) may not be read, and is left as it is: \($0)" } ?? error.message))
         }
+        return (findings, true)
     }
 
     /// What cannot be erased keeps nothing else from being recovered.
@@ -133,8 +170,21 @@ package struct Recovery: Sendable {
 
     private func repair(_ id: Int, _ row: RecordingSummary?) async throws -> [StorageFinding] {
         let audio = folder(id).audio
-        var findings = try joinParts(of: id)
-        let repair = try RecordingRepair.run(path: audio, told: row.map { ($0.length, $0.stopReason) })
+        var findings: [StorageFinding] = []
+        var repair = try await onThread(named: "repair", niceness: 5) {
+            try RecordingRepair.run(path: audio, told: row.map { ($0.length, $0.stopReason) })
+        }
+        if repair.reason == .cutShort, row != nil {
+            let gaps = try await archive.gaps(of: id)
+            if let (length, lost) = try RecordingRepair.reach(gaps: gaps, path: audio, length: repair.length) {
+                repair.length = length
+                if let lost { try await archive.add(lost, recording: id) }
+                findings.append(
+                    StorageFinding(
+                        .note, recording: id, file: audio,
+                        "what was lost at the end of recording \(id) is silence in it now"))
+            }
+        }
         if repair.lost > 0 {
             findings.append(
                 StorageFinding(
@@ -146,6 +196,7 @@ package struct Recovery: Sendable {
             let what = repair.changes.map(Self.words).joined(separator: ", ")
             findings.append(StorageFinding(.repaired, recording: id, file: audio, what))
         }
+        findings += try await sum(id, wasCut: !repair.changes.isEmpty || row?.length != repair.length)
         guard let row else {
             try await archive.adopt(
                 recording: id, startedAt: Self.modified(audio) - repair.length.seconds)
@@ -189,18 +240,49 @@ package struct Recovery: Sendable {
     }
 
     /// Parts that a failing disk left beside the audio, `audio.from-NNN.wav`, belong into it.
-    private func joinParts(of id: Int) throws -> [StorageFinding] {
-        do throws(DeviceError) {
-            guard try Recording.joinParts(inFolder: folder(id).path) else { return [] }
-            return [
-                StorageFinding(
-                    .repaired, recording: id, file: folder(id).audio,
-                    "the parts that a failing disk made of it are one file again; what they were is kept beside it")
-            ]
-        } catch {
-            guard error.code == .full else { throw error }
-            return [StorageFinding(.note, recording: id, file: folder(id).audio, error.message)]
+    ///
+    /// - Returns: what came of it, and whether there is nothing left to join.
+    private func joinParts(of id: Int, until end: Int64?) async throws -> (findings: [StorageFinding], isDone: Bool) {
+        let path = folder(id).path
+        let joining: Joining
+        do {
+            joining = try await onStoppableThread(named: "joining", until: end) { goesOn in
+                try Recording.joinParts(inFolder: path, while: goesOn)
+            }
+        } catch let error as DeviceError where error.code == .full {
+            return ([StorageFinding(.note, recording: id, file: folder(id).audio, error.message)], true)
         }
+        switch joining {
+        case .whole: return ([], true)
+        case .unfinished:
+            try Task.checkCancellation()
+            return ([], false)
+        case .joined:
+            return (
+                [
+                    StorageFinding(
+                        .repaired, recording: id, file: folder(id).audio,
+                        "the parts that a failing disk made of it are one file again; what they were is kept beside it")
+                ], true
+            )
+        }
+    }
+
+    /// Makes checksums that are missing: behind a start only those that a power cut took, of a few seconds of sound.
+    private func sum(_ id: Int, wasCut: Bool) async throws -> [StorageFinding] {
+        guard depth == .everything || wasCut else { return [] }
+        let path = folder(id).audio
+        let isWhole = depth == .everything
+        let made = try await onStoppableThread(named: "checksums") { goesOn in
+            try RecordingSums.complete(path: path, behindLast: !isWhole, goesOn: goesOn)
+        }
+        try Task.checkCancellation()
+        guard made > 0, isWhole else { return [] }
+        return [
+            StorageFinding(
+                .note, recording: id, file: path,
+                "checksums were made of \(SamplePosition(made).seconds) s of sound as it is now")
+        ]
     }
 
     private static func words(_ change: RecordingRepair.Change) -> String {

@@ -12,12 +12,16 @@ package struct Rereading: Sendable {
     private let archive: any ArchiveUpkeep
     private let hub: EventHub
     private let unreadable: UnreadableRecordings
+    private let progress: SecondPassProgress
 
-    /// - Parameter unreadable: what not to try again; it grows.
+    /// - Parameters:
+    ///   - unreadable: what not to try again; it grows.
+    ///   - progress: is told what is being read, and how far.
     package init(
         configuration: Configuration, archive: any ArchiveUpkeep, hub: EventHub,
-        unreadable: UnreadableRecordings = UnreadableRecordings()
+        unreadable: UnreadableRecordings = UnreadableRecordings(), progress: SecondPassProgress = SecondPassProgress()
     ) {
+        self.progress = progress
         self.configuration = configuration
         self.archive = archive
         self.hub = hub
@@ -53,7 +57,9 @@ package struct Rereading: Sendable {
         guard wouldSuffice(engine) else { return [] }
         let storage = configuration.storage.directory
         let turns = ReadingTurns(storage: storage, archive: archive, hub: hub, unreadable: unreadable)
+        defer { progress.end() }
         return try await turns.run(waiting) { recording in
+            progress.begin(recording, waiting: waiting.count { $0.id > recording.id })
             let path = RecordingFolder(storage: storage, recording: recording.id).audio
             try await read(recording, at: path, pool: pool, engine: engine)
         }
@@ -94,7 +100,7 @@ package struct Rereading: Sendable {
         let settings = configuration.transcriberSettings(for: engine)
         _ = try await SecondPass(pool: pool, settings: settings).run(
             { RecordedAudio(of: recording, at: path, gaps: gaps) },
-            into: QuietSink(archive: archive, recording: recording.id, pass: pass),
+            into: QuietSink(archive: archive, recording: recording.id, pass: pass, progress: progress),
             channel: broken?.adaptation,
             committed: broken.flatMap {
                 $0.lastSegment > 0 ? Transcriber.Continuation(segment: $0.lastSegment, end: $0.committedUpTo) : nil
@@ -108,6 +114,7 @@ private struct QuietSink: TranscriptSink {
     let archive: any Archive
     let recording: Int
     let pass: Int
+    let progress: SecondPassProgress
 
     func commit(_ segment: Segment, adaptation: AdaptationState?) async throws {
         try await commit([segment], adaptation: adaptation)
@@ -115,5 +122,6 @@ private struct QuietSink: TranscriptSink {
 
     func commit(_ segments: [Segment], adaptation: AdaptationState?) async throws {
         try await archive.commit(segments, adaptation: adaptation, pass: pass, recording: recording)
+        if let last = segments.last { progress.reach(last.range.end) }
     }
 }

@@ -4,7 +4,8 @@ import Configuration
 import Core
 import SQLiteArchive
 
-/// What earlier recordings lack: erases what `keep-days` lets go, writes down what was not, and reads once more what was.
+/// What earlier recordings lack: mends what a start has left to be mended, erases what `keep-days` lets go, writes down what
+/// was not, and reads once more what was.
 package struct Upkeep: Sendable {
     /// How a run ended.
     package enum End: Hashable, Sendable {
@@ -18,22 +19,28 @@ package struct Upkeep: Sendable {
     private let archive: SQLiteArchive
     private let hub: EventHub
     private let workers: DecodeWorkers
+    private let repairs: Repairs?
     private let unreadable = UnreadableRecordings()
+    private let progress: SecondPassProgress
 
     /// Hears whether text is being written now.
     private let writes: @Sendable (Bool) -> Void
 
     /// - Parameters:
     ///   - workers: what reads.
+    ///   - progress: is told what is being read again.
+    ///   - repairs: what a start has left to be done; nil: nothing.
     ///   - writes: hears whether text is being written now.
     package init(
         configuration: Configuration, archive: SQLiteArchive, hub: EventHub, workers: DecodeWorkers,
-        writes: @escaping @Sendable (Bool) -> Void
+        progress: SecondPassProgress, repairs: Repairs? = nil, writes: @escaping @Sendable (Bool) -> Void
     ) {
         self.configuration = configuration
         self.archive = archive
         self.hub = hub
         self.workers = workers
+        self.progress = progress
+        self.repairs = repairs
         self.writes = writes
     }
 
@@ -59,6 +66,7 @@ package struct Upkeep: Sendable {
     }
 
     private func work() async throws {
+        try await repairs?.run { Journal.tell($0) }
         await erase()
         try await writeDown()
         try await readAgain()
@@ -87,7 +95,8 @@ package struct Upkeep: Sendable {
 
     private func readAgain() async throws {
         guard configuration.readsTwice else { return }
-        let rereading = Rereading(configuration: configuration, archive: archive, hub: hub, unreadable: unreadable)
+        let rereading = Rereading(
+            configuration: configuration, archive: archive, hub: hub, unreadable: unreadable, progress: progress)
         guard try await !rereading.waiting().isEmpty else { return }
         await workers.rest()
         for id in try await rereading.run(pool: workers.rereaders()) {

@@ -6,7 +6,7 @@ import SQLiteArchive
 
 /// Checks files, timelines, journals and ledger against each other, and changes nothing.
 package struct Verification: Sendable {
-    private let storage: String
+    let storage: String
     private let archive: SQLiteArchive
 
     package init(storage: String, archive: SQLiteArchive) {
@@ -16,20 +16,39 @@ package struct Verification: Sendable {
 
     /// Checks these recordings, or all and the database as a whole.
     ///
-    /// - Parameter recording: the one that is being recorded now, of which nothing is settled yet; it is passed over.
+    /// - Parameters:
+    ///   - recording: the one that is being recorded now: it is said to be that, and of its sound is checked what is safe.
+    ///   - isQuick: whether the sound is left alone: of it, only lengths and gaps are then looked at.
     /// - Throws: `DeviceError` with `missing` for a number that is nowhere, `damaged` for the database.
-    package func run(_ ids: [Int], recording: Int? = nil) async throws -> [StorageFinding] {
+    package func run(
+        _ ids: [Int], recording: Int? = nil, isQuick: Bool = false
+    ) async throws -> [StorageFinding] {
         let rows = Dictionary(uniqueKeysWithValues: try await archive.recordings().map { ($0.id, $0) })
         let storage = storage
         let folders = try await onThread(named: "verify", niceness: 5) { try Recovery.folders(in: storage) }
         if ids.isEmpty { try await archive.check() }
         var findings: [StorageFinding] = []
+        var unsummed: [Int] = []
         for id in ids.isEmpty ? Set(rows.keys).union(folders).sorted() : ids {
             try Task.checkCancellation()
-            if id == recording { continue }
-            if let row = rows[id] {
+            if id == recording {
+                let audio = RecordingFolder(storage: storage, recording: id).audio
+                findings.append(
+                    StorageFinding(
+                        .note, recording: id, file: audio,
+                        "recording \(id) is being recorded; only what is safe of it was checked"))
+                if !isQuick, case .read(let sums) = try await readSums(of: id, isGrowing: true) {
+                    findings += self.findings(of: sums, id)
+                }
+            } else if let row = rows[id] {
+                let before = findings.count
                 do { findings += try await check(row) } catch let error as DeviceError where error.code != .damaged {
                     findings.append(damage(id, RecordingFolder(storage: storage, recording: id).path, error.message))
+                }
+                let isSound = findings.count == before
+                if !isQuick, case .read(let sums) = try await readSums(of: id, isGrowing: false) {
+                    findings += self.findings(of: sums, id)
+                    if isSound, !sums.unknown.isEmpty { unsummed.append(id) }
                 }
             } else if folders.contains(id) {
                 let folder = RecordingFolder(storage: storage, recording: id)
@@ -41,7 +60,7 @@ package struct Verification: Sendable {
                 throw DeviceError.noRecording(id, "verify")
             }
         }
-        return findings
+        return findings + self.unsummed(unsummed)
     }
 
     private func check(_ row: RecordingSummary) async throws -> [StorageFinding] {

@@ -50,6 +50,50 @@ package struct GrammarFile: Hashable, Sendable {
         }
     }
 
+    /// What a rule is told to be, without what the rules in it are.
+    struct Rule {
+        /// Words, brackets, alternatives and names of rules.
+        var places = 0
+        /// How many brackets are in each other.
+        var depth = 0
+        /// The rules that it names, each as often as it does, and in how many brackets.
+        var names: [(name: String, inside: Int)] = []
+    }
+
+    /// The rules by their names, without that of the grammar; one that is told twice is all of it.
+    var rules: [String: Rule] {
+        var rules: [String: Rule] = [:]
+        var (told, isHead, open) = ("", true, 0)
+        for piece in pieces {
+            let first = piece.text.first ?? " "
+            if isHead {
+                if first == "<" { told = Self.bare(piece.text) }
+                if piece.text == "=" { (isHead, open) = (false, 0) }
+                continue
+            }
+            if piece.text == ";" {
+                (told, isHead) = ("", true)
+                continue
+            }
+            var rule = rules.removeValue(forKey: told) ?? Rule()
+            if "([".contains(first) { open += 1 }
+            if ")]".contains(first) { open -= 1 }
+            if first == "<" { rule.names.append((Self.bare(piece.text), max(0, open))) }
+            if piece.isWord && !piece.text.isEmpty || "<([|*+".contains(first) { rule.places += 1 }
+            rule.depth = max(rule.depth, open)
+            rules[told] = rule
+        }
+        return rules
+    }
+
+    /// Whether it would have rules of other files.
+    var imports: Bool { pieces.contains { $0.text == "import" && !$0.isWord } }
+
+    /// `<grammar.rule>` as `<rule>`.
+    private static func bare(_ name: String) -> String {
+        "<" + (name.dropFirst().split(separator: ".").last.map(String.init) ?? name)
+    }
+
     /// Every word that it can make, once, in the order of the file.
     package var words: [(word: String, line: Int)] {
         var seen: Set<String> = []
@@ -64,7 +108,7 @@ package struct GrammarFile: Hashable, Sendable {
             rules.filter { index, _ in
                 pieces[(index + 1)...].first { !$0.text.allSatisfy(\.isWhitespace) }?.text == "="
             }.map(\.element.text))
-        if pieces.contains(where: { $0.text == "import" && !$0.isWord }) { return [] }
+        if imports { return [] }
         return rules.map { ($0.element.text, $0.element.line) }
             .filter { !told.contains($0.0) && $0.0 != "<NULL>" && $0.0 != "<VOID>" }
     }

@@ -95,6 +95,9 @@ package struct VocabularyPreparation: Sendable {
         let voice = EspeakVoice(language: language)
         if GrammarFile.isGrammar(text) {
             let grammar = GrammarFile(text)
+            if let excess = grammar.excess {
+                throw DeviceError(.unsupported, "vocabulary", "\(file): this grammar \(excess)")
+            }
             let lexicon = try Lexicon(
                 grammar.words, pronunciations: [:], dictionary: dictionary, speak: voice.ways)
             return Reading(

@@ -3,6 +3,7 @@ import Configuration
 import Core
 import Exporting
 import Glibc
+import Platform
 
 /// A subcommand's words: options first or last, each known to the command, and what is left.
 struct Arguments {
@@ -88,16 +89,38 @@ struct Arguments {
             engine: engine)
     }
 
+    /// The settings of the machine alone, without those that a stick brought.
+    func ownConfiguration() throws -> Configuration {
+        try Configuration.loadOwn(explicitPath: values["--config"], environment: Self.environment)
+    }
+
     /// The settings, with `--model` as a recording takes it.
     func demoConfiguration() throws -> Configuration { try configuration().with(model: values["--model"]) }
 
     /// The settings with what the words say of this recording alone.
     func recordingConfiguration() throws -> Configuration {
         let configuration = try configuration()
+        if let file = values["--vocabulary"], access(file, R_OK) != 0 {
+            throw DeviceError.system("access", on: "--vocabulary \(file)")
+        }
         let hint = try choice(
             "--hint", of: Configuration.Recognizer.Hint.allCases, named: \.rawValue,
             default: configuration.recognizer.hint)
         return configuration.with(model: values["--model"], vocabulary: values["--vocabulary"], hint: hint)
+    }
+
+    /// The settings with the microphone that `--microphone` names, where it does.
+    ///
+    /// - Throws: `UsageError` where that is none; whether it is there is found when it is opened.
+    func microphone(in configuration: Configuration) throws -> Configuration {
+        guard let name = values["--microphone"] else { return configuration }
+        var configuration = configuration
+        configuration.capture.device = name
+        do throws(DeviceError) { _ = try configuration.microphone() } catch {
+            guard error.code == .unsupported else { throw error }
+            throw UsageError("\(command.name): --microphone \(error.message)")
+        }
+        return configuration
     }
 
     /// What puts marks into the transcripts that a command shows.

@@ -1,6 +1,7 @@
 import Configuration
 import Core
 import Glibc
+import Platform
 
 /// The one executable: finds the subcommand and turns what it throws into a line on stderr and an exit status.
 @main struct Fieldscribe {
@@ -22,6 +23,7 @@ import Glibc
         // A reader that went away, or a file-size limit, is an error to handle and not a reason to die.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
+        ChildProcess.prepare()
         let words = Array(CommandLine.arguments.dropFirst())
         Task.detached { exit(await status(of: words)) }
         // An asynchronous main would end this thread and keep what is left of it: that no longer follows when the process

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Telling systemd") struct SystemdNotifyTests {
     /// A datagram socket as systemd has one.
-    private final class Receiver {
+    private final class Receiver: Sendable {
         let number: Int32
 
         init(at address: String) {
@@ -48,6 +48,21 @@ import Testing
         #expect(receiver.next == "STOPPING=1\nSTATUS=ending")
         #expect(receiver.next == nil)
         #expect(systemd.watchdog == .seconds(30))
+    }
+
+    @Test("more time is asked for in microseconds, and for as long as something goes on")
+    func extending() async throws {
+        let address = TemporaryFolder()
+        let receiver = Receiver(at: address.file("notify"))
+        let systemd = SystemdNotify(environment: ["NOTIFY_SOCKET": address.file("notify")])
+        systemd.extend(by: .milliseconds(40_500))
+        #expect(receiver.next == "EXTEND_TIMEOUT_USEC=40500000")
+        let value = try await systemd.extendingTimeout {
+            // It is another task that asks.
+            while receiver.next != "EXTEND_TIMEOUT_USEC=60000000" { await Task.yield() }
+            return 7
+        }
+        #expect(value == 7)
     }
 
     @Test(

@@ -7,7 +7,7 @@ import PocketSphinxRecognizer
 /// What is measured with speech uses the corpus beside the repository, and is skipped, and says so, where that is not.
 @main struct Benchmark {
     private static let usage = """
-        usage: benchmark [capture|appliance|export|search|copies|hour|seams|memory|recognition|accuracy|speakers|latency|robustness
+        usage: benchmark [capture|appliance|export|search|start|copies|hour|seams|memory|recognition|accuracy|speakers|latency|robustness
                          |music|unpaused|silence|vocabulary|names|punctuation|alignment|calibrate]
                          [--every N] [--only NAMES] [--engine NAME] [--model DIR] [--pictures FOLDER]
                          [--program FILE] [--to FOLDER]
@@ -16,6 +16,8 @@ import PocketSphinxRecognizer
           export      the field hour to the folder that --to names, read back, against cp and sync
           search      a million segments in 10,000 recordings, made in the folder that --to names: searches, the list, and
                       how soon a start is on the disk while others search and verify; --segments N for another size
+          start       the same with folders, words and other readings, about 2 GB, and nothing of it in memory: how soon it
+                      is ready, and how soon a start is on the disk while others search, verify and copy
           copies      5,000 recordings to the folder that --to names, and once more with nothing new
           hour        the field hour with two workers, against pocketsphinx_continuous; with the seams
           seams       the same without the peer; and of speech whose pauses were taken out, of every profile
@@ -71,7 +73,8 @@ import PocketSphinxRecognizer
         for word in words {
             guard
                 [
-                    "capture", "appliance", "export", "search", "copies", "hour", "seams", "memory", "recognition",
+                    "capture", "appliance", "export", "search", "start", "copies", "hour", "seams", "memory",
+                    "recognition",
                     "accuracy", "speakers",
                     "latency", "robustness", "music", "unpaused", "silence", "vocabulary", "names", "punctuation",
                     "alignment",
@@ -94,10 +97,10 @@ import PocketSphinxRecognizer
                 try ApplianceBenchmark(workshop: workshop).run(Self.speech)
                 continue
             }
-            if word == "search" {
+            if word == "search" || word == "start" {
                 try SearchBenchmark(
                     workshop: workshop, target: target ?? workshop.folder, segments: max(1, segments),
-                    recordings: max(1, segments / 100)
+                    recordings: max(1, segments / 100), isWhole: word == "start"
                 ).run()
                 continue
             }

@@ -27,22 +27,34 @@ struct SearchBenchmark {
     let target: String
     let segments: Int
     let recordings: Int
+    /// Whether recordings have their folders, and segments their words and other readings: about 2 GB at a million.
+    var isWhole = false
 
     func run() throws {
         let storage = "\(target)/search-\(getpid())"
+        let copies = "\(target)/copies-\(getpid())"
         let socket = "\(workshop.folder)/search-\(getpid()).sock"
-        defer { _ = try? MeasuredProcess(["rm", "-rf", storage]) }
+        defer { _ = try? MeasuredProcess(["rm", "-rf", storage, copies]) }
         let began = Self.now
         try makeFolder(storage)
-        try fill("\(storage)/archive.sqlite")
+        let folders = ArchiveFolders(workshop: workshop, storage: storage, count: recordings)
+        let journal = isWhole ? try folders.first() : 0
+        try fill("\(storage)/archive.sqlite", journal: journal)
+        if isWhole { try folders.others() }
         print("made \(segments) segments in \(recordings) recordings: \(shown(Self.now - began, 0)) s\n")
         sync()
+        if isWhole { print("\(try folders.size()), \(try folders.dropCaches())\n") }
         let started = Self.now
         let appliance = try start(storage: storage, socket: socket)
         defer { withExtendedLifetime(appliance.id) {} }
         try waitForAnswer(socket)
         print("start to the first answer: \(shown(Self.now - started, 2)) s\n")
-        sleep(2)
+        if isWhole {
+            try waitUntilReady()
+            print("start to ready: \(shown(Self.now - started, 2)) s\n")
+        } else {
+            sleep(2)
+        }
         var table = Table("\(segments) segments, \(recordings) recordings", "first, s", "then, s", "places")
         for query in Self.queries {
             var seconds: [Double] = []
@@ -65,8 +77,15 @@ struct SearchBenchmark {
         add("nobody asks", try presses(socket), to: &latencies)
         let busy = Crowd(socket)
         busy.begin()
-        sleep(1)
-        add("three search, one verifies", try presses(socket), to: &latencies)
+        if isWhole {
+            let copy = try folders.export(to: copies, configuration: configuration)
+            sleep(1)
+            add("three search, one verifies, one copies", try presses(socket), to: &latencies)
+            withExtendedLifetime(copy.id) {}
+        } else {
+            sleep(1)
+            add("three search, one verifies", try presses(socket), to: &latencies)
+        }
         print(latencies.markdown)
         print("meanwhile \(busy.end()) answers\n")
         kill(appliance.id, SIGTERM)
@@ -94,7 +113,9 @@ struct SearchBenchmark {
     }
 
     /// Makes the archive with ours, and fills it past it: to commit so many segments would take a night.
-    private func fill(_ path: String) throws {
+    ///
+    /// - Parameter journal: how long each recording's journal is, in bytes.
+    private func fill(_ path: String, journal: Int64) throws {
         do { _ = try SQLiteArchive(path: path) }
         var opened: OpaquePointer?
         guard sqlite3_open(path, &opened) == SQLITE_OK, let database = opened else {
@@ -102,26 +123,32 @@ struct SearchBenchmark {
         }
         defer { sqlite3_close(database) }
         let each = max(1, segments / max(1, recordings))
+        // A second of sound holds as many segments as there are: nobody listens.
+        let (length, step) = isWhole ? (16_000, max(1, 16_000 / each)) : (each * 80_000, 80_000)
         // One word in two is one of ten, the others become rarer as they do in a language.
         let sql = """
             PRAGMA synchronous = OFF; PRAGMA cache_size = -400000; BEGIN;
+            DELETE FROM recording;
             CREATE TEMP TABLE common (id INTEGER PRIMARY KEY, word TEXT);
             INSERT INTO common VALUES (0, 'the'), (1, 'of'), (2, 'and'), (3, 'to'), (4, 'in'), (5, 'that'), (6, 'it'),
                 (7, 'was'), (8, 'the'), (9, 'don''t');
             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(recordings))
-            INSERT INTO recording (id, started_at, clock, microphone, length_samples, transcribed_samples, stop_reason, state)
-            SELECT i, 1.7e9 + i * 100, 'synchronized', 'm', \(each * 80_000), \(each * 80_000), 'button', 'missing' FROM n;
+            INSERT INTO recording (id, started_at, clock, microphone, length_samples, transcribed_samples, stop_reason, state,
+                journal_bytes)
+            SELECT i, 1.7e9 + i * 100, 'synchronized', 'm', \(length), \(length), '\(isWhole ? "ended" : "button")',
+                '\(isWhole ? "present" : "missing")', \(journal) FROM n;
             INSERT INTO pass (id, recording, engine, version, model, profile, complete)
             SELECT id, id, 'e', '1', 'm', 'live', 1 FROM recording;
             WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < \(each * recordings - 1))
             INSERT INTO segment (pass, number, start_sample, end_sample, text, ended_by)
-            SELECT i / \(each) + 1, i % \(each) + 1, i % \(each) * 80000, i % \(each) * 80000 + 70000,
+            SELECT i / \(each) + 1, i % \(each) + 1, i % \(each) * \(step), i % \(each) * \(step) + \(step * 7 / 8),
                 (SELECT word FROM common WHERE id = abs(random() + i) % 10) || ' word' || (abs(random() + i) % 20000) || ' '
                 || (SELECT word FROM common WHERE id = abs(random() + i) % 10) || ' word' || (abs(random() + i) % 200) || ' '
                 || (SELECT word FROM common WHERE id = abs(random() + i) % 10) || ' word' || (abs(random() + i) % 2000) || ' '
                 || (SELECT word FROM common WHERE id = abs(random() + i) % 10) || ' word' || (abs(random() + i) % 20000),
                 'silence'
             FROM n;
+            \(isWhole ? Self.readings : "")
             COMMIT;
             """
         guard sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK else {
@@ -129,8 +156,30 @@ struct SearchBenchmark {
         }
     }
 
+    /// Eight words of each segment and sixteen other readings.
+    private static let readings = """
+        INSERT INTO word (segment, number, start_sample, end_sample, text, confidence)
+        WITH RECURSIVE w(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM w WHERE n < 8)
+        SELECT id, n, start_sample + n, start_sample + n, 'word' || (id * n % 20000), 0.5 FROM segment CROSS JOIN w;
+        INSERT INTO alternative (segment, number, text, confidence)
+        WITH RECURSIVE w(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM w WHERE n < 16)
+        SELECT id, n, text || ' ' || n, 0.25 FROM segment CROSS JOIN w;
+        """
+
+    private var configuration: String { "\(workshop.folder)/search.conf" }
+
+    /// Where the appliance's journal goes.
+    private var journal: String { "\(workshop.folder)/search.log" }
+
+    private func waitUntilReady() throws {
+        for _ in 0..<60_000 {
+            if String(decoding: try content(ofFile: journal), as: UTF8.self).contains(">ready ") { return }
+            usleep(5_000)
+        }
+        throw DeviceError(.failed, "benchmark", "the appliance does not become ready; see \(journal)")
+    }
+
     private func start(storage: String, socket: String) throws -> ChildProcess {
-        let configuration = "\(workshop.folder)/search.conf"
         try durableReplace(
             path: configuration,
             with: """
@@ -143,11 +192,13 @@ struct SearchBenchmark {
                 directory = \(storage)
                 [control]
                 socket = \(socket)
+                [export]
+                audio = wav
 
                 """)
         return try ChildProcess(
             "/bin/sh",
-            arguments: ["-c", "exec '\(workshop.fieldscribe)' run --config '\(configuration)' 2>/dev/null"])
+            arguments: ["-c", "exec '\(workshop.fieldscribe)' run --config '\(configuration)' 2>'\(journal)'"])
     }
 
     private func waitForAnswer(_ socket: String) throws {

@@ -18,6 +18,7 @@ struct Desk {
     let stick: String
     var formats = Desk.formats
     var audio = AudioForm.flac
+    var identity: String?
 
     /// - Parameter stick: where to copy to; else a folder of the desk's own.
     init(recordings: Int = 1, seconds: Double = 0.5, stick: String? = nil) async throws {
@@ -61,7 +62,8 @@ struct Desk {
         var export = FolderExport(
             archive: archive, ledger: ledger ? self.ledger : nil,
             settings: CopySettings(
-                formats: formats, audio: audio, device: Desk.device, volume: "ABCD-1234", now: 1_795_163_500),
+                formats: formats, audio: audio, device: Desk.device, volume: "ABCD-1234", now: 1_795_163_500,
+                identity: identity),
             audioPath: { [folder] in folder.file("\($0).wav") })
         export.gate = gate
         return export

@@ -90,6 +90,10 @@ import Testing
             $0.sound = .failure(busy)
             $0.appliance = .stopped
         },
+        Case("an engine that the service may not run", .failed, .model, "the service's sandbox", exit: 1) {
+            $0.configuration.recognizer.engine = "command:/opt/engine"
+            $0.runnable = ["/usr/bin/fieldscribe", "/usr/lib", "/opt/eng"]
+        },
         Case("no microphone", .missing, .microphone, "not found", exit: 3) { $0.sound = .failure(missing) },
         Case("a microphone without samples", .failed, .microphone, "gives no sound", exit: 1) {
             $0.sound = hears { $0.seconds = 0 }

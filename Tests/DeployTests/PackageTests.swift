@@ -30,6 +30,21 @@ import TestKit
         #expect(contents.contains { $0.hasSuffix("./usr/share/doc/fieldscribe/copyright") })
     }
 
+    @Test("refuses an executable that looks for libraries where it was built")
+    func runpath() throws {
+        let source = folder.file("main.c")
+        try write("int main(void) { return 0; }\n", to: source)
+        for (path, isRefused) in [("/opt/builder/lib:$ORIGIN", true), ("$ORIGIN:/usr/lib/swift", false)] {
+            let program = folder.file("program")
+            #expect(try Tool("cc", "-Wl,-rpath,\(path)", "-o", program, source).status == 0)
+            let tool = try Tool(
+                [Repository.file("deploy/deb"), "--executable", program, "--output", folder.file("refused")],
+                environment: ["SOURCE_DATE_EPOCH": "1700000000"])
+            #expect(tool.status == (isRefused ? 1 : 0), "\(tool.errors)")
+            #expect(tool.errors.contains("libraries in /opt/builder/lib, ") == isRefused, "\(tool.errors)")
+        }
+    }
+
     @Test("its copyright file names every library of Debian that the executable links, by its source package")
     func copyright() throws {
         let named = try text(of: Repository.file("deploy/debian/copyright"))

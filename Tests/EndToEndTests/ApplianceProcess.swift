@@ -13,11 +13,13 @@ final class ApplianceProcess {
 
     /// Starts it and waits until it answers.
     ///
-    /// - Parameter journal: where its journal goes; nil: where `end` finds it.
+    /// - Parameters:
+    ///   - journal: where its journal goes; nil: where `end` finds it.
+    ///   - environment: what it finds in it besides, `NAME=VALUE`.
     init(
         in folder: TemporaryFolder, microphone: String, style: String = "toggle", button: String = "sim:",
         further: String = "",
-        broken: Bool = false, journal: String? = nil
+        broken: Bool = false, journal: String? = nil, environment: [String] = []
     ) throws {
         self.folder = folder
         configuration = folder.file("fieldscribe.conf")
@@ -45,6 +47,10 @@ final class ApplianceProcess {
             let script = "exec \"$0\" run --config \"$1\" 2>\"$2\""
             process = try Fieldscribe(
                 program: "sh", ["-c", script, try Fieldscribe.executable(), configuration, journal], in: folder)
+        } else if !environment.isEmpty {
+            process = try Fieldscribe(
+                program: "env",
+                environment + [try Fieldscribe.executable(), "run", "--config", configuration], in: folder)
         } else {
             process = try Fieldscribe(["run", "--config", configuration], in: folder)
         }

@@ -33,7 +33,16 @@ import Testing
             "an absent microphone",
             ["record", "--microphone", "alsa:plughw:CARD=Nowhere", "--directory", "@/a", "--audio-only"], 3,
             names: "CARD=Nowhere"),
-        Case("no microphone at all", ["record", "--microphone", "mike", "--directory", "@/a"], 1, names: "mike"),
+        Case("no microphone at all", ["record", "--microphone", "mike", "--directory", "@/a"], 2, names: "mike"),
+        Case(
+            "a tone that is none", ["record", "--microphone", "tone:9e9", "--directory", "@/a"], 2, names: "tone:9e9"),
+        Case("no microphone to measure", ["calibrate", "--microphone", "mike"], 2, names: "--microphone mike"),
+        Case(
+            "a sound file that is absent", ["record", "--microphone", "file:/nowhere", "--directory", "@/a"], 3,
+            names: "/nowhere"),
+        Case(
+            "an absent vocabulary", ["transcribe", "--vocabulary", "@/none.txt", Speech.all[4]], 3,
+            names: "--vocabulary"),
         Case("no archive yet", ["list", "--directory", "@/nothing"], 3, names: "nothing"),
         Case("words for a number", ["show", "first", "--directory", "@/nothing"], 2, names: "first"),
     ]

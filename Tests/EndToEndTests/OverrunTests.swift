@@ -9,8 +9,12 @@ import Testing
         /// The read that fails, counted from 1.
         var read: Int
         var stallMilliseconds: Int
+        /// Whether the machine slept, and the card says so.
+        var isSuspended = false
 
-        var testDescription: String { "at read \(read), \(stallMilliseconds) ms" }
+        var testDescription: String {
+            "at read \(read), \(stallMilliseconds) ms\(isSuspended ? ", of a machine that slept" : "")"
+        }
     }
 
     private static let rate = 16_000
@@ -23,6 +27,7 @@ import Testing
         arguments: [
             Case(read: 1, stallMilliseconds: 400), Case(read: 2, stallMilliseconds: 250),
             Case(read: 11, stallMilliseconds: 700), Case(read: 12, stallMilliseconds: 0),
+            Case(read: 7, stallMilliseconds: 600, isSuspended: true),
         ])
     func isAGap(_ overrun: Case) throws {
         let folder = TemporaryFolder()
@@ -40,6 +45,8 @@ import Testing
         #expect(told.count == 1)
         let gap = try #require(told.first)
         #expect(gap.cause == "overrun")
+        // A card that is still waking up is asked again; one that cannot go on is prepared anew.
+        #expect(card.resumes == (overrun.isSuspended ? 3 : 0))
         #expect(gap.first == card.framesBefore)
         #expect(abs(Double(gap.count) - lost) <= Double(Self.period), "\(gap.count) samples, \(lost) by the clock")
 
@@ -78,12 +85,14 @@ import Testing
         var started: UInt64
         var restarted: UInt64
         var framesBefore: Int
+        var resumes: Int
 
         init(_ bytes: Data) {
             let words = bytes.withUnsafeBytes { Array($0.bindMemory(to: UInt64.self)) }
             frames = Int(words[18])
             (started, restarted) = (words[21], words[22])
             framesBefore = Int(words[23])
+            resumes = Int(words[24])
         }
     }
 
@@ -105,7 +114,8 @@ import Testing
             program: "env",
             [
                 "LD_PRELOAD=\(library)", "ALSA_CONFIG_PATH=\(folder.file("asound.conf"))", "FAULT_CLOCK=1",
-                "FAULT_OVERRUN=\(overrun.read)", "FAULT_STALL=\(overrun.stallMilliseconds)",
+                "FAULT_\(overrun.isSuspended ? "SUSPEND" : "OVERRUN")=\(overrun.read)",
+                "FAULT_STALL=\(overrun.stallMilliseconds)",
                 "FAULT_STATE=\(folder.file("card"))", executable, "record", "--audio-only", "--json", "--seconds",
                 "\(Self.seconds)", "--microphone", "alsa:card", "--directory", storage,
             ], in: folder

@@ -145,6 +145,12 @@ import Testing
         #expect(gone.status == 3 && gone.errors.count == 1 && gone.errors[0].contains("gone.bin"))
         let other = try transcribe(try configuration("whisper", model: "\(bin)/whisper-cli"), tools: bin)
         #expect(other.status == 4 && other.errors.count == 1 && other.errors[0].contains("no model of whisper.cpp"))
+        #expect(chmod("\(bin)/whisper-cli", 0o644) == 0)
+        let forbidden = try transcribe(try configuration("whisper", model: model), tools: bin)
+        #expect(forbidden.status == 1 && forbidden.errors.count == 1, "\(forbidden.errors)")
+        #expect(forbidden.errors.first?.contains("may not be run here") == true)
+        #expect(forbidden.errors.first?.contains("ExecPaths=") == true)
+        #expect(chmod("\(bin)/whisper-cli", 0o755) == 0)
         let fallback = try transcribe(try configuration("auto", model: folder.file("gone.bin")), tools: bin)
         #expect(fallback.status == 0 && fallback.output.contains(#""name":"pocketsphinx""#), "\(fallback.errors)")
     }

@@ -73,6 +73,29 @@ import Testing
         #expect(ids.map { kill($0, 0) } == [-1, -1, -1])
     }
 
+    @Test("A pool that has finished has waited for each of them, also where one was in the midst of an utterance")
+    func finished() async throws {
+        let samples = try Self.speech()
+        let pool = WorkerPool(try Self.command(), size: 2)
+        _ = try await pool.prepare()
+        let workers = try Fieldscribe.children(of: getpid()).filter { id in
+            (try? Fieldscribe.text("/proc/\(id)/cmdline"))?.contains("decode-worker\0--copies\01\0") == true
+        }
+        #expect(workers.count == 2)
+        let reading = Task {
+            guard let session = try? await pool.begin(samples, channel: nil, alternatives: 0) else { return }
+            _ = try? await pool.finish(session, samples, channel: nil, alternatives: 0)
+        }
+        var usage = rusage()
+        getrusage(RUSAGE_CHILDREN.rawValue, &usage)
+        let before = usage.ru_utime.tv_sec * 1_000_000 + Int(usage.ru_utime.tv_usec)
+        await pool.finish()
+        #expect(workers.map { kill($0, 0) } == [-1, -1])
+        getrusage(RUSAGE_CHILDREN.rawValue, &usage)
+        #expect(usage.ru_utime.tv_sec * 1_000_000 + Int(usage.ru_utime.tv_usec) > before)
+        _ = await reading.value
+    }
+
     @Test("A pool of them replaces one that dies")
     func pool() async throws {
         let samples = try Self.speech()

@@ -64,6 +64,7 @@ struct GoldenTests {
             try TranscriptFormat.srt.render(sample) == """
                 1
                 00:00:00,420 --> 00:00:01,420
+                [mark 0:00: say "here"]
                 go forward
 
                 2
@@ -87,6 +88,7 @@ struct GoldenTests {
                 NOTE mark 00:00:00.500 say "here"
 
                 00:00:00.420 --> 00:00:01.420
+                [mark 0:00: say "here"]
                 go forward
 
                 00:00:08.000 --> 00:00:10.250

@@ -87,7 +87,8 @@ struct SubtitleTests {
             let lines = try format.render(odd).unicodeScalars.split(separator: "\n").map { Array($0) }
             let arrows = lines.filter { line in line.indices.contains { line[$0...].starts(with: "-->".unicodeScalars) }
             }
-            #expect(arrows.count == 1, "\(format)")
+            // Those of the word and of the mark.
+            #expect(arrows.count == 2, "\(format)")
         }
     }
 
@@ -103,10 +104,36 @@ struct SubtitleTests {
         arguments: ["two\n\nlines", "two\r\nlines", " two \0 lines ", "two\u{2029}lines", "two\u{A0}\u{B}lines"])
     func lineBreaks(text: String) throws {
         let odd = timeline([segment(1, [word(text, 0, 1)])], marks: [Mark(SamplePosition(seconds: 3), text: text)])
-        #expect(try cues(odd, .srt).map(\.lines) == [["two lines"]])
-        #expect(try cues(odd, .vtt).map(\.lines) == [["two lines"]])
-        #expect(try TranscriptFormat.vtt.render(odd).hasSuffix("\n\nNOTE mark 00:00:03.000 two lines\n"))
+        let mark = "[mark 0:03: two lines]"
+        #expect(try cues(odd, .srt).map(\.lines) == [["two lines"], [mark]])
+        #expect(try cues(odd, .vtt).map(\.lines) == [["two lines"], [mark]])
+        #expect(try TranscriptFormat.vtt.render(odd).contains("\n\nNOTE mark 00:00:03.000 two lines\n\n"))
         #expect(try TranscriptFormat.text.render(odd) == "two lines\n[mark 0:03: two lines]\n")
+    }
+
+    @Test(
+        "marks that say something stand above what is shown at their place, or alone where nothing is",
+        arguments: [TranscriptFormat.srt, .vtt])
+    func marks(format: TranscriptFormat) throws {
+        let marks = [(1.5, "first"), (1.5, "second"), (3.5, "soon"), (7, "alone"), (8, " "), (20, "late")].map {
+            Mark(SamplePosition(seconds: $0.0), text: $0.1)
+        }
+        let spoken = [segment(1, [word("one", 1, 2)]), segment(2, [word("two", 4, 5.5)])]
+        #expect(
+            try cues(timeline(spoken, marks: marks, seconds: 30), format) == [
+                .init(start: 1_000, end: 2_000, lines: ["[mark 0:01: first]", "[mark 0:01: second]", "one"]),
+                .init(start: 4_000, end: 5_500, lines: ["[mark 0:03: soon]", "two"]),
+                .init(start: 7_000, end: 9_000, lines: ["[mark 0:07: alone]"]),
+                .init(start: 20_000, end: 22_000, lines: ["[mark 0:20: late]"]),
+            ])
+    }
+
+    @Test("a long mark has two lines, and says that it goes on")
+    func longMark() throws {
+        let mark = Mark(SamplePosition(seconds: 1), text: String(repeating: "many words ", count: 30))
+        let cues = try cues(timeline(marks: [mark]))
+        #expect(cues.count == 1 && cues[0].lines.count == 2 && cues[0].lines.allSatisfy { $0.count <= 42 })
+        #expect(cues[0].lines[0].hasPrefix("[mark 0:01: many words") && cues[0].lines[1].hasSuffix(" …]"))
     }
 
     @Test("a word of nothing but blanks gives no cue and no line")

@@ -45,6 +45,8 @@ static void read_settings(void) {
     // The folder exists before the program starts.
     if (text && realpath(text, under)) s->under = under, s->under_length = strlen(under);
     s->worker = getenv("FAULT_WORKER");
+    s->file = getenv("FAULT_FILE");
+    s->suspend = number("FAULT_SUSPEND", 0);
     s->at = number("FAULT_AT", 0);
     s->overrun = number("FAULT_OVERRUN", 0);
     s->unplug = number("FAULT_UNPLUG", 0);
@@ -65,6 +67,7 @@ static void read_settings(void) {
         s->is_short = strcmp(text, "SHORT") == 0;
         s->lies = strcmp(text, "LIE") == 0;
         s->kills = strcmp(text, "KILL") == 0;
+        s->hangs = strcmp(text, "HANG") == 0;
     }
     if ((text = getenv("FAULT_STATE"))) map_state(text);
     if ((text = getenv("FAULT_JOURNAL"))) journal_begin(text);
@@ -93,6 +96,11 @@ enum fault_verdict fault_decide(int call) {
         kill(getpid(), SIGKILL);
         for (;;) pause();
     }
+    if (s->hangs) {
+        struct timespec left = {s->stall / 1000, s->stall % 1000 * 1000000};
+        while (nanosleep(&left, &left) != 0 && errno == EINTR) {}
+        return FAULT_NONE;
+    }
     if (s->is_short) return FAULT_SHORT;
     if (s->lies) return FAULT_LIE;
     errno = s->error;
@@ -104,6 +112,8 @@ bool fault_is_under(int folder, const char *path) {
     if (!s->under || !path) return false;
     char whole[PATH_MAX];
     if (!fault_whole(folder, path, whole)) return false;
+    size_t length = strlen(whole), end = s->file ? strlen(s->file) : 0;
+    if (end > length || (end > 0 && strcmp(whole + length - end, s->file) != 0)) return false;
     return strncmp(whole, s->under, s->under_length) == 0
            && (whole[s->under_length] == '/' || whole[s->under_length] == 0);
 }

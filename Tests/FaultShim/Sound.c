@@ -10,7 +10,7 @@ typedef struct snd_pcm snd_pcm_t;
 
 // One PCM is open at a time, and one thread reads it.
 static uint64_t started, frames_since, rate = 16000;
-static bool is_gone;
+static bool is_gone, is_asleep;
 static uint64_t refusals_left;
 
 static void add(uint64_t *counter, uint64_t count) { atomic_fetch_add((_Atomic uint64_t *)counter, count); }
@@ -40,6 +40,23 @@ int snd_pcm_hw_params_get_rate(const void *parameters, unsigned *value, int *dir
     int status = next(parameters, value, direction);
     if (status >= 0 && *value > 0) rate = *value;
     return status;
+}
+
+/// A driver says twice that the machine is still waking up, then that its card cannot go on where it was, as most cannot.
+int snd_pcm_resume(snd_pcm_t *pcm) {
+    typedef int (*resume_type)(snd_pcm_t *);
+    NEXT(resume_type, "snd_pcm_resume");
+    if (!is_asleep) return next(pcm);
+    add(&fault_state->resumes, 1);
+    return fault_state->resumes < 3 ? -EAGAIN : -ENOSYS;
+}
+
+/// Wakes a card that slept.
+int snd_pcm_prepare(snd_pcm_t *pcm) {
+    typedef int (*prepare_type)(snd_pcm_t *);
+    NEXT(prepare_type, "snd_pcm_prepare");
+    is_asleep = false;
+    return next(pcm);
 }
 
 int snd_pcm_start(snd_pcm_t *pcm) {
@@ -73,6 +90,14 @@ static long before_read(unsigned long count) {
         sleep_until(fault_now() + (uint64_t)s->stall * 1000000u);
         return -EPIPE;
     }
+    if (s->suspend > 0 && turn == s->suspend) {
+        fault_state->frames_before = fault_state->frames;
+        add(&fault_state->raised, 1);
+        sleep_until(fault_now() + (uint64_t)s->stall * 1000000u);
+        is_asleep = true;
+        return -ESTRPIPE;
+    }
+    if (is_asleep) return -ESTRPIPE;
     if (s->clocked) sleep_until(started + (frames_since + count) * 1000000000u / rate);
     return 0;
 }

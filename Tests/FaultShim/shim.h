@@ -12,12 +12,12 @@
 enum fault_verdict { FAULT_NONE, FAULT_FAIL, FAULT_SHORT, FAULT_LIE };
 
 struct fault_settings {
-    const char *under, *worker;
+    const char *under, *worker, *file;
     size_t under_length;
     int call, error, span;
-    uint64_t at, overrun, unplug, refusals;
+    uint64_t at, overrun, suspend, unplug, refusals;
     long stall;
-    bool is_short, lies, kills, swallows, leaks, clocked;
+    bool is_short, lies, kills, hangs, swallows, leaks, clocked;
 };
 
 #define FAULT_ANY 98

@@ -23,6 +23,7 @@ private func check(_ reply: WorkerProtocol.Reply, _ samples: Int) {
         precondition(!word.text.isEmpty && !word.text.contains("\n") && (0...1).contains(word.confidence))
         precondition(start <= word.range.start && word.range.start <= word.range.end)
         precondition(word.range.end.samples <= samples)
-        start = word.range.start
+        // None over another.
+        start = word.range.end
     }
 }

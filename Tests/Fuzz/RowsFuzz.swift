@@ -147,6 +147,7 @@ private func look() {
             formats: TranscriptFormat.allCases, audio: .flac, device: DeviceName(madeOf: "d"), volume: "v", now: 0),
         source: bench.reader, length: SamplePosition(16_000), shouldStop: { false }, progress: { _ in })
     _ = CopyName(summary)
+    _ = summary.powerOn?.text
     guard (try? copy.textDigest()) != nil, (try? copy.expectedBytes()) ?? -1 >= 0 else {
         fatalError("cannot be copied")
     }

@@ -93,3 +93,8 @@ for number, row in enumerate([b"\0\0\x03" + b"\0" * 8, b"\0\5\2" + b"\0" * 8, b"
                              b"\2\5\3" + b"\0" * 7 + b"\2", b"\3\4\3" + b"\0" * 8, b"\5\0\2" + b"\0" * 8 + b"\5\1\2" + b"\0" * 7 + b"\1"]):
     put("rows", f"row-{number}", row)
 put("planted", "near", b"RIFF1234")
+
+put("settings", "right", b"\xef\xbb\xbf[capture]\r\ndevice = alsa:plughw:CARD=Mic,DEV=0\r\n[recognizer]\r\nengine = auto\r\nmodel = en\r\n")
+put("settings", "wrong", b"[capture]\ndevice = alsa:tee:hw,'|x',raw\n[storage]\ndirectory = /tmp\n[recognizer]\nengine = command:/bin/sh\n")
+put("settings", "words", "Nokou\u00e9 * 3\nDogon = D OW G\n<p> = Awa | Bintou\nask <p> about <p>\n".encode())
+put("settings", "grammar", b"#JSGF V1.0;\ngrammar g;\npublic <a> = /2/ call <b>* (up | [down]) <g.b>; /* x */\n<b> = <c> <c>;\n<c> = <b> | one {t};\n")

@@ -1,6 +1,7 @@
 import Core
 import Glibc
 import Platform
+import TestKit
 import Testing
 
 @Suite("A child with pipes") struct ChildProcessTests {
@@ -20,13 +21,49 @@ import Testing
     func asleep() throws {
         let child = try ChildProcess("/bin/sleep", arguments: ["600"])
         let failure = write(to: child, timeoutSeconds: 1)
-        #expect(failure?.code == .failed && failure?.message.contains("/bin/sleep: took nothing for 1 s") == true)
+        #expect(
+            failure?.code == .failed && failure?.message.contains("/bin/sleep: did not take all within 1 s") == true)
     }
 
     @Test("one that is slow gets all of it")
     func slow() throws {
         let child = try ChildProcess("/bin/sh", arguments: ["-c", "sleep 1; wc -c"])
         #expect(write(to: child, timeoutSeconds: 300) == nil)
+    }
+
+    /// A child that one thread hands to the next.
+    // Safety: the threads follow each other.
+    private final class Handed: @unchecked Sendable {
+        let child: ChildProcess
+        init(_ path: String, _ arguments: [String]) throws { child = try ChildProcess(path, arguments: arguments) }
+
+        func answer() throws -> String {
+            var answer = [UInt8](repeating: 0, count: 64)
+            let count = try answer.withUnsafeMutableBytes { try child.read(into: $0, timeoutSeconds: 60) }
+            return String(decoding: answer[..<count], as: UTF8.self)
+        }
+    }
+
+    @Test("it lives on when the thread that asked for it has ended")
+    func threads() async throws {
+        let cat = try await onThread(named: "short") { try Handed("/bin/cat", []) }
+        try await Task.sleep(for: .milliseconds(50))
+        try Array("still here".utf8).withUnsafeBytes { try cat.child.write($0, timeoutSeconds: 60) }
+        #expect(try cat.answer() == "still here")
+    }
+
+    @Test("it is as nice as the thread that asked for it, though another one starts it")
+    func nice() async throws {
+        let here = try Handed("/usr/bin/nice", []).answer()
+        let there = try await onThread(named: "nice", niceness: 3) { try Handed("/usr/bin/nice", []).answer() }
+        let base = try #require(Int(here.prefix { $0 != "\n" }))
+        #expect(there == "\(min(19, base + 3))\n")
+    }
+
+    @Test("a program that is not there, or may not be run, is told as such")
+    func refused() {
+        #expect(thrown { _ = try ChildProcess("/nowhere/at-all", arguments: []) }?.code == .missing)
+        #expect(thrown { _ = try ChildProcess("/etc/passwd", arguments: []) }?.code == .denied)
     }
 
     @Test("who is no child of ours is not taken for a copy")

@@ -36,6 +36,20 @@ import Testing
     }
 
     @Test(
+        "A worker that goes on talking has no more time for an utterance than one that says nothing",
+        .timeLimit(.minutes(1)), arguments: ["chatter", "drip"])
+    func endless(mode: String) throws {
+        let script = #filePath.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/worker.py"
+        let command = WorkerCommand(path: "/usr/bin/python3", arguments: [script, mode], model: "none")
+        let worker = try WorkerProcess(command, patience: .init(seconds: 1, timesAudio: 0))
+        let samples = [Int16](repeating: 0, count: 16_000)
+        try worker.open(channel: nil, alternatives: 0)
+        try worker.hear(samples)
+        let error = thrown { _ = try worker.finish(samples.count, after: worker.close(samples.count)) }
+        #expect(error?.code == .failed && error?.operation == "poll", "\(String(describing: error))")
+    }
+
+    @Test(
         "A worker that dies once costs a session, which is counted, whether it dies before or after its first answer",
         arguments: ["once", "late"])
     func sessions(mode: String) async throws {

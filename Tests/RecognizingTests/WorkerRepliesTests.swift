@@ -36,11 +36,26 @@ import Testing
         let line = Self.strange.split(separator: "\n").joined() + "\n"
         let result = try #require(try replies(line).first?.result)
         #expect(result.words.map(\.text) == ["b", "a [2Jc"])
-        #expect(result.words.map(\.range.start.samples) == [200, 200])
-        #expect(result.words.map(\.range.end.samples) == [1_000, 200])
+        #expect(result.words.map(\.range.start.samples) == [200, 1_000])
+        #expect(result.words.map(\.range.end.samples) == [1_000, 1_000])
         #expect(result.words.map(\.confidence) == [1, 0])
         #expect(result.alternatives == [Alternative(text: "x y", confidence: 1)])
         #expect(result.cpuSeconds == 0)
+    }
+
+    @Test(
+        "have no word over another: the first of two ends where the second begins, and none begins before the one before it",
+        arguments: [
+            ([(0, 1_000), (100, 200), (150, 300)], [(0, 100), (100, 150), (150, 300)]),
+            ([(500, 600), (100, 200), (700, 800)], [(500, 600), (600, 600), (700, 800)]),
+            ([(0, 10), (10, 20), (30, 40)], [(0, 10), (10, 20), (30, 40)]),
+        ])
+    func overlapping(told: [(Int, Int)], kept: [(Int, Int)]) throws {
+        let words = told.map { #"{"text":"w","range":{"start":\#($0.0),"end":\#($0.1)},"confidence":1}"# }
+        let line = #"{"result":{"words":[\#(words.joined(separator: ","))],"alternatives":[],"cpuSeconds":0}}"# + "\n"
+        let result = try #require(try replies(line).first?.result)
+        #expect(result.words.map { Int($0.range.start.samples) } == kept.map(\.0))
+        #expect(result.words.map { Int($0.range.end.samples) } == kept.map(\.1))
     }
 
     @Test("tell of as many voices as parts were named, or of none", arguments: [0, 1, 2, 3])

@@ -9,9 +9,9 @@ readings are wanted. Asked for the channel alone it tells 7. Of the warps that i
 warped hears best with 1.08, and its word tells the warp. parts: a word for each part of a group, which tells its number
 and length, in its place, another reading of them, and a voice for each; partials: so it does, and a partial reading tells
 how many samples it has heard. holed: its word leaves out the first and the last second of an utterance over 6 s; torn: so does this, and dies
-on shorter ones.
+on shorter ones. chatter: answers an utterance with provisional readings without end; drip: with a blank ten times a second.
 """
-import json, os, struct, sys
+import json, os, struct, sys, time
 
 mode = sys.argv[1]
 
@@ -55,6 +55,12 @@ while True:
         if mode == "heard" and samples == len(payload) // 2:
             with open(sys.argv[2], "w") as told:
                 told.write(".")
+    while mode == "chatter":
+        say(partial="still at it")
+    while mode == "drip":
+        sys.stdout.write(" ")
+        sys.stdout.flush()
+        time.sleep(0.1)
     if mode == "once" and not os.path.exists(sys.argv[2]):
         open(sys.argv[2], "w").close()
         os._exit(9)

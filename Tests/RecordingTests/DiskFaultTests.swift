@@ -182,7 +182,7 @@ import Testing
 }
 
 /// Counts, from any thread.
-private final class Counted: Sendable {
+final class Counted: Sendable {
     private let number = Mutex(0)
 
     var count: Int { number.withLock { $0 } }

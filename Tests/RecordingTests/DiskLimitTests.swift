@@ -45,8 +45,8 @@ import Testing
         #expect(result.gaps == [gap(0, lost, .overrun)])
         let parts = RecordingPart.all(beside: path)
         #expect(!parts.isEmpty)
-        // One for each new file, and one for the whole, for which there is no room yet.
-        #expect(log.entries.filter { $0 == .fault("full") }.count == parts.count + 1)
+        // One for each new file; the joining of a long one is left for later, when there is room for the whole.
+        #expect(log.entries.filter { $0 == .fault("full") }.count == parts.count)
         let reader = try RecordingReader(path: path)
         #expect(try reader.length == result.length)
         #expect(try samples(of: reader, at: SamplePosition(lost), count: 300_000) == numbered(200_000))
@@ -59,6 +59,9 @@ import Testing
         #expect(stat(path, &status) == 0)
         #expect(status.st_blocks * 512 < 10_000_000, "the hole was filled")
     }
+
+    /// What fits into 256 KB; the first checksum takes a page, where there was time for one.
+    private let fitting = [0, 4_096].map { SamplePosition((256 * 1024 - 512 - $0) / 2) }
 
     @Test(
         "a file system without space, for new files either, ends the recording with all that it took",
@@ -74,8 +77,8 @@ import Testing
         #expect(result.reason == .disk)
         #expect(result.error?.status == ENOSPC)
         #expect(result.error?.message.contains("3 new files failed") == true)
-        let fitting: Int64 = (256 * 1024 - 512) / 2
-        #expect(log.entries.last == .closed(fitting, .disk))
+        #expect(fitting.contains(result.length))
+        #expect(log.entries.last == .closed(result.length.samples, .disk))
         #expect(RecordingPart.all(beside: path) == [])
         #expect(try samples(of: path) == numbered(Int(result.length.samples)))
         #expect(try RecordingReader(path: path).stopReason == .disk)
@@ -94,7 +97,7 @@ import Testing
         let result = try await session.run()
         #expect(result.reason == .disk)
         #expect(result.error?.status == ENOSPC)
-        #expect(result.length == SamplePosition((256 * 1024 - 512) / 2))
+        #expect(fitting.contains(result.length))
         #expect(try samples(of: path) == numbered(Int(result.length.samples)))
         #expect(try RecordingReader(path: path).stopReason == .disk)
     }

@@ -163,14 +163,14 @@ import Testing
                 [.samples(numbered(100)), .perform { heard.signal() }, .perform { goOn.wait() }, .samples([1])]),
             seconds: 1)
         try await listening(microphone) {
-            try await onThread(named: "test") {
+            try await blocking {
                 heard.wait()
                 let first = try microphone.open()
                 let error = thrown { _ = try microphone.open() }
                 #expect(error?.code == .busy)
                 #expect(first.heardBefore == 100)
             }
-            try await onThread(named: "test") {
+            try await blocking {
                 let second = try microphone.open()
                 #expect(second.heardBefore == 100)
             }

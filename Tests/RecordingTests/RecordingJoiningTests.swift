@@ -100,6 +100,88 @@ import Testing
         #expect(try names() == FileManager.default.contentsOfDirectory(atPath: whole.path).sorted())
     }
 
+    /// Two parts of more samples than are copied at once.
+    private func lengthen() throws -> [Int16] {
+        let first = numbered(700_000)
+        try write(first, to: path)
+        try write(numbered(from: 700_000, 300_000), to: part(700_000), reason: .button)
+        return numbered(1_000_000)
+    }
+
+    @Test("a joining that is broken off goes on where it was, and a start is never done again")
+    func goesOn() throws {
+        let whole = try lengthen()
+        var turns = 0
+        var copied: [Int64] = []
+        while true {
+            var left = 1
+            let joining = try joinParts(inFolder: folder.path) {
+                left -= 1
+                return left >= 0
+            }
+            turns += 1
+            #expect(try samples(of: path) == whole)
+            guard case .unfinished = joining, turns < 20 else { break }
+            copied.append(try WaveLayout(of: "\(path).joining").claimedBytes)
+        }
+        // A piece a turn, and each of them once.
+        #expect(copied == [524_288, 1_048_576, 1_572_864])
+        #expect(turns == 4)
+        #expect(RecordingPart.all(beside: path) == [])
+        #expect(try WaveLayout(of: path).isJoined)
+        #expect(try RecordingReader(path: path).stopReason == .button)
+        #expect(shell("sox --i -s \(path)").output == "1000000")
+    }
+
+    @Test(
+        "what was copied of other files, or cannot be read, is copied anew", arguments: ["source", "header", "short"])
+    func begunOtherwise(_ what: String) throws {
+        _ = try lengthen()
+        var left = 2
+        _ = try joinParts(inFolder: folder.path) {
+            left -= 1
+            return left >= 0
+        }
+        let joining = "\(path).joining"
+        switch what {
+        case "source":
+            // Somebody puts back a copy of the file that says otherwise.
+            #expect(unlink(path) == 0)
+            try write([Int16](repeating: 7, count: 750_000), to: path)
+        case "header": #expect(shell("printf x | dd of=\(joining) conv=notrunc bs=1 seek=153").status == 0)
+        default: #expect(shell("truncate -s 1000 \(joining)").status == 0)
+        }
+        let whole = try samples(of: path)
+        #expect(try joinParts(inFolder: folder.path))
+        #expect(try samples(of: path) == whole)
+    }
+
+    @Test("a long recording in parts ends at once, and is left to be joined")
+    func longIsLeft() async throws {
+        let count = Counted()
+        var settings = RecordingSession.Settings()
+        settings.ringSeconds = 300
+        settings.syncSeconds = 60
+        settings.retrySeconds = 0
+        settings.realtimePriority = nil
+        settings.faults = { operation, path throws(DeviceError) in
+            guard operation == .sync, count.next() == 2 else { return }
+            throw DeviceError(.failed, "fdatasync", status: EIO, "\(path): broken")
+        }
+        let log = RecordingLog()
+        let blocks = (0..<90).map { _ in ScriptedMicrophone.Step.samples([Int16](repeating: 1, count: 100_000)) }
+        let result = try await RecordingSession(
+            microphone: ScriptedMicrophone(blocks + [.ended]), path: path, settings: settings, sink: log
+        ).run()
+        #expect(result.length.samples == 9_000_000 && result.reason == .ended)
+        #expect(RecordingPart.all(beside: path).count == 1)
+        #expect(log.entries.filter { $0 == .fault("failed") }.count == 1)
+        #expect(try RecordingReader(path: path).length.samples == 9_000_000)
+        #expect(try RecordingSums(path: path) == RecordingSums())
+        #expect(try joinParts(inFolder: folder.path))
+        #expect(try RecordingSums(path: path) == RecordingSums())
+    }
+
     @Test(
         "only names of parts are parts",
         arguments: [

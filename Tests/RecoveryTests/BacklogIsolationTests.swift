@@ -82,6 +82,41 @@ import Testing
         #expect(access(RecordingFolder(storage: storage.folder.path, recording: 1).path, F_OK) != 0)
     }
 
+    @Test("Which recording is being read again, how far, and how many wait, is told until all are read")
+    func progress() async throws {
+        let archive = try storage.archive()
+        for _ in 1...2 { try await storage.record([.samples(BacklogTests.sound)], in: archive) }
+        let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
+        #expect(try await backlog.run(pool: BacklogTests.pool()) == [1, 2])
+        let progress = SecondPassProgress()
+        let rereading = Rereading(
+            configuration: storage.configuration, archive: archive, hub: EventHub(), progress: progress)
+        let meeting = try WorkerMeeting()
+        let pool = pool(at: meeting)
+        #expect(progress.now == nil)
+        let arrived = try FileDescriptor(opening: meeting.here, O_RDWR)
+        let left = try FileDescriptor(opening: meeting.go, O_RDWR)
+        async let told: [SecondPassProgress.Reading?] = onThread(named: "meeting") {
+            // The worker holds an utterance of which nothing is committed before it is let go.
+            var told: [SecondPassProgress.Reading?] = []
+            var byte: UInt8 = 0
+            for _ in 1...24 {
+                _ = Glibc.read(arrived.number, &byte, 1)
+                told.append(progress.now)
+                _ = Glibc.write(left.number, &byte, 1)
+            }
+            return told
+        }
+        #expect(try await rereading.run(pool: pool) == [1, 2])
+        let readings = try await told.compactMap { $0 }
+        #expect(readings.map(\.recording) == Array(repeating: 1, count: 12) + Array(repeating: 2, count: 12))
+        #expect(readings.map(\.waiting) == Array(repeating: 1, count: 12) + Array(repeating: 0, count: 12))
+        let first = readings.prefix(12).map(\.readUpTo)
+        #expect(first == first.sorted() && first.first == 0 && (first.last ?? 0) > 0)
+        #expect(readings.allSatisfy { $0.readUpTo < $0.length })
+        #expect(progress.now == nil)
+    }
+
     @Test("One that is erased while its own text is still being written is nobody's fault")
     func erasedBehindItsStop() async throws {
         let archive = try storage.archive()

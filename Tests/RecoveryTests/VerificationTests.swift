@@ -9,8 +9,8 @@ import Testing
     private let storage = Storage()
 
     enum Damage: String, CaseIterable, Sendable {
-        case none, header, halfSample, truncated, missing, noisyGap, journal, otherJournal, ledger, segmentBehindEnd,
-            unknownFolder
+        case none, header, halfSample, truncated, missing, noisyGap, sound, journal, otherJournal, ledger,
+            segmentBehindEnd, unknownFolder
     }
 
     private func damage(_ damage: Damage, in archive: SQLiteArchive) async throws {
@@ -23,6 +23,7 @@ import Testing
         case .truncated: try change(audio) { $0.removeLast(1000) }
         case .missing: unlink(audio)
         case .noisyGap: try change(audio) { $0[512 + 2 * 3100] = 1 }
+        case .sound: try change(audio) { $0[512 + 2 * 1000] ^= 1 }
         case .journal: try change(journal) { $0[20] ^= 1 }
         case .otherJournal:
             let other = try bytes(storage.folder.file("recordings/000002/journal.jsonl"))
@@ -55,6 +56,48 @@ import Testing
         #expect(kind == .none || Set(findings.map(\.recording)) == Set(told), "\(findings)")
         let only = try await Verification(storage: storage.folder.path, archive: archive).run([2])
         #expect(only.isEmpty == (kind != .unknownFolder))
+    }
+
+    @Test("Damaged sound is told of by its place, but not where the sound is left alone")
+    func sound() async throws {
+        let archive = try storage.archive()
+        try await storage.record([.samples(numbered(40_000))], in: archive)
+        try change(storage.audio(1)) { $0[512 + 2 * 20_000] ^= 1 }
+        let verification = Verification(storage: storage.folder.path, archive: archive)
+        let findings = try await verification.run([])
+        #expect(findings.map(\.recording) == [1] && findings[0].outcome == .damaged)
+        #expect(findings.first?.message.contains("from 1.0 s to 2.0 s") == true, "\(findings)")
+        #expect(try await verification.run([], isQuick: true) == [])
+    }
+
+    @Test("Recordings without checksums are told of in one line, are not damaged, and recover makes what they lack")
+    func unsummed() async throws {
+        func record() async throws {
+            let archive = try storage.archive()
+            for id in 1...4 {
+                try await storage.record([.samples(numbered(5000))], in: archive)
+                if id != 3 { unlink(storage.folder.file("recordings/00000\(id)/audio.sums")) }
+            }
+            let findings = try await Verification(storage: storage.folder.path, archive: archive).run([])
+            #expect(findings.map(\.outcome) == [.note])
+            #expect(findings.first?.message.hasPrefix("recordings 1-2, 4: ") == true, "\(findings)")
+        }
+        try await record()
+        // A start leaves them as they are.
+        #expect(try await storage.recover(.start) == [])
+        #expect(try await storage.recover().map(\.outcome) == [.note, .note, .note])
+        #expect(try await storage.recover() == [])
+        #expect(try await Verification(storage: storage.folder.path, archive: storage.archive()).run([]) == [])
+    }
+
+    @Test("What is being recorded is said to be that, and what is safe of it is checked", arguments: [false, true])
+    func beingRecorded(isDamaged: Bool) async throws {
+        let archive = try storage.archive()
+        try await storage.record([.samples(numbered(40_000))], isClosed: false, in: archive)
+        if isDamaged { try change(storage.audio(1)) { $0[512 + 2 * 20_000] ^= 1 } }
+        let findings = try await Verification(storage: storage.folder.path, archive: archive).run([], recording: 1)
+        #expect(findings.map(\.outcome) == (isDamaged ? [.note, .damaged] : [.note]))
+        #expect(findings.first?.message.contains("is being recorded") == true)
     }
 
     @Test("A number that is nowhere is refused")

@@ -175,6 +175,34 @@ import Testing
         #expect(try await opened.archive.search("findable", limit: 1).count == 1)
     }
 
+    @Test(
+        "the number of an erased recording never comes again, whatever becomes of the database",
+        arguments: ["erased", "erased before", "file damaged"])
+    func numbers(_ how: String) async throws {
+        let kept = folder.path + "/last-number"
+        func fill() async throws {
+            let archive = try SQLiteArchive(path: folder.archive)
+            for _ in 1...3 { try await archive.record("one") }
+            if how != "file damaged" { try await archive.delete(recordings: [2, 3]) }
+            for id in 2...3 where how != "file damaged" {
+                try FileManager.default.removeItem(atPath: folder.path + "/recordings/00000\(id)")
+            }
+        }
+        try await fill()
+        switch how {
+        case "erased": break
+        case "erased before":
+            // By an earlier version, which kept nothing; then a start of this one.
+            unlink(kept)
+            _ = try await SQLiteArchive.openRepairing(path: folder.archive)
+        default: try Data("999999998\n".utf8).write(to: URL(filePath: kept))
+        }
+        for suffix in ["", "-wal"] { unlink(folder.archive + suffix) }
+        let opened = try await SQLiteArchive.openRepairing(path: folder.archive)
+        let next = try await opened.archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "")
+        #expect(next == 4)
+    }
+
     @Test("a recording that never came to audio leaves no journal behind")
     func discarded() async throws {
         let archive = try SQLiteArchive(path: folder.archive)

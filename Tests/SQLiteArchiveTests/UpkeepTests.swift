@@ -52,6 +52,33 @@ import Testing
         try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
+    @Test("recordings without a clock are told apart by their place in a running of the machine")
+    func powerOns() async throws {
+        do {
+            let connection = try Connection(path: folder.archive)
+            try Migrations.apply(to: connection, path: folder.archive)
+            try connection.execute(
+                """
+                INSERT INTO recording (id, started_at, clock, microphone, boot_id, monotonic_ns)
+                    VALUES (1, 1, 'unverified', '', 'a', 11520000000000), (2, 1, 'unverified', '', 'b', 40000000000),
+                        (3, 1, 'unverified', '', 'a', 11640000000000), (4, 1, 'synchronized', '', 'a', 12000000000000),
+                        (5, 1, 'unverified', '', NULL, NULL), (6, 1, 'unverified', '', 'b', -1),
+                        (7, 1, 'unverified', '', 'b', 9223372036854775807);
+                """)
+            connection.keepsLog(false)
+        }
+        let archive = try SQLiteArchive(path: folder.archive)
+        let wanted: [String?] = [
+            "first of its power-on, after 3 h 12 min", "first of its power-on, after 40 s",
+            "second of its power-on, after 3 h 14 min", nil, nil, nil,
+            "third of its power-on, after 2562047 h 47 min",
+        ]
+        #expect(try await archive.recordings().map { $0.powerOn?.text } == wanted)
+        for (index, text) in wanted.enumerated() {
+            #expect(try await archive.transcript(of: index + 1)?.0.powerOn?.text == text)
+        }
+    }
+
     @Test("the passes that were shown: complete ones, later ones, those with text, those that were read whole")
     func bestPass() async throws {
         let archive = try SQLiteArchive(path: folder.archive)

@@ -17,24 +17,44 @@ debian_mirror() {
     echo "$mirror"
 }
 
-# A mirror that was frozen some time ago is as good as another, and what it has is signed.
-# fetch ARCHITECTURE PACKAGE...: downloads packages of the Debian $suite and all they need into $cache, as if nothing were
-# installed.
-fetch() {
-    local architecture=$1 place=$cache/apt-$1 mirror
+# update_indices PLACE: fetches the signed indices of the apt that is configured there. Until when they are valid is passed over
+# only where that date is all that apt has against them, as at a mirror that was frozen on purpose, and it is said. Sets
+# the list $frozen to what mmdebstrap is then to be told.
+# shellcheck disable=SC2034 # for who makes a root of the same mirror
+update_indices() {
+    local place=$1 log=$1/update.log
+    frozen=()
+    if LC_ALL=C APT_CONFIG=$place/apt.conf apt-get -q update >"$log" 2>&1; then
+        cat "$log" >&2
+        return
+    fi
+    cat "$log" >&2
+    if ! grep -q '^E: Release file for .* is expired' "$log" || grep '^E:' "$log" | grep -qv 'is expired'; then
+        say "$0: apt cannot have the indices of this mirror; its reason is above"
+        return 1
+    fi
+    say "$0: this mirror was frozen: its signatures hold, but the date of its indices is over (above); going on without that date"
+    frozen=('--aptopt=Acquire::Check-Valid-Until "false";')
+    APT_CONFIG=$place/apt.conf apt-get -q -o Acquire::Check-Valid-Until=false update >&2
+}
+
+# prepare_apt ARCHITECTURE SUITE...: an apt of its own in $cache/apt-ARCHITECTURE, as if nothing were installed, with these
+# suites of Debian.
+prepare_apt() {
+    local architecture=$1 place=$cache/apt-$1 mirror one
     shift
     mkdir -p "$place"/{lists/partial,archives/partial}
     : >"$place/status"
     mirror=$(debian_mirror)
     local keys='[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]'
-    printf 'deb %s %s %s main\n' "$keys" "$mirror" "$suite" "$keys" "$mirror" "$suite-updates" >"$place/sources.list"
+    for one; do printf 'deb %s %s %s main\n' "$keys" "$mirror" "$one"; done >"$place/sources.list"
     cat >"$place/apt.conf" <<CONF
 APT::Architecture "$architecture";
 APT::Architectures { "$architecture"; };
 APT::Install-Recommends "false";
 APT::Sandbox::User "$(id -un)";
 Acquire::Languages "none";
-Acquire::Check-Valid-Until "false";
+Acquire::Check-Valid-Until "true";
 Debug::NoLocking "1";
 Dir::Etc::SourceList "$place/sources.list";
 Dir::Etc::SourceParts "/dev/null";
@@ -44,7 +64,15 @@ Dir::State::status "$place/status";
 Dir::Cache "$place";
 Dir::Cache::archives "$place/archives";
 CONF
-    APT_CONFIG=$place/apt.conf apt-get -q update >&2
+    update_indices "$place"
+}
+
+# fetch ARCHITECTURE PACKAGE...: downloads packages of the Debian $suite and all they need into $cache, as if nothing were
+# installed.
+fetch() {
+    local architecture=$1 place=$cache/apt-$1
+    shift
+    prepare_apt "$architecture" "$suite" "$suite-updates" || return
     # What an attempt that broke off left, as far as it is still current, is not fetched again.
     APT_CONFIG=$place/apt.conf apt-get -q -y autoclean >&2
     APT_CONFIG=$place/apt.conf apt-get -q -y --download-only install "$@" >&2

@@ -14,6 +14,7 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -47,17 +48,77 @@ static inline int fieldscribe_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC) 
 /// Has orphans of this process's children become children of its own.
 static inline void fieldscribe_take_orphans(void) { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
 
-/// Copies the calling process for whoever takes its parent's orphans; 0 in the copy, else its number, or -1 for none.
+/// The nice value of the calling thread.
+static inline int fieldscribe_niceness(void) { return getpriority(PRIO_PROCESS, 0); }
+
+/// Starts a program, which the kernel kills when the calling thread ends. `pairs` holds `count` times a descriptor of ours and
+/// the number at which the program finds it. Returns its number, or -1 and errno.
+__attribute__((noinline)) static pid_t fieldscribe_spawn(const char *path, char *const arguments[],
+                                                         char *const environment[], const int *pairs, int count,
+                                                         int shows_errors, int niceness) {
+    sigset_t all, before;
+    pid_t parent = getpid();
+    // Until it is another program the child runs in our memory: no handler of ours may run there.
+    volatile int failure = 0;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    pid_t child = vfork();
+    if (child == 0) {
+        for (int number = 1; number < NSIG; number++) {
+            struct sigaction action;
+            if (sigaction(number, NULL, &action) != 0) continue;
+            if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) continue;
+            memset(&action, 0, sizeof action);
+            action.sa_handler = SIG_DFL;
+            sigaction(number, &action, NULL);
+        }
+        prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+        // Who ended before that call tells nothing any more.
+        if (getppid() != parent) _exit(127);
+        setpriority(PRIO_PROCESS, 0, niceness);
+        for (int pair = 0; pair < count; pair++)
+            if (failure == 0 && dup2(pairs[2 * pair], pairs[2 * pair + 1]) < 0) failure = errno;
+        if (failure == 0 && !shows_errors) {
+            int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+            if (nothing < 0 || dup2(nothing, STDERR_FILENO) < 0) failure = errno;
+        }
+        if (failure == 0) {
+            sigprocmask(SIG_SETMASK, &before, NULL);
+            execve(path, arguments, environment);
+            failure = errno;
+        }
+        _exit(127);
+    }
+    int status = child < 0 ? errno : failure;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (child > 0 && status != 0) {
+        while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {}
+        child = -1;
+    }
+    errno = status;
+    return child;
+}
+
+/// Copies the calling process for whoever takes its parent's orphans, which is to be that parent's own parent, and with whom
+/// the copy ends; 0 in the copy, else its number, or -1 for none.
 static inline pid_t fieldscribe_fork_away(void) {
     int ends[2];
-    pid_t copy = -1;
+    pid_t copy = -1, parent = getppid();
     if (pipe2(ends, O_CLOEXEC) != 0) return -1;
     pid_t between = fork();
     if (between == 0) {
+        pid_t self = getpid();
         copy = fork();
         if (copy == 0) {
             close(ends[0]);
             close(ends[1]);
+            // Whom it ends with is told the kernel once it belongs to that one.
+            while (getppid() == self) {
+                struct timespec pause = {.tv_nsec = 100000};
+                nanosleep(&pause, NULL);
+            }
+            prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+            if (getppid() != parent) _exit(1);
             return 0;
         }
         _exit(write(ends[1], &copy, sizeof copy) == sizeof copy ? 0 : 1);
@@ -75,13 +136,11 @@ static inline pid_t fieldscribe_fork_away(void) {
     return copy;
 }
 
-/// Whether the kernel believes its wall clock: 1 or 0. The service's sandbox, which protects the clock, does not let it ask
-/// the kernel; then systemd-timesyncd's word is taken, a file that is there once it has set the clock in this boot.
-static inline int fieldscribe_clock_is_synchronized(void) {
+/// How wrong the kernel takes its wall clock to be at most, in microseconds; -1 where it may not be asked, as in the service's
+/// sandbox, which protects the clock.
+static inline long fieldscribe_clock_maximum_error(void) {
     struct timex state = {0};
-    int status = adjtimex(&state);
-    if (status < 0 && errno == EPERM) return access("/run/systemd/timesync/synchronized", F_OK) == 0;
-    return status >= 0 && status != TIME_ERROR && !(state.status & STA_UNSYNC);
+    return adjtimex(&state) < 0 ? -1 : state.maxerror;
 }
 
 /// A counter to wake a poll with; returns a descriptor, or -1 and errno.

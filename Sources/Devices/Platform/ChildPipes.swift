@@ -26,11 +26,10 @@ package final class ChildPipes {
         _ = fcntl(input.number, F_SETFL, O_NONBLOCK)
     }
 
-    /// Has a child that is about to be started find its ends at these numbers.
-    func pass(_ actions: inout posix_spawn_file_actions_t, input: Int32, output: Int32) {
-        guard let from = childInput?.number, let to = childOutput?.number else { return }
-        posix_spawn_file_actions_adddup2(&actions, from, input)
-        posix_spawn_file_actions_adddup2(&actions, to, output)
+    /// The child's ends, each with the number at which it is to find it.
+    func passed(input: Int32, output: Int32) -> [ChildStart.Passed] {
+        guard let from = childInput?.number, let to = childOutput?.number else { return [] }
+        return [ChildStart.Passed(ours: from, childs: input), ChildStart.Passed(ours: to, childs: output)]
     }
 
     /// Lets go of the child's ends once it has them: what it writes then ends when it ends.
@@ -39,8 +38,9 @@ package final class ChildPipes {
         childOutput = nil
     }
 
-    /// Writes all bytes to the child's standard input.
+    /// Writes all bytes to the child's standard input, within so many seconds for all of them.
     func write(_ bytes: UnsafeRawBufferPointer, timeoutSeconds: Int) throws(DeviceError) {
+        let deadline = MonotonicClock.nanoseconds + Int64(min(timeoutSeconds, 1_000_000)) * 1_000_000_000
         var rest = bytes
         var room = pollfd(fd: input.number, events: Int16(POLLOUT), revents: 0)
         while let base = rest.baseAddress, !rest.isEmpty {
@@ -48,9 +48,10 @@ package final class ChildPipes {
             if count > 0 {
                 rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             } else if count < 0, errno == EAGAIN {
-                guard Glibc.poll(&room, 1, Self.milliseconds(timeoutSeconds)) != 0 else {
+                let left = max(0, deadline - MonotonicClock.nanoseconds)
+                guard Glibc.poll(&room, 1, Int32((left + 999_999) / 1_000_000)) != 0 else {
                     throw DeviceError(
-                        .failed, "poll", status: ETIMEDOUT, on: name, "took nothing for \(timeoutSeconds) s",
+                        .failed, "poll", status: ETIMEDOUT, on: name, "did not take all within \(timeoutSeconds) s",
                         remedy: "it is started anew")
                 }
             } else {

@@ -4,7 +4,8 @@ import Glibc
 
 /// A child with a pipe to its standard input and one from its standard output.
 ///
-/// It is killed and waited for when it goes out of scope. One thread at a time.
+/// It is killed and waited for when it goes out of scope, and killed by the kernel where this process ends without that.
+/// One thread at a time.
 package struct ChildProcess: ~Copyable {
     package let id: Int32
     package let name: String
@@ -21,27 +22,19 @@ package struct ChildProcess: ~Copyable {
         _ path: String, arguments: [String], showsErrors: Bool = true, copies: [ChildPipes] = []
     ) throws(DeviceError) {
         let pipes = try ChildPipes(to: path)
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        pipes.pass(&actions, input: STDIN_FILENO, output: STDOUT_FILENO)
+        var passed = pipes.passed(input: STDIN_FILENO, output: STDOUT_FILENO)
         for (copy, pipes) in copies.enumerated() {
-            pipes.pass(&actions, input: ProcessCopies.input(copy), output: ProcessCopies.output(copy))
-        }
-        if !showsErrors {
-            posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+            passed += pipes.passed(input: ProcessCopies.input(copy), output: ProcessCopies.output(copy))
         }
         if !copies.isEmpty { fieldscribe_take_orphans() }
-        let strings = ([path] + arguments).map { strdup($0) }
-        defer { strings.forEach { free($0) } }
-        var id = pid_t()
-        let status = posix_spawn(&id, path, &actions, nil, strings + [nil], environ)
-        guard status == 0 else { throw .system("posix_spawn", status: status, on: path) }
+        id = try ChildStart(path: path, arguments: arguments, passed: passed, showsErrors: showsErrors).start()
         for pipes in [pipes] + copies { pipes.close() }
-        self.id = id
         name = path
         self.pipes = pipes
     }
+
+    /// Has children be started by a thread that is as nice as the calling one: before any other thread is made nicer.
+    package static func prepare() { try? SpawnThread.prepare() }
 
     /// Takes over a copy that a child has made of itself.
     ///
@@ -64,7 +57,7 @@ package struct ChildProcess: ~Copyable {
 
     /// Writes all bytes to the child's standard input.
     ///
-    /// - Parameter timeoutSeconds: how long the child may take nothing.
+    /// - Parameter timeoutSeconds: how long the child may need to take all of them.
     /// - Throws: `DeviceError` with `failed` where the child no longer reads.
     package borrowing func write(_ bytes: UnsafeRawBufferPointer, timeoutSeconds: Int) throws(DeviceError) {
         try pipes.write(bytes, timeoutSeconds: timeoutSeconds)

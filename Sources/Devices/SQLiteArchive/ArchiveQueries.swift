@@ -4,24 +4,36 @@ import Core
 struct ArchiveQueries {
     let connection: Connection
 
-    private static let summaries = """
+    /// - Parameter turn: what tells the recording's place among those of its boot.
+    private static func summaries(turn: String = "NULL") -> String {
+        """
         SELECT id, started_at, clock, microphone, length_samples, transcribed_samples, stop_reason,
-            state = 'missing'
+            state = 'missing', CASE WHEN clock = 'unverified' AND boot_id IS NOT NULL THEN monotonic_ns END, \(turn)
         FROM recording
         """
+    }
 
     func recordings() throws -> [RecordingSummary] {
-        try connection.rows(Self.summaries + " ORDER BY id", read: summary)
+        try connection.rows(
+            Self.summaries(turn: "row_number() OVER (PARTITION BY boot_id ORDER BY id)") + " ORDER BY id", read: summary
+        )
+    }
+
+    func recording(_ id: Int) throws -> RecordingSummary? {
+        try connection.rows(Self.summaries + " WHERE id = ?", [.integer(id)], read: summary).first
     }
 
     func unfinished() throws -> [RecordingSummary] {
         try connection.rows(
-            Self.summaries + " WHERE transcribed_samples < length_samples OR stop_reason = 'cut short' ORDER BY id",
+            Self.summaries() + " WHERE transcribed_samples < length_samples OR stop_reason = 'cut short' ORDER BY id",
             read: summary)
     }
 
     func transcript(of recording: Int) throws -> (RecordingSummary, Timeline)? {
-        let found = try connection.rows(Self.summaries + " WHERE id = ?", [.integer(recording)], read: summary)
+        let turn =
+            "(SELECT count(*) FROM recording AS other WHERE other.boot_id = recording.boot_id AND other.id <= recording.id)"
+        let found = try connection.rows(
+            Self.summaries(turn: turn) + " WHERE id = ?", [.integer(recording)], read: summary)
         guard let summary = found.first else { return nil }
         let pass = try shownPass(of: recording)
         let timeline = Timeline(
@@ -143,7 +155,8 @@ private func summary(_ row: Row) -> RecordingSummary {
         id: row.integer(0), startedAt: row.real(1),
         clock: RecordingSummary.Clock(rawValue: row.text(2)) ?? .unverified, microphone: row.text(3),
         length: row.position(4), transcribedUpTo: row.position(5),
-        stopReason: StopReason(rawValue: row.text(6)) ?? .cutShort, isMissing: row.integer(7) == 1)
+        stopReason: StopReason(rawValue: row.text(6)) ?? .cutShort, isMissing: row.integer(7) == 1,
+        powerOn: row.isNull(8) || row.isNull(9) ? nil : PowerOn(order: row.integer(9), nanoseconds: row.long(8)))
 }
 
 private func passSummary(_ row: Row) -> PassSummary {

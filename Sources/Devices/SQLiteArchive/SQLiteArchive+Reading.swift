@@ -7,6 +7,15 @@ extension SQLiteArchive {
         try await readers.read { try $0.recordings() }
     }
 
+    /// A recording's row; nil where there is none.
+    package nonisolated func recording(_ id: Int) async throws -> RecordingSummary? {
+        try await readers.read { try $0.recording(id) }
+    }
+
+    package nonisolated func gaps(of recording: Int) async throws -> [Gap] {
+        try await readers.read { try $0.gaps(of: recording) }
+    }
+
     package nonisolated func unfinished() async throws -> [RecordingSummary] {
         try await readers.read { try $0.unfinished() }
     }

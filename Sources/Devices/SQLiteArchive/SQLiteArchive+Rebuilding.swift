@@ -22,10 +22,15 @@ extension SQLiteArchive {
     /// Opens the archive whatever state its files are in. A database that is damaged, another program's, no file or not
     /// ours to open is set aside, never deleted, and made anew from the journals in the recordings' folders.
     ///
+    /// - Parameters:
+    ///   - isChecked: whether all of the database is read for damage before; else what is met later is told then.
+    ///   - catchesUp: whether all journals are looked at before; else `catchUp(with:)` does so for each.
     /// - Throws: `DeviceError` as `init` does, but `damaged` only where the disk makes damaged files again.
-    package static func openRepairing(path: String) async throws -> Opened {
+    package static func openRepairing(
+        path: String, isChecked: Bool = true, catchesUp: Bool = true
+    ) async throws -> Opened {
         do {
-            return try await opened(path, setAside: nil)
+            return try await opened(path, setAside: nil, isChecked: isChecked, catchesUp: catchesUp)
         } catch let error as DeviceError {
             let files = DatabaseFiles(path)
             guard error.code == .damaged || Migrations.isForeign(error) || (error.code == .denied && files.areDenied)
@@ -35,15 +40,19 @@ extension SQLiteArchive {
                 // Whose folder this is not cannot help it: the first error is the one to tell.
                 throw refusal.code == .denied ? error : refusal
             }
-            return try await opened(path, setAside: aside)
+            return try await opened(path, setAside: aside, isChecked: isChecked, catchesUp: catchesUp)
         }
     }
 
     // A function of its own: a database that is damaged is closed when it has returned.
-    private static func opened(_ path: String, setAside: String?) async throws -> Opened {
-        let archive = try SQLiteArchive(path: path, isChecked: true)
+    private static func opened(
+        _ path: String, setAside: String?, isChecked: Bool, catchesUp: Bool
+    ) async throws -> Opened {
+        let archive = try SQLiteArchive(path: path, isChecked: isChecked)
         let noFolder = try archive.journal.clear()
-        let (restored, refused) = try await archive.catchUp()
+        // What earlier versions have erased, too.
+        try? await archive.keepHighestNumber()
+        let (restored, refused) = catchesUp ? try await archive.catchUp() : ([], [:])
         return Opened(
             archive: archive, setAside: setAside, noFolder: noFolder, restored: restored, refused: refused)
     }
@@ -63,6 +72,14 @@ extension SQLiteArchive {
             } catch let error as DeviceError where !error.isOfDatabase { refused[recording] = error }
         }
         return (restored, refused)
+    }
+
+    /// Takes over what the journal of one recording tells that the database lacks; returns whether there was anything.
+    package func catchUp(with recording: Int) throws -> Bool {
+        let known = try connection.rows("SELECT journal_bytes FROM recording WHERE id = ?", [.integer(recording)]) {
+            Int64($0.integer(0))
+        }.first
+        return try catchUp(recording, known: known)
     }
 
     private func catchUp(_ recording: Int, known: Int64?) throws -> Bool {
@@ -201,5 +218,5 @@ extension SQLiteArchive {
 
 extension DeviceError {
     /// Whether it concerns the whole database or its disk, and not one recording.
-    fileprivate var isOfDatabase: Bool { code == .damaged || code == .full || code == .busy }
+    package var isOfDatabase: Bool { code == .damaged || code == .full || code == .busy }
 }

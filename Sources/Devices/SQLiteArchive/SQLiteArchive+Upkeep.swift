@@ -29,6 +29,8 @@ extension SQLiteArchive {
     package func delete(recordings: [Int]) async throws {
         erasing.formUnion(recordings)
         defer { erasing.subtract(recordings) }
+        // Without room for it they are erased all the same, and the next opening tries again.
+        try? keepHighestNumber()
         for recording in recordings { try await delete(recording) }
         // The index keeps deleted words until its parts are merged; in steps, between which what is recorded goes first.
         try connection.execute("INSERT INTO segment_text (segment_text, rank) VALUES ('merge', -\(Self.mergedPages))")

@@ -10,7 +10,8 @@ package actor SQLiteArchive: ArchiveUpkeep {
     let connection: Connection
     let readers: ArchiveReaders
     let journal: Journal
-    /// The highest number that a folder had when it was looked; nil before.
+    private let numbers: HighestNumber
+    /// The highest number that a folder, or what is kept of erased ones, had when it was looked; nil before.
     var highestFolder: Int?
     /// Recordings that are being erased, step by step: nothing more is entered for them.
     var erasing: Set<Int> = []
@@ -36,6 +37,7 @@ package actor SQLiteArchive: ArchiveUpkeep {
         readers = ArchiveReaders(beside: LentConnection(connection))
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         journal = Journal(root: "\(folder)/recordings")
+        numbers = HighestNumber(in: folder)
     }
 
     private static func connect(_ path: String, isChecked: Bool) throws -> Connection {
@@ -75,14 +77,8 @@ package actor SQLiteArchive: ArchiveUpkeep {
     ///
     /// A database that was made anew does not know of folders that it could not read; none of them is written into.
     private func claimNumber() throws -> Int {
-        let used =
-            try connection.rows(
-                """
-                SELECT max(coalesce((SELECT max(seq) FROM sqlite_sequence WHERE name = 'recording' AND seq < ?1), 0),
-                    coalesce((SELECT max(id) FROM recording WHERE id < ?1), 0))
-                """, [.integer(Journal.highest)]
-            ) { $0.integer(0) }.first ?? 0
-        let highest = try highestFolder ?? journal.highestNumber()
+        let used = try highestRow()
+        let highest = try highestFolder ?? max(journal.highestNumber(), numbers.kept)
         highestFolder = highest
         // A folder that somebody named by the highest number there can be is no reason to count on from there.
         let last = highest < Journal.highest - 1_000_000 ? max(used, highest) : used
@@ -91,6 +87,20 @@ package actor SQLiteArchive: ArchiveUpkeep {
             .failed, "mkdir", "\(journal.root): a thousand names for a new recording are taken; move what is there away"
         )
     }
+
+    /// The highest number that a row has or had, as far as this database knows.
+    private func highestRow() throws -> Int {
+        try connection.rows(
+            """
+            SELECT max(coalesce((SELECT max(seq) FROM sqlite_sequence WHERE name = 'recording' AND seq < ?1), 0),
+                coalesce((SELECT max(id) FROM recording WHERE id < ?1), 0))
+            """, [.integer(Journal.highest)]
+        ) { $0.integer(0) }.first ?? 0
+    }
+
+    /// Keeps the highest number outside of the database, so that one that is made anew gives none twice: what was erased is in no
+    /// folder and no journal, but copies of it may be anywhere.
+    func keepHighestNumber() throws { try numbers.keep(try highestRow()) }
 
     package func endRecording(_ id: Int, length: SamplePosition, reason: StopReason) throws {
         try kept(.ended(length: length, reason: reason), recording: id) {

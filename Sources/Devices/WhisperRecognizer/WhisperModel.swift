@@ -8,10 +8,12 @@ package struct WhisperModel: Hashable, Sendable {
 
     package init(path: String) { self.path = path }
 
-    /// `whisper-cli` of the PATH; nil where it is not installed.
-    private static var program: String? {
+    /// `whisper-cli` of the PATH, the first that may be run, else the first; nil where it is not installed.
+    package static var program: String? {
         let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin"
-        return folders.split(separator: ":").map { "\($0)/whisper-cli" }.first { access($0, X_OK) == 0 }
+        let candidates: [String] = folders.split(separator: ":").map { "\($0)/whisper-cli" }
+        let installed = candidates.filter { access($0, F_OK) == 0 }
+        return installed.first { access($0, X_OK) == 0 } ?? installed.first
     }
 
     /// Checks that the program is installed and that the file is such a model, without loading it; returns the program's path.
@@ -23,6 +25,13 @@ package struct WhisperModel: Hashable, Sendable {
             throw DeviceError(
                 .missing, "access", status: ENOENT, "whisper-cli: not on the PATH",
                 remedy: "install whisper.cpp, or set recognizer.engine = pocketsphinx")
+        }
+        guard access(program, X_OK) == 0 else {
+            throw DeviceError(
+                .denied, "access", status: errno, on: program, "may not be run here",
+                remedy:
+                    "for the service, whose sandbox runs nothing but its own, name it in ExecPaths= (systemctl edit "
+                    + "fieldscribe), or set recognizer.engine = auto")
         }
         let magic: [UInt8]
         do throws(DeviceError) { magic = try beginning(ofFile: path, count: 4) } catch {

@@ -18,6 +18,9 @@ final class WhisperRecognizer: Recognizer {
     /// The program takes at most so much longer than the audio; on the smallest boards it is slower than speech.
     private static let patience = (seconds: 60, timesAudio: 40)
 
+    /// What it prints is the text alone; nothing longer is that.
+    private static let mostOutput = 1 << 20
+
     /// Below a second the program reads nothing.
     private static let fewestSamples = SamplePosition.rate * 5 / 4
 
@@ -68,9 +71,18 @@ final class WhisperRecognizer: Recognizer {
         of program: String, _ arguments: [String], within seconds: Int
     ) throws(DeviceError) -> String {
         let child = try ChildProcess(program, arguments: arguments, showsErrors: false)
+        // For all of it: one that goes on printing is not waited for any longer than one that says nothing.
+        let deadline = MonotonicClock.nanoseconds + Int64(seconds) * 1_000_000_000
         var text: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4_096)
         while true {
+            let left = deadline - MonotonicClock.nanoseconds
+            guard left > 0, text.count <= mostOutput else {
+                throw DeviceError(
+                    .failed, "whisper-cli", on: program,
+                    "does not come to an end within \(seconds) s, or prints without end", remedy: "try it by hand")
+            }
+            let seconds = Int((left + 999_999_999) / 1_000_000_000)
             let count = try rethrowing {
                 try chunk.withUnsafeMutableBytes { try child.read(into: $0, timeoutSeconds: seconds) }
             }

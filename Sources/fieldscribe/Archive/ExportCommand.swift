@@ -1,5 +1,8 @@
 import Recording
 import Configuration
+import Control
+import Equipment
+import Upkeep
 import AudioEncoder
 import Copying
 import Core
@@ -25,24 +28,38 @@ enum ExportCommand: Command {
             throw UsageError("export: --to is missing; see fieldscribe export --help")
         }
         let numbers = try arguments.rest.map { try ArchivePlace.number($0, for: name) }
-        let configuration = try arguments.configuration()
+        var configuration = try arguments.configuration()
         if arguments.has("--stick"), configuration.export.accept == .marked, access("\(target)/Fieldscribe", F_OK) != 0
         {
             return Terminal.say("this stick has no folder Fieldscribe, and export.accept is marked: nothing was copied")
         }
+        let answer = arguments.has("--stick") ? try await settings(on: target, arguments) : StickSettings.Outcome()
+        if answer.hasChanged { configuration = try arguments.configuration() }
+        // Behind the copy, which asks the appliance itself; where none is running, the next start takes them.
+        defer { if answer.hasChanged { _ = try? ControlClient(configuration)?.ask(ControlRequest(.settings)) } }
         // A stick or folder that only root may write to is written to as root.
         let place = try await ArchivePlace(arguments, staysRoot: true)
         let report = try await copy(
             numbers.isEmpty ? nil : numbers, of: place.archive, ledger: place.ledger, in: place.directory, to: target,
-            configuration: configuration)
+            configuration: configuration, answer: answer.lines)
         try finish(report, target: target)
+    }
+
+    /// Takes the settings that a stick brings, as the archive's owner, beside which they are kept; says what became of them.
+    private static func settings(on stick: String, _ arguments: Arguments) async throws -> StickSettings.Outcome {
+        let own = try arguments.ownConfiguration()
+        let outcome = try await ArchiveOwner(of: own.storage.directory).act {
+            StickSettings.take(fromStick: stick, over: own)
+        }
+        for line in outcome.lines { Terminal.say(line) }
+        return outcome
     }
 
     /// Copies with progress on a terminal; Ctrl-C ends it without leaving anything half under a final name.
     static func copy(
         _ numbers: [Int]?, of archive: any ArchiveReading, ledger: (any ExportLedger)?, in directory: String,
         to target: String,
-        configuration: Configuration
+        configuration: Configuration, answer: [String] = []
     ) async throws -> CopyReport {
         let interrupted = Flag()
         let interrupts = Interrupts { count in
@@ -57,8 +74,9 @@ enum ExportCommand: Command {
             settings: CopySettings(
                 formats: configuration.export.formats,
                 audio: AudioForm(rawValue: configuration.export.audio.rawValue) ?? .flac, device: .host,
-                volume: try volumeIdentifier(of: target), now: Double(now.tv_sec)),
+                volume: try volumeIdentifier(of: target), now: Double(now.tv_sec), identity: machineIdentity),
             audioPath: { RecordingFolder(storage: directory, recording: $0).audio })
+        export.answer = answer
         let bar = CopyBar()
         export.progress = { bar.show($0) }
         export.shouldStop = { interrupted.isRaised }

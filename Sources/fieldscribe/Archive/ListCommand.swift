@@ -24,6 +24,8 @@ enum ListCommand: Command {
         var stopReason: String
         var missing: Bool
         var audio: String
+        /// Where its clock was not set.
+        var powerOn: PowerOn?
     }
 
     static func run(_ arguments: Arguments) async throws {
@@ -37,18 +39,20 @@ enum ListCommand: Command {
                     duration: recording.length.seconds, transcribedUpTo: recording.transcribedUpTo.seconds,
                     microphone: recording.microphone, stopReason: recording.stopReason.rawValue,
                     missing: recording.isMissing,
-                    audio: RecordingFolder(storage: place.directory, recording: recording.id).audio)
+                    audio: RecordingFolder(storage: place.directory, recording: recording.id).audio,
+                    powerOn: recording.powerOn)
             }
             return try Terminal.print(jsonText(rows))
         }
         if recordings.isEmpty { return Terminal.say("no recordings yet in \(place.directory)") }
         for recording in recordings {
             let clock = recording.clock == .synchronized ? "" : "  clock-unverified"
+            let powerOn = recording.powerOn.map { "  \($0.text)" } ?? ""
             let missing = recording.isMissing ? "  audio missing" : ""
             try Terminal.print(
                 "\(recording.id)  \(wallTime(recording.startedAt))\(clock)  "
                     + "\(RecordingScreen.clock(recording.length))  \(recording.stopReason.rawValue)\(missing)"
-                    + "\(written(recording))\n")
+                    + "\(powerOn)\(written(recording))\n")
         }
     }
 

@@ -58,7 +58,8 @@ enum RecoverCommand: Command {
             exit(130)
         }
         defer { withExtendedLifetime(interrupts) {} }
-        let (archive, findings) = try await Recovery.open(configuration, depth: .everything)
+        let opened = try await Recovery.open(configuration, depth: .everything)
+        let (archive, findings) = (opened.archive, opened.findings)
         let dated = try await ClockCorrection.apply(to: archive)
         let isJSON = arguments.has("--json")
         if !isJSON {

@@ -23,8 +23,12 @@ enum ShowCommand: Command {
         let format = try arguments.choice(
             "--format", of: TranscriptFormat.allCases, named: \.rawValue, default: .text)
         let place = try await ArchivePlace(arguments)
-        guard let (_, timeline) = try await place.archive.transcript(of: id) else {
+        guard let (summary, timeline) = try await place.archive.transcript(of: id) else {
             throw DeviceError.noRecording(id, "show")
+        }
+        // On a terminal alone: a program that reads the text does not ask when it was.
+        if Terminal.showsErrors, let powerOn = summary.powerOn {
+            Terminal.say("recording \(id): the clock was not set; \(powerOn.text)")
         }
         let punctuator = try arguments.punctuator(arguments.configuration())
         try Terminal.print(format.render(try punctuator.punctuated(timeline)))

@@ -33,22 +33,27 @@ enum RecordCommand: Command {
         flags: ["--json", "--audio-only"]
     )
 
+    /// How long earlier recordings are looked at before this one begins.
+    private static let repairsBefore = Duration.seconds(2)
+
     static func run(_ arguments: Arguments) async throws {
         try arguments.expect(0, "nothing else")
-        var configuration = try arguments.recordingConfiguration()
-        if let microphone = arguments["--microphone"] { configuration.capture.device = microphone }
-        configuration = configuration.with(directory: arguments["--directory"])
+        let configuration = try arguments.microphone(in: arguments.recordingConfiguration()).with(
+            directory: arguments["--directory"])
         let seconds = try arguments["--seconds"].map { _ in
             try arguments.number("--seconds", in: 1...604_800, default: 1)
         }
         try ArchiveOwner(of: configuration.storage.directory).become()
         let pool = arguments.has("--audio-only") ? nil : try workers(configuration)
-        let (archive, findings) = try await Recovery.open(configuration, depth: .start)
-        for finding in findings { Terminal.say("fieldscribe: \(finding.line)") }
+        // What that leaves to be repaired waits for the appliance, or for recover.
+        let opened = try await Recovery.open(configuration, depth: .start, within: repairsBefore)
+        let archive = opened.archive
+        for finding in opened.findings { Terminal.say("fieldscribe: \(finding.line)") }
         try await ClockCorrection.apply(to: archive)
         let outcome = try await record(
             configuration, archive: archive, pool: pool, seconds: seconds,
             screen: RecordingScreen(json: arguments.has("--json")))
+        await pool?.finish()
         try finish(outcome)
     }
 
@@ -72,7 +77,11 @@ enum RecordCommand: Command {
         let interrupts = Interrupts { count in
             if count > 1 {
                 screen.close()
-                Terminal.say("fieldscribe: interrupted; the recording is whole, the rest of its text is not written")
+                Terminal.say(
+                    recording.isClosed
+                        ? "fieldscribe: interrupted; the recording is whole, the rest of its text is not written"
+                        : "fieldscribe: interrupted before the disk had taken all of the recording; its end may be lost"
+                )
                 exit(130)
             }
             recording.stop(reason: .command)

@@ -18,9 +18,6 @@ enum RunCommand: Command {
         """
     static let options = (values: [String](), flags: [String]())
 
-    /// An appliance that is told to end has so long for it; what is not written down by then is read at the next start.
-    private static let patience: UInt32 = 1_800_000
-
     static func run(_ arguments: Arguments) async throws {
         try arguments.expect(0, "nothing else")
         var environment: [String: String] = [:]
@@ -29,21 +26,38 @@ enum RunCommand: Command {
         }
         // The decode workers shall not talk to systemd in our place.
         for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] { unsetenv(name) }
-        let loaded = HouseConfiguration(explicitPath: arguments["--config"], environment: environment)
+        var loaded = HouseConfiguration(explicitPath: arguments["--config"], environment: environment)
         let owner = try ArchiveOwner(of: loaded.configuration.storage.directory)
         let socket = loaded.configuration.control.socket
         owner.hand(over: String(socket.prefix(upTo: socket.lastIndex(of: "/") ?? socket.startIndex)))
         try owner.become()
-        let house = try await House(loaded, environment: environment)
+        let running = RunningHouse()
         let interrupts = Interrupts { count in
-            house.stop()
+            running.stop()
             guard count == 1 else { return }
-            // The archive is never half written, so that it may be left at any moment.
-            usleep(patience)
-            Terminal.say("<4>stopped state=forced")
-            exit(0)
+            // A recording is closed, however long its disk takes. The rest may be left at any moment, since the archive is never
+            // half written.
+            let lost = running.awaitClosing()
+            Terminal.say("<4>stopped state=\(lost == nil ? "forced" : "lost")")
+            exit(lost?.exitStatus ?? 0)
         }
         defer { withExtendedLifetime(interrupts) {} }
+        while try await isToBeRenewed(loaded, environment, running), !running.isStopped {
+            loaded = HouseConfiguration(explicitPath: arguments["--config"], environment: environment)
+        }
+    }
+
+    /// Runs an appliance to its end; nothing of it is left then, so that another may have its devices and its archive.
+    ///
+    /// - Returns: whether another is to follow, with other settings.
+    private static func isToBeRenewed(
+        _ loaded: HouseConfiguration, _ environment: [String: String], _ running: RunningHouse
+    ) async throws -> Bool {
+        let house = try await House(loaded, environment: environment)
+        running.begin(house)
+        defer { running.end() }
         await house.run()
+        if let error = house.endedBy { throw error }
+        return house.isToBeRenewed
     }
 }

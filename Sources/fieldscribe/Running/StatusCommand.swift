@@ -26,6 +26,14 @@ enum StatusCommand: Command {
             rows.append(("transcribed", "up to \(clock(status.transcribedUpTo))"))
         }
         rows.append(("backlog", "\(clock(status.backlogSeconds)) still to be written down"))
+        if let reading = status.secondPass {
+            let others = reading.waiting == 0 ? "" : "; \(reading.waiting) more to come"
+            rows.append(
+                (
+                    "second pass",
+                    "recording \(reading.recording), \(clock(reading.readUpTo)) of \(clock(reading.length)) read again\(others)"
+                ))
+        }
         rows.append(("disk", "room for \(hours(status.runwayHours)) of recording in \(status.directory)"))
         rows.append(("microphone", "\(status.microphone.device), \(status.microphone.health)"))
         let clockWord = status.lastFault?.clock == "unverified" ? " (clock unverified)" : ""

@@ -17,8 +17,7 @@ enum CalibrateCommand: Command {
 
     static func run(_ arguments: Arguments) async throws {
         try arguments.expect(0, "nothing else")
-        var configuration = try arguments.configuration()
-        if let microphone = arguments["--microphone"] { configuration.capture.device = microphone }
+        let configuration = try arguments.microphone(in: arguments.configuration())
         let seconds = try arguments.number("--seconds", in: 3...60, default: 10)
         Terminal.say("listening to \(configuration.capture.device) for \(seconds) s; be quiet")
         let calibration = try await Calibration.measure(configuration, seconds: seconds)

@@ -67,8 +67,12 @@ enum TranscribeCommand: Command {
             isSecondPass: profile == SecondPass.profile,
             output: output, punctuator: try arguments.punctuator(configuration),
             progress: ProgressBar(files: arguments.rest.count))
-        let status = try await batch.run(arguments.rest, jobs: jobs)
-        await pool.rest()
+        let status: Int32
+        do { status = try await batch.run(arguments.rest, jobs: jobs) } catch {
+            await pool.finish()
+            throw error
+        }
+        await pool.finish()
         if status != 0 { throw Ending(status: status) }
     }
 

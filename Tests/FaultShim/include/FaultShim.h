@@ -4,11 +4,12 @@
 // Faults for a program that does not know of them: LD_PRELOAD=libFaultShim.so. What it does is told by the environment.
 //
 //   FAULT_UNDER=FOLDER   the files that are meant; no others are touched
+//   FAULT_FILE=END       and of these only those whose names end so
 //   FAULT_CALL=NAME      open write pwrite writev fsync fdatasync ftruncate rename unlink mkdir fallocate, or any
 //   FAULT_AT=K           the K-th such call fails, counted from 1
 //   FAULT_SPAN=one|every|rest   that call, each K-th, or it and all that follow
 //   FAULT_ERROR=NAME     EIO ENOSPC EROFS EINTR; SHORT: a part is taken; LIE: nothing is, and success is told;
-//                        KILL: SIGKILL before the call
+//                        KILL: SIGKILL before the call; HANG: it takes FAULT_STALL milliseconds longer, and goes well
 //   FAULT_STATE=FILE     counters, shared with whoever maps the file: struct fault_state
 //   FAULT_JOURNAL=FILE   every change under the folder with what was there before; see Journal.c
 //   FAULT_SWALLOW=1      fsync and fdatasync do nothing and succeed
@@ -16,6 +17,8 @@
 //   FAULT_WORKER=PROGRAM takes the place of the decode workers
 //   FAULT_CLOCK=1        a PCM without a clock delivers at its rate, as a sound card does
 //   FAULT_OVERRUN=K      the K-th snd_pcm_readi gives -EPIPE after FAULT_STALL milliseconds (default 300)
+//   FAULT_SUSPEND=K      the K-th snd_pcm_readi gives -ESTRPIPE after FAULT_STALL milliseconds, and goes on to until the PCM is
+//                        prepared anew, as after a machine's sleep
 //   FAULT_UNPLUG=K       from the K-th snd_pcm_readi on -ENODEV, and snd_pcm_open fails FAULT_REFUSALS times
 
 enum fault_call {
@@ -37,4 +40,6 @@ struct fault_state {
     uint64_t started, restarted;
     /// Frames given before the last overrun.
     uint64_t frames_before;
+    /// Calls of snd_pcm_resume.
+    uint64_t resumes;
 };

@@ -1,0 +1,41 @@
+import Core
+import Glibc
+import Platform
+import Synchronization
+
+extension LiveRecording {
+    /// For how long the archive is waited for, whose disk may be the one that takes nothing.
+    private static let enteringLimit: Int64 = 1_000_000_000
+
+    /// Whether its file is closed: all that was heard is then in it, and safe.
+    package var isClosed: Bool { desk.isClosed }
+
+    /// Grows with what the disk takes of it.
+    package var progress: Int64 { desk.growth }
+
+    /// Says that what is still in memory is lost, since the disk takes nothing any more, and enters that as a gap where the
+    /// archive takes it; the file goes on telling that it was cut short. Blocks for a moment.
+    ///
+    /// - Returns: what was lost, or is not safe.
+    package func giveUp() -> DeviceError {
+        let gap = Gap(SampleRange(desk.writtenUpTo, position), cause: .disk)
+        let what =
+            gap.range.isEmpty
+            ? "the end of recording \(id) is not safe if the power goes now"
+            : "the last \(gap.range.seconds) s of recording \(id) are lost, or more if the power goes now"
+        let error = DeviceError(
+            .failed, "fdatasync",
+            "\(folder.audio): the disk took nothing for \(Farewell.stall.milliseconds / 1_000) s while the appliance was "
+                + "ending, so \(what); check the card, and replace it")
+        Journal.tell(.error, "fault", ["code": error.code.rawValue, "message": error.message])
+        if gap.range.isEmpty { return error }
+        Journal.tell(JournalLine(recording: id, gap))
+        let entered = Wakeup()
+        Task.detached { [archive, id] in
+            try? await archive.add(gap, recording: id)
+            entered.signal()
+        }
+        _ = entered.wait(timeout: .nanoseconds(Self.enteringLimit))
+        return error
+    }
+}

@@ -1,0 +1,37 @@
+internal import CLinux
+import Core
+import Glibc
+
+/// What a program is started with.
+struct ChildStart: Sendable {
+    /// A descriptor of ours, and the number at which the child finds it.
+    struct Passed: Sendable {
+        var ours: Int32
+        var childs: Int32
+    }
+
+    var path: String
+    var arguments: [String]
+    var passed: [Passed]
+    var showsErrors: Bool
+
+    /// Starts it, as nice as the calling thread is; returns its process number.
+    ///
+    /// - Throws: `DeviceError` with `missing` or `denied` for a program that cannot be started.
+    func start() throws(DeviceError) -> Int32 {
+        // Of the calling thread alone.
+        let niceness = fieldscribe_niceness()
+        let (id, status) = try SpawnThread.run { [self] in spawn(niceness: niceness) }
+        guard id > 0 else { throw .system("posix_spawn", status: status, on: path) }
+        return id
+    }
+
+    private func spawn(niceness: Int32) -> (id: Int32, status: Int32) {
+        let strings = ([path] + arguments).map { strdup($0) }
+        defer { strings.forEach { free($0) } }
+        let pairs = passed.flatMap { [$0.ours, $0.childs] }
+        let id = fieldscribe_spawn(
+            path, strings + [nil], environ, pairs, Int32(passed.count), showsErrors ? 1 : 0, niceness)
+        return (id, errno)
+    }
+}

@@ -1,0 +1,183 @@
+import Configuration
+import Core
+import Glibc
+import Platform
+import Vocabulary
+
+/// Settings that a person brings on a stick, in `Fieldscribe/settings`: a configuration and a vocabulary.
+///
+/// Each is checked whole, and then kept beside the archive, where it counts over the machine's own configuration; what is wrong is
+/// answered, and what counted before goes on counting. Nothing is taken unless `export.settings` says so.
+package enum StickSettings {
+    /// What became of a stick's settings.
+    package struct Outcome: Hashable, Sendable {
+        /// What there is to say, for RESULT.txt.
+        package var lines: [String] = []
+
+        /// Whether something else counts from now on.
+        package var hasChanged = false
+
+        package init() {}
+    }
+
+    static let configurationName = "fieldscribe.conf"
+    static let vocabularyName = "vocabulary.txt"
+    private static let folderName = "settings"
+    private static let largestConfiguration = 65_536
+    private static let mostProblems = 50
+
+    /// Where they are kept.
+    static func folder(in storage: String) -> String { "\(storage)/\(folderName)" }
+
+    /// Takes what is on a stick.
+    ///
+    /// - Parameters:
+    ///   - path: where the stick is mounted; nothing there is followed or waited for.
+    ///   - configuration: the machine's own, over which the stick's would count.
+    package static func take(fromStick path: String, over configuration: Configuration) -> Outcome {
+        var outcome = Outcome()
+        do throws(DeviceError) {
+            let stick = try Folder(opening: path)
+            guard try stick.exists("Fieldscribe") else { return outcome }
+            let top = try stick.folder("Fieldscribe")
+            guard try top.exists(folderName) else { return outcome }
+            guard configuration.export.settings else {
+                outcome.lines.append(
+                    "\(folderName) was not read: this recorder takes no settings from sticks (export.settings = no).")
+                return outcome
+            }
+            let folder = try top.folder(folderName)
+            take(configurationName, in: folder, upTo: largestConfiguration, keptIn: configuration, &outcome) { bytes in
+                do throws(ConfigurationError) {
+                    _ = try configuration.overlaid(by: bytes, file: configurationName)
+                    return []
+                } catch { return error.problems.map(\.description) }
+            }
+            take(
+                vocabularyName, in: folder, upTo: VocabularyFile.largest, keptIn: configuration, &outcome,
+                vocabularyProblems)
+        } catch {
+            outcome.lines.append("\(folderName) WAS NOT TAKEN: \(error.message)")
+        }
+        return outcome
+    }
+
+    private static func take(
+        _ name: String, in folder: Folder, upTo limit: Int, keptIn configuration: Configuration,
+        _ outcome: inout Outcome,
+        _ problems: ([UInt8]) -> [String]
+    ) {
+        do throws(DeviceError) {
+            guard try folder.exists(name) else { return }
+            let bytes = try folder.openFile(name, O_RDONLY).content(limit: limit)
+            let wrong = problems(bytes)
+            guard wrong.isEmpty else {
+                outcome.lines.append(
+                    "\(folderName)/\(name) WAS NOT TAKEN; what counted before goes on. Correct these lines:")
+                outcome.lines += wrong.prefix(mostProblems).map { "    \($0)" }
+                if wrong.count > mostProblems {
+                    outcome.lines.append("    ... and \(wrong.count - mostProblems) more")
+                }
+                return
+            }
+            let kept = Self.folder(in: configuration.storage.directory)
+            let place = "\(kept)/\(name)"
+            if (try? content(ofFile: place, limit: limit)) == bytes {
+                outcome.lines.append("\(folderName)/\(name) counts already.")
+                return
+            }
+            try makeFolder(kept)
+            try durableReplace(path: place, with: bytes)
+            outcome.lines.append("\(folderName)/\(name) was taken: it counts from the next recording on.")
+            outcome.hasChanged = true
+        } catch {
+            outcome.lines.append("\(folderName)/\(name) WAS NOT TAKEN; what counted before goes on: \(error.message)")
+        }
+    }
+
+    /// What is wrong with a vocabulary: a line each.
+    private static func vocabularyProblems(_ bytes: [UInt8]) -> [String] {
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        if let index = lines.firstIndex(where: { String(validating: $0, as: UTF8.self) == nil }) {
+            return ["\(vocabularyName):\(index + 1): is not UTF-8; save the file as plain text in UTF-8"]
+        }
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard GrammarFile.isGrammar(text) else {
+            return VocabularyFile(text).problems.map { "\(vocabularyName):\($0.line): \($0.reason)" }
+        }
+        let grammar = GrammarFile(text)
+        return (grammar.excess.map { ["\(vocabularyName): this grammar \($0)"] } ?? [])
+            + grammar.undefined.map {
+                "\(vocabularyName):\($0.line): \($0.rule) is used, but not told; add a line \($0.rule) = ...;"
+            }
+    }
+}
+
+// What counts.
+extension Configuration {
+    /// The same with the settings that a stick brought, where there are any that are right and `export.settings` says yes.
+    package func withStickSettings() -> Configuration {
+        guard export.settings else { return self }
+        let folder = StickSettings.folder(in: storage.directory)
+        var configuration = self
+        let file = "\(folder)/\(StickSettings.configurationName)"
+        if let bytes = try? Configuration.read(file),
+            let other = try? overlaid(by: bytes, file: file)
+        {
+            configuration = other
+        }
+        let vocabulary = "\(folder)/\(StickSettings.vocabularyName)"
+        let words = try? content(ofFile: vocabulary, limit: VocabularyFile.largest)
+        if words?.isEmpty == false { configuration.recognizer.vocabulary = vocabulary }
+        return configuration
+    }
+}
+
+extension Configuration {
+    fileprivate func overlaid(by bytes: [UInt8], file: String) throws(ConfigurationError) -> Configuration {
+        try Configuration.overlay(bytes, file: file, over: self, keys: ConfigurationKey.all) { $0.refusalOfStick($1) }
+    }
+}
+
+// What a stick may set.
+extension ConfigurationKey {
+    private static let ofSticks: Set<String> = [
+        "capture.rate", "capture.channels", "capture.preroll-seconds", "capture.sync-seconds", "recognizer.hint",
+        "recognizer.punctuation", "recognizer.second-pass", "recognizer.workers", "panel.style",
+        "panel.hold-milliseconds",
+        "panel.shutdown", "export.formats", "export.audio", "export.accept",
+    ]
+
+    /// Why a stick may not set this, and what to do; nil where it may. Nothing that it sets names a file or a program of the
+    /// machine, nor where recordings are kept, nor who may control the recorder.
+    func refusalOfStick(_ value: String) -> String? {
+        switch path {
+        case "capture.device":
+            return Self.isCard(value)
+                ? nil
+                : "a stick may name a sound card alone; allowed: alsa:default, or alsa:plughw:CARD=Mic,DEV=0 and the like"
+        case "recognizer.engine":
+            let names = [EngineRegistry.automaticName] + EngineRegistry.automatic.map(\.name)
+            return names.contains(value)
+                ? nil : "a stick may name no program; allowed: \(names.joined(separator: ", "))"
+        case "recognizer.model":
+            return value.contains("/")
+                ? "a stick may name a model by its name alone, as fieldscribe models lists it" : nil
+        default:
+            return Self.ofSticks.contains(path) || section == "speech"
+                ? nil : "stays as it is: only the machine's own configuration may set it; delete this line"
+        }
+    }
+
+    /// Whether it names a card and nothing else: the library's names may hold whole devices, which write to files and start
+    /// programs.
+    private static func isCard(_ device: String) -> Bool {
+        guard device.hasPrefix("alsa:") else { return false }
+        let parts = device.dropFirst("alsa:".count).split(separator: ":", omittingEmptySubsequences: false)
+        if parts == ["default"] { return true }
+        let isPlain =
+            parts.last?.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "=,_-".contains($0)) } ?? false
+        return parts.count == 2 && ["plughw", "hw", "sysdefault", "dsnoop"].contains(parts[0]) && isPlain
+            && !parts[1].isEmpty
+    }
+}

@@ -1,0 +1,69 @@
+import Core
+
+/// A running CRC-32, the checksum of zip and PNG, over sound as it lies in the file: 16 bits a sample, the lower byte first.
+///
+/// Allocates nothing; eight bytes a step, so that reading a card takes longer than adding it up.
+struct AudioChecksum {
+    /// For each of the eight bytes of a step, what each of its values contributes.
+    // Safety: nobody writes it once it is made.
+    nonisolated(unsafe) private static let tables: UnsafePointer<UInt32> = {
+        let tables = UnsafeMutablePointer<UInt32>.allocate(capacity: 8 * 256)
+        for byte in 0..<256 {
+            tables[byte] = (0..<8).reduce(UInt32(byte)) { value, _ in
+                value & 1 == 1 ? 0xEDB8_8320 ^ value >> 1 : value >> 1
+            }
+        }
+        for place in 256..<(8 * 256) {
+            let before = tables[place - 256]
+            tables[place] = tables[Int(before & 0xFF)] ^ before >> 8
+        }
+        return UnsafePointer(tables)
+    }()
+
+    private var state: UInt32 = ~0
+
+    /// The checksum of all that was added.
+    var value: UInt32 { ~state }
+
+    /// Adds samples.
+    mutating func add(_ samples: UnsafeBufferPointer<Int16>) { add(bytes: UnsafeRawBufferPointer(samples)) }
+
+    /// Adds bytes.
+    mutating func add(bytes: UnsafeRawBufferPointer) {
+        let tables = Self.tables
+        var state = state
+        var place = 0
+        while bytes.count - place >= 8 {
+            let low = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self)) ^ state
+            let high = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: place + 4, as: UInt32.self))
+            let first = tables[7 * 256 + Int(low & 0xFF)] ^ tables[6 * 256 + Int(low >> 8 & 0xFF)]
+            let second = tables[5 * 256 + Int(low >> 16 & 0xFF)] ^ tables[4 * 256 + Int(low >> 24)]
+            let third = tables[3 * 256 + Int(high & 0xFF)] ^ tables[2 * 256 + Int(high >> 8 & 0xFF)]
+            let fourth = tables[256 + Int(high >> 16 & 0xFF)] ^ tables[Int(high >> 24)]
+            state = first ^ second ^ third ^ fourth
+            place += 8
+        }
+        while place < bytes.count {
+            state = tables[Int(UInt8(truncatingIfNeeded: state) ^ bytes[place])] ^ state >> 8
+            place += 1
+        }
+        self.state = state
+    }
+
+    /// Adds so many samples of silence.
+    mutating func addSilence(_ samples: Int) {
+        var left = samples
+        while left > 0 {
+            let count = min(left, Self.silence.count)
+            add(UnsafeBufferPointer(rebasing: Self.silence[..<count]))
+            left -= count
+        }
+    }
+
+    // Safety: nobody writes it once it is made.
+    nonisolated(unsafe) private static let silence: UnsafeBufferPointer<Int16> = {
+        let silence = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 4_096)
+        silence.initialize(repeating: 0)
+        return UnsafeBufferPointer(silence)
+    }()
+}

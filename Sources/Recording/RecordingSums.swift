@@ -1,0 +1,163 @@
+import Core
+import Glibc
+import Platform
+
+/// The checksums that were made of a recording while it was written, against the sound as it is read now.
+package struct RecordingSums: Hashable, Sendable {
+    /// Where the sound is not what was recorded, or cannot be read, to the second.
+    package var damaged: [SampleRange]
+
+    /// Where nothing tells what was recorded: in recordings of earlier versions everywhere, after a power cut behind the
+    /// last checksum.
+    package var unknown: [SampleRange]
+
+    init(damaged: [SampleRange] = [], unknown: [SampleRange] = []) {
+        self.damaged = damaged
+        self.unknown = unknown
+    }
+
+    /// Reads all of a recording, also one that is still growing or lies in parts.
+    ///
+    /// - Parameters:
+    ///   - path: of its `audio.wav`.
+    ///   - isGrowing: whether it is being recorded: what has no checksum yet is then none that is missing.
+    ///   - goesOn: asked about once a second of sound; false ends it.
+    /// - Returns: nil where it was ended.
+    /// - Throws: `DeviceError` where the recording cannot be opened.
+    package init?(path: String, isGrowing: Bool = false, goesOn: () -> Bool = { true }) throws(DeviceError) {
+        self.init()
+        let place = try RecordingPlace(path)
+        // Before the reader: what grows meanwhile has no line yet.
+        let lines = try Self.lines(in: place)
+        let reader = try RecordingReader(path: path)
+        let end = try reader.length.samples
+        let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: Int(SumLine.piece))
+        buffer.initialize(repeating: 0)
+        defer { buffer.deallocate() }
+        var start: Int64 = 0
+        while start < end {
+            let next = start + SumLine.piece
+            if let line = lines[start], start + line.count <= end {
+                guard goesOn() else { return nil }
+                if try !Self.holds(line, in: reader, buffer) { Self.add(start, start + line.count, to: &damaged) }
+                if line.count < SumLine.piece, start + line.count < end {
+                    Self.add(start + line.count, min(next, end), to: &unknown)
+                }
+            } else if !isGrowing {
+                Self.add(start, min(next, end), to: &unknown)
+            }
+            start = next
+        }
+    }
+
+    /// Makes the checksums that a recording lacks, of the sound as it is now; those that are there stay as they are. Not
+    /// while the recording is being written.
+    ///
+    /// - Parameters:
+    ///   - path: of its `audio.wav`.
+    ///   - behindLast: whether only what lies behind the last one is looked at, and nothing where there is none.
+    ///   - goesOn: asked about once a second of sound; false ends it, and the next call goes on from there.
+    /// - Returns: how many samples have a checksum now that had none.
+    /// - Throws: `DeviceError` where the recording cannot be read or the checksums cannot be written.
+    package static func complete(
+        path: String, behindLast: Bool = false, goesOn: () -> Bool = { true }
+    ) throws(DeviceError) -> Int64 {
+        let place = try RecordingPlace(path)
+        let lines = try lines(in: place)
+        if behindLast, lines.isEmpty { return 0 }
+        let reader = try RecordingReader(path: path)
+        let end = try reader.length.samples
+        let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: Int(SumLine.piece))
+        buffer.initialize(repeating: 0)
+        defer { buffer.deallocate() }
+        var made: Int64 = 0
+        var bytes: [UInt8] = []
+        var start = behindLast ? lines.keys.max() ?? 0 : 0
+        while start < end, goesOn() {
+            let count = min(SumLine.piece, end - start)
+            if lines[start].map({ $0.count != count }) ?? true {
+                let line = SumLine(
+                    start: start, count: count,
+                    checksum: try sum(of: reader, from: start, count: count, buffer))
+                line.append(to: &bytes)
+                made += count
+            }
+            if bytes.count > 1 << 16 { try append(&bytes, in: place) }
+            start += SumLine.piece
+        }
+        if made > 0 { try append(&bytes, in: place) }
+        return made
+    }
+
+    /// Bytes of checksums that are read: of nine days.
+    private static let longest = 1 << 25
+
+    /// The name of the file beside a recording's.
+    static func name(for audio: String) -> String {
+        "\(audio.hasSuffix(".wav") ? String(audio.dropLast(4)) : audio).sums"
+    }
+
+    /// The lines by where they start; of two, the later.
+    private static func lines(in place: RecordingPlace) throws(DeviceError) -> [Int64: SumLine] {
+        let bytes: [UInt8]
+        do throws(DeviceError) {
+            bytes = try place.folder.openFile(name(for: place.name), O_RDONLY).content(limit: longest)
+        } catch {
+            // Something else of that name holds none, and is told of as their lack.
+            guard error.code == .missing || error.code == .unsupported || error.status == ELOOP else { throw error }
+            return [:]
+        }
+        var lines: [Int64: SumLine] = [:]
+        for text in bytes.split(separator: UInt8(ascii: "\n")) {
+            if let line = SumLine(text) { lines[line.start] = line }
+        }
+        return lines
+    }
+
+    private static func holds(
+        _ line: SumLine, in reader: RecordingReader, _ buffer: UnsafeMutableBufferPointer<Int16>
+    ) throws(DeviceError) -> Bool {
+        do throws(DeviceError) {
+            return try sum(of: reader, from: line.start, count: line.count, buffer) == line.checksum
+        } catch {
+            // A place that the disk does not give back is damaged; one that nobody may read is not known to be.
+            guard error.code == .failed || error.code == .damaged else { throw error }
+            return false
+        }
+    }
+
+    private static func sum(
+        of reader: RecordingReader, from start: Int64, count: Int64, _ buffer: UnsafeMutableBufferPointer<Int16>
+    ) throws(DeviceError) -> UInt32 {
+        let part = UnsafeMutableBufferPointer(rebasing: buffer[..<Int(count)])
+        guard try reader.read(at: SamplePosition(start), into: part) == part.count else {
+            throw DeviceError(.damaged, "read", "the recording ends before its end")
+        }
+        var sum = AudioChecksum()
+        sum.add(UnsafeBufferPointer(part))
+        return sum.value
+    }
+
+    private static func append(_ bytes: inout [UInt8], in place: RecordingPlace) throws(DeviceError) {
+        let file = try place.folder.openFile(name(for: place.name), O_RDWR | O_CREAT)
+        // Behind whole lines: what a power cut left of one is no line.
+        let end = try file.size() / Int64(SumLine.size) * Int64(SumLine.size)
+        var failure: DeviceError?
+        bytes.withUnsafeBytes { bytes in
+            do throws(DeviceError) { try file.write(bytes, at: end) } catch { failure = error }
+        }
+        if let failure { throw failure }
+        try file.sync()
+        try place.folder.sync()
+        bytes.removeAll(keepingCapacity: true)
+    }
+
+    /// Adds a range, to the one before where they touch.
+    private static func add(_ start: Int64, _ end: Int64, to ranges: inout [SampleRange]) {
+        if let last = ranges.last, last.end.samples == start {
+            ranges[ranges.count - 1] = SampleRange(last.start, SamplePosition(end))
+        } else {
+            ranges.append(SampleRange(SamplePosition(start), SamplePosition(end)))
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import Core
+
+/// A line of `audio.sums`: where a piece of a recording lies, in samples from its start, how long it is, and its checksum;
+/// then a checksum of the line itself, so that damage here is not taken for damage of the sound.
+///
+///     00000000016000 16000 1a2b3c4d 5e6f7081
+struct SumLine: Hashable {
+    /// Samples of a piece: a second. Only the last of a recording is shorter.
+    static let piece = Int64(SamplePosition.rate)
+
+    /// Bytes of a line, its end included.
+    static let size = 39
+
+    var start: Int64
+    var count: Int64
+    var checksum: UInt32
+
+    init(start: Int64, count: Int64, checksum: UInt32) {
+        (self.start, self.count, self.checksum) = (start, count, checksum)
+    }
+
+    /// Reads a line without its end; nil where it is damaged, or none of ours.
+    init?(_ bytes: ArraySlice<UInt8>) {
+        guard bytes.count == Self.size - 1,
+            Self.checksum(of: bytes.prefix(30)) == Self.number(bytes.suffix(8), base: 16)
+        else { return nil }
+        let fields = bytes.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+        guard fields.count == 4, fields[0].count == 14, fields[1].count == 5, fields[2].count == 8,
+            let start = Self.number(fields[0], base: 10), let count = Self.number(fields[1], base: 10),
+            let checksum = Self.number(fields[2], base: 16),
+            start % UInt64(Self.piece) == 0, start < UInt64(SamplePosition.furthest),
+            (1...UInt64(Self.piece)).contains(count)
+        else { return nil }
+        self.init(start: Int64(start), count: Int64(count), checksum: UInt32(checksum))
+    }
+
+    /// Adds the line, with its end, to a file's bytes.
+    func append(to bytes: inout [UInt8]) {
+        let begin = bytes.count
+        Self.append(UInt64(start), digits: 14, base: 10, to: &bytes)
+        bytes.append(UInt8(ascii: " "))
+        Self.append(UInt64(count), digits: 5, base: 10, to: &bytes)
+        bytes.append(UInt8(ascii: " "))
+        Self.append(UInt64(checksum), digits: 8, base: 16, to: &bytes)
+        bytes.append(UInt8(ascii: " "))
+        Self.append(Self.checksum(of: bytes[begin...]), digits: 8, base: 16, to: &bytes)
+        bytes.append(UInt8(ascii: "\n"))
+    }
+
+    private static func checksum(of bytes: ArraySlice<UInt8>) -> UInt64 {
+        var sum = AudioChecksum()
+        bytes.withUnsafeBytes { sum.add(bytes: $0) }
+        return UInt64(sum.value)
+    }
+
+    private static func append(_ number: UInt64, digits: Int, base: UInt64, to bytes: inout [UInt8]) {
+        let begin = bytes.count
+        bytes.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: digits))
+        var (rest, place) = (number, begin + digits - 1)
+        while rest > 0, place >= begin {
+            let digit = UInt8(rest % base)
+            bytes[place] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+            rest /= base
+            place -= 1
+        }
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>, base: UInt64) -> UInt64? {
+        var number: UInt64 = 0
+        for byte in bytes {
+            let digit: UInt64
+            switch byte {
+            case 0x30...0x39: digit = UInt64(byte) - 0x30
+            case 0x61...0x66 where base == 16: digit = UInt64(byte) - 0x61 + 10
+            default: return nil
+            }
+            number = number * base + digit
+        }
+        return number
+    }
+}

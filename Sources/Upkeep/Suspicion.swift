@@ -1,0 +1,24 @@
+import Glibc
+import Platform
+
+/// Says over a restart that damage was met in a database: the next start reads all of it before it is ready, and makes it
+/// anew where that is so. It is a file, `archive.sqlite.suspect`.
+package struct Suspicion {
+    private let path: String
+
+    /// - Parameter database: its path.
+    package init(of database: String) { path = "\(database).suspect" }
+
+    /// Whether the next start looks.
+    package var isRaised: Bool { FileStatus(path) != nil }
+
+    /// Asks the next start to look.
+    ///
+    /// - Throws: `DeviceError` where that cannot be written.
+    package func raise() throws {
+        try durableReplace(path: path, with: "damage was met; the next start looks at all of it\n")
+    }
+
+    /// What cannot be removed makes later starts slower, and nothing else.
+    package func drop() { if isRaised { unlink(path) } }
+}

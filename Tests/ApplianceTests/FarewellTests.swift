@@ -1,0 +1,51 @@
+@testable import Appliance
+import Testing
+
+@Suite("The end of the appliance") struct FarewellTests {
+    /// What comes of looks every 100 ms, as long as one says something else than to wait or to ask.
+    ///
+    /// - Parameter progress: what the disk has taken after so many seconds; nil once the recording is closed.
+    private func end(_ progress: (Double) -> Int64?) -> (verdict: Farewell.Verdict, seconds: Double, asked: [Double]) {
+        var farewell = Farewell(at: .seconds(100))
+        var asked: [Double] = []
+        for look in 0..<6_000 {
+            let seconds = Double(look) / 10
+            let taken = progress(seconds)
+            let verdict = farewell.look(
+                at: .seconds(100) + .milliseconds(look * 100), isOpen: taken != nil, progress: taken ?? 0)
+            switch verdict {
+            case .wait: break
+            case .ask: asked.append(seconds)
+            case .over, .givenUp: return (verdict, seconds, asked)
+            }
+        }
+        return (.wait, 600, asked)
+    }
+
+    @Test("without a recording there is a moment for the rest, and no more time is asked for")
+    func nothing() {
+        let (verdict, seconds, asked) = end { _ in nil }
+        #expect(verdict == .over && (1.8..<2.0).contains(seconds) && asked == [])
+    }
+
+    @Test("a disk that stalls for 20 s and then takes all loses nothing")
+    func stall() {
+        let (verdict, seconds, _) = end { $0 < 20 ? 7 : $0 < 21 ? 9 : nil }
+        #expect(verdict == .over && (22.7..<23.0).contains(seconds))
+    }
+
+    @Test("a disk that is slow but takes something is waited for as long as it does, and systemd is asked for the time")
+    func slow() {
+        let (verdict, seconds, asked) = end { $0 < 300 ? Int64($0 / 5) : nil }
+        #expect(verdict == .over && seconds > 300)
+        #expect(zip(asked, asked.dropFirst()).allSatisfy { $1 - $0 < 6 })
+        #expect((asked.last ?? 0) > 290)
+    }
+
+    @Test("one that takes nothing any more is given up, before the unit's time is over, and more is not asked for")
+    func dead() {
+        let (verdict, seconds, asked) = end { $0 < 4 ? Int64($0) : 4 }
+        #expect(verdict == .givenUp && (35..<37).contains(seconds))
+        #expect((asked.last ?? 0) < 6)
+    }
+}

@@ -1,0 +1,152 @@
+import Configuration
+import FoundationEssentials
+import Glibc
+import Platform
+import TestKit
+import Testing
+
+@testable import Equipment
+
+@Suite("Settings on a stick") struct StickSettingsTests {
+    private let folder = TemporaryFolder()
+    private var stick: String { folder.file("stick") }
+    private var brought: String { "\(stick)/Fieldscribe/settings" }
+    private var own: Configuration {
+        var configuration = Configuration()
+        configuration.storage.directory = folder.file("storage")
+        configuration.export.settings = true
+        return configuration
+    }
+
+    init() throws {
+        for path in [
+            folder.file("stick"), folder.file("stick/Fieldscribe"), folder.file("stick/Fieldscribe/settings"),
+            folder.file("storage"),
+        ] {
+            try makeFolder(path)
+        }
+    }
+
+    private func take(_ text: String, as name: String = "fieldscribe.conf", over configuration: Configuration? = nil)
+        throws
+        -> StickSettings.Outcome
+    {
+        try Data(text.utf8).write(to: URL(filePath: "\(brought)/\(name)"))
+        return StickSettings.take(fromStick: stick, over: configuration ?? own)
+    }
+
+    @Test("that are right count from then on, with marks and line ends of any system, over the machine's own")
+    func taken() throws {
+        var machine = own
+        machine.panel.holdMilliseconds = 700
+        let outcome = try take(
+            "\u{FEFF}[capture]\r\npreroll-seconds = 3\r\ndevice = alsa:plughw:CARD=Mic,DEV=0\r\n", over: machine)
+        #expect(
+            outcome.hasChanged
+                && outcome.lines == ["settings/fieldscribe.conf was taken: it counts from the next recording on."])
+        let other = machine.withStickSettings()
+        #expect(other.capture.prerollSeconds == 3 && other.capture.device == "alsa:plughw:CARD=Mic,DEV=0")
+        #expect(other.panel.holdMilliseconds == 700 && other.storage == machine.storage)
+        // The same stick once more.
+        let again = StickSettings.take(fromStick: stick, over: machine)
+        #expect(!again.hasChanged && again.lines == ["settings/fieldscribe.conf counts already."])
+        #expect(try take("").hasChanged && machine.withStickSettings() == machine)
+    }
+
+    @Test("are not even looked at where the machine does not say so, and do not count")
+    func off() throws {
+        #expect(try take("[capture]\npreroll-seconds = 3\n").hasChanged)
+        var machine = own
+        machine.export.settings = false
+        let outcome = try take("[capture]\npreroll-seconds = 4\n", over: machine)
+        #expect(!outcome.hasChanged && outcome.lines.count == 1 && outcome.lines[0].contains("export.settings"))
+        #expect(machine.withStickSettings() == machine && own.withStickSettings().capture.prerollSeconds == 3)
+    }
+
+    @Test("that are wrong are answered line by line, and the last good ones go on")
+    func wrong() throws {
+        #expect(try take("[capture]\npreroll-seconds = 3\n").hasChanged)
+        let outcome = try take("[capture]\npreroll-seconds = 4\nrate = fast\n[speach]\n")
+        #expect(!outcome.hasChanged && outcome.lines.count == 3, "\(outcome.lines)")
+        #expect(outcome.lines[0].contains("WAS NOT TAKEN"))
+        #expect(
+            outcome.lines[1].contains("fieldscribe.conf:3: capture.rate: ")
+                && outcome.lines[1].contains("8000 to 192000"))
+        #expect(outcome.lines[2].contains("fieldscribe.conf:4: "))
+        #expect(own.withStickSettings().capture.prerollSeconds == 3)
+    }
+
+    @Test(
+        "let nobody in: what names files, programs, places and people stays, and a try is answered",
+        arguments: [
+            "storage]\ndirectory = /tmp", "storage]\nkeep-days = 1", "control]\ngroup = users",
+            "control]\nsocket = /tmp/s",
+            "export]\nsettings = no", "panel]\nbutton = sim:", "recognizer]\nengine = command:/bin/sh",
+            "recognizer]\nengine = whisper",
+            "recognizer]\nmodel = /tmp/model", "recognizer]\nmodel = ../model", "recognizer]\nvocabulary = /etc/shadow",
+            "recognizer]\nlanguage-model = /tmp/lm", "recognizer]\ndictionary = /tmp/d",
+            "recognizer]\nwhisper-model = /tmp/w",
+            "capture]\ndevice = file:/etc/shadow", "capture]\ndevice = tone:440",
+            "capture]\ndevice = alsa:tee:hw,'|reboot',raw",
+            "capture]\ndevice = alsa:file:FILE=/tmp/x", "capture]\ndevice = alsa:plug:{type file}",
+            "capture]\ndevice = alsa:hw:0,FILE='|x'",
+        ])
+    func harmless(lines: String) throws {
+        let outcome = try take("[\(lines)\n")
+        #expect(
+            !outcome.hasChanged && outcome.lines.count == 2 && outcome.lines[1].contains("fieldscribe.conf:2: "),
+            "\(outcome.lines)")
+        #expect(own.withStickSettings() == own)
+        // Nor where somebody put it there by other means.
+        try makeFolder(folder.file("storage/settings"))
+        try durableReplace(path: folder.file("storage/settings/fieldscribe.conf"), with: "[\(lines)\n")
+        #expect(own.withStickSettings() == own)
+    }
+
+    @Test("every key is one that a stick may set, or is refused")
+    func everyKey() throws {
+        let open = ConfigurationKey.all.filter { $0.refusalOfStick($0.value(in: Configuration())) == nil }.map(\.path)
+        #expect(open.allSatisfy { !$0.hasPrefix("storage.") && !$0.hasPrefix("control.") && $0 != "export.settings" })
+        #expect(open.contains("capture.rate") && open.contains("speech.sensitivity") && open.contains("export.formats"))
+    }
+
+    @Test(
+        "are files, of a sensible length, and no links",
+        arguments: ["ln -s /etc/passwd", "mkfifo", "mkdir", "truncate -s 70000"])
+    func strange(how: String) throws {
+        let pipe = popen("\(how) '\(brought)/fieldscribe.conf'", "r")
+        pclose(pipe)
+        let outcome = StickSettings.take(fromStick: stick, over: own)
+        #expect(
+            !outcome.hasChanged && outcome.lines.count == 1 && outcome.lines[0].contains("WAS NOT TAKEN"),
+            "\(outcome.lines)")
+    }
+
+    @Test("that are a link as a whole are not followed")
+    func linkedFolder() throws {
+        _ = rename(brought, folder.file("elsewhere"))
+        #expect(symlink(folder.file("elsewhere"), brought) == 0)
+        try durableReplace(path: folder.file("elsewhere/fieldscribe.conf"), with: "[capture]\npreroll-seconds = 3\n")
+        let outcome = StickSettings.take(fromStick: stick, over: own)
+        #expect(
+            !outcome.hasChanged && outcome.lines.count == 1 && outcome.lines[0].contains("WAS NOT TAKEN"),
+            "\(outcome.lines)")
+    }
+
+    @Test("have a vocabulary, which is checked whole as well")
+    func vocabulary() throws {
+        let wrong = try take("Nokou\u{E9}\nLac <lake>\n* 3\n", as: "vocabulary.txt")
+        #expect(!wrong.hasChanged && wrong.lines.count == 3, "\(wrong.lines)")
+        #expect(wrong.lines[1].contains("vocabulary.txt:2: ") && wrong.lines[2].contains("vocabulary.txt:3: "))
+        #expect(own.withStickSettings().recognizer.vocabulary == nil)
+        #expect(try take("Nokou\u{E9}\r\nballafon\r\n", as: "vocabulary.txt").hasChanged)
+        #expect(own.withStickSettings().recognizer.vocabulary == folder.file("storage/settings/vocabulary.txt"))
+        let latin = [UInt8]("Millet\nNokou".utf8) + [0xE9, 0x0A]
+        try Data(latin).write(to: URL(filePath: "\(brought)/vocabulary.txt"))
+        let refused = StickSettings.take(fromStick: stick, over: own)
+        #expect(refused.lines.last?.contains("vocabulary.txt:2: is not UTF-8") == true && !refused.hasChanged)
+        // An empty one takes it back.
+        #expect(try take("", as: "vocabulary.txt").hasChanged)
+        #expect(own.withStickSettings().recognizer.vocabulary == nil)
+    }
+}

@@ -1,0 +1,84 @@
+import Copying
+import Core
+import FoundationEssentials
+import TestKit
+import Testing
+
+/// Folders are found by what is in them, not by what they are called.
+@Suite("Whose copies, and which, are in a folder") struct IdentityTests {
+    private let one = String(repeating: "1a", count: 16)
+    private let other = String(repeating: "2b", count: 16)
+
+    private func text(_ path: String) throws -> String {
+        String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
+    }
+
+    @Test("two recorders of the same name do not mix their copies, and each goes on with its own folder")
+    func sameName() async throws {
+        var first = try await Desk()
+        first.identity = one
+        var second = try await Desk(recordings: 2, stick: first.stick)
+        second.identity = other
+        for round in 1...2 {
+            let (mine, theirs) = (try await first.copy(), try await second.copy())
+            #expect((round == 1 ? mine.copied : mine.kept).map(\.folder) == ["recorder/\(Desk.name(1))"])
+            #expect(
+                (round == 1 ? theirs.copied : theirs.kept).map(\.folder)
+                    == ["recorder-2/\(Desk.name(1))", "recorder-2/\(Desk.name(2))"])
+        }
+        let index = try text("\(first.stick)/Fieldscribe/index.html")
+        #expect(index.contains("recorder/\(Desk.name(1))/") && index.contains("recorder-2/\(Desk.name(2))/"))
+    }
+
+    @Test("a folder of before says nothing, and stays its recorder's")
+    func older() async throws {
+        var desk = try await Desk()
+        try await desk.copy()
+        desk.identity = one
+        let report = try await desk.copy()
+        #expect(report.kept.map(\.folder) == ["recorder/\(Desk.name(1))"] && report.copied.isEmpty)
+        #expect(try text("\(desk.shelf)/RECORDER.txt").hasPrefix("\(one)\n"))
+    }
+
+    @Test("a recorder's folder that a person has renamed is found again")
+    func renamedRecorder() async throws {
+        var desk = try await Desk()
+        desk.identity = one
+        try await desk.copy()
+        #expect(shell("mv '\(desk.shelf)' '\(desk.stick)/Fieldscribe/awa'").status == 0)
+        // The ledger knows the copy by the old name; what is there is the same all the same.
+        #expect(try await desk.copy().kept.map(\.folder) == ["awa/\(Desk.name(1))"])
+        #expect(names("\(desk.stick)/Fieldscribe").filter { !$0.contains(".") } == ["awa"])
+    }
+
+    @Test(
+        "what calls itself like that file and is none keeps nothing from being copied",
+        arguments: ["mkfifo", "mkdir", "ln -s /etc/passwd", "touch"])
+    func strange(how: String) async throws {
+        var desk = try await Desk()
+        desk.identity = one
+        #expect(shell("mkdir -p '\(desk.shelf)' && \(how) '\(desk.shelf)/RECORDER.txt'").status == 0)
+        #expect(try await desk.copy().copied.map(\.folder) == ["recorder-2/\(Desk.name(1))"])
+    }
+
+    @Test(
+        "a copy whose folder a person has renamed stays in the list with its text, and is neither copied again nor left behind"
+    )
+    func renamedCopy() async throws {
+        let desk = try await Desk(recordings: 2)
+        try await desk.copy()
+        let mine = "Awa \u{E4} & 'co'"
+        #expect(shell("cd '\(desk.shelf)' && mv \(Desk.name(1)) \"\(mine)\"").status == 0)
+        let report = try await desk.copy()
+        #expect(report.copied.isEmpty && report.kept.map(\.folder) == ["recorder/\(mine)", "recorder/\(Desk.name(2))"])
+        let index = try text("\(desk.stick)/Fieldscribe/index.html")
+        #expect(
+            index.contains("recorder/Awa%20%C3%A4%20%26%20%27co%27/index.html") && index.contains("Awa \u{E4} &amp;"))
+        #expect(index.split(separator: "one two").count == 5, "twice in the list, twice in what is searched")
+        await desk.put(1, text: "one two three")
+        #expect(try await desk.copy().copied.map(\.folder) == ["recorder/\(mine)"])
+        #expect(try text("\(desk.shelf)/\(mine)/transcript.txt") == "one two three\n")
+        #expect(try await desk.copy().copied.isEmpty)
+        #expect(names(desk.shelf).count == 2)
+    }
+}

@@ -1,0 +1,60 @@
+import Testing
+import TestKit
+
+/// How the scripts that make a Debian of another release trust a mirror, with a stand-in for apt-get.
+@Suite("Indices of a mirror") struct MirrorTests {
+    private let folder = TemporaryFolder()
+
+    /// Runs `update_indices` against an apt-get that says this until it is told to pass over the date.
+    private func update(_ answer: String) throws -> (tool: Tool, calls: Int) {
+        let bin = folder.file("bin")
+        #expect(try Tool("mkdir", "-p", bin).status == 0)
+        let script = """
+            #!/bin/sh
+            echo call >>'\(folder.file("calls"))'
+            case "$*" in *Check-Valid-Until=false*) exit 0 ;; esac
+            \(answer)
+
+            """
+        try write(script, to: "\(bin)/apt-get")
+        try write("", to: folder.file("calls"))
+        #expect(try Tool("chmod", "755", "\(bin)/apt-get").status == 0)
+        let tool = try Tool(
+            "env", "PATH=\(bin):/usr/bin:/bin", "bash", "-euc",
+            ". '\(Repository.file("deploy/lib/debian.sh"))'; update_indices '\(folder.path)'; echo \"frozen=${frozen[*]}\""
+        )
+        return (tool, try text(of: folder.file("calls")).split(separator: "\n").count)
+    }
+
+    private let expired =
+        "echo 'E: Release file for https://x/InRelease is expired (invalid since 90d). Updates will not be applied.'"
+
+    @Test("that are current are taken as they are")
+    func current() throws {
+        let (tool, calls) = try update("exit 0")
+        #expect(tool.status == 0 && calls == 1 && tool.output == "frozen=\n")
+    }
+
+    @Test("that are old, and nothing else, are those of a mirror that was frozen, which is said")
+    func frozen() throws {
+        let (tool, calls) = try update("\(expired)\nexit 100")
+        #expect(tool.status == 0 && calls == 2, "\(tool.errors)")
+        #expect(tool.errors.contains("was frozen") && tool.output.contains("Check-Valid-Until"))
+    }
+
+    @Test("of which anything else is wrong are refused", arguments: ["", "expired"])
+    func bad(besides: String) throws {
+        let wrong = "echo 'E: The repository https://x InRelease is not signed.'"
+        let (tool, calls) = try update("\(besides.isEmpty ? "" : expired)\n\(wrong)\nexit 100")
+        #expect(tool.status != 0 && calls == 1, "\(tool.errors)")
+    }
+
+    @Test("are asked by every script, and none turns the check off by itself")
+    func scripts() throws {
+        let found = try Tool(
+            "grep", "-rnE", "Check-Valid-Until|dists/.*Packages", Repository.file("deploy"),
+            Repository.file("Tests/Appliance"), "--include=*", "--exclude=CHANGELOG.md")
+        let lines = found.output.split(separator: "\n")
+        #expect(lines.count == 3 && lines.allSatisfy { $0.contains("deploy/lib/debian.sh:") }, "\(found.output)")
+    }
+}

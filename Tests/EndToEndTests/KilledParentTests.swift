@@ -1,0 +1,59 @@
+import FoundationEssentials
+import Glibc
+import TestKit
+import Testing
+
+@Suite("What is left of a command that is killed") struct KilledParentTests {
+    private let folder = TemporaryFolder()
+
+    /// An engine that says that it is ready, tells its process and that of a child, and then minds nothing.
+    private func engine(telling file: String) throws -> String {
+        let script = """
+            #!/bin/sh
+            echo '{"ready":{"name":"busy","version":"1","model":"none"}}'
+            echo $$ > '\(file).new' && mv '\(file).new' '\(file)'
+            exec sleep 600
+
+            """
+        let path = folder.file("script")
+        try Data(script.utf8).write(to: URL(filePath: path))
+        try Fieldscribe.tool("install", "-m", "755", path, folder.file("engine"), in: folder)
+        return folder.file("engine")
+    }
+
+    /// Whether a process runs; one that has ended and that nobody has asked for does not.
+    private func runs(_ id: String) -> Bool {
+        guard let status = try? Fieldscribe.text("/proc/\(id)/stat") else { return false }
+        return status.split(separator: ")").last?.split(separator: " ").first.map { !"ZX".contains($0) } ?? false
+    }
+
+    @Test("no worker, however busy", .timeLimit(.minutes(2)))
+    func engine() async throws {
+        let told = folder.file("told")
+        let engine = try engine(telling: told)
+        let text = "[storage]\ndirectory = \(folder.file("store"))\n[recognizer]\nengine = command:\(engine)\n"
+        let config = folder.file("fieldscribe.conf")
+        try Data(text.utf8).write(to: URL(filePath: config))
+        let command = try Fieldscribe(["transcribe", "--config", config, Speech.all[4]], in: folder)
+        while access(told, F_OK) != 0 { try await Task.sleep(for: .milliseconds(10)) }
+        let id = try Fieldscribe.text(told).filter { $0 != "\n" }
+        #expect(runs(id))
+        kill(command.id, SIGKILL)
+        _ = try command.wait()
+        while runs(id) { try await Task.sleep(for: .milliseconds(10)) }
+    }
+
+    @Test("no copy of a worker", .timeLimit(.minutes(2)))
+    func copies() async throws {
+        let command = try Fieldscribe(
+            ["transcribe", "--jobs", "2", try Speech.endless(in: folder), try Speech.joined(in: folder)], in: folder)
+        var workers: [pid_t] = []
+        while workers.count < 2 {
+            try await Task.sleep(for: .milliseconds(10))
+            workers = try command.children
+        }
+        kill(command.id, SIGKILL)
+        _ = try command.wait()
+        while workers.contains(where: { runs("\($0)") }) { try await Task.sleep(for: .milliseconds(10)) }
+    }
+}

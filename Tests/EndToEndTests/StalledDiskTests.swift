@@ -1,0 +1,77 @@
+import FoundationEssentials
+import Glibc
+import TestKit
+import Testing
+
+/// The real appliance, ended while its disk takes nothing: a preloaded library holds up one call.
+@Suite("A disk that stalls while the appliance ends") struct StalledDiskTests {
+    private let folder = TemporaryFolder()
+
+    @Test("is waited for, and everything that was heard is in the closed recording")
+    func isWaitedFor() throws {
+        let appliance = try ApplianceProcess(
+            in: folder, microphone: "tone:440", environment: try stalling(milliseconds: 6_000))
+        #expect(try appliance.run("start").output == "recording 1\n")
+        // The fourth sync has begun, and does not end.
+        while try raised() == 0 { usleep(10_000) }
+        usleep(500_000)
+        let stopped = MonotonicMoment()
+        let ending = try appliance.end()
+        #expect(ending.status == 0, "\(ending.errors)")
+        #expect(!ending.errors.contains { $0.contains("stopped state=") }, "\(ending.errors)")
+        #expect(stopped.secondsAgo > 3, "it was not waited for")
+        let list = try appliance.run("list", "--json").output
+        #expect(list.contains(#""stopReason":"shutdown""#), "\(list)")
+        // Half a second and more was heard while nothing was taken.
+        let length = try #require(
+            list.firstRange(of: "\"duration\":").flatMap {
+                Double(list[$0.upperBound...].prefix { $0 != "," && $0 != "}" })
+            })
+        #expect(length > 1.3, "\(list)")
+        #expect(try appliance.run("verify").status == 0)
+    }
+
+    @Test("and who does not want to wait is told that the end may be lost, not that the recording is whole")
+    func isNotWaitedFor() throws {
+        let process = try Fieldscribe(
+            program: "env",
+            try stalling(milliseconds: 600_000) + [
+                try Fieldscribe.executable(), "record", "--audio-only", "--microphone", "tone:440", "--directory",
+                folder.file("storage"),
+            ], in: folder)
+        while access(folder.file("state"), F_OK) != 0 { usleep(10_000) }
+        while try raised() == 0 { usleep(10_000) }
+        kill(process.id, SIGINT)
+        usleep(300_000)
+        kill(process.id, SIGINT)
+        let ending = try process.wait()
+        #expect(ending.status == 130)
+        #expect(ending.errors.contains { $0.contains("its end may be lost") }, "\(ending.errors)")
+    }
+
+    /// What makes the fourth sync of a recording's file take so long.
+    private func stalling(milliseconds: Int) throws -> [String] {
+        let storage = folder.file("storage")
+        mkdir(storage, 0o700)
+        let executable = try Fieldscribe.executable()
+        let library = executable.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/libFaultShim.so"
+        try #require(access(library, R_OK) == 0, "\(library) is built by swift build")
+        return [
+            "LD_PRELOAD=\(library)", "FAULT_UNDER=\(storage)", "FAULT_FILE=/audio.wav", "FAULT_CALL=fdatasync",
+            "FAULT_AT=4", "FAULT_ERROR=HANG", "FAULT_STALL=\(milliseconds)", "FAULT_STATE=\(folder.file("state"))",
+        ]
+    }
+
+    /// How many calls were held up so far; the layout is `struct fault_state`'s.
+    private func raised() throws -> UInt64 {
+        let bytes = try Data(contentsOf: URL(filePath: folder.file("state")))
+        return bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 16 * 8, as: UInt64.self) }
+    }
+}
+
+/// A moment that was.
+private struct MonotonicMoment {
+    private let moment = ContinuousClock.now
+
+    var secondsAgo: Double { Double((ContinuousClock.now - moment).components.seconds) }
+}

@@ -1,0 +1,38 @@
+import FoundationEssentials
+import Glibc
+import TestKit
+import Testing
+
+@Suite("Settings that a stick brings to an appliance that runs") struct StickSettingsRunTests {
+    private let folder = TemporaryFolder()
+
+    @Test("count once nothing is being recorded, and RESULT.txt answers them", .timeLimit(.minutes(5)))
+    func counted() throws {
+        let appliance = try ApplianceProcess(in: folder, microphone: "tone:440", further: "[export]\nsettings = yes")
+        let settings = folder.file("stick/Fieldscribe/settings")
+        try FileManager.default.createDirectory(atPath: settings, withIntermediateDirectories: true)
+        func export(_ text: String) throws -> String {
+            try Data(text.utf8).write(to: URL(filePath: "\(settings)/fieldscribe.conf"))
+            _ = try appliance.run("export", "--stick", "--to", folder.file("stick"))
+            return try Fieldscribe.text(folder.file("stick/Fieldscribe/RESULT.txt"))
+        }
+        #expect(try appliance.run("start").status == 0)
+        let taken = try export("[capture]\ndevice = alsa:hw:CARD=Nowhere\n")
+        #expect(taken.contains("settings/fieldscribe.conf was taken"), "\(taken)")
+        // What goes on is finished first.
+        #expect(try appliance.run("status", "--json").output.contains(#""device":"tone:440""#))
+        #expect(try appliance.run("stop").status == 0)
+        let changed = #""device":"alsa:hw:CARD=Nowhere""#
+        while try appliance.ask(#"{"command":"status"}"#)?.contains(changed) != true { usleep(20_000) }
+        #expect(try appliance.run("list").output.hasPrefix("1  "))
+        // The process is the same one.
+        #expect(kill(appliance.process.id, 0) == 0)
+        let refused = try export("[storage]\ndirectory = /tmp\n")
+        #expect(
+            refused.contains("WAS NOT TAKEN") && refused.contains("fieldscribe.conf:2: storage.directory: "),
+            "\(refused)")
+        #expect(try appliance.run("status", "--json").output.contains(changed))
+        let ending = try appliance.end()
+        #expect(ending.status == 0, "\(ending.errors)")
+    }
+}

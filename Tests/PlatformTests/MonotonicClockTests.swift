@@ -1,0 +1,14 @@
+@testable import Platform
+import Testing
+
+@Suite struct MonotonicClockTests {
+    @Test(
+        "a clock counts as set once its error is below 16 s, whoever sets it and whatever else it leaves alone",
+        arguments: [
+            (-1, false), (0, true), (20_000, true), (15_999_999, true), (16_000_000, false), (.max, false),
+        ] as [(Int, Bool)])
+    func isSet(maximumError: Int, isSet: Bool) { #expect(MonotonicClock.isSet(maximumError: maximumError) == isSet) }
+
+    @Test("the kernel may be asked here, or says that it may not")
+    func mayAsk() { #expect(MonotonicClock.mayAskKernel || !MonotonicClock.isSet(maximumError: -1)) }
+}

@@ -1,0 +1,156 @@
+import Core
+import FoundationEssentials
+import Glibc
+import Platform
+@testable import Recording
+import TestKit
+import Testing
+
+/// Whether damage of the sound is seen, and where; and that nothing else is taken for it.
+@Suite struct RecordingSumsTests {
+    let folder = TemporaryFolder()
+    var path: String { folder.file("audio.wav") }
+    var sums: String { folder.file("audio.sums") }
+
+    private func record(_ steps: [ScriptedMicrophone.Step], faults: DiskFaults? = nil) async throws {
+        var settings = RecordingSession.Settings()
+        settings.ringSeconds = 4
+        settings.retrySeconds = 0
+        settings.realtimePriority = nil
+        settings.faults = faults
+        _ = try await RecordingSession(
+            microphone: ScriptedMicrophone(steps + [.ended]), path: path, settings: settings, sink: RecordingLog()
+        ).run()
+    }
+
+    private func checked(isGrowing: Bool = false) throws -> RecordingSums {
+        try #require(try RecordingSums(path: path, isGrowing: isGrowing))
+    }
+
+    private func change(_ path: String, _ body: (inout Data) -> Void) throws {
+        var data = try Data(contentsOf: URL(filePath: path))
+        body(&data)
+        try data.write(to: URL(filePath: path))
+    }
+
+    private func range(_ start: Int64, _ end: Int64) -> SampleRange {
+        SampleRange(SamplePosition(start), SamplePosition(end))
+    }
+
+    @Test("the checksum is that of zip, whatever the pieces")
+    func knownValue() {
+        let bytes = Array("123456789".utf8)
+        for cut in 0...9 {
+            var sum = AudioChecksum()
+            bytes[..<cut].withUnsafeBytes { sum.add(bytes: $0) }
+            bytes[cut...].withUnsafeBytes { sum.add(bytes: $0) }
+            #expect(sum.value == 0xCBF4_3926)
+        }
+    }
+
+    @Test("of what was recorded every sample has a checksum, gaps and the last piece too, and all of them hold")
+    func whole() async throws {
+        try await record([.samples(numbered(30_000)), .lost(40_000), .samples(numbered(from: 70_000, 12_345))])
+        #expect(try checked() == RecordingSums())
+        #expect(try Data(contentsOf: URL(filePath: sums)).count == 6 * SumLine.size)
+        #expect(try RecordingSums.complete(path: path) == 0)
+    }
+
+    @Test("a byte that flips is told of by its second, wherever it is", arguments: [0, 15_999, 16_000, 47_999, 49_999])
+    func damage(sample: Int64) async throws {
+        try await record([.samples(numbered(50_000))])
+        try change(path) { $0[512 + 2 * Int(sample) + 1] ^= 0x10 }
+        let start = sample / 16_000 * 16_000
+        #expect(try checked().damaged == [range(start, min(50_000, start + 16_000))])
+        #expect(try checked().unknown == [])
+        // Nothing makes a new one of what is damaged.
+        #expect(try RecordingSums.complete(path: path) == 0)
+        #expect(try checked().damaged.count == 1)
+    }
+
+    @Test("damage that goes on over seconds is one place")
+    func longDamage() async throws {
+        try await record([.samples(numbered(80_000))])
+        try change(path) { data in for place in 20_000..<50_000 { data[512 + 2 * place] = 0x55 } }
+        #expect(try checked().damaged == [range(16_000, 64_000)])
+    }
+
+    @Test("what an earlier version recorded has none, which is told, and they can be made")
+    func legacy() async throws {
+        try await record([.samples(numbered(50_000))])
+        unlink(sums)
+        #expect(try checked().damaged == [] && checked().unknown == [range(0, 50_000)])
+        #expect(try RecordingSums.complete(path: path, behindLast: true) == 0)
+        #expect(try RecordingSums.complete(path: path) == 50_000)
+        #expect(try checked() == RecordingSums())
+    }
+
+    @Test(
+        "what a power cut took of them is made anew behind the last one, and nothing else", arguments: [0, 1, 20, 37])
+    func tail(torn: Int) async throws {
+        try await record([.samples(numbered(50_000))])
+        try change(sums) { $0 = $0.prefix(2 * SumLine.size + torn) }
+        try change(path) { $0[512 + 2 * 5] ^= 1 }
+        #expect(try checked().unknown == [range(32_000, 50_000)])
+        #expect(try RecordingSums.complete(path: path, behindLast: true) == 18_000)
+        #expect(try checked().unknown == [] && checked().damaged == [range(0, 16_000)])
+    }
+
+    @Test("damage of the checksums is not taken for damage of the sound", arguments: 0..<39)
+    func damagedLine(byte: Int) async throws {
+        try await record([.samples(numbered(50_000))])
+        try change(sums) { $0[SumLine.size + byte] ^= 0x04 }
+        let told = try checked()
+        #expect(told.damaged == [])
+        // The end of a line takes the next one with it.
+        #expect(told.unknown == [range(16_000, byte == 38 ? 48_000 : 32_000)])
+    }
+
+    @Test("a recording that lost its end is checked as far as it goes")
+    func shortened() async throws {
+        try await record([.samples(numbered(50_000))])
+        try change(path) { $0.removeLast(40_000) }
+        #expect(try checked().damaged == [] && checked().unknown == [range(16_000, 30_000)])
+        #expect(try RecordingSums.complete(path: path) == 14_000)
+        #expect(try checked() == RecordingSums())
+    }
+
+    @Test("while it grows only what has a checksum is looked at")
+    func growing() async throws {
+        try await record([.samples(numbered(50_000))])
+        try change(sums) { $0 = $0.prefix(SumLine.size) }
+        #expect(try checked(isGrowing: true) == RecordingSums())
+        try change(path) { $0[600] ^= 1 }
+        #expect(try checked(isGrowing: true).damaged == [range(0, 16_000)])
+    }
+
+    @Test("a disk that refuses a sync costs no checksum, and joining none either")
+    func parts() async throws {
+        let count = Counted()
+        let script: [ScriptedMicrophone.Step] = [
+            .samples(numbered(30_000)), .lost(2_000), .samples(numbered(from: 32_000, 64_000)),
+        ]
+        try await record(script) { operation, path throws(DeviceError) in
+            guard operation == .sync, count.next() == 2 else { return }
+            throw DeviceError(.failed, "fdatasync", status: EIO, "\(path): broken")
+        }
+        #expect(try samples(of: path).count == 96_000)
+        #expect(try checked() == RecordingSums())
+    }
+
+    @Test("it ends when it is asked to")
+    func ends() async throws {
+        try await record([.samples(numbered(50_000))])
+        #expect(try RecordingSums(path: path, goesOn: { false }) == nil)
+        unlink(sums)
+        #expect(try RecordingSums.complete(path: path, goesOn: { false }) == 0)
+    }
+
+    @Test("something else in the place of the checksums is no checksum, and harms nothing")
+    func foreign() async throws {
+        #expect(mkdir(sums, 0o700) == 0)
+        try await record([.samples(numbered(20_000))])
+        #expect(try checked().unknown == [range(0, 20_000)])
+        #expect(throws: DeviceError.self) { try RecordingSums.complete(path: path) }
+    }
+}

@@ -1,0 +1,63 @@
+@testable import Recording
+import TestKit
+import Testing
+
+/// Syncs that take as long as they are told to; what a cut at the worst moment would take.
+@Suite struct SyncPaceTests {
+    private static let bound: Int64 = 1_000_000_000
+    /// A block of the microphone, which the card has and the recording does not.
+    private static let block: Int64 = 100_000_000
+
+    /// - Returns: the most that a cut would take, and how many syncs there were.
+    private func worst(of durations: [Int64]) -> (lost: Int64, seconds: Double) {
+        var pace = SyncPace(bound: Self.bound, now: 0)
+        var (begin, worst): (Int64, Int64) = (0, 0)
+        pace.synced(from: 0, to: durations[0])
+        for duration in durations.dropFirst() {
+            let next = pace.due
+            worst = max(worst, next + duration - begin + Self.block)
+            begin = next
+            pace.synced(from: begin, to: begin + duration)
+        }
+        return (worst, Double(begin) / 1e9)
+    }
+
+    @Test(
+        "a power cut takes no more than a second where a sync takes as long as those before",
+        arguments: [0, 20, 100, 250, 300, 400])
+    func steady(milliseconds: Int64) {
+        let (lost, _) = worst(of: [Int64](repeating: milliseconds * 1_000_000, count: 50))
+        #expect(lost <= Self.bound)
+    }
+
+    @Test("nor where any single one takes 0.4 s out of nothing", arguments: 1...3 as ClosedRange<UInt64>)
+    func sudden(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        let durations = (0..<500).map { _ in
+            Int64.random(in: 0..<20, using: &generator) == 0
+                ? Int64.random(in: 0...400_000_000, using: &generator)
+                : Int64.random(in: 0...30_000_000, using: &generator)
+        }
+        #expect(worst(of: durations).lost <= Self.bound)
+    }
+
+    @Test("a quick disk has two or three syncs a second, no more")
+    func costs() {
+        let (_, seconds) = worst(of: [Int64](repeating: 20_000_000, count: 101))
+        #expect((100 / seconds) <= 3)
+    }
+
+    @Test("a disk that is slower than the bound is synced again as soon as it is done, and never before")
+    func slow() {
+        var pace = SyncPace(bound: Self.bound, now: 0)
+        pace.synced(from: 0, to: 3_000_000_000)
+        #expect(pace.due == 3_000_000_000)
+        // One slow sync is forgotten.
+        for turn in 0..<16 {
+            let begin = pace.due
+            pace.synced(from: begin, to: begin + 1_000_000)
+            if turn < 15 { #expect(pace.due == begin + 100_000_000) }
+        }
+        #expect(pace.due > 400_000_000)
+    }
+}

@@ -1,0 +1,118 @@
+import Core
+import Glibc
+@testable import Recording
+import SQLiteArchive
+import TestKit
+import Testing
+@testable import Upkeep
+
+/// What a start leaves to be done behind it.
+@Suite("Repairs") struct RepairsTests {
+    private let storage = Storage()
+
+    /// So many recordings, of which all were cut short.
+    private func record(_ count: Int) async throws {
+        let archive = try storage.archive()
+        for _ in 0..<count {
+            try await storage.record([.samples(numbered(3000))], words: ["kept"], isClosed: false, in: archive)
+        }
+    }
+
+    @Test("A start that has no time is ready all the same, records meanwhile, and what it left is done behind it")
+    func behind() async throws {
+        try await record(5)
+        let opened = try await Recovery.open(storage.configuration, depth: .start, within: .zero)
+        #expect(opened.findings == [] && !opened.repairs.isDone)
+        #expect(try await opened.archive.recordings().map(\.length.samples) == [0, 0, 0, 0, 0])
+        #expect(try await storage.record([.samples(numbered(1000))], in: opened.archive) == 6)
+        let found = try await opened.repairs.run()
+        #expect(opened.repairs.isDone)
+        #expect(Set(found.compactMap(\.recording)) == [1, 2, 3, 4, 5])
+        #expect(try await opened.archive.recordings().map(\.length.samples) == [3000, 3000, 3000, 3000, 3000, 1000])
+        #expect(try await opened.repairs.run() == [])
+    }
+
+    @Test("One that is broken off goes on with those that are left")
+    func brokenOff() async throws {
+        try await record(3)
+        let opened = try await Recovery.open(storage.configuration, depth: .start, within: .zero)
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await opened.repairs.run()
+        }
+        #expect(await task.result.isCancelled && !opened.repairs.isDone)
+        #expect(Set(try await opened.repairs.run().compactMap(\.recording)) == [1, 2, 3])
+    }
+
+    @Test("A database that is lost comes back behind the start, and no number is given twice meanwhile")
+    func rebuilt() async throws {
+        try await record(3)
+        for suffix in ["", "-wal", "-shm"] { unlink(storage.configuration.archivePath + suffix) }
+        let opened = try await Recovery.open(storage.configuration, depth: .start, within: .zero)
+        #expect(try await opened.archive.recordings().isEmpty)
+        #expect(try await storage.record([.samples(numbered(1000))], in: opened.archive) == 4)
+        _ = try await opened.repairs.run()
+        #expect(try await opened.archive.recordings().map(\.id) == [1, 2, 3, 4])
+        #expect(try await opened.archive.search("kept", limit: 9).count == 3)
+    }
+
+    @Test("Parts are not joined before the start, and joining goes on where it was")
+    func parts() async throws {
+        func write() async throws {
+            let archive = try storage.archive()
+            try await storage.record([.samples(numbered(700_000))], isClosed: false, in: archive)
+        }
+        try await write()
+        let part = RecordingPart(beside: storage.audio(1), start: SamplePosition(600_000), turn: 1)
+        let file = try WaveFile(creating: part.path)
+        try numbered(from: 600_000, 300_000).withUnsafeBufferPointer { try file.append($0) }
+        try file.close(reason: .button)
+        let opened = try await Recovery.open(storage.configuration, depth: .start, within: .zero)
+        #expect(RecordingPart.all(beside: storage.audio(1)).count == 1)
+        opened.repairs.add(1)
+        _ = try await opened.repairs.run()
+        #expect(RecordingPart.all(beside: storage.audio(1)) == [])
+        #expect(try await opened.archive.recording(1)?.length.samples == 900_000)
+        #expect(try samples(of: storage.audio(1)) == numbered(900_000))
+    }
+
+    @Test("Damage that was met lets the next start read all of a database, and makes it anew where that is so")
+    func suspicion() async throws {
+        try await record(1)
+        let suspicion = Suspicion(of: storage.configuration.archivePath)
+        try suspicion.raise()
+        #expect(suspicion.isRaised)
+        try await storage.recover(.start)
+        #expect(!suspicion.isRaised)
+    }
+
+    @Test("What the archive knows to be lost at the end lies in the recording as silence")
+    func lostEnd() async throws {
+        func write() async throws {
+            let archive = try storage.archive()
+            try await storage.record([.samples(numbered(3000))], isClosed: false, in: archive)
+            try await archive.add(
+                Gap(SampleRange(SamplePosition(3200), SamplePosition(5000)), cause: .disk), recording: 1)
+            try await storage.record([.samples(numbered(3000))], isClosed: false, in: archive)
+            // Nobody can have heard that.
+            try await archive.add(
+                Gap(SampleRange(SamplePosition(3000), SamplePosition(900_000_000)), cause: .disk), recording: 2)
+        }
+        try await write()
+        try await storage.recover(.start)
+        #expect(try await storage.recover(.start) == [])
+        let archive = try storage.archive()
+        let (row, timeline) = try #require(try await archive.transcript(of: 1))
+        #expect(row.length.samples == 5000 && row.stopReason == .cutShort)
+        #expect(timeline.gaps.map(\.range.start.samples) == [3000, 3200])
+        #expect(try samples(of: storage.audio(1)) == numbered(3000) + [Int16](repeating: 0, count: 2000))
+        #expect(try await archive.recording(2)?.length.samples == 3000)
+        #expect(try await Verification(storage: storage.folder.path, archive: archive).run([1]) == [])
+    }
+}
+
+extension Result where Failure == any Error {
+    fileprivate var isCancelled: Bool {
+        if case .failure(let error) = self { error is CancellationError } else { false }
+    }
+}
