@@ -20,7 +20,7 @@ struct ArchiveQueries {
     }
 
     func recording(_ id: Int) throws -> RecordingSummary? {
-        try connection.rows(Self.summaries + " WHERE id = ?", [.integer(id)], read: summary).first
+        try connection.rows(Self.summaries() + " WHERE id = ?", [.integer(id)], read: summary).first
     }
 
     func unfinished() throws -> [RecordingSummary] {
