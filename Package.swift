@@ -3,9 +3,12 @@
 // `--explicit-target-dependency-import-check error`, so that an arrow that is not drawn here does not compile.
 import PackageDescription
 
-/// A room of our own; `inside` is its folder under Sources when that is not its name.
-func room(_ name: String, inside folder: String? = nil, uses: [String] = []) -> Target {
-    .target(name: name, dependencies: uses.map { .byName(name: $0) }, path: "Sources/\(folder ?? name)")
+/// A room of our own; `inside` is its folder under Sources when that is not its name. The files that it embeds are bytes
+/// of its module.
+func room(_ name: String, inside folder: String? = nil, uses: [String] = [], embeds files: [String] = []) -> Target {
+    .target(
+        name: name, dependencies: uses.map { .byName(name: $0) }, path: "Sources/\(folder ?? name)",
+        resources: files.map { .embedInCode($0) })
 }
 
 /// A door to a C library that Debian provides.
@@ -53,7 +56,9 @@ let package = Package(
         room("Core"),
         room("Segmenting", uses: ["Core"]),
         room("Stitching", uses: ["Core"]),
-        room("Exporting", uses: ["Core"]),
+        room(
+            "Exporting", uses: ["Core", "Digests"],
+            embeds: ["shared.css", "player.css", "player.js", "index.css", "index.js"].map { "Pages/\($0)" }),
         room("Panel", uses: ["Core"]),
 
         // The adapters.
@@ -153,7 +158,8 @@ let package = Package(
             ],
             path: "Tests/EndToEndTests", exclude: ["random-whisper-model"]),
         tests(
-            "DeployTests", of: ["Core", "Segmenting", "Configuration", "Equipment", "Doctor", "TestKit", "fieldscribe"]),
+            "DeployTests",
+            of: ["Core", "Segmenting", "Exporting", "Configuration", "Equipment", "Doctor", "TestKit", "fieldscribe"]),
         .testTarget(
             name: "RecognizingTests",
             dependencies: ["Core", "Platform", "Recognizing", "FileMicrophone", "PocketSphinxRecognizer", "TestKit"],

@@ -15,7 +15,7 @@ enum PowerSwitch {
         let failure = posix_spawnp(&process, "systemctl", nil, nil, arguments + [nil], environ)
         guard failure == 0 else { throw .system("posix_spawn", status: failure, on: "systemctl") }
         var status: Int32 = 0
-        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        _ = uninterrupted { waitpid(process, &status, 0) }
         guard status == 0 else {
             throw DeviceError(
                 .denied, "systemctl", "systemctl poweroff was refused; allow it in polkit, or set panel.shutdown = no")

@@ -66,12 +66,7 @@ extension Configuration {
     private static func text(of path: String) throws(DeviceError) -> String {
         let file = try FileDescriptor(opening: path, O_RDONLY)
         var bytes = [UInt8](repeating: 0, count: Int(try file.size()))
-        var failure: DeviceError?
-        let count = bytes.withUnsafeMutableBytes { buffer in
-            do throws(DeviceError) { return try file.read(into: buffer, at: 0) } catch { failure = error }
-            return 0
-        }
-        if let failure { throw failure }
+        let count = try rethrowing { try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) } }
         return String(decoding: bytes.prefix(count), as: UTF8.self)
     }
 }

@@ -130,10 +130,6 @@ extension Configuration {
 
     /// `[export]`: what is written to a stick.
     package struct Export: Hashable, Sendable {
-        /// A form of the transcript, by its name in commands and in the configuration.
-        package enum Format: String, Sendable, CaseIterable {
-            case text, json, jsonl, srt, vtt, csv, textgrid, eaf, labels, html
-        }
         /// The format of the copied sound, by its name in the configuration.
         package enum Audio: String, Sendable, CaseIterable { case flac, wav }
 
@@ -141,7 +137,7 @@ extension Configuration {
         package enum Accept: String, Sendable, CaseIterable { case any, marked }
 
         /// The default is every format but `jsonl`.
-        package var formats: [Format] = [.text, .json, .srt, .vtt, .csv, .textgrid, .eaf, .labels, .html]
+        package var formats = TranscriptFormat.allCases.filter(\.isUsual)
 
         /// The default is `flac`.
         package var audio = Audio.flac

@@ -26,7 +26,7 @@ extension Configuration {
             if named == nil { return Configuration() }
             let remedy = explicitPath == nil ? "correct $FIELDSCRIBE_CONFIG or unset it" : "correct --config"
             throw DeviceError(
-                .missing, error.operation, status: error.status, "\(path): there is no such file; \(remedy)")
+                .missing, error.operation, status: error.status, on: path, "there is no such file", remedy: remedy)
         }
         return try ConfigurationParser.parse(bytes, file: path, keys: keys)
     }
@@ -54,22 +54,17 @@ extension Configuration {
         var status = stat()
         guard stat(path, &status) == 0 else { throw .system("stat", on: path) }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw DeviceError(.unsupported, "stat", "\(path): not a file; name a configuration file")
+            throw DeviceError(.unsupported, "stat", on: path, "not a file", remedy: "name a configuration file")
         }
         let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
         let size = try file.size()
         guard size <= largest else {
             throw DeviceError(
-                .unsupported, "fstat",
-                "\(path): too large for a configuration (\(size) bytes, at most \(largest)); name another")
+                .unsupported, "fstat", on: path, "too large for a configuration (\(size) bytes, at most \(largest))",
+                remedy: "name another")
         }
         var bytes = [UInt8](repeating: 0, count: Int(size))
-        var failure: DeviceError?
-        let count = bytes.withUnsafeMutableBytes { buffer in
-            do throws(DeviceError) { return try file.read(into: buffer, at: 0) } catch { failure = error }
-            return 0
-        }
-        if let failure { throw failure }
+        let count = try rethrowing { try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) } }
         return Array(bytes.prefix(count))
     }
 }

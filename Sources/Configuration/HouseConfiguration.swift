@@ -44,11 +44,11 @@ package struct HouseConfiguration: Sendable {
                 let last = try? ConfigurationParser.parse(bytes, file: copy, keys: keys)
             {
                 configuration = overlay(last)
-                complaint = DeviceError(code, "configuration", "\(message); using the last good one, \(copy)")
+                complaint = DeviceError(code, "configuration", message, remedy: "using the last good one, \(copy)")
             } else {
                 configuration = rest
                 complaint = DeviceError(
-                    code, "configuration", "\(message); using defaults in place of what is wrong")
+                    code, "configuration", message, remedy: "using defaults in place of what is wrong")
             }
         }
     }

@@ -3,11 +3,13 @@ internal import CLinux
 import Core
 import Glibc
 import Platform
+import Synchronization
 
-/// The other end of the control socket: what commands ask a running appliance. One thread at a time; its calls block.
-package final class ControlClient {
+/// The other end of the control socket: what commands ask a running appliance. Its calls block; one thread at a time reads.
+package final class ControlClient: Sendable {
     private let socket: FileDescriptor
-    private var received: [UInt8] = []
+    /// Behind the last line that was taken.
+    private let received = Mutex<[UInt8]>([])
 
     /// Connects to the appliance that the configuration names; nil where none is running.
     ///
@@ -17,9 +19,8 @@ package final class ControlClient {
         let number = fieldscribe_unix_socket(0)
         guard number >= 0 else { throw .system("socket", on: path) }
         let socket = FileDescriptor(adopting: number, named: path)
-        while fieldscribe_unix_name(number, path, 0) != 0 {
+        if uninterrupted({ fieldscribe_unix_name(number, path, 0) }) != 0 {
             switch errno {
-            case EINTR: continue
             case ENOENT, ENOTDIR, ECONNREFUSED: return nil
             case EACCES, EPERM:
                 throw .system(
@@ -54,31 +55,33 @@ package final class ControlClient {
         guard line.count <= ControlLine.longest else {
             throw DeviceError(.unsupported, "send", "the request is too long for the appliance; keep it under 64 KiB")
         }
-        var failure: DeviceError?
-        line.withUnsafeBytes { bytes in
-            do throws(DeviceError) { try socket.write(bytes) } catch { failure = error }
+        do throws(DeviceError) {
+            try rethrowing { try line.withUnsafeBytes { try socket.write($0) } }
+        } catch {
+            // A refusal may have come before what was asked was read.
+            if error.status != EPIPE, error.status != ECONNRESET { throw error }
         }
-        // A refusal may have come before what was asked was read.
-        if let failure, failure.status != EPIPE, failure.status != ECONNRESET { throw failure }
     }
 
     /// The next line, without its line break; nil where the appliance has closed the connection.
     package func nextLine() throws(DeviceError) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        received.withLock { swap(&bytes, &$0) }
         var searched = 0
         while true {
-            if let end = received[searched...].firstIndex(of: 0x0A) {
-                let line = Array(received[..<end])
-                received.removeSubrange(...end)
+            if let end = bytes[searched...].firstIndex(of: 0x0A) {
+                let (line, rest) = (Array(bytes[..<end]), Array(bytes[(end + 1)...]))
+                received.withLock { $0 = rest }
                 return line
             }
-            searched = received.count
+            searched = bytes.count
             var chunk = [UInt8](repeating: 0, count: 65_536)
-            let count = recv(socket.number, &chunk, chunk.count, 0)
+            let count = uninterrupted { recv(socket.number, &chunk, chunk.count, 0) }
             if count > 0 {
-                received += chunk.prefix(count)
+                bytes += chunk.prefix(count)
             } else if count == 0 || errno == ECONNRESET {
                 return nil
-            } else if errno != EINTR {
+            } else {
                 throw .system("recv", on: socket.path)
             }
         }

@@ -49,14 +49,14 @@ struct ControlConnection {
     mutating func read(at now: Duration) throws(Refusal) -> [UInt8]? {
         // Without a control buffer: descriptors that a client sends along never become ours.
         var chunk = [UInt8](repeating: 0, count: 16_384)
-        let count = recv(file.number, &chunk, chunk.count, 0)
+        let count = uninterrupted { recv(file.number, &chunk, chunk.count, 0) }
         if count == 0 {
             if phase == .asking, unsent == 0 { throw Refusal(words: nil) }
             inputEnded = true
             return nil
         }
         guard count > 0 else {
-            if errno == EAGAIN || errno == EINTR { return nil }
+            if errno == EAGAIN { return nil }
             throw Refusal(words: nil)
         }
         guard input.count + count <= ControlLine.longest + chunk.count else { throw Refusal(words: Self.tooLong) }
@@ -105,12 +105,14 @@ struct ControlConnection {
     /// Sends what can be sent; returns how much, nil where the client is gone or all has been said.
     mutating func write(at now: Duration) -> Int? {
         guard unsent > 0 else { return phase == .ending ? nil : 0 }
-        let count = output.withUnsafeBytes {
-            send(
-                file.number, $0.baseAddress.map { $0 + sent }, $0.count - sent,
-                Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+        let count = output.withUnsafeBytes { output in
+            uninterrupted {
+                send(
+                    file.number, output.baseAddress.map { $0 + sent }, output.count - sent,
+                    Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+            }
         }
-        guard count > 0 else { return errno == EAGAIN || errno == EINTR ? 0 : nil }
+        guard count > 0 else { return errno == EAGAIN ? 0 : nil }
         sent += count
         if unsent == 0 {
             output = []

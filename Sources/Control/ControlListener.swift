@@ -46,10 +46,10 @@ struct ControlListener: ~Copyable, Sendable {
     /// - Throws: `DeviceError` where one waits and cannot be had, as without a descriptor: it goes on waiting.
     borrowing func accept() throws(DeviceError) -> (connection: Int32, isAllowed: Bool)? {
         while true {
-            let number = fieldscribe_accept(socket.number)
+            let number = uninterrupted { fieldscribe_accept(socket.number) }
             if number >= 0 { return (number, isAllowed(number)) }
             if errno == EAGAIN { return nil }
-            guard errno == EINTR || errno == ECONNABORTED else { throw .system("accept", on: socket.path) }
+            guard errno == ECONNABORTED else { throw .system("accept", on: socket.path) }
         }
     }
 

@@ -121,7 +121,8 @@ package final class ControlSocket: Sendable {
             let timeout = (clients.values.compactMap(\.deadline) + [listensFrom].compactMap { $0 }).min().map {
                 $0 - now
             }
-            guard poll(&polls, nfds_t(polls.count), pollMilliseconds(timeout)) >= 0 || errno == EINTR else {
+            let milliseconds = pollMilliseconds(timeout)
+            guard uninterrupted({ poll(&polls, nfds_t(polls.count), milliseconds) }) >= 0 else {
                 throw DeviceError.system("poll", on: "control socket")
             }
             for (id, poll) in zip(ids, polls.dropFirst(2)) {

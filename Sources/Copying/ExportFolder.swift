@@ -114,12 +114,6 @@ struct ExportFolder: Sendable {
 extension NewFile {
     func write(_ text: String) throws(DeviceError) {
         var text = text
-        var failure: DeviceError?
-        text.withUTF8 { bytes in
-            do throws(DeviceError) {
-                try write(UnsafeRawBufferPointer(bytes), at: length)
-            } catch { failure = error }
-        }
-        if let failure { throw failure }
+        try rethrowing { try text.withUTF8 { try write(UnsafeRawBufferPointer($0), at: length) } }
     }
 }

@@ -22,16 +22,17 @@ struct Manifest: Equatable {
     init?(in folder: Folder) throws(DeviceError) {
         guard try folder.exists(CopySettings.manifestName) else { return nil }
         let file = try folder.open(CopySettings.manifestName, O_RDONLY | O_NONBLOCK)
-        var failure: DeviceError?
-        let bytes = [UInt8](unsafeUninitializedCapacity: 16_384) { buffer, count in
-            do throws(DeviceError) {
-                count = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
-            } catch { failure = error }
-        }
-        if let failure {
+        let bytes: [UInt8]
+        do throws(DeviceError) {
+            bytes = try rethrowing {
+                try [UInt8](unsafeUninitializedCapacity: 16_384) { buffer, count in
+                    count = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
+                }
+            }
+        } catch {
             // A folder, or whatever else cannot be read, is no manifest.
-            if failure.status == EISDIR || failure.status == EINVAL { return nil }
-            throw failure
+            if error.status == EISDIR || error.status == EINVAL { return nil }
+            throw error
         }
         var digests: [String: String] = [:]
         for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {

@@ -53,11 +53,7 @@ final class NewFile: SeekableBytes {
         guard !buffer.isEmpty else { return }
         if shouldStop() { throw Copying.interrupted }
         try gate("write", file.path)
-        var failure: DeviceError?
-        buffer.withUnsafeBytes { bytes in
-            do throws(DeviceError) { try file.write(bytes, at: bufferOffset) } catch { failure = error }
-        }
-        if let failure { throw failure }
+        try rethrowing { try buffer.withUnsafeBytes { try file.write($0, at: bufferOffset) } }
         size = max(size, bufferOffset + Int64(buffer.count))
         bufferOffset += Int64(buffer.count)
         buffer.removeAll(keepingCapacity: true)

@@ -100,9 +100,9 @@ struct Placing {
         let (room, needed) = (try exportFolder.folder.freeBytes(), try copy.expectedBytes())
         guard room >= needed else {
             throw DeviceError(
-                .full, "statvfs", status: ENOSPC,
-                "\(exportFolder.folder.path): recording \(copy.summary.id) needs about \(megabytes(needed)), "
-                    + "\(megabytes(room)) are free; make room there or use another stick")
+                .full, "statvfs", status: ENOSPC, on: "\(exportFolder.folder.path)",
+                "recording \(copy.summary.id) needs about \(megabytes(needed)), \(megabytes(room)) are free",
+                remedy: "make room there or use another stick")
         }
         let (temporary, folder) = try exportFolder.makeTemporary()
         var name = free
@@ -125,9 +125,9 @@ struct Placing {
             _ = try? exportFolder.clear(temporary)
             guard error.status == EFBIG else { throw error }
             throw DeviceError(
-                .full, error.operation, status: EFBIG,
-                "\(error.message.split(separator: ":").first ?? "the target"): the target takes no file that long "
-                    + "(FAT is limited to 4 GiB); use a stick with exFAT or ext4, or export.audio = flac")
+                .full, error.operation, status: EFBIG, on: error.subject ?? "the target",
+                "the target takes no file that long (FAT is limited to 4 GiB)",
+                remedy: "use a stick with exFAT or ext4, or export.audio = flac")
         }
     }
 

@@ -66,14 +66,13 @@ final class ReadBack: SeekableBytes {
         var count = 0
         // Not past the end: a second read from an odd place is refused where the cache is passed.
         while count < expected {
-            let got = pread(
-                file.number, room.baseAddress.map { $0 + count }, Self.block - count, off_t(offset) + off_t(count))
-            if got == 0 { break }
-            if got > 0 {
-                count += got
-            } else if errno != EINTR {
-                throw .system("pread", on: file.path)
+            let got = uninterrupted {
+                pread(
+                    file.number, room.baseAddress.map { $0 + count }, Self.block - count, off_t(offset) + off_t(count))
             }
+            if got == 0 { break }
+            guard got > 0 else { throw .system("pread", on: file.path) }
+            count += got
         }
         held = (block, count)
         guard block == hashed else { return }

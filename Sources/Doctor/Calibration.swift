@@ -23,7 +23,7 @@ package struct Calibration: Hashable, Sendable {
     /// - Throws: `DeviceError` with `unsupported` where no threshold follows from them, and the reason.
     package init(levels: [Double], microphone: String) throws(DeviceError) {
         func refusal(_ reason: String) -> DeviceError {
-            DeviceError(.unsupported, "calibrate", "\(microphone): \(reason)")
+            DeviceError(.unsupported, "calibrate", on: "\(microphone)", reason)
         }
         guard levels.count >= Self.leastFrames else {
             throw refusal("gave less than 2 s of sound; check it with fieldscribe doctor")

@@ -23,7 +23,7 @@ func doctorDecoder(_ configuration: Configuration) async -> Result<DoctorFacts.D
         let seconds = Double(samples.count) / Double(SamplePosition.rate)
         return .success(DoctorFacts.Decoder(timesRealTime: seconds / wall, isOnSpeech: isOnSpeech, engine: engine))
     } catch let error as DeviceError { return .failure(error) } catch {
-        return .failure(DeviceError(.failed, "decode-worker", "the decode worker: \(error); see the log"))
+        return .failure(DeviceError(.failed, "decode-worker", "the decode worker: \(error)", remedy: "see the log"))
     }
 }
 

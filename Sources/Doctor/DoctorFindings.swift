@@ -179,13 +179,11 @@ extension DoctorFacts {
 }
 
 extension DoctorFinding {
-    /// A device's error, whose message tells the remedy behind its last semicolon.
+    /// A device's error, with its remedy.
     init(_ check: Check, error: DeviceError) {
-        let parts = error.message.split(separator: "; ").map(String.init)
         self.init(
-            check, error.code == .missing ? .missing : .failed,
-            parts.count > 1 ? parts.dropLast().joined(separator: "; ") : error.message,
-            remedy: parts.count > 1 ? parts.last : "see the log: journalctl -u fieldscribe")
+            check, error.code == .missing ? .missing : .failed, error.statement,
+            remedy: error.remedy ?? "see the log: journalctl -u fieldscribe")
     }
 }
 

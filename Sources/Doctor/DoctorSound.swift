@@ -44,7 +44,7 @@ func measured<Value: Sendable>(
 ) async -> Result<Value, DeviceError> {
     do { return .success(try await onThread(named: name, body)) } catch let error as DeviceError {
         return .failure(error)
-    } catch { return .failure(DeviceError(.failed, name, "\(name): \(error); see the log")) }
+    } catch { return .failure(DeviceError(.failed, name, on: name, "\(error)", remedy: "see the log")) }
 }
 
 private struct SoundMeter {

@@ -29,9 +29,9 @@ package struct CommandEngine: EngineEntry {
         let program = words(configuration).first ?? ""
         guard program.hasPrefix("/"), access(program, X_OK) == 0 else {
             throw DeviceError(
-                .missing, "access", status: errno,
-                "\(program): recognizer.engine names a program that is not there or may not be run, as in the service's "
-                    + "sandbox; name it by its whole path, there also in ExecPaths= (systemctl edit fieldscribe), or set "
+                .missing, "access", status: errno, on: program,
+                "recognizer.engine names a program that is not there or may not be run, as in the service's sandbox",
+                remedy: "name it by its whole path, there also in ExecPaths= (systemctl edit fieldscribe), or set "
                     + "recognizer.engine = pocketsphinx")
         }
     }
@@ -47,7 +47,8 @@ package struct CommandEngine: EngineEntry {
 
     package func provider(_ options: WorkerOptions) throws(DeviceError) -> any RecognizerProvider {
         throw DeviceError(
-            .unsupported, "decode-worker", "\(name): is a program of its own; name it with recognizer.engine")
+            .unsupported, "decode-worker", on: name, "is a program of its own",
+            remedy: "name it with recognizer.engine")
     }
 
     package func reader(in configuration: Configuration) -> String { configuration.recognizer.engine }

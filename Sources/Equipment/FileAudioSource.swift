@@ -2,37 +2,39 @@ import Core
 import FileMicrophone
 import Platform
 import Recognizing
+import Synchronization
 
 /// An audio file, or standard input, as the source of a transcription: as fast as it is asked for.
-// Safety: a transcription reads its source from one task at a time, and `next` is its only way in.
-package final class FileAudioSource: AudioSource, @unchecked Sendable {
+package final class FileAudioSource: AudioSource {
     /// Audio that one step reads: 2 s.
     private static let chunk = 2 * SamplePosition.rate
 
-    private let reader: AudioFileReader
+    private let reader: Mutex<AudioFileReader>
 
     /// Opens a file; `-` is standard input.
     ///
     /// - Throws: `DeviceError` that names the file and the remedy.
     package init(path: String) throws(DeviceError) {
-        reader =
+        reader = Mutex(
             try path == "-"
-            ? AudioFileReader(descriptor: 0, named: "standard input") : AudioFileReader(path: path)
+                ? AudioFileReader(descriptor: 0, named: "standard input") : AudioFileReader(path: path))
     }
 
     /// The file's own length, where its header tells.
-    package var estimatedLength: SamplePosition? { reader.estimatedLength }
+    package var estimatedLength: SamplePosition? { reader.withLock { $0.estimatedLength } }
 
     /// What was wrong with the file, known after its end: one line.
-    package var damage: String? { reader.damage }
+    package var damage: String? { reader.withLock { $0.damage } }
 
     package func next() async throws -> AudioChunk? {
         try await onThread(named: "file") {
-            let samples = try [Int16](unsafeUninitializedCapacity: Self.chunk) { buffer, count in
-                while count < buffer.count {
-                    let more = try self.reader.read(into: UnsafeMutableBufferPointer(rebasing: buffer[count...]))
-                    if more == 0 { break }
-                    count += more
+            let samples = try self.reader.withLock { reader in
+                try [Int16](unsafeUninitializedCapacity: Self.chunk) { buffer, count in
+                    while count < buffer.count {
+                        let more = try reader.read(into: UnsafeMutableBufferPointer(rebasing: buffer[count...]))
+                        if more == 0 { break }
+                        count += more
+                    }
                 }
             }
             return samples.isEmpty ? nil : .samples(samples)

@@ -13,7 +13,7 @@ extension Configuration {
         if let file = FileMicrophone(uri: capture.device) { return file }
         if let tone = try ToneMicrophone(uri: capture.device) { return tone }
         throw DeviceError(
-            .unsupported, "capture.device",
-            "\(capture.device): is not a microphone; use alsa:NAME, file:PATH, file+fast:PATH or tone:HZ")
+            .unsupported, "capture.device", on: capture.device, "is not a microphone",
+            remedy: "use alsa:NAME, file:PATH, file+fast:PATH or tone:HZ")
     }
 }

@@ -36,15 +36,15 @@ package struct MoonshineEngine: EngineEntry {
             !MoonshineModel(path: configuration.modelFolder(recognizer.model)).isThere
         {
             throw DeviceError(
-                .unsupported, "recognizer.model",
-                "\(recognizer.model): a model of PocketSphinx, so that engine is used; for another, set recognizer.engine "
-                    + "= moonshine")
+                .unsupported, "recognizer.model", on: "\(recognizer.model)",
+                "a model of PocketSphinx, so that engine is used",
+                remedy: "for another, set recognizer.engine = moonshine")
         }
         guard Configuration.memoryMegabytes >= Self.leastMegabytes else {
             throw DeviceError(
-                .unsupported, "sysconf",
-                "\(name): needs \(Self.leastMegabytes) MB of memory, and this machine has \(Configuration.memoryMegabytes); set "
-                    + "recognizer.engine = pocketsphinx")
+                .unsupported, "sysconf", on: name,
+                "needs \(Self.leastMegabytes) MB of memory, and this machine has \(Configuration.memoryMegabytes)",
+                remedy: "set recognizer.engine = pocketsphinx")
         }
         let model = configuration.moonshineModel
         try model.check()
@@ -69,8 +69,8 @@ package struct MoonshineEngine: EngineEntry {
     package func provider(_ options: WorkerOptions) throws(DeviceError) -> any RecognizerProvider {
         guard var profile = MoonshineProfile.all.first(where: { $0.name == options.profile }) else {
             throw DeviceError(
-                .unsupported, "decode-worker",
-                "\(name): has no profile \(options.profile); choose one of \(profiles.joined(separator: ", "))")
+                .unsupported, "decode-worker", on: name, "has no profile \(options.profile)",
+                remedy: "choose one of \(profiles.joined(separator: ", "))")
         }
         profile.prepacks = Configuration.memoryMegabytes >= Self.smallMegabytes
         return TimedMoonshine(options: options, profile: profile)

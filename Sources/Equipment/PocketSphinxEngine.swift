@@ -30,9 +30,9 @@ package struct PocketSphinxEngine: EngineEntry {
     func checkVocabulary(_ configuration: Configuration) throws(DeviceError) {
         guard let file = configuration.recognizer.vocabulary, access(file, R_OK) != 0 else { return }
         throw DeviceError(
-            errno == ENOENT || errno == ENOTDIR ? .missing : .denied, "access", status: errno,
-            "\(file): this vocabulary \(errno == EACCES ? "cannot be read" : "does not exist"); correct "
-                + "recognizer.vocabulary, or delete the line")
+            errno == ENOENT || errno == ENOTDIR ? .missing : .denied, "access", status: errno, on: file,
+            "this vocabulary \(errno == EACCES ? "cannot be read" : "does not exist")",
+            remedy: "correct recognizer.vocabulary, or delete the line")
     }
 
     package func command(_ configuration: Configuration, profile: String) throws(DeviceError) -> WorkerCommand {
@@ -52,8 +52,8 @@ package struct PocketSphinxEngine: EngineEntry {
     package func provider(_ options: WorkerOptions) throws(DeviceError) -> any RecognizerProvider {
         guard let profile = DecoderProfile.all.first(where: { $0.name == options.profile }) else {
             throw DeviceError(
-                .unsupported, "decode-worker",
-                "\(name): has no profile \(options.profile); choose one of \(profiles.joined(separator: ", "))")
+                .unsupported, "decode-worker", on: name, "has no profile \(options.profile)",
+                remedy: "choose one of \(profiles.joined(separator: ", "))")
         }
         return PreparedPocketSphinx(options: options, profile: profile)
     }

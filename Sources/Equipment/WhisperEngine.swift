@@ -21,8 +21,8 @@ package struct WhisperEngine: EngineEntry {
     package func check(_ configuration: Configuration) throws(DeviceError) {
         guard let path = configuration.recognizer.whisperModel else {
             throw DeviceError(
-                .missing, "recognizer.engine",
-                "whisper needs a model of its own; name its file with recognizer.whisper-model")
+                .missing, "recognizer.engine", "whisper needs a model of its own",
+                remedy: "name its file with recognizer.whisper-model")
         }
         try WhisperModel(path: path).check()
     }

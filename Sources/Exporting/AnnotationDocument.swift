@@ -1,5 +1,10 @@
 import Core
 
+extension TranscriptFormat {
+    /// ELAN.
+    package static let eaf = TranscriptFormat("eaf") { timeline, details in annotationDocument(timeline, details) }
+}
+
 /// The transcript as an annotation document of ELAN (EAF 3.0): words included in segments, gaps, and marks, which last
 /// a tenth of a second because an annotation lasts.
 func annotationDocument(_ timeline: Timeline, _ details: RecordingDetails) -> String {

@@ -1,5 +1,12 @@
 import Core
 
+extension TranscriptFormat {
+    /// Audacity.
+    package static let labels = TranscriptFormat("labels", fileExtension: "labels.txt", fileName: "labels.txt") {
+        timeline, _ in audacityLabels(timeline)
+    }
+}
+
 /// The transcript as a label track of Audacity: start, end and text between tabs, a line a segment, gap or mark.
 func audacityLabels(_ timeline: Timeline) -> String {
     var labels = timeline.segments.map { ($0.range, label(of: $0)) }

@@ -1,5 +1,10 @@
 import Core
 
+extension TranscriptFormat {
+    /// A table.
+    package static let csv = TranscriptFormat("csv") { timeline, _ in commaSeparated(timeline) }
+}
+
 /// The transcript as comma-separated values (RFC 4180): a row a segment, each followed by its words; gaps and marks at
 /// their places.
 func commaSeparated(_ timeline: Timeline) -> String {

@@ -58,8 +58,7 @@ package func indexPage(_ entries: [IndexEntry]) throws -> String {
         <kbd>sha256sum -c</kbd> checks that both are intact.</p></footer>
         """
     return Page(
-        title: "Recordings", styles: [PageStyle.text, PageStyle.index], script: PageScript.index,
-        digests: ([PageDigests.style, PageDigests.index], PageDigests.indexScript),
+        title: "Recordings", styles: [.sharedStyle, .indexStyle], script: .indexScript,
         data: try jsonObject(entries.map { oneLine($0.text) }), body: body
     ).text
 }

@@ -1,5 +1,12 @@
 import Core
 
+extension TranscriptFormat {
+    /// JSON, an object a line.
+    package static let jsonl = TranscriptFormat("jsonl", isUsual: false, namesItsRecording: true) { timeline, _ in
+        try jsonLines(timeline)
+    }
+}
+
 /// The transcript as a header, then segments, gaps and marks in the order of time, then the statistics, a line each.
 func jsonLines(_ timeline: Timeline) throws -> String {
     var entries: [(start: SamplePosition, line: String)] = []

@@ -1,5 +1,10 @@
 import Core
 
+extension TranscriptFormat {
+    /// The words alone.
+    package static let text = TranscriptFormat("text", fileExtension: "txt") { timeline, _ in plainText(timeline) }
+}
+
 /// The words, a line per segment that has any; more where somebody asked for a new line. A mark that says something is a line
 /// in front of the first segment behind it, and where not everything was read yet a last line says so.
 func plainText(_ timeline: Timeline) -> String {

@@ -1,5 +1,12 @@
 import Core
 
+extension TranscriptFormat {
+    /// A page that plays the audio beside it.
+    package static let html = TranscriptFormat("html", fileName: "index.html") { timeline, details in
+        playerPage(timeline, details)
+    }
+}
+
 /// The transcript as a page that plays the audio beside it.
 func playerPage(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     let length = milliseconds(timeline.length)
@@ -10,8 +17,7 @@ func playerPage(_ timeline: Timeline, _ details: RecordingDetails) -> String {
         "marks":[\(marks.map(String.init).joined(separator: ","))]}
         """
     return Page(
-        title: details.title, styles: [PageStyle.text, PageStyle.player], script: PageScript.text,
-        digests: ([PageDigests.style, PageDigests.player], PageDigests.playerScript), data: data,
+        title: details.title, styles: [.sharedStyle, .playerStyle], script: .playerScript, data: data,
         body: head(timeline, details) + player(timeline, details, length: length) + transcript(timeline)
             + foot(timeline)
     ).text

@@ -1,5 +1,10 @@
 import Core
 
+extension TranscriptFormat {
+    /// Subtitles.
+    package static let srt = TranscriptFormat("srt") { timeline, _ in subRip(timeline) }
+}
+
 /// The transcript as SubRip (srt). Of marks it has those that say something, as `cues` places them: it has no comments.
 func subRip(_ timeline: Timeline) -> String {
     cues(of: timeline).enumerated().map { index, cue in

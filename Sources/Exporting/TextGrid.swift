@@ -1,5 +1,12 @@
 import Core
 
+extension TranscriptFormat {
+    /// Praat.
+    package static let textgrid = TranscriptFormat("textgrid", fileExtension: "TextGrid") { timeline, _ in
+        textGrid(timeline)
+    }
+}
+
 /// The transcript as a TextGrid of Praat, in its long form: tiers of segments, words and gaps, and one of marks.
 func textGrid(_ timeline: Timeline) -> String {
     let tiers = Tiers(timeline) { $0.samples }

@@ -1,39 +1,40 @@
 import Core
 
-/// A form in which a transcript leaves the house.
-package enum TranscriptFormat: String, CaseIterable, Sendable {
-    case text
-    case json
-    case jsonl
-    case srt
-    case vtt
-    case csv
-    /// Praat.
-    case textgrid
-    /// ELAN.
-    case eaf
-    /// Audacity.
-    case labels
-    /// A page that plays the audio beside it.
-    case html
+/// A form in which a transcript leaves the house. Each is told in the file that writes it, and listed in `allCases`.
+package struct TranscriptFormat: Sendable {
+    /// As `--format` and `export.formats` name it.
+    package let rawValue: String
 
     /// Without the dot.
-    package var fileExtension: String {
-        switch self {
-        case .text: "txt"
-        case .textgrid: "TextGrid"
-        case .labels: "labels.txt"
-        default: rawValue
-        }
-    }
+    package let fileExtension: String
 
     /// What the file is called in a recording's own folder.
-    package var fileName: String {
-        switch self {
-        case .labels: "labels.txt"
-        case .html: "index.html"
-        default: "transcript.\(fileExtension)"
-        }
+    package let fileName: String
+
+    /// Whether `export.formats` has it by default.
+    package let isUsual: Bool
+
+    /// Whether it says itself which recording it is of, so that several may follow each other without a heading.
+    package let namesItsRecording: Bool
+
+    private let form: @Sendable (Timeline, RecordingDetails) throws -> String
+
+    /// - Parameters:
+    ///   - name: as `--format` and `export.formats` name it: lower-case letters.
+    ///   - fileExtension: without the dot; nil: the name.
+    ///   - fileName: in a recording's own folder; nil: `transcript` with the extension.
+    ///   - form: gives the whole file, with a newline at its end; empty only where the format has no header and there is
+    ///     nothing to tell. Throws where the transcript cannot be written so.
+    init(
+        _ name: String, fileExtension: String? = nil, fileName: String? = nil, isUsual: Bool = true,
+        namesItsRecording: Bool = false, form: @escaping @Sendable (Timeline, RecordingDetails) throws -> String
+    ) {
+        rawValue = name
+        self.fileExtension = fileExtension ?? name
+        self.fileName = fileName ?? "transcript.\(fileExtension ?? name)"
+        self.isUsual = isUsual
+        self.namesItsRecording = namesItsRecording
+        self.form = form
     }
 
     /// The whole file, in UTF-8 with a newline at its end; empty only where the format has no header and there is
@@ -41,18 +42,25 @@ package enum TranscriptFormat: String, CaseIterable, Sendable {
     ///
     /// - Parameter details: what the transcript itself does not know; `eaf` and `html` show it.
     package func render(_ timeline: Timeline, details: RecordingDetails? = nil) throws -> String {
-        let details = details ?? RecordingDetails(timeline)
-        return switch self {
-        case .text: plainText(timeline)
-        case .json: try jsonDocument(timeline)
-        case .jsonl: try jsonLines(timeline)
-        case .srt: subRip(timeline)
-        case .vtt: webVTT(timeline)
-        case .csv: commaSeparated(timeline)
-        case .textgrid: textGrid(timeline)
-        case .eaf: annotationDocument(timeline, details)
-        case .labels: audacityLabels(timeline)
-        case .html: playerPage(timeline, details)
-        }
+        try form(timeline, details ?? RecordingDetails(timeline))
     }
+}
+
+extension TranscriptFormat: RawRepresentable, CaseIterable, Hashable, CustomStringConvertible {
+    /// Every format there is, in the order of the manual: the one place where another is added.
+    package static let allCases: [TranscriptFormat] = [
+        .text, .json, .jsonl, .srt, .vtt, .csv, .textgrid, .eaf, .labels, .html,
+    ]
+
+    /// The format of that name; nil where there is none.
+    package init?(rawValue: String) {
+        guard let format = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
+        self = format
+    }
+
+    package static func == (left: Self, right: Self) -> Bool { left.rawValue == right.rawValue }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
+
+    package var description: String { rawValue }
 }

@@ -1,6 +1,13 @@
 import Core
 import FoundationEssentials
 
+extension TranscriptFormat {
+    /// One JSON object.
+    package static let json = TranscriptFormat("json", namesItsRecording: true) { timeline, _ in
+        try jsonDocument(timeline)
+    }
+}
+
 /// The transcript as one JSON object on one line.
 func jsonDocument(_ timeline: Timeline) throws -> String { try jsonObject(TranscriptJSON(timeline)) + "\n" }
 

@@ -1,5 +1,10 @@
 import Core
 
+extension TranscriptFormat {
+    /// Subtitles of the web.
+    package static let vtt = TranscriptFormat("vtt") { timeline, _ in webVTT(timeline) }
+}
+
 /// The transcript as WebVTT. A mark is a comment at its place; one that says something is also shown, as `cues` places it.
 func webVTT(_ timeline: Timeline) -> String {
     var blocks = ["WEBVTT"]

@@ -29,7 +29,7 @@ package struct DecodeWorker: ~Copyable {
         do {
             recognizer = try provider.open()
         } catch {
-            try reply(.init(error: .init(code: error.code.rawValue, message: error.message)))
+            try reply(.init(error: .init(error)))
             throw error
         }
         if let made = ProcessCopies.make(copies) {
@@ -43,7 +43,7 @@ package struct DecodeWorker: ~Copyable {
             do {
                 try request.partials ? partials(request, recognizer) : utterance(request, recognizer)
             } catch let error as DeviceError where error.operation != Self.transport {
-                try reply(.init(error: .init(code: error.code.rawValue, message: error.message)))
+                try reply(.init(error: .init(error)))
             }
         }
     }
@@ -157,10 +157,9 @@ package struct DecodeWorker: ~Copyable {
     private static func fill(_ bytes: inout [UInt8], from input: Int32, endMayCome: Bool) throws -> Bool {
         var done = 0
         while done < bytes.count {
-            let count = bytes.withUnsafeMutableBytes {
-                Glibc.read(input, $0.baseAddress.map { $0 + done }, $0.count - done)
+            let count = bytes.withUnsafeMutableBytes { bytes in
+                uninterrupted { Glibc.read(input, bytes.baseAddress.map { $0 + done }, bytes.count - done) }
             }
-            if count < 0, errno == EINTR { continue }
             if count == 0, done == 0, endMayCome { return false }
             guard count > 0 else { throw DeviceError(.disconnected, transport, "the decode worker's input ended") }
             done += count

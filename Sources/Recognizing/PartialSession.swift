@@ -19,16 +19,20 @@ struct PartialSession {
 
         func run() async -> Outcome {
             do {
-                return try await onThread(named: "partial") {
-                    let worker = try worker ?? Lease(WorkerProcess(command), command)
+                let worker = if let worker { worker } else { try await started() }
+                let text = try await worker.blocking {
                     if ends { try worker.process.endPartials() }
                     if begins { try worker.process.beginPartials(adaptation: adaptation) }
-                    let text = samples.isEmpty ? nil : try worker.process.partial(after: samples)
-                    return Outcome(worker: worker, readUpTo: readUpTo, text: text)
+                    return samples.isEmpty ? nil : try worker.process.partial(after: samples)
                 }
+                return Outcome(worker: worker, readUpTo: readUpTo, text: text)
             } catch {
                 return Outcome(worker: nil, readUpTo: readUpTo, text: nil)
             }
+        }
+
+        private func started() async throws -> Lease {
+            try await onThread(named: "worker-start") { try Lease(WorkerProcess(command), command) }
         }
     }
 

@@ -117,7 +117,7 @@ package actor WorkerPool {
         _ samples: [Int16], adaptation: AdaptationState?, alternatives: Int, parts: [SampleRange] = []
     ) async throws -> Session {
         try await again { worker in
-            let reply = try await Self.blocking {
+            let reply = try await worker.blocking {
                 try worker.process.open(adaptation: adaptation, alternatives: alternatives, parts: parts)
                 try worker.process.hear(samples)
                 return try worker.process.close(samples.count)
@@ -139,7 +139,7 @@ package actor WorkerPool {
         while true {
             let (worker, reply) = (session.worker, session.reply)
             do {
-                let result = try await Self.blocking { try worker.process.finish(samples.count, after: reply) }
+                let result = try await worker.blocking { try worker.process.finish(samples.count, after: reply) }
                 release(worker)
                 Log.debug(
                     .recognizing, "decoded",
@@ -178,20 +178,20 @@ package actor WorkerPool {
         guard !hasEnded, waiting.isEmpty, !idle.isEmpty || count < size else { return nil }
         let worker = try await acquire()
         try await keeping {
-            try await Self.blocking { try worker.process.open(adaptation: adaptation, alternatives: alternatives) }
+            try await worker.blocking { try worker.process.open(adaptation: adaptation, alternatives: alternatives) }
         }
         return Hearing(worker: worker)
     }
 
     /// Hands the worker more of the utterance. Where this throws, the worker is gone.
     func hear(_ samples: [Int16], by hearing: Hearing) async throws {
-        try await keeping { try await Self.blocking { try hearing.worker.process.hear(samples) } }
+        try await keeping { try await hearing.worker.blocking { try hearing.worker.process.hear(samples) } }
     }
 
     /// Hands the worker the rest of an utterance that is now complete. Where this throws, the worker is gone.
     func close(_ hearing: Hearing, behind rest: [Int16], of cut: UtteranceCutter.Cut) async throws -> Session {
         let reply = try await keeping {
-            try await Self.blocking {
+            try await hearing.worker.blocking {
                 try hearing.worker.process.hear(rest)
                 return try hearing.worker.process.close(cut.samples.count)
             }
@@ -223,7 +223,7 @@ package actor WorkerPool {
     func survey(_ samples: [Int16], into state: AdaptationState?) async throws -> Surveyed? {
         let worker = try await acquire()
         do {
-            let surveyed = try await Self.blocking { try worker.process.survey(samples, into: state) }
+            let surveyed = try await worker.blocking { try worker.process.survey(samples, into: state) }
             release(worker)
             return surveyed
         } catch {
@@ -337,9 +337,8 @@ package actor WorkerPool {
             }
         }
         throw DeviceError(
-            .damaged, "decode-worker",
-            "\(command.model): the decoder dies while it loads this model; reinstall its package, or name another with "
-                + "recognizer.model")
+            .damaged, "decode-worker", on: "\(command.model)", "the decoder dies while it loads this model",
+            remedy: "reinstall its package, or name another with recognizer.model")
     }
 
     private func release(_ worker: Lease) {
@@ -352,23 +351,24 @@ package actor WorkerPool {
         count -= gone
         for _ in 0..<min(gone, waiting.count) { waiting.removeFirst().resume(returning: nil) }
     }
-
-    private static func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value
-    {
-        try await onThread(named: "decode", body)
-    }
 }
 
-/// A worker on its way through the pool.
+/// A worker on its way through the pool, with the one thread that talks to it.
 // Safety: the pool hands a lease to one caller at a time, so only one thread at a time uses the process.
 final class Lease: @unchecked Sendable {
     let process: WorkerProcess
     /// How it was started.
     let command: WorkerCommand
+    private let thread = WorkThread(named: "decode")
 
     init(_ process: WorkerProcess, _ command: WorkerCommand) {
         self.process = process
         self.command = command
+    }
+
+    /// Does on the worker's thread what waits for it.
+    func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await thread.run(body)
     }
 
     /// Ends the process, whoever uses it: from any thread.

@@ -1,5 +1,6 @@
 import Core
 import FoundationEssentials
+import Glibc
 import Platform
 
 /// How to start a decode worker: a program that speaks `WorkerProtocol`.
@@ -187,15 +188,15 @@ final class WorkerProcess {
         allow(seconds)
         do { reply = try next(within: 0) } catch let error as DeviceError
             // Late is not strange: the next one may be in time.
-            where error.code != .failed || error.operation == "poll"
+            where error.code != .failed || error.status == ETIMEDOUT
         {
             throw error
         } catch { reply = nil }
         if let failure = reply?.error { throw DeviceError(failure) }
         guard let engine = reply?.ready else {
             throw DeviceError(
-                .unsupported, "decode-worker",
-                "\(child.name): does not speak the protocol of decode workers; set recognizer.engine to pocketsphinx")
+                .unsupported, "decode-worker", on: child.name, "does not speak the protocol of decode workers",
+                remedy: "set recognizer.engine to pocketsphinx")
         }
         copies = reply?.copies ?? []
         return engine
@@ -240,8 +241,8 @@ final class WorkerProcess {
             let left = deadline - MonotonicClock.nanoseconds
             guard left > 0 else {
                 throw DeviceError(
-                    .failed, "poll",
-                    "\(child.name): not done within \(given) s (process \(id)); it is started anew")
+                    .failed, "poll", status: ETIMEDOUT, on: child.name, "not done within \(given) s (process \(id))",
+                    remedy: "it is started anew")
             }
             return Int((left + 999_999_999) / 1_000_000_000)
         }
@@ -254,8 +255,8 @@ final class WorkerProcess {
                 if let reply = try replies.next(within: samples, parts: parts) { return reply }
             } catch {
                 throw DeviceError(
-                    .failed, "decode-worker",
-                    "the decode worker (process \(id)) sent an invalid reply; the utterance is tried again")
+                    .failed, "decode-worker", "the decode worker (process \(id)) sent an invalid reply",
+                    remedy: "the utterance is tried again")
             }
             let seconds = try secondsLeft
             let count = try chunk.withUnsafeMutableBytes { try child.read(into: $0, timeoutSeconds: seconds) }

@@ -89,13 +89,27 @@ package enum WorkerProtocol {
     package struct Failure: Codable, Sendable {
         /// `DeviceError.Code`; any other counts as `failed`.
         package var code: String
-        /// One line: what failed, on what, and the remedy.
+
+        /// One line: what failed, and the remedy.
         package var message: String
+
+        /// The same in its parts, as Fieldscribe's own workers tell them; others may leave them out.
+        package var statement: String?
+        package var remedy: String?
+    }
+}
+
+extension WorkerProtocol.Failure {
+    init(_ error: DeviceError) {
+        self.init(
+            code: error.code.rawValue, message: error.message, statement: error.statement, remedy: error.remedy)
     }
 }
 
 extension DeviceError {
     init(_ failure: WorkerProtocol.Failure) {
-        self.init(Code(rawValue: failure.code) ?? .failed, "decode-worker", failure.message)
+        self.init(
+            Code(rawValue: failure.code) ?? .failed, "decode-worker", failure.statement ?? failure.message,
+            remedy: failure.statement == nil ? nil : failure.remedy)
     }
 }

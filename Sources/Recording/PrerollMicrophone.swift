@@ -94,7 +94,8 @@ package final class PrerollMicrophone: MicrophoneProvider {
             case .lost(let count): tape.lose(count)
             case .ended:
                 throw DeviceError(
-                    .disconnected, "read", "microphone \(base.name): has ended; plug it in again, or name another one")
+                    .disconnected, "read", on: "microphone \(base.name)", "has ended",
+                    remedy: "plug it in again, or name another one")
             }
         }
     }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// What a listening microphone has heard last: a preallocated ring that overwrites its oldest samples, and the one
 /// recording that plays it.
-final class PrerollTape: @unchecked Sendable {
+final class PrerollTape: Sendable {
     private enum Phase {
         /// Nobody listens.
         case off
@@ -25,6 +25,8 @@ final class PrerollTape: @unchecked Sendable {
         /// Where samples were lost while they were played: before the sample of that number.
         var losses: [(index: Int, count: Int)] = []
         var isPlaying = false
+        /// The ring: as long as the capacity from the beginning on, so that it never moves.
+        var storage: [Int16]
     }
 
     /// Samples by which a recording may be late.
@@ -33,8 +35,6 @@ final class PrerollTape: @unchecked Sendable {
 
     private let keeps: Int
     private let capacity: Int
-    // Safety: used under the lock of `state` only; its memory is freed with the last reference.
-    private let storage: UnsafeMutablePointer<Int16>
     private let state: Mutex<State>
     /// Wakes who plays.
     private let data = Wakeup()
@@ -42,14 +42,10 @@ final class PrerollTape: @unchecked Sendable {
     init(keeping samples: Int) {
         keeps = samples
         capacity = samples > 0 ? samples + Self.slack : 0
-        storage = .allocate(capacity: capacity)
-        storage.initialize(repeating: 0, count: capacity)
-        var state = State()
+        var state = State(storage: [Int16](repeating: 0, count: capacity))
         state.losses.reserveCapacity(Self.mostLosses)
         self.state = Mutex(state)
     }
-
-    deinit { storage.deallocate() }
 
     /// How many samples a recording would begin with now.
     var kept: Int {
@@ -89,8 +85,11 @@ final class PrerollTape: @unchecked Sendable {
         state.withLock { state in
             let place = state.written % capacity
             let head = min(samples.count, capacity - place)
-            (storage + place).update(from: source, count: head)
-            storage.update(from: source + head, count: samples.count - head)
+            state.storage.withUnsafeMutableBufferPointer { storage in
+                guard let storage = storage.baseAddress else { return }
+                (storage + place).update(from: source, count: head)
+                storage.update(from: source + head, count: samples.count - head)
+            }
             state.written += samples.count
         }
         data.signal()
@@ -130,7 +129,8 @@ final class PrerollTape: @unchecked Sendable {
                 case .live:
                     guard !state.isPlaying else {
                         return .failure(
-                            DeviceError(.busy, "open", "the microphone is being recorded already; stop that first"))
+                            DeviceError(
+                                .busy, "open", "the microphone is being recorded already", remedy: "stop that first"))
                     }
                     state.isPlaying = true
                     state.losses.removeAll(keepingCapacity: true)
@@ -170,8 +170,11 @@ final class PrerollTape: @unchecked Sendable {
             if count > 0, let target = buffer.baseAddress {
                 let place = index % capacity
                 let head = min(count, capacity - place)
-                target.update(from: storage + place, count: head)
-                (target + head).update(from: storage, count: count - head)
+                state.storage.withUnsafeBufferPointer { storage in
+                    guard let storage = storage.baseAddress else { return }
+                    target.update(from: storage + place, count: head)
+                    (target + head).update(from: storage, count: count - head)
+                }
                 index += count
                 return .block(.samples(count))
             }
@@ -180,7 +183,8 @@ final class PrerollTape: @unchecked Sendable {
             case .failed(let error): return .failure(error)
             case .off, .opening, .live:
                 return .failure(
-                    DeviceError(.disconnected, "read", "the microphone was closed in the meantime; it is reopened"))
+                    DeviceError(
+                        .disconnected, "read", "the microphone was closed in the meantime", remedy: "it is reopened"))
             }
         }
     }

@@ -128,10 +128,6 @@ package struct RecordingRepair: Hashable, Sendable {
     }
 
     private static func write(_ bytes: [UInt8], to file: borrowing FileDescriptor) throws(DeviceError) {
-        var failure: DeviceError?
-        bytes.withUnsafeBytes { bytes in
-            do throws(DeviceError) { try file.write(bytes, at: 0) } catch { failure = error }
-        }
-        if let failure { throw failure }
+        try rethrowing { try bytes.withUnsafeBytes { try file.write($0, at: 0) } }
     }
 }

@@ -85,11 +85,8 @@ final class WaveFile {
     private func writeHeader() throws(DeviceError) {
         try faults?(.write, path)
         header.set(dataBytes: dataBytes)
-        var failure: DeviceError?
-        header.bytes.withUnsafeBytes { bytes in
-            do throws(DeviceError) { try file.write(bytes, at: 0) } catch { failure = error }
-        }
-        if let failure { throw failure }
+        let bytes = header.bytes
+        try rethrowing { try bytes.withUnsafeBytes { try file.write($0, at: 0) } }
     }
 }
 

@@ -67,8 +67,8 @@ import Testing
         .success(DoctorFacts.Disk(directory: "/d", freeBytes: free, syncSeconds: sync))
     }
 
-    private static let busy = DeviceError(.busy, "open", "it: used by fieldscribe; stop that")
-    private static let missing = DeviceError(.missing, "open", "it: not found; plug one in")
+    private static let busy = DeviceError(.busy, "open", on: "it", "used by fieldscribe", remedy: "stop that")
+    private static let missing = DeviceError(.missing, "open", on: "it", "not found", remedy: "plug one in")
 
     private static let cases: [Case] = [
         Case("a refused line", .failed, .configuration, "a.conf:3: bad", exit: 1) {
@@ -121,7 +121,7 @@ import Testing
             $0.decoder = nil
         },
         Case("a model that does not load", .failed, .model, "bad", exit: 1) {
-            $0.decoder = .failure(DeviceError(.damaged, "ps_init", "bad; install it again"))
+            $0.decoder = .failure(DeviceError(.damaged, "ps_init", "bad", remedy: "install it again"))
         },
         Case("a slow board", .notice, .decoder, "too slow to keep up") {
             $0.decoder = .success(DoctorFacts.Decoder(timesRealTime: 0.1, isOnSpeech: true))
@@ -140,7 +140,7 @@ import Testing
             $0.disk = disk(free: 20e9, sync: [1.2, 1.3, 1.1])
         },
         Case("a folder of somebody else's", .failed, .disk, "denied", exit: 1) {
-            $0.disk = .failure(DeviceError(.denied, "open", "/d: denied; ask"))
+            $0.disk = .failure(DeviceError(.denied, "open", on: "/d", "denied", remedy: "ask"))
         },
         Case("a user without the group", .failed, .permissions, "not in the group audio,gpio", exit: 1) {
             $0.permissions.missingGroups = ["audio", "gpio"]

@@ -1,4 +1,5 @@
 import Equipment
+import Exporting
 import Configuration
 import Testing
 
@@ -83,6 +84,23 @@ import Testing
             for text in [section, option] {
                 #expect(text.contains(name.replacing(":", with: " : Ns Ar ")), "\(name)")
             }
+        }
+    }
+
+    @Test("manual, completion and sample name every format there is")
+    func formats() throws {
+        let names = TranscriptFormat.allCases.map(\.rawValue)
+        #expect(Set(names).count == names.count && names.count >= 10)
+        #expect(try complete("fieldscribe transcribe --format ", Manual()) == Set(names))
+        let commands = try text(of: Repository.file("deploy/man/fieldscribe.1"))
+        let option = try part(of: commands, from: ".It Fl \\-format", to: ".It Fl")
+        let configuration = try text(of: Repository.file("deploy/man/fieldscribe.conf.5"))
+        let key = try part(of: configuration, from: ".It Sy formats", to: ".It Sy")
+        let sample = try text(of: Repository.file("deploy/fieldscribe.conf"))
+        let comment = try part(of: sample, from: "[export]", to: "#formats")
+        for page in [option, key, comment] {
+            let words = Set(page.split { !$0.isLetter }.map(String.init))
+            for name in names { #expect(words.contains(name), "\(name) in: \(page)") }
         }
     }
 

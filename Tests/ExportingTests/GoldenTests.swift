@@ -155,15 +155,15 @@ struct GoldenTests {
         #expect(try format.render(timeline(seconds: 0)) == expected)
     }
 
-    @Test(
-        "files are named as people expect",
-        arguments: zip(
-            TranscriptFormat.allCases,
-            [
-                "txt", "json", "jsonl", "srt", "vtt", "csv", "TextGrid", "eaf", "labels.txt", "html",
-            ]))
-    func extensions(format: TranscriptFormat, fileExtension: String) {
-        #expect(format.fileExtension == fileExtension)
+    private static let endings = [
+        "text": "txt", "json": "json", "jsonl": "jsonl", "srt": "srt", "vtt": "vtt", "csv": "csv",
+        "textgrid": "TextGrid", "eaf": "eaf", "labels": "labels.txt", "html": "html",
+    ]
+
+    @Test("every format is named as people expect, and found by that name", arguments: TranscriptFormat.allCases)
+    func names(format: TranscriptFormat) {
+        #expect(format.fileExtension == Self.endings[format.rawValue])
         #expect(TranscriptFormat(rawValue: format.rawValue) == format)
+        #expect(TranscriptFormat.allCases.count { $0.fileName == format.fileName } == 1)
     }
 }

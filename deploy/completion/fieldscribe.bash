@@ -1,4 +1,4 @@
-# Completion of fieldscribe for bash. Commands and options are asked of the executable, so that this never lags behind.
+# Completion of fieldscribe for bash. Commands, options, formats and engines are asked of the executable, so that this never lags behind.
 
 _fieldscribe() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} program=${COMP_WORDS[0]}
@@ -18,14 +18,14 @@ _fieldscribe() {
     done
 
     case $before in
-    --format) _fieldscribe_words 'text json jsonl srt vtt csv textgrid eaf labels html' ;;
+    --format) _fieldscribe_words "$(_fieldscribe_choices show format)" ;;
     --pass) _fieldscribe_words 'live fast final' ;;
     --microphone) _fieldscribe_words 'alsa: file: file+fast: tone:' ;;
     --config | --vocabulary) _fieldscribe_files -f ;;
     --model) _fieldscribe_words "$("$program" models 2>/dev/null | sed -n 's/^[* ] \([^ ]*\) .*/\1/p')" ;;
     --output | --to | --directory) _fieldscribe_files -d ;;
     --punctuation) _fieldscribe_words 'engine none automatic spoken both' ;;
-    --engine) _fieldscribe_words 'auto moonshine pocketsphinx whisper command:' ;;
+    --engine) _fieldscribe_words "$(_fieldscribe_choices demo engine)" ;;
     --hint) _fieldscribe_words 'dictation search confirmation' ;;
     --jobs | --seconds | --limit | --context | --alternatives | --name) ;;
     *)
@@ -50,6 +50,11 @@ _fieldscribe_arguments() {
         _fieldscribe_words "$("$program" list 2>/dev/null | sed -n 's/^\([0-9][0-9]*\) .*/\1/p')"
         ;;
     esac
+}
+
+# What an option takes, as the help of a command that has it lists that: `--format F    text, json or html; default text`.
+_fieldscribe_choices() {
+    "$program" "$1" --help 2>/dev/null | sed -n "s/^ *--$2 [A-Z]  *\\([^;]*\\);.*/\\1/p" | sed 's/,//g; s/ or / /; s/PROGRAM//'
 }
 
 # A model that is installed; behind add, a wheel or a folder.

@@ -122,8 +122,6 @@ package final class AlsaCapture: Microphone {
 
     private func sleep(_ nanoseconds: Int64) {
         guard nanoseconds > 0 else { return }
-        let end = MonotonicClock.nanoseconds + nanoseconds
-        var time = timespec(tv_sec: Int(end / 1_000_000_000), tv_nsec: Int(end % 1_000_000_000))
-        while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}
+        MonotonicClock.sleep(until: MonotonicClock.nanoseconds + nanoseconds)
     }
 }

@@ -8,12 +8,12 @@ extension DeviceError {
         switch -status {
         case ENODEV, ENXIO, EBADFD:
             DeviceError(
-                .disconnected, operation, status: status,
-                "microphone \(device): it is gone (\(words(status))); plug it in again")
+                .disconnected, operation, status: status, on: "microphone \(device)", "it is gone (\(words(status)))",
+                remedy: "plug it in again")
         default:
             DeviceError(
-                .failed, operation, status: status,
-                "microphone \(device): \(operation): \(words(status)); unplug it and plug it in again")
+                .failed, operation, status: status, on: "microphone \(device)", "\(operation): \(words(status))",
+                remedy: "unplug it and plug it in again")
         }
     }
 
@@ -25,7 +25,8 @@ extension DeviceError {
             let users = SoundUsers.capturing().joined(separator: ", ")
             let who = users.isEmpty ? "another program" : users
             return DeviceError(
-                .busy, operation, status: status, "microphone \(device): \(who) uses it; close that program")
+                .busy, operation, status: status, on: "microphone \(device)", "\(who) uses it",
+                remedy: "close that program")
         case EACCES, EPERM:
             return denied(operation, status, device)
         case ENOENT, ENODEV, ENXIO:
@@ -34,18 +35,19 @@ extension DeviceError {
             let names = ((try? captureDevices()) ?? []).map { "alsa:\($0.name)" }.joined(separator: " ")
             let remedy =
                 names.isEmpty ? "this machine has no microphone that ALSA knows; plug one in" : "available: \(names)"
-            return DeviceError(.missing, operation, status: status, "microphone \(device): not found; \(remedy)")
+            return DeviceError(
+                .missing, operation, status: status, on: "microphone \(device)", "not found", remedy: remedy)
         default:
             return DeviceError(
-                .failed, operation, status: status,
-                "microphone \(device): cannot be opened (\(words(status))); check its name and the ALSA configuration")
+                .failed, operation, status: status, on: "microphone \(device)", "cannot be opened (\(words(status)))",
+                remedy: "check its name and the ALSA configuration")
         }
     }
 
     private static func denied(_ operation: String, _ status: Int32, _ device: String) -> DeviceError {
         DeviceError(
-            .denied, operation, status: status,
-            "microphone \(device): permission denied; join the group audio (adduser USER audio) and log in again")
+            .denied, operation, status: status, on: "microphone \(device)", "permission denied",
+            remedy: "join the group audio (adduser USER audio) and log in again")
     }
 
     private static func words(_ status: Int32) -> String {

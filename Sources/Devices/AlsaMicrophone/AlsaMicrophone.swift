@@ -60,7 +60,7 @@ package struct AlsaMicrophone: MicrophoneProvider {
                 refused = error
             }
         }
-        throw refused ?? DeviceError(.missing, "snd_pcm_open", "microphone: no name; write alsa:default")
+        throw refused ?? DeviceError(.missing, "snd_pcm_open", "microphone: no name", remedy: "write alsa:default")
     }
 
     /// The card itself comes before ALSA's conversions: ours are better.

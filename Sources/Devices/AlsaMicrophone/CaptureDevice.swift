@@ -25,8 +25,8 @@ package func captureDevices() throws(DeviceError) -> [CaptureDevice] {
     }
     if devices.isEmpty, SoundUsers.isDenied {
         throw DeviceError(
-            .denied, "snd_ctl_open",
-            "the sound cards: permission denied; join the group audio (adduser USER audio) and log in again")
+            .denied, "snd_ctl_open", "the sound cards: permission denied",
+            remedy: "join the group audio (adduser USER audio) and log in again")
     }
     return devices
 }

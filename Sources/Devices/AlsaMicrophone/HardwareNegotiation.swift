@@ -18,7 +18,7 @@ final class HardwareNegotiation {
     init(pcm: OpaquePointer, device: String) throws(DeviceError) {
         var parameters: OpaquePointer?
         guard snd_pcm_hw_params_malloc(&parameters) == 0, let parameters else {
-            throw DeviceError(.failed, "snd_pcm_hw_params_malloc", "microphone \(device): out of memory")
+            throw DeviceError(.failed, "snd_pcm_hw_params_malloc", on: "microphone \(device)", "out of memory")
         }
         self.pcm = pcm
         self.device = device
@@ -101,8 +101,8 @@ final class HardwareNegotiation {
 
     private func refusal(_ operation: String, _ what: String, _ status: Int32 = 0) -> DeviceError {
         DeviceError(
-            .unsupported, operation, status: status,
-            "microphone \(device): \(what); use plughw: in its name, or another microphone")
+            .unsupported, operation, status: status, on: "microphone \(device)", what,
+            remedy: "use plughw: in its name, or another microphone")
     }
 }
 

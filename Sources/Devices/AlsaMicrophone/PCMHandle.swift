@@ -64,8 +64,8 @@ final class PCMHandle {
             case 0, EAGAIN, EINTR:
                 guard clock() < deadline else {
                     throw DeviceError(
-                        .disconnected, "snd_pcm_wait",
-                        "microphone \(device): no sound arrived for \(timeoutMilliseconds / 1_000) s; plug it in again")
+                        .disconnected, "snd_pcm_wait", on: "microphone \(device)",
+                        "no sound arrived for \(timeoutMilliseconds / 1_000) s", remedy: "plug it in again")
                 }
             default: throw .alsa("snd_pcm_readi", Int32(status), on: device)
             }

@@ -72,7 +72,7 @@ package final class AudioFileReader {
             converter = try MonoConverter(rate: Int(info.samplerate), channels: Int(info.channels), block: block)
         } catch {
             sf_close(handle)
-            throw DeviceError(error.code, error.operation, "\(source.name): \(error.message)")
+            throw DeviceError(error.code, error.operation, on: source.name, "\(error.message)")
         }
         name = source.name
         rate = Int(info.samplerate)
@@ -166,11 +166,11 @@ package final class AudioFileReader {
         let head = String(decoding: try source.bytes(at: 0, count: 4), as: UTF8.self)
         guard ["RIFF", "RIFX", "RF64", "BW64", "FORM", "caff", "fLaC", "OggS"].contains(head) else {
             return DeviceError(
-                .unsupported, "sf_open", status: status,
-                "\(source.name): is not audio that libsndfile can read; convert it to WAV or FLAC")
+                .unsupported, "sf_open", status: status, on: source.name, "is not audio that libsndfile can read",
+                remedy: "convert it to WAV or FLAC")
         }
         return DeviceError(
-            .damaged, "sf_open", status: status,
-            "\(source.name): cannot be read as audio (\(words)); use another copy of it")
+            .damaged, "sf_open", status: status, on: source.name, "cannot be read as audio (\(words))",
+            remedy: "use another copy of it")
     }
 }

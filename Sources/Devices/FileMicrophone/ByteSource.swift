@@ -67,13 +67,13 @@ final class ByteSource {
             self.file = try spool(file)
         case S_IFDIR:
             throw DeviceError(
-                .unsupported, "open", "\(name): is a folder; name a file, or use a pattern like \(name)/*")
+                .unsupported, "open", on: name, "is a folder", remedy: "name a file, or use a pattern like \(name)/*")
         default:
-            throw DeviceError(.unsupported, "open", "\(name): is a device, not an audio file; \(remedy)")
+            throw DeviceError(.unsupported, "open", on: name, "is a device, not an audio file", remedy: remedy)
         }
         length = max(0, try self.file.size() - base)
         guard length > 0 else {
-            throw DeviceError(.damaged, "open", "\(name): is empty; \(remedy)")
+            throw DeviceError(.damaged, "open", on: name, "is empty", remedy: remedy)
         }
     }
 
@@ -143,13 +143,10 @@ private func spool(_ pipe: borrowing FileDescriptor) throws(DeviceError) -> File
     let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
     defer { room.deallocate() }
     while true {
-        let count = read(pipe.number, room.baseAddress, room.count)
+        let count = uninterrupted { read(pipe.number, room.baseAddress, room.count) }
         if count == 0 { return file }
-        if count > 0 {
-            try file.write(UnsafeRawBufferPointer(rebasing: room[..<count]))
-        } else if errno != EINTR {
-            throw .system("read", on: pipe.path)
-        }
+        guard count > 0 else { throw .system("read", on: pipe.path) }
+        try file.write(UnsafeRawBufferPointer(rebasing: room[..<count]))
     }
 }
 

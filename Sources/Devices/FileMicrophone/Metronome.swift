@@ -19,8 +19,6 @@ struct Metronome {
 
     /// Takes a block on and waits for its end; not at all where that has passed.
     mutating func wait(forNext count: Int) {
-        let due = end(ofNext: count)
-        var time = timespec(tv_sec: Int(due / 1_000_000_000), tv_nsec: Int(due % 1_000_000_000))
-        while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}
+        MonotonicClock.sleep(until: end(ofNext: count))
     }
 }

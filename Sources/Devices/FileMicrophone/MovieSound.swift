@@ -36,8 +36,8 @@ enum MovieSound: String {
     ) throws(DeviceError) {
         guard let program = Self.program else {
             throw DeviceError(
-                .unsupported, "ffmpeg",
-                "\(name): is not audio that libsndfile can read, but ffmpeg can; install it: apt install ffmpeg")
+                .unsupported, "ffmpeg", on: name, "is not audio that libsndfile can read, but ffmpeg can",
+                remedy: "install it: apt install ffmpeg")
         }
         let limits = Self.limits
         let child = try ChildProcess(
@@ -59,9 +59,8 @@ enum MovieSound: String {
             let count: Int
             do throws(DeviceError) { count = try child.read(into: room, timeoutSeconds: limits.patience) } catch {
                 throw DeviceError(
-                    .damaged, "ffmpeg",
-                    "\(name): ffmpeg gave no sound for \(limits.patience) s and was stopped; convert it by hand: ffmpeg -i FILE FILE.wav"
-                )
+                    .damaged, "ffmpeg", on: name, "ffmpeg gave no sound for \(limits.patience) s and was stopped",
+                    remedy: "convert it by hand: ffmpeg -i FILE FILE.wav")
             }
             if count == 0 { break }
             try target.write(UnsafeRawBufferPointer(rebasing: room[..<count]), at: Self.headerSize + written)
@@ -69,13 +68,11 @@ enum MovieSound: String {
         }
         guard written > 0 else {
             throw DeviceError(
-                .damaged, "ffmpeg", "\(name): ffmpeg finds no sound in it; use another copy, or convert it by hand")
+                .damaged, "ffmpeg", on: name, "ffmpeg finds no sound in it",
+                remedy: "use another copy, or convert it by hand")
         }
-        var failure: DeviceError?
-        Self.header(UInt32(clamping: written & ~1)).withUnsafeBytes { bytes in
-            do throws(DeviceError) { try target.write(bytes, at: 0) } catch { failure = error }
-        }
-        if let failure { throw failure }
+        let header = Self.header(UInt32(clamping: written & ~1))
+        try rethrowing { try header.withUnsafeBytes { try target.write($0, at: 0) } }
     }
 
     private static var program: String? {

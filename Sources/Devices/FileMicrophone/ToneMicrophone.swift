@@ -16,7 +16,8 @@ package struct ToneMicrophone: MicrophoneProvider {
         let scheme = uri[..<colon]
         guard scheme == "tone" || scheme == "tone+fast" else { return nil }
         guard let frequency = Double(uri[uri.index(after: colon)...]), frequency > 0, frequency < 8_000 else {
-            throw DeviceError(.unsupported, "tone", "\(uri): not a frequency; write 1 to 7999 Hz, as in tone:440")
+            throw DeviceError(
+                .unsupported, "tone", on: "\(uri)", "not a frequency", remedy: "write 1 to 7999 Hz, as in tone:440")
         }
         name = uri
         self.frequency = frequency

@@ -14,24 +14,25 @@ extension DeviceError {
         let name = (try? GpioChip(opening: line.chip).user(of: line.offset)) ?? ""
         let user = name.isEmpty ? "another program" : name
         return DeviceError(
-            .busy, "gpiod_line_request", status: status,
-            "\(line.address): used by \(user); stop it, or name another line")
+            .busy, "gpiod_line_request", status: status, on: "\(line.address)", "used by \(user)",
+            remedy: "stop it, or name another line")
     }
 
     private static func gpio(_ operation: String, status: Int32, on subject: String) -> DeviceError {
-        let (code, what): (Code, String) =
+        let (code, reason, remedy): (Code, String, String) =
             switch status {
-            case ENOENT: (.missing, "there is no such chip; list them with gpiodetect")
-            case EACCES, EPERM: (.denied, "permission denied; join the group gpio")
-            case EBUSY: (.busy, "used by another program; stop it, or name another line")
-            case ENOTTY: (.unsupported, "not a GPIO chip; list them with gpiodetect")
+            case ENOENT: (.missing, "there is no such chip", "list them with gpiodetect")
+            case EACCES, EPERM: (.denied, "permission denied", "join the group gpio")
+            case EBUSY: (.busy, "used by another program", "stop it, or name another line")
+            case ENOTTY: (.unsupported, "not a GPIO chip", "list them with gpiodetect")
             // Not open yet: libgpiod 2 says so of what is not a chip.
             case ENODEV where operation == "gpiod_chip_open":
-                (.unsupported, "not a GPIO chip; list them with gpiodetect")
-            case ENODEV, ENXIO, EIO: (.disconnected, "the chip is gone; check that it is plugged in, then start again")
-            case EINVAL, ENOTSUP: (.unsupported, "the line cannot be used this way; name another line")
-            default: (.failed, "\(operation) failed with error \(status); check it with gpioinfo")
+                (.unsupported, "not a GPIO chip", "list them with gpiodetect")
+            case ENODEV, ENXIO, EIO:
+                (.disconnected, "the chip is gone", "check that it is plugged in, then start again")
+            case EINVAL, ENOTSUP: (.unsupported, "the line cannot be used this way", "name another line")
+            default: (.failed, "\(operation) failed with error \(status)", "check it with gpioinfo")
             }
-        return DeviceError(code, operation, status: status, "\(subject): \(what)")
+        return DeviceError(code, operation, status: status, on: subject, reason, remedy: remedy)
     }
 }

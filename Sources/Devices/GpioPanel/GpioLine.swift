@@ -20,27 +20,30 @@ package struct GpioLine: Hashable, Sendable {
         var chips: [String] = []
         var failure: DeviceError?
         for path in paths {
+            var nowhere: DeviceError?
             do throws(DeviceError) {
                 let chip = try GpioChip(opening: path)
-                if let offset = try Self.offset(of: address, on: chip) {
+                switch Self.place(of: address, on: chip) {
+                case .here(let offset):
                     self.address = address
                     self.chip = path
                     self.offset = offset
                     return
+                case .elsewhere: chips.append("\(chip.name) (\(chip.label), \(chip.lineCount) lines)")
+                case .nowhere(let error): nowhere = error
                 }
-                chips.append("\(chip.name) (\(chip.label), \(chip.lineCount) lines)")
             } catch {
                 // A chip that may not be opened may have the line; that is told where no other has it.
                 if failure == nil || error.code == .denied { failure = error }
-                if error.operation == Self.operation { throw error }
             }
+            if let nowhere { throw nowhere }
         }
         if let failure { throw failure }
         let known =
             chips.isEmpty
             ? "this machine has no GPIO chip" : "no such line; available: \(chips.joined(separator: ", "))"
         let remedy = chips.isEmpty ? "enable it, or set this to sim: or none" : "list the lines with gpioinfo"
-        throw DeviceError(.missing, Self.operation, "\(address): \(known); \(remedy)")
+        throw DeviceError(.missing, Self.operation, on: "\(address)", known, remedy: remedy)
     }
 
     /// Whether the appliance has it, in this process or in another.
@@ -51,17 +54,29 @@ package struct GpioLine: Hashable, Sendable {
 
     private static let operation = "gpiod_line_find"
 
-    private static func offset(of address: PanelAddress, on chip: borrowing GpioChip) throws(DeviceError) -> Int? {
+    /// What a chip says of an address.
+    private enum Place {
+        case here(Int)
+        /// Another chip may have it.
+        case elsewhere
+        /// No chip has it, for this reason.
+        case nowhere(DeviceError)
+    }
+
+    private static func place(of address: PanelAddress, on chip: borrowing GpioChip) -> Place {
         switch address {
-        case .gpioName(let name): return chip.offset(of: name)
+        case .gpioName(let name): return chip.offset(of: name).map { .here($0) } ?? .elsewhere
         case .gpioOffset(let name, let offset):
-            guard chip.answers(to: name) else { return nil }
-            if offset < chip.lineCount { return offset }
-            throw DeviceError(
-                .missing, operation,
-                "\(address): \(chip.name) has lines 0 to \(chip.lineCount - 1) only; list them with gpioinfo")
+            guard chip.answers(to: name) else { return .elsewhere }
+            if offset < chip.lineCount { return .here(offset) }
+            return .nowhere(
+                DeviceError(
+                    .missing, operation, on: "\(address)", "\(chip.name) has lines 0 to \(chip.lineCount - 1) only",
+                    remedy: "list them with gpioinfo"))
         case .sim, .none:
-            throw DeviceError(.unsupported, operation, "\(address): not a GPIO line; name one as gpio:NAME")
+            return .nowhere(
+                DeviceError(
+                    .unsupported, operation, on: "\(address)", "not a GPIO line", remedy: "name one as gpio:NAME"))
         }
     }
 }

@@ -38,9 +38,10 @@ package struct MoonshineModel: Hashable, Sendable {
         for file in [encoder, decoder, tokenizer] where access(file, R_OK) != 0 {
             let isMissing = errno == ENOENT || errno == ENOTDIR
             throw DeviceError(
-                isMissing ? .missing : .denied, "access", status: errno,
-                "\(file): the recognizer's model \(isMissing ? "lacks this file" : "cannot be read"); install the package "
-                    + "fieldscribe-moonshine-tiny-en, or name a complete model with recognizer.model")
+                isMissing ? .missing : .denied, "access", status: errno, on: file,
+                "the recognizer's model \(isMissing ? "lacks this file" : "cannot be read")",
+                remedy: "install the package fieldscribe-moonshine-tiny-en, or name a complete model with recognizer.model"
+            )
         }
     }
 
@@ -50,9 +51,8 @@ package struct MoonshineModel: Hashable, Sendable {
     package func checkRuntime() throws(DeviceError) {
         guard OnnxRuntime.candidates(besides: path).isEmpty else { return }
         throw DeviceError(
-            .missing, "access", status: ENOENT,
-            "libonnxruntime: not installed, and not beside \(path); install the package libonnxruntime1.21 or "
-                + "fieldscribe-onnxruntime")
+            .missing, "access", status: ENOENT, "libonnxruntime: not installed, and not beside \(path)",
+            remedy: "install the package libonnxruntime1.21 or fieldscribe-onnxruntime")
     }
 
     /// Reads every file that `digests` names and compares.
@@ -66,14 +66,15 @@ package struct MoonshineModel: Hashable, Sendable {
             let fields = line.split(separator: " ", maxSplits: 1).map(String.init)
             let name = fields.last.map { $0.drop { $0 == " " || $0 == "*" } } ?? ""
             guard fields.count == 2, fields[0].utf8.count == 64, !name.isEmpty, !name.contains("/") else {
-                throw DeviceError(.damaged, "read", "\(digests): not a list of digests; reinstall the model")
+                throw DeviceError(
+                    .damaged, "read", on: "\(digests)", "not a list of digests", remedy: "reinstall the model")
             }
             var digest = Digest()
             try MappedFile("\(path)/\(name)").withBytes { digest.add($0) }
             guard digest.finish() == fields[0] else {
                 throw DeviceError(
-                    .damaged, "sha256",
-                    "\(path)/\(name): damaged: its SHA-256 is not that of \(digests); reinstall the model")
+                    .damaged, "sha256", on: "\(path)/\(name)", "damaged: its SHA-256 is not that of \(digests)",
+                    remedy: "reinstall the model")
             }
         }
     }

@@ -47,15 +47,15 @@ final class MoonshineNetwork {
             + (past.decoder.isEmpty || past.encoder.isEmpty ? ["past_key_values"] : [])
         guard lacking.isEmpty else {
             throw DeviceError(
-                .unsupported, "CreateSession",
-                "\(model.decoder): not a network of this form: it lacks \(lacking.joined(separator: ", ")); use a non-streaming "
-                    + "Moonshine model with encoder_model.ort and decoder_model_merged.ort")
+                .unsupported, "CreateSession", on: "\(model.decoder)",
+                "not a network of this form: it lacks \(lacking.joined(separator: ", "))",
+                remedy: "use a non-streaming Moonshine model with encoder_model.ort and decoder_model_merged.ort")
         }
         let shape = try decoder.shape(ofInput: past.decoder.first ?? "")
         guard shape.count == 4, shape[1] > 0, shape[3] > 0 else {
             throw DeviceError(
-                .unsupported, "SessionGetInputTypeInfo",
-                "\(model.decoder): its state has the shape \(shape), not [b, heads, *, size]; use another model")
+                .unsupported, "SessionGetInputTypeInfo", on: "\(model.decoder)",
+                "its state has the shape \(shape), not [b, heads, *, size]", remedy: "use another model")
         }
         (heads, size) = (shape[1], shape[3])
         let present = { (names: [String]) in
@@ -107,7 +107,7 @@ final class MoonshineNetwork {
         guard outputs.count == 1 + pasts.count else { throw Self.incomplete }
         let width = try outputs[0].shape().last ?? 0
         guard width > Tokenizer.end else {
-            throw DeviceError(.damaged, "Run", "the decoder knows only \(width) tokens; reinstall the model")
+            throw DeviceError(.damaged, "Run", "the decoder knows only \(width) tokens", remedy: "reinstall the model")
         }
         reading.logits = outputs[0]
         reading.decoderState = Array(outputs[1...past.decoder.count])
@@ -172,5 +172,5 @@ final class MoonshineNetwork {
     }
 
     private static let incomplete = DeviceError(
-        .failed, "Run", "ONNX Runtime gave fewer outputs than asked for; the utterance is tried again")
+        .failed, "Run", "ONNX Runtime gave fewer outputs than asked for", remedy: "the utterance is tried again")
 }

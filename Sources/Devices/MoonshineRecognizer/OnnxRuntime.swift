@@ -28,14 +28,14 @@ final class OnnxRuntime {
         }.get()
         guard let entry = dlsym(library, "OrtGetApiBase") else {
             throw DeviceError(
-                .unsupported, "dlsym", "\(path): not an ONNX Runtime; reinstall it, or the package of the model")
+                .unsupported, "dlsym", on: path, "not an ONNX Runtime", remedy: "reinstall it, or the package of the model")
         }
         var name: UnsafePointer<CChar>?
         guard let api = fieldscribe_ort_open(entry, &name) else {
             throw DeviceError(
-                .unsupported, "OrtGetApiBase",
-                "\(path): this ONNX Runtime does not know interface \(fieldscribe_ort_version); install version 1.6 or later"
-            )
+                .unsupported, "OrtGetApiBase", on: path,
+                "this ONNX Runtime does not know interface \(fieldscribe_ort_version)",
+                remedy: "install version 1.6 or later")
         }
         var made: OpaquePointer?
         let failure = log.whileRedirected { [log] in
@@ -44,8 +44,8 @@ final class OnnxRuntime {
         }
         guard failure == nil, let made else {
             throw DeviceError(
-                .failed, "CreateEnv",
-                "\(path): ONNX Runtime does not start (\(Self.message(of: failure, by: api))); install another version")
+                .failed, "CreateEnv", on: path, "ONNX Runtime does not start (\(Self.message(of: failure, by: api)))",
+                remedy: "install another version")
         }
         (self.api, environment, self.path) = (api, made, path)
         version = name.map { String(cString: $0) } ?? ""
@@ -62,8 +62,8 @@ final class OnnxRuntime {
         }
         throw DeviceError(
             candidates.isEmpty ? .missing : .unsupported, "dlopen",
-            "ONNX Runtime \(candidates.isEmpty ? "is not installed" : "cannot be opened")\(reason); install the package "
-                + "libonnxruntime1.21 or fieldscribe-onnxruntime")
+            "ONNX Runtime \(candidates.isEmpty ? "is not installed" : "cannot be opened")\(reason)",
+            remedy: "install the package libonnxruntime1.21 or fieldscribe-onnxruntime")
     }
 
     /// Runs a call of the library, with what it prints kept from standard error.
@@ -75,7 +75,7 @@ final class OnnxRuntime {
     ) throws(DeviceError) {
         guard let failure = body(api.pointee) else { return }
         throw DeviceError(
-            code, operation, "\(subject): ONNX Runtime refuses it (\(Self.message(of: failure, by: api)))")
+            code, operation, on: "\(subject)", "ONNX Runtime refuses it (\(Self.message(of: failure, by: api)))")
     }
 
     /// Does something during which the library prints to standard error, past its own log.
@@ -84,7 +84,9 @@ final class OnnxRuntime {
         log.whileRedirected {
             do throws(DeviceError) { outcome = .success(try body()) } catch { outcome = .failure(error) }
         }
-        guard let outcome else { throw DeviceError(.failed, "quietly", "ONNX Runtime gave no answer; try again") }
+        guard let outcome else {
+            throw DeviceError(.failed, "quietly", "ONNX Runtime gave no answer", remedy: "try again")
+        }
         return try outcome.get()
     }
 

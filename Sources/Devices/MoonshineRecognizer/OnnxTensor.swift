@@ -36,7 +36,7 @@ final class OnnxTensor {
     deinit { runtime.api.pointee.ReleaseValue?(pointer) }
 
     private static let absent = DeviceError(
-        .failed, "CreateTensorAsOrtValue", "ONNX Runtime gave no tensor; the utterance is tried again")
+        .failed, "CreateTensorAsOrtValue", "ONNX Runtime gave no tensor", remedy: "the utterance is tried again")
 
     /// Its dimensions.
     func shape() throws(DeviceError) -> [Int] {

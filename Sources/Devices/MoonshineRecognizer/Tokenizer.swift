@@ -26,7 +26,7 @@ package struct Tokenizer: Sendable {
     package init(path: String) throws(DeviceError) {
         let file = try content(ofFile: path, limit: 1 << 24)
         guard let pieces = Self.pieces(of: file), pieces.count > Self.bytes.upperBound else {
-            throw DeviceError(.damaged, "read", "\(path): not a list of tokens; reinstall the model")
+            throw DeviceError(.damaged, "read", on: path, "not a list of tokens", remedy: "reinstall the model")
         }
         self.pieces = pieces
         ids = Dictionary(pieces.enumerated().map { ($0.element, $0.offset) }, uniquingKeysWith: { first, _ in first })

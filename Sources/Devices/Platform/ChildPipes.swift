@@ -46,16 +46,17 @@ package final class ChildPipes {
         var rest = bytes
         var room = pollfd(fd: input.number, events: Int16(POLLOUT), revents: 0)
         while let base = rest.baseAddress, !rest.isEmpty {
-            let count = Glibc.write(input.number, base, rest.count)
+            let count = uninterrupted { Glibc.write(input.number, base, rest.count) }
             if count > 0 {
                 rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             } else if count < 0, errno == EAGAIN {
                 let left = max(0, deadline - MonotonicClock.nanoseconds)
                 guard Glibc.poll(&room, 1, Int32((left + 999_999) / 1_000_000)) != 0 else {
                     throw DeviceError(
-                        .failed, "poll", "\(name): did not take all within \(timeoutSeconds) s; it is restarted")
+                        .failed, "poll", status: ETIMEDOUT, on: name, "did not take all within \(timeoutSeconds) s",
+                        remedy: "it is restarted")
                 }
-            } else if count == 0 || errno != EINTR {
+            } else {
                 throw .system("write", status: count == 0 ? EPIPE : errno, on: name)
             }
         }
@@ -64,15 +65,16 @@ package final class ChildPipes {
     /// Waits for bytes from the child's standard output; 0 where it has ended.
     func read(into buffer: UnsafeMutableRawBufferPointer, timeoutSeconds: Int) throws(DeviceError) -> Int {
         var poll = pollfd(fd: output.number, events: Int16(POLLIN), revents: 0)
-        while true {
-            let ready = Glibc.poll(&poll, 1, Self.milliseconds(timeoutSeconds))
-            if ready == 0 {
-                throw DeviceError(.failed, "poll", "\(name): no answer within \(timeoutSeconds) s; it is restarted")
-            }
-            let count = ready > 0 ? Glibc.read(output.number, buffer.baseAddress, buffer.count) : -1
-            if count >= 0 { return count }
-            if errno != EINTR { throw .system("read", on: name) }
+        let ready = uninterrupted { Glibc.poll(&poll, 1, Self.milliseconds(timeoutSeconds)) }
+        if ready == 0 {
+            throw DeviceError(
+                .failed, "poll", status: ETIMEDOUT, on: name, "no answer within \(timeoutSeconds) s",
+                remedy: "it is restarted")
         }
+        let count =
+            ready > 0 ? uninterrupted { Glibc.read(output.number, buffer.baseAddress, buffer.count) } : -1
+        guard count >= 0 else { throw .system("read", on: name) }
+        return count
     }
 
     private static func milliseconds(_ seconds: Int) -> Int32 { Int32(min(seconds, 1_000_000)) * 1000 }
@@ -91,9 +93,8 @@ package final class ChildPipes {
             for end in moved where end >= 0 { Glibc.close(end) }
             if status == EINVAL {
                 throw DeviceError(
-                    .failed, "fcntl", status: status,
-                    "\(program): cannot be started with so few open files; allow at least 256 (ulimit -n 256, "
-                        + "LimitNOFILE= of the unit)")
+                    .failed, "fcntl", status: status, on: program, "cannot be started with so few open files",
+                    remedy: "allow at least 256 (ulimit -n 256, LimitNOFILE= of the unit)")
             }
             throw .system("fcntl", status: status, on: program)
         }

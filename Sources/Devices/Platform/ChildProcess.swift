@@ -54,7 +54,7 @@ package struct ChildProcess: ~Copyable {
     deinit {
         Glibc.kill(id, SIGKILL)
         var status: Int32 = 0
-        while waitpid(id, &status, 0) < 0, errno == EINTR {}
+        _ = uninterrupted { waitpid(id, &status, 0) }
     }
 
     /// Writes all bytes to the child's standard input.

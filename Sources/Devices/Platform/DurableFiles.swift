@@ -27,11 +27,7 @@ extension Folder {
 
     private func writeNew(_ name: String, _ bytes: [UInt8], mode: UInt32) throws(DeviceError) {
         let file = try open(name, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
-        var failure: DeviceError?
-        bytes.withUnsafeBytes { bytes in
-            do throws(DeviceError) { try file.write(bytes) } catch { failure = error }
-        }
-        if let failure { throw failure }
+        try rethrowing { try bytes.withUnsafeBytes { try file.write($0) } }
         try file.sync()
     }
 }
@@ -60,7 +56,7 @@ package func makeFolder(_ path: String, mode: UInt32 = 0o750) throws(DeviceError
 }
 
 private func fileInTheWay(of folder: String) -> DeviceError {
-    DeviceError(.failed, "mkdir", status: ENOTDIR, "\(folder): a file is in the way; name another folder")
+    DeviceError(.failed, "mkdir", status: ENOTDIR, on: folder, "a file is in the way", remedy: "name another folder")
 }
 
 /// Makes the entry of a file or folder in the folder around it durable: a new file's, or a new name's.

@@ -38,8 +38,7 @@ extension DeviceError {
             default: (.failed, "\(operation) failed")
             }
         return DeviceError(
-            code, operation, status: status,
-            "\(subject): \(errorText(status).lowercasedFirst()); \(remedy ?? usual)")
+            code, operation, status: status, on: subject, errorText(status).lowercasedFirst(), remedy: remedy ?? usual)
     }
 }
 

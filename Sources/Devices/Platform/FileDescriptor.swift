@@ -18,8 +18,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
     ///   - flags: O_RDWR, O_CREAT, O_EXCL ...; O_CLOEXEC is added.
     ///   - mode: permissions of a file that is created, before the umask.
     package init(opening path: String, _ flags: Int32, mode: UInt32 = 0o640) throws(DeviceError) {
-        var number: Int32
-        repeat { number = fieldscribe_open(path, flags, mode) } while number < 0 && errno == EINTR
+        let number = uninterrupted { fieldscribe_open(path, flags, mode) }
         guard number >= 0 else { throw .system("open", on: path) }
         self.path = path
         self.number = number
@@ -49,10 +48,10 @@ package struct FileDescriptor: ~Copyable, Sendable {
     ) throws(DeviceError) {
         var rest = bytes
         while let base = rest.baseAddress, !rest.isEmpty {
-            let count = Glibc.write(number, base, rest.count)
+            let count = uninterrupted { Glibc.write(number, base, rest.count) }
             if count > 0 {
                 rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-            } else if count == 0 || errno != EINTR {
+            } else {
                 throw .system("write", status: count == 0 ? ENOSPC : errno, on: path)
             }
         }
@@ -63,11 +62,11 @@ package struct FileDescriptor: ~Copyable, Sendable {
         var rest = bytes
         var place = offset
         while let base = rest.baseAddress, !rest.isEmpty {
-            let count = pwrite(number, base, rest.count, off_t(place))
+            let count = uninterrupted { pwrite(number, base, rest.count, off_t(place)) }
             if count > 0 {
                 rest = UnsafeRawBufferPointer(rebasing: rest[count...])
                 place += Int64(count)
-            } else if count == 0 || errno != EINTR {
+            } else {
                 throw .system("pwrite", status: count == 0 ? ENOSPC : errno, on: path)
             }
         }
@@ -79,13 +78,12 @@ package struct FileDescriptor: ~Copyable, Sendable {
     ) throws(DeviceError) -> Int {
         var done = 0
         while let base = buffer.baseAddress, done < buffer.count {
-            let count = pread(number, base + done, buffer.count - done, off_t(offset) + off_t(done))
-            if count == 0 { break }
-            if count > 0 {
-                done += count
-            } else if errno != EINTR {
-                throw .system("pread", on: path)
+            let count = uninterrupted {
+                pread(number, base + done, buffer.count - done, off_t(offset) + off_t(done))
             }
+            if count == 0 { break }
+            guard count > 0 else { throw .system("pread", on: path) }
+            done += count
         }
         return done
     }
@@ -115,8 +113,6 @@ package struct FileDescriptor: ~Copyable, Sendable {
     }
 
     private borrowing func check(_ operation: String, _ call: () -> Int32) throws(DeviceError) {
-        while call() != 0 {
-            if errno != EINTR { throw .system(operation, on: path) }
-        }
+        guard uninterrupted(call) == 0 else { throw .system(operation, on: path) }
     }
 }

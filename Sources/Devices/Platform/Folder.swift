@@ -54,8 +54,9 @@ package final class Folder: Sendable {
         if flags & O_CREAT != 0 { try gate("open", path) }
         var number: Int32
         repeat {
-            number = fieldscribe_open_beneath(file.number, name, flags, mode, crosses ? 1 : 0)
-        } while number < 0 && (errno == EINTR || errno == EAGAIN)
+            number = uninterrupted { fieldscribe_open_beneath(file.number, name, flags, mode, crosses ? 1 : 0) }
+            // Somebody has renamed something meanwhile.
+        } while number < 0 && errno == EAGAIN
         guard number >= 0 else { throw Self.refusal(status: errno, path, isFolder: flags & O_DIRECTORY != 0) }
         return FileDescriptor(adopting: number, named: path)
     }
@@ -79,7 +80,8 @@ package final class Folder: Sendable {
 
     private static func noFile(_ operation: String, _ path: String) -> DeviceError {
         DeviceError(
-            .unsupported, operation, "\(path): is not a file, but something else of that name; remove or rename it")
+            .unsupported, operation, on: path, "is not a file, but something else of that name",
+            remedy: "remove or rename it")
     }
 
     /// Opens a file for reading past the page cache.
@@ -148,7 +150,8 @@ package final class Folder: Sendable {
             }
             throw errno == EWOULDBLOCK
                 ? DeviceError(
-                    .busy, "flock", status: errno, "\(path): another copy is running there; wait until it has finished")
+                    .busy, "flock", status: errno, on: path, "another copy is running there",
+                    remedy: "wait until it has finished")
                 : .system("flock", on: path)
         }
     }
@@ -170,7 +173,7 @@ package final class Folder: Sendable {
 
     func path(of name: String) throws(DeviceError) -> String {
         guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(where: { $0 == 0x2F || $0 == 0 }) else {
-            throw DeviceError(.failed, "open", "\(path): contains a name that cannot be a path; nothing was done")
+            throw DeviceError(.failed, "open", on: path, "contains a name that cannot be a path", remedy: "nothing was done")
         }
         return "\(path)/\(name)"
     }
@@ -179,11 +182,13 @@ package final class Folder: Sendable {
         switch status {
         case ELOOP, EXDEV:
             DeviceError(
-                .denied, "openat2", status: status,
-                "\(path): is a link or another file system; nothing is read or written through it; rename or remove it")
+                .denied, "openat2", status: status, on: path,
+                "is a link or another file system; nothing is read or written through it", remedy: "rename or remove it"
+            )
         case ENOTDIR where isFolder:
             DeviceError(
-                .failed, "openat2", status: status, "\(path): is not a folder, but has a folder's name; rename it")
+                .failed, "openat2", status: status, on: path, "is not a folder, but has a folder's name",
+                remedy: "rename it")
         default: .system("openat2", status: status, on: path)
         }
     }

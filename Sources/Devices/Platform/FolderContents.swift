@@ -37,21 +37,18 @@ extension FileDescriptor {
     package func content(limit: Int = 1 << 28) throws(DeviceError) -> [UInt8] {
         let size = try size()
         guard size <= limit else {
-            throw DeviceError(.unsupported, "read", "\(path): is longer than \(limit) bytes; move it away")
+            throw DeviceError(.unsupported, "read", on: path, "is longer than \(limit) bytes", remedy: "move it away")
         }
         return try bytes(count: Int(size))
     }
 
     /// `count` bytes from an offset on, or as many as there are.
     package func bytes(at offset: Int64 = 0, count: Int) throws(DeviceError) -> [UInt8] {
-        var failure: DeviceError?
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
-            do throws(DeviceError) {
+        try rethrowing {
+            try [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
                 done = try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
-            } catch { failure = error }
+            }
         }
-        if let failure { throw failure }
-        return bytes
     }
 }
 

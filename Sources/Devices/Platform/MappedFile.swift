@@ -15,7 +15,7 @@ package final class MappedFile {
         var status = stat()
         guard fstat(file.number, &status) == 0 else { throw .system("fstat", on: path) }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw DeviceError(.unsupported, "mmap", "\(path): not a file; name another one")
+            throw DeviceError(.unsupported, "mmap", on: path, "not a file", remedy: "name another one")
         }
         let count = Int(status.st_size)
         guard count > 0 else {

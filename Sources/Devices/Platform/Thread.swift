@@ -19,8 +19,17 @@ package func onThread<Value: Sendable>(
             let result = Result { try body() }
             return { continuation.resume(with: result) }
         }
-        start.launch()
+        // Where none could be started the body runs here, so that the caller is always answered.
+        if !start.launch() { start.run() }
     }
+}
+
+/// Starts a thread that lives until the body returns; false where the system gives none, and then nothing runs.
+func startThread(named name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
+    ThreadStart(name: name, realtimePriority: nil, niceness: 0) {
+        body()
+        return {}
+    }.launch()
 }
 
 /// What a new thread needs; lives from `launch` until the thread has ended.
@@ -39,14 +48,14 @@ private final class ThreadStart {
         self.body = body
     }
 
-    func launch() {
+    /// False where no thread could be started.
+    func launch() -> Bool {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         defer { pthread_attr_destroy(&attributes) }
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
         var thread = pthread_t()
-        // Safety: the retained object is taken over, once, by the new thread; where none could be started, the body
-        // runs here, so that the caller is always answered.
+        // Safety: the retained object is taken over, once, by the new thread, where one could be started.
         let context = Unmanaged.passRetained(self)
         let status = pthread_create(
             &thread, &attributes,
@@ -55,13 +64,11 @@ private final class ThreadStart {
                 Unmanaged<ThreadStart>.fromOpaque(pointer).takeRetainedValue().run()
                 return nil
             }, context.toOpaque())
-        if status != 0 {
-            context.release()
-            run()
-        }
+        if status != 0 { context.release() }
+        return status == 0
     }
 
-    private func run() {
+    func run() {
         fieldscribe_name_thread(name)
         if let realtimePriority {
             var parameters = sched_param()

@@ -33,10 +33,7 @@ package final class Wakeup: @unchecked Sendable {
     @discardableResult
     package func wait(timeout: Duration? = nil) -> Bool {
         guard let timeout else {
-            while sem_wait(semaphore) != 0 {
-                guard errno == EINTR else { return false }
-            }
-            return accept()
+            return uninterrupted { sem_wait(semaphore) } == 0 && accept()
         }
         var deadline = Self.deadline(after: timeout)
         while true {

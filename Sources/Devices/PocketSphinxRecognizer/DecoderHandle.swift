@@ -30,9 +30,8 @@ final class DecoderHandle {
         let names: [UnsafePointer<CChar>?] = strings.map { UnsafePointer($0) }
         guard let pointer = fieldscribe_ps_open(names, Int32(names.count), DecoderLog.listener) else {
             throw DeviceError(
-                .damaged, "ps_init",
-                "\(model.acousticModel): PocketSphinx cannot load this model (\(lastError)); "
-                    + "reinstall the package pocketsphinx-en-us, or name another with recognizer.model")
+                .damaged, "ps_init", on: "\(model.acousticModel)", "PocketSphinx cannot load this model (\(lastError))",
+                remedy: "reinstall the package pocketsphinx-en-us, or name another with recognizer.model")
         }
         return pointer
     }
@@ -45,9 +44,8 @@ final class DecoderHandle {
             }
         guard status < 0 else { return }
         throw DeviceError(
-            .unsupported, "vocabulary",
-            "\(path): PocketSphinx refuses this vocabulary (\(Self.lastError)); fieldscribe vocabulary check explains why"
-        )
+            .unsupported, "vocabulary", on: path, "PocketSphinx refuses this vocabulary (\(Self.lastError))",
+            remedy: "fieldscribe vocabulary check explains why")
     }
 
     /// The library passes over words whose sounds the acoustic model does not know, and then understands nothing.
@@ -60,10 +58,10 @@ final class DecoderHandle {
         }
         guard known * 2 > words.count else {
             throw DeviceError(
-                .damaged, "ps_lookup_word",
-                "\(model.dictionary): this dictionary does not fit the acoustic model \(model.acousticModel) "
-                    + "(\(known) of its first \(words.count) words are known); name one that belongs to it with "
-                    + "recognizer.dictionary")
+                .damaged, "ps_lookup_word", on: "\(model.dictionary)",
+                "this dictionary does not fit the acoustic model \(model.acousticModel) (\(known) of its first "
+                    + "\(words.count) words are known)",
+                remedy: "name one that belongs to it with recognizer.dictionary")
         }
     }
 
@@ -75,8 +73,8 @@ final class DecoderHandle {
     func check(_ status: Int32, _ operation: String) throws(DeviceError) {
         guard status < 0 else { return }
         throw DeviceError(
-            .failed, operation, status: status,
-            "PocketSphinx failed in \(operation) (\(Self.lastError)); the utterance is tried again")
+            .failed, operation, status: status, "PocketSphinx failed in \(operation) (\(Self.lastError))",
+            remedy: "the utterance is tried again")
     }
 
     /// Starts an utterance. What the decoder learnt of the noise before is forgotten, so that the same audio gives the

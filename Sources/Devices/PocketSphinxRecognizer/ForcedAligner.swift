@@ -38,8 +38,8 @@ package final class ForcedAligner: Timing {
         guard fieldscribe_ps_can_align() != 0 else {
             throw DeviceError(
                 .unsupported, "ps_set_fsg",
-                "PocketSphinx \(String(cString: fieldscribe_ps_version())) cannot tell when words were said; "
-                    + "their times are estimated")
+                "PocketSphinx \(String(cString: fieldscribe_ps_version())) cannot tell when words were said",
+                remedy: "their times are estimated")
         }
         try model.check(readsText: false)
         self.model = model

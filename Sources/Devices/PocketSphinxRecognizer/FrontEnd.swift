@@ -35,7 +35,8 @@ final class FrontEnd {
             let before = left
             let count = grow { fieldscribe_fe_hear(pointer, &next, &left, $0, Int32(Self.batch)) }
             guard count >= 0 else {
-                throw DeviceError(.failed, "fe_process_frames", "PocketSphinx rejected the audio; it is tried again")
+                throw DeviceError(
+                    .failed, "fe_process_frames", "PocketSphinx rejected the audio", remedy: "it is tried again")
             }
             // What is less than a frame it keeps for the next time.
             if count == 0, left == before { return }

@@ -13,8 +13,8 @@ final class LanguageModelFile {
         guard opened.model != nil else {
             fieldscribe_lm_close(opened)
             throw DeviceError(
-                .damaged, "ngram_model_read",
-                "\(path): PocketSphinx cannot read this language model; name another with recognizer.language-model")
+                .damaged, "ngram_model_read", on: path, "PocketSphinx cannot read this language model",
+                remedy: "name another with recognizer.language-model")
         }
     }
 

@@ -9,7 +9,8 @@ extension PocketSphinxModel {
     package func preparation(of file: String, keptIn folder: String) throws(DeviceError) -> VocabularyPreparation {
         guard let sounds = ModelFolder.sounds(of: acousticModel) else {
             throw DeviceError(
-                .damaged, "mdef", "\(acousticModel)/mdef: not a model definition; see fieldscribe models")
+                .damaged, "mdef", "\(acousticModel)/mdef: not a model definition",
+                remedy: "see fieldscribe models")
         }
         return VocabularyPreparation(
             file: file, dictionary: dictionary, languageModel: languageModel,

@@ -77,9 +77,9 @@ package struct PocketSphinxModel: Hashable, Sendable {
         for path in parts + neededWeights + texts where access(path, R_OK) != 0 {
             let isMissing = errno == ENOENT || errno == ENOTDIR
             throw DeviceError(
-                isMissing ? .missing : .denied, "access", status: errno,
-                "\(path): the recognizer's model \(isMissing ? "lacks this file" : "cannot be read"); install the "
-                    + "package pocketsphinx-en-us, or name a complete model with recognizer.model")
+                isMissing ? .missing : .denied, "access", status: errno, on: path,
+                "the recognizer's model \(isMissing ? "lacks this file" : "cannot be read")",
+                remedy: "install the package pocketsphinx-en-us, or name a complete model with recognizer.model")
         }
     }
 

@@ -24,7 +24,8 @@ final class Pronunciations {
         dictionary = try MappedFile(model.dictionary)
         guard let sounds = ModelFolder.sounds(of: model.acousticModel) else {
             throw DeviceError(
-                .damaged, "mdef", "\(model.acousticModel)/mdef: not a model definition; see fieldscribe models")
+                .damaged, "mdef", "\(model.acousticModel)/mdef: not a model definition",
+                remedy: "see fieldscribe models")
         }
         self.sounds = sounds
         voice = EspeakVoice(language: ModelFolder.language(of: model.name))

@@ -24,27 +24,28 @@ package struct WhisperModel: Hashable, Sendable {
     package func check() throws(DeviceError) -> String {
         guard let program = Self.program else {
             throw DeviceError(
-                .missing, "access", status: ENOENT,
-                "whisper-cli: not on the PATH; install whisper.cpp, or set recognizer.engine = pocketsphinx")
+                .missing, "access", status: ENOENT, "whisper-cli: not on the PATH",
+                remedy: "install whisper.cpp, or set recognizer.engine = pocketsphinx")
         }
         guard access(program, X_OK) == 0 else {
             throw DeviceError(
-                .denied, "access", status: errno,
-                "\(program): may not be run here; for the service, whose sandbox runs nothing but its own, name it in "
-                    + "ExecPaths= (systemctl edit fieldscribe), or set recognizer.engine = auto")
+                .denied, "access", status: errno, on: program, "may not be run here",
+                remedy:
+                    "for the service, whose sandbox runs nothing but its own, name it in ExecPaths= (systemctl edit "
+                    + "fieldscribe), or set recognizer.engine = auto")
         }
         let magic: [UInt8]
         do throws(DeviceError) { magic = try beginning(ofFile: path, count: 4) } catch {
             throw DeviceError(
-                error.code, error.operation, status: error.status,
-                "\(path): this model for whisper \(error.code == .denied ? "cannot be read" : "does not exist"); correct "
-                    + "recognizer.whisper-model")
+                error.code, error.operation, status: error.status, on: path,
+                "this model for whisper \(error.code == .denied ? "cannot be read" : "does not exist")",
+                remedy: "correct recognizer.whisper-model")
         }
         // 0x67676d6c, little-endian.
         guard magic == Array("lmgg".utf8) else {
             throw DeviceError(
-                .damaged, "read",
-                "\(path): not a whisper.cpp model; name a file like ggml-base.en.bin with recognizer.whisper-model")
+                .damaged, "read", on: path, "not a whisper.cpp model",
+                remedy: "name a file like ggml-base.en.bin with recognizer.whisper-model")
         }
         return program
     }

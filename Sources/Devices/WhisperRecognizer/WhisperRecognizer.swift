@@ -53,9 +53,8 @@ final class WhisperRecognizer: Recognizer {
             within: Self.patience.seconds + samples.count * Self.patience.timesAudio / SamplePosition.rate)
         guard let bytes = try? content(ofFile: "\(answer).json"), let reading = WhisperAnswer(bytes) else {
             throw DeviceError(
-                .failed, "whisper-cli",
-                "\(program): gave no answer with the model \(model.path); try both by hand: \(program) -m \(model.path) "
-                    + "-f FILE.wav")
+                .failed, "whisper-cli", on: program, "gave no answer with the model \(model.path)",
+                remedy: "try both by hand: \(program) -m \(model.path) -f FILE.wav")
         }
         return Hypothesis(words: reading.words)
     }
@@ -77,21 +76,16 @@ final class WhisperRecognizer: Recognizer {
         var text: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4_096)
         while true {
-            var failure: DeviceError?
             let left = deadline - MonotonicClock.nanoseconds
             guard left > 0, text.count <= mostOutput else {
                 throw DeviceError(
-                    .failed, "whisper-cli",
-                    "\(program): does not come to an end within \(seconds) s, or prints without end; try it by hand")
+                    .failed, "whisper-cli", on: program,
+                    "does not come to an end within \(seconds) s, or prints without end", remedy: "try it by hand")
             }
             let seconds = Int((left + 999_999_999) / 1_000_000_000)
-            let count = chunk.withUnsafeMutableBytes { buffer in
-                do throws(DeviceError) { return try child.read(into: buffer, timeoutSeconds: seconds) } catch {
-                    failure = error
-                    return 0
-                }
+            let count = try rethrowing {
+                try chunk.withUnsafeMutableBytes { try child.read(into: $0, timeoutSeconds: seconds) }
             }
-            if let failure { throw failure }
             if count == 0 { return String(decoding: text, as: UTF8.self) }
             text += chunk[..<count]
         }
@@ -111,11 +105,7 @@ final class WhisperRecognizer: Recognizer {
     }
 
     private static func write<Element>(_ elements: [Element], to file: borrowing FileDescriptor) throws(DeviceError) {
-        var failure: DeviceError?
-        elements.withUnsafeBytes { bytes in
-            do throws(DeviceError) { try file.write(bytes) } catch { failure = error }
-        }
-        if let failure { throw failure }
+        try rethrowing { try elements.withUnsafeBytes { try file.write($0) } }
     }
 
     private static func bytes(_ number: some FixedWidthInteger) -> [UInt8] {

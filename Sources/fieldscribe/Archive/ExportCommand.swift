@@ -72,7 +72,7 @@ enum ExportCommand: Command {
         var export = FolderExport(
             archive: PunctuatedArchive(archive: archive, punctuator: punctuator(configuration)), ledger: ledger,
             settings: CopySettings(
-                formats: configuration.export.formats.compactMap { TranscriptFormat(rawValue: $0.rawValue) },
+                formats: configuration.export.formats,
                 audio: AudioForm(rawValue: configuration.export.audio.rawValue) ?? .flac, device: .host,
                 volume: try volumeIdentifier(of: target), now: Double(now.tv_sec), identity: machineIdentity),
             audioPath: { RecordingFolder(storage: directory, recording: $0).audio })

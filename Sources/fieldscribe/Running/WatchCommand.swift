@@ -57,27 +57,18 @@ enum WatchCommand: Command {
         try Terminal.paint(WatchView.opening)
         defer { draw { $0.close() } }
         // Each on a thread of its own: both wait for the appliance.
-        let (events, states) = (ClientBox(appliance), ClientBox(other))
         async let ticks: Void = onThread(named: "status") {
-            while let now = try? states.appliance.status() {
+            while let now = try? other.status() {
                 draw { $0.take(now) }
                 sleep(1)
             }
         }
         try await onThread(named: "events") {
-            while let line = try events.appliance.nextLine() {
+            while let line = try appliance.nextLine() {
                 guard let event = WatchEvent(String(decoding: line, as: UTF8.self)) else { continue }
                 draw { $0.take(event) }
             }
         }
         try await ticks
     }
-}
-
-/// A connection on its way to the thread that uses it.
-// Safety: each is handed to one thread, and touched by that one only.
-private final class ClientBox: @unchecked Sendable {
-    let appliance: RunningAppliance
-
-    init(_ appliance: RunningAppliance) { self.appliance = appliance }
 }

@@ -1,5 +1,6 @@
 @preconcurrency import Dispatch
 import Glibc
+import Synchronization
 
 /// The keys and signals that ask the program to end: Ctrl-C, and what systemd and `kill` send.
 final class Interrupts: Sendable {
@@ -7,10 +8,11 @@ final class Interrupts: Sendable {
 
     /// Calls `handler` at every such signal, with how many there have been.
     init(_ handler: @escaping @Sendable (Int) -> Void) {
+        let queue = DispatchQueue(label: "interrupts")
         let counter = InterruptCounter()
         sources = [SIGINT, SIGTERM, SIGHUP].map { number in
             signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: counter.queue)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler { handler(counter.next()) }
             source.resume()
             return source
@@ -20,14 +22,9 @@ final class Interrupts: Sendable {
     deinit { sources.forEach { $0.cancel() } }
 }
 
-/// Counts on its own queue.
-// Safety: `count` is touched on `queue` only.
-private final class InterruptCounter: @unchecked Sendable {
-    let queue = DispatchQueue(label: "interrupts")
-    private var count = 0
+/// How many there have been.
+private final class InterruptCounter: Sendable {
+    private let count = Atomic(0)
 
-    func next() -> Int {
-        count += 1
-        return count
-    }
+    func next() -> Int { count.wrappingAdd(1, ordering: .relaxed).newValue }
 }

@@ -55,14 +55,7 @@ enum Terminal {
     }
 
     private static func write(_ text: String, to number: Int32, named name: String) throws(DeviceError) {
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
-            if count > 0 {
-                rest = rest.dropFirst(count)
-            } else if errno != EINTR {
-                throw .system("write", on: name)
-            }
-        }
+        let bytes = Array(text.utf8)
+        try rethrowing { try bytes.withUnsafeBytes { try FileDescriptor.write($0, to: number, named: name) } }
     }
 }

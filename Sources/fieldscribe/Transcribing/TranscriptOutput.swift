@@ -20,7 +20,7 @@ final class TranscriptOutput: Sendable {
         self.folder = folder
         self.format = format
         self.isForced = isForced
-        hasHeads = inputs.count > 1 && format != .json && format != .jsonl
+        hasHeads = inputs.count > 1 && !format.namesItsRecording
         written = Mutex(nil)
         guard let folder else { return }
         var taken: [String: String] = [:]

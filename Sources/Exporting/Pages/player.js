@@ -1,0 +1,239 @@
+'use strict';
+const byId = id => document.getElementById(id);
+const audio = byId('audio'), seekBar = byId('seek'), find = byId('find'), main = byId('text');
+const data = JSON.parse(byId('data').textContent);
+const words = [...main.querySelectorAll('.w')];
+const starts = Float64Array.from(words, word => Number(word.dataset.t));
+const segments = [...main.querySelectorAll('.s')];
+const segmentStarts = Float64Array.from(segments, segment => Number(segment.dataset.t));
+const calm = matchMedia('(prefers-reduced-motion: reduce)');
+
+// The last entry that is not after a time, in milliseconds; -1 before the first.
+const indexAt = (times, time) => {
+  let low = 0, high = times.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (times[middle] <= time) low = middle + 1; else high = middle;
+  }
+  return low - 1;
+};
+const clock = ms => {
+  const s = Math.max(0, Math.floor(ms / 1000)), pad = n => String(n).padStart(2, '0');
+  const minutes = pad(Math.floor(s / 60) % 60) + ':' + pad(s % 60);
+  return s < 3600 ? minutes.replace(/^0/, '') : Math.floor(s / 3600) + ':' + minutes;
+};
+
+// Playing.
+let pending = null, word = -1, segment = -1, looking = 0;
+const now = () => pending ?? audio.currentTime * 1000;
+const seek = ms => {
+  const time = Math.min(Math.max(0, ms), data.duration);
+  // Before the file's header is read there is nothing to seek in.
+  if (audio.readyState > 0) audio.currentTime = time / 1000; else pending = time;
+  looking = 0;
+  show(time);
+};
+const play = () => audio.play().catch(() => {});
+const toggle = () => audio.paused ? play() : audio.pause();
+audio.addEventListener('loadedmetadata', () => {
+  if (pending !== null) audio.currentTime = pending / 1000;
+  pending = null;
+});
+audio.addEventListener('error', () => { byId('trouble').hidden = false; byId('play').disabled = true; });
+// The page may be read after the audio has failed.
+if (audio.error) audio.dispatchEvent(new Event('error'));
+const follow = () => { show(now()); if (!audio.paused) requestAnimationFrame(follow); };
+for (const name of ['play', 'pause', 'ended']) audio.addEventListener(name, () => {
+  document.body.classList.toggle('playing', !audio.paused);
+  byId('play').setAttribute('aria-label', audio.paused ? 'Play' : 'Pause');
+  if (name === 'play') follow(); else show(now());
+});
+audio.addEventListener('seeked', () => show(now()));
+audio.addEventListener('timeupdate', () => show(now()));
+
+function show(ms) {
+  // A seek to a word's start may land a fraction of a millisecond before it.
+  const at = indexAt(starts, ms + 1), in_ = indexAt(segmentStarts, ms + 1);
+  if (at !== word) {
+    words[word]?.classList.remove('on');
+    words[word = at]?.classList.add('on');
+  }
+  if (in_ !== segment) {
+    segments[segment]?.classList.remove('on');
+    segments[segment = in_]?.classList.add('on');
+    if (!audio.paused && Date.now() - looking > 4000) bring(segments[segment]);
+  }
+  const text = clock(ms);
+  if (byId('time').textContent !== text) {
+    byId('time').textContent = text;
+    seekBar.value = ms;
+    seekBar.setAttribute('aria-valuetext', text + ' of ' + clock(data.duration));
+  }
+  draw(ms);
+}
+function bring(element) {
+  if (!element) return;
+  const box = element.getBoundingClientRect(), top = byId('bar').getBoundingClientRect().bottom + 8;
+  if (box.top >= top && box.bottom <= innerHeight - 24) return;
+  element.scrollIntoView({ block: 'center', behavior: calm.matches ? 'auto' : 'smooth' });
+}
+for (const name of ['wheel', 'touchmove']) {
+  addEventListener(name, () => { looking = Date.now(); }, { passive: true });
+}
+
+// The overview.
+const canvas = byId('wave'), peaks = (data.peaks.match(/../g) ?? []).map(hex => parseInt(hex, 16));
+let drawn = '';
+function draw(ms) {
+  const width = canvas.clientWidth, height = canvas.clientHeight, scale = devicePixelRatio || 1;
+  const played = Math.round(width * ms / Math.max(1, data.duration));
+  const key = [played, width, height, scale, dark.matches].join();
+  if (key === drawn || !width) return;
+  drawn = key;
+  canvas.width = width * scale;
+  canvas.height = height * scale;
+  const pen = canvas.getContext('2d'), style = getComputedStyle(document.documentElement);
+  const colour = name => style.getPropertyValue(name).trim();
+  const x = time => width * time / Math.max(1, data.duration);
+  pen.scale(scale, scale);
+  for (const [start, end] of data.gaps) {
+    pen.fillStyle = colour('--warn-paper');
+    pen.fillRect(x(start), 0, Math.max(2, x(end) - x(start)), height);
+    pen.fillStyle = colour('--warn');
+    pen.fillRect(x(start), height - 2, Math.max(2, x(end) - x(start)), 2);
+  }
+  const step = 3, top = peaks.length ? Math.max(24, ...peaks) : 1, count = Math.floor(width / step);
+  for (let bar = 0; bar < count; bar++) {
+    let peak = 0;
+    const from = Math.floor(bar * peaks.length / count), to = Math.ceil((bar + 1) * peaks.length / count);
+    for (let i = from; i < to; i++) if (peaks[i] > peak) peak = peaks[i];
+    const tall = Math.max(2, Math.sqrt(peak / top) * (height - 8));
+    pen.fillStyle = colour(bar * step < played ? '--accent' : '--wave');
+    pen.fillRect(bar * step, (height - tall) / 2, step - 1, tall);
+  }
+  pen.fillStyle = colour('--mark');
+  for (const mark of data.marks) {
+    pen.fillRect(x(mark) - 1, 0, 2, height);
+    pen.beginPath();
+    pen.arc(x(mark), 4, 4, 0, 7);
+    pen.fill();
+  }
+  pen.fillStyle = colour('--ink');
+  pen.fillRect(Math.min(played, width - 2), 0, 2, height);
+}
+const dark = matchMedia('(prefers-color-scheme: dark)');
+dark.addEventListener('change', () => draw(now()));
+new ResizeObserver(() => draw(now())).observe(canvas);
+seekBar.addEventListener('input', () => seek(Number(seekBar.value)));
+
+// Clicks: a word, a time, a mark, a word to hear again.
+for (const place of [main, document.querySelector('footer')]) place.addEventListener('click', event => {
+  const target = event.target.closest('[data-t]:not(.s)');
+  if (!target || !getSelection().isCollapsed) return;
+  if (target.matches('a')) event.preventDefault();
+  seek(Number(target.dataset.t));
+  play();
+});
+main.addEventListener('pointerover', event => {
+  const target = event.target.closest('.w');
+  if (target && !target.title) target.title = clock(target.dataset.t) + ', ' + target.dataset.c + ' % sure';
+});
+byId('play').addEventListener('click', toggle);
+// Who has chosen is back at the text, where the keys are.
+byId('speed').addEventListener('change', event => {
+  audio.playbackRate = Number(event.target.value);
+  event.target.blur();
+});
+byId('shade').addEventListener('change', event => {
+  main.classList.toggle('shaded', event.target.checked);
+  event.target.blur();
+});
+byId('help-button').addEventListener('click', () => byId('help').showModal());
+
+// Searching: whole phrases too, within a segment, whatever the case and the accents.
+const fold = text => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+let lines = null, hits = [], hit = -1;
+const index = () => lines ??= segments.map(segment => {
+  let text = '';
+  const ends = [], elements = [...segment.querySelectorAll('.w')];
+  for (const element of elements) {
+    text += fold(element.textContent);
+    ends.push(text.length);
+    text += ' ';
+  }
+  return { text, ends, elements };
+});
+function search() {
+  for (const element of hits.flat()) element.classList.remove('hit', 'at');
+  hits = [];
+  hit = -1;
+  const wanted = fold(find.value).trim().replace(/\s+/g, ' ');
+  if (wanted) for (const { text, ends, elements } of index()) {
+    for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) {
+      hits.push(elements.slice(ends.findIndex(end => end > at),
+        ends.findIndex(end => end >= at + wanted.length) + 1 || undefined));
+    }
+  }
+  for (const element of hits.flat()) element.classList.add('hit');
+  if (hits.length) go(0); else tell();
+}
+function go(index) {
+  for (const element of hits[hit] ?? []) element.classList.remove('at');
+  hit = (index + hits.length) % hits.length;
+  for (const element of hits[hit]) element.classList.add('at');
+  looking = Date.now();
+  bring(hits[hit][0]);
+  tell();
+}
+function tell() {
+  byId('hits').textContent = hits.length ? hit + 1 + ' of ' + hits.length : find.value.trim() ? 'no hits' : '';
+  byId('previous').disabled = byId('next').disabled = !hits.length;
+}
+const leap = by => { if (hits.length) go(hit + by); };
+find.addEventListener('input', search);
+find.form.addEventListener('submit', event => event.preventDefault());
+find.addEventListener('keydown', event => {
+  if (event.key === 'Enter') { event.preventDefault(); leap(event.shiftKey ? -1 : 1); }
+  if (event.key === 'Escape') { find.value = ''; search(); find.blur(); event.preventDefault(); }
+});
+byId('previous').addEventListener('click', () => leap(-1));
+byId('next').addEventListener('click', () => leap(1));
+
+// Keys.
+const nudge = (times, by) => {
+  const at = indexAt(times, now() + 1) + by;
+  if (times.length) seek(times[Math.min(Math.max(0, at), times.length - 1)]);
+};
+const keys = {
+  ' ': toggle, 'k': toggle, '/': () => find.focus(), '?': () => byId('help').showModal(),
+  'ArrowLeft': event => event.shiftKey ? nudge(starts, -1) : seek(now() - 3000),
+  'ArrowRight': event => event.shiftKey ? nudge(starts, 1) : seek(now() + 3000),
+  'ArrowUp': () => { nudge(segmentStarts, -1); bring(segments[segment]); },
+  'ArrowDown': () => { nudge(segmentStarts, 1); bring(segments[segment]); },
+  'Home': () => seek(0),
+  'm': () => { const mark = data.marks.find(mark => mark > now() + 1); if (mark !== undefined) seek(mark); },
+  'n': () => leap(1), 'N': () => leap(-1)
+};
+addEventListener('keydown', event => {
+  const target = event.target;
+  if (event.ctrlKey || event.metaKey || event.altKey || byId('help').open) return;
+  if (target.matches('input:not([type=range]), select')) return;
+  if (event.key === ' ' && target.matches('button, a')) return;
+  const action = keys[event.key];
+  if (!action) return;
+  event.preventDefault();
+  action(event);
+});
+
+// Links into the recording: #t=12.5, #q=words.
+function arrive() {
+  const wanted = new URLSearchParams(location.hash.slice(1));
+  if (wanted.get('q')) { find.value = wanted.get('q'); search(); }
+  if (wanted.get('t') && Number(wanted.get('t')) >= 0) {
+    seek(Number(wanted.get('t')) * 1000);
+    bring(segments[segment]);
+  }
+}
+addEventListener('hashchange', arrive);
+show(0);
+arrive();
