@@ -19,7 +19,7 @@ final class LiveObserver: RecordingSink {
     private let lostGaps: AsyncStream<Gap>.Continuation
     private let synced = Atomic<Int64>(0)
     private let inFile = Atomic<Int64>(0)
-    private let closed = Atomic<Bool>(false)
+    private let hasClosed = Atomic<Bool>(false)
     private let present = Mutex<[String: String]>([:])
 
     init(recording: Int, path: String, hub: EventHub) {
@@ -48,9 +48,9 @@ final class LiveObserver: RecordingSink {
     var growth: Int64 { inFile.load(ordering: .acquiring) &+ synced.load(ordering: .acquiring) }
 
     /// Whether its file is closed.
-    var isClosed: Bool { closed.load(ordering: .acquiring) }
+    var isClosed: Bool { hasClosed.load(ordering: .acquiring) }
 
-    func closed(at position: SamplePosition, reason: StopReason) { closed.store(true, ordering: .releasing) }
+    func closed(at position: SamplePosition, reason: StopReason) { hasClosed.store(true, ordering: .releasing) }
 
     func written(upTo position: SamplePosition) {
         inFile.store(position.samples, ordering: .releasing)

@@ -50,7 +50,9 @@ struct CopyIndex {
         let others = try exportFolder.top.names().compactMap { DeviceName($0) }.filter { $0 != device }
         for other in others.sorted(by: { $0.text < $1.text }) {
             // What is no folder, or cannot be read, has nothing to list.
-            guard let folder = try? exportFolder.top.folder(other.text), let copies = try? copies(in: folder) else { continue }
+            guard let folder = try? exportFolder.top.folder(other.text), let copies = try? copies(in: folder) else {
+                continue
+            }
             if !copies.isEmpty { found.append((other, copies)) }
         }
         return found

@@ -78,7 +78,8 @@ struct Placing {
     }
 
     private func renewed(_ name: String, _ manifest: Manifest) throws(DeviceError) -> RecordingCopy.Proof? {
-        do throws(DeviceError) { return try copy.renewTexts(in: try exportFolder.folder.folder(name), manifest) } catch {
+        do throws(DeviceError) { return try copy.renewTexts(in: try exportFolder.folder.folder(name), manifest) } catch
+        {
             if Self.isForeign(error) { return nil }
             throw error
         }

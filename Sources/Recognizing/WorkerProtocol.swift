@@ -95,6 +95,7 @@ package enum WorkerProtocol {
 
         /// The same in its parts, as Fieldscribe's own workers tell them; others may leave them out.
         package var statement: String?
+        /// What a person can do about it; see `DeviceError.remedy`.
         package var remedy: String?
     }
 }

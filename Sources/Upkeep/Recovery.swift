@@ -266,7 +266,8 @@ package struct Recovery: Sendable {
                 [
                     StorageFinding(
                         .repaired, recording: id, file: folder(id).audio,
-                        "the parts that a failing disk left were joined into one file; the originals were kept beside it")
+                        "the parts that a failing disk left were joined into one file; the originals were kept beside it"
+                    )
                 ], true
             )
         }

@@ -17,8 +17,10 @@ install_packages() {
         as_root=(sudo)
     fi
     echo "installing: ${missing[*]}"
-    "${as_root[@]}" apt-get -q update
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install "${missing[@]}"
+    # What it prints of each package helps nobody; errors and warnings come on standard error.
+    "${as_root[@]}" apt-get -qq update
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install "${missing[@]}" \
+        >/dev/null
 }
 
 # What every build needs.

@@ -40,7 +40,8 @@ package struct MoonshineModel: Hashable, Sendable {
             throw DeviceError(
                 isMissing ? .missing : .denied, "access", status: errno, on: file,
                 "the recognizer's model \(isMissing ? "lacks this file" : "cannot be read")",
-                remedy: "install the package fieldscribe-moonshine-tiny-en, or name a complete model with recognizer.model"
+                remedy:
+                    "install the package fieldscribe-moonshine-tiny-en, or name a complete model with recognizer.model"
             )
         }
     }

@@ -28,7 +28,8 @@ final class OnnxRuntime {
         }.get()
         guard let entry = dlsym(library, "OrtGetApiBase") else {
             throw DeviceError(
-                .unsupported, "dlsym", on: path, "not an ONNX Runtime", remedy: "reinstall it, or the package of the model")
+                .unsupported, "dlsym", on: path, "not an ONNX Runtime",
+                remedy: "reinstall it, or the package of the model")
         }
         var name: UnsafePointer<CChar>?
         guard let api = fieldscribe_ort_open(entry, &name) else {

@@ -51,7 +51,8 @@ final class OnnxSession {
         }
         guard let made else {
             throw DeviceError(
-                .damaged, "CreateSession", on: path, "ONNX Runtime cannot load this network", remedy: "reinstall the model"
+                .damaged, "CreateSession", on: path, "ONNX Runtime cannot load this network",
+                remedy: "reinstall the model"
             )
         }
         return made

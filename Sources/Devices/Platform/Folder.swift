@@ -173,7 +173,8 @@ package final class Folder: Sendable {
 
     func path(of name: String) throws(DeviceError) -> String {
         guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(where: { $0 == 0x2F || $0 == 0 }) else {
-            throw DeviceError(.failed, "open", on: path, "contains a name that cannot be a path", remedy: "nothing was done")
+            throw DeviceError(
+                .failed, "open", on: path, "contains a name that cannot be a path", remedy: "nothing was done")
         }
         return "\(path)/\(name)"
     }
