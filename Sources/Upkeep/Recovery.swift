@@ -122,7 +122,9 @@ package struct Recovery: Sendable {
             findings += try await repair(id, row)
         } catch let error as DeviceError where error.code != .full {
             let files = [folder(id).path, folder(id).audio, "\(folder(id).path)/journal.jsonl"]
-            let remedy = error.code == .denied ? ArchiveOwner.remedy(for: files) : nil
+            // A link is denied, too, and whose it is does not matter then.
+            let isOthers = error.status == EACCES || error.status == EPERM
+            let remedy = isOthers ? ArchiveOwner.remedy(for: files) : nil
             findings.append(
                 StorageFinding(
                     .damaged, recording: id, file: folder(id).path,
