@@ -114,8 +114,8 @@ import Testing
         "are files, of a sensible length, and no links",
         arguments: ["ln -s /etc/passwd", "mkfifo", "mkdir", "truncate -s 70000"])
     func strange(how: String) throws {
-        let pipe = popen("\(how) '\(brought)/fieldscribe.conf'", "r")
-        pclose(pipe)
+        let pipe = try #require(popen("\(how) '\(brought)/fieldscribe.conf'", "r"))
+        #expect(pclose(pipe) == 0)
         let outcome = StickSettings.take(fromStick: stick, over: own)
         #expect(
             !outcome.hasChanged && outcome.lines.count == 1 && outcome.lines[0].contains("WAS NOT TAKEN"),
