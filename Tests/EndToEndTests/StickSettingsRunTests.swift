@@ -29,7 +29,7 @@ import Testing
         #expect(kill(appliance.process.id, 0) == 0)
         let refused = try export("[storage]\ndirectory = /tmp\n")
         #expect(
-            refused.contains("WAS NOT TAKEN") && refused.contains("fieldscribe.conf:2: storage.directory: "),
+            refused.contains("WAS NOT ACCEPTED") && refused.contains("fieldscribe.conf:2: storage.directory: "),
             "\(refused)")
         #expect(try appliance.run("status", "--json").output.contains(changed))
         let ending = try appliance.end()
