@@ -18,7 +18,7 @@ import Testing
         }
         #expect(try appliance.run("start").status == 0)
         let taken = try export("[capture]\ndevice = alsa:hw:CARD=Nowhere\n")
-        #expect(taken.contains("settings/fieldscribe.conf was taken"), "\(taken)")
+        #expect(taken.contains("settings/fieldscribe.conf was accepted"), "\(taken)")
         // What goes on is finished first.
         #expect(try appliance.run("status", "--json").output.contains(#""device":"tone:440""#))
         #expect(try appliance.run("stop").status == 0)
