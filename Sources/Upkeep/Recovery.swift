@@ -57,7 +57,7 @@ package struct Recovery: Sendable {
             findings.append(
                 StorageFinding(
                     .repaired, file: path,
-                    "the database was damaged, not a file, not ours or another program's; it was kept as \(aside) and "
+                    "the database was damaged, not a file, or not ours to use; it was kept as \(aside) and "
                         + "rebuilt from the recordings"))
         }
         if let aside = opened.noFolder {
@@ -188,7 +188,7 @@ package struct Recovery: Sendable {
                 findings.append(
                     StorageFinding(
                         .note, recording: id, file: audio,
-                        "what was lost at the end of recording \(id) is silence in it now"))
+                        "what was lost at the end of recording \(id) is now silence"))
             }
         }
         if repair.lost > 0 {
@@ -288,7 +288,7 @@ package struct Recovery: Sendable {
         return [
             StorageFinding(
                 .note, recording: id, file: path,
-                "checksums were made of \(SamplePosition(made).seconds) s of sound as it is now")
+                "checksums were made for \(SamplePosition(made).seconds) s of sound, as it is now")
         ]
     }
 

@@ -37,7 +37,7 @@ package struct Verification: Sendable {
                 findings.append(
                     StorageFinding(
                         .note, recording: id, file: audio,
-                        "recording \(id) is being recorded; only what is safe of it was checked"))
+                        "recording \(id) is being recorded; only what is already on the disk was checked"))
                 if !isQuick, case .read(let sums) = try await readSums(of: id, isGrowing: true) {
                     findings += self.findings(of: sums, id)
                 }

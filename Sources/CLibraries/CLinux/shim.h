@@ -35,9 +35,9 @@ static inline void fieldscribe_name_thread(const char *name) { prctl(PR_SET_NAME
 // semaphore.h shows this one to _GNU_SOURCE only, which Swift does not set.
 extern int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *deadline);
 
-/// Waits for a semaphore until a moment of the monotonic clock; returns 0 or an errno.
+/// Waits for a semaphore until a moment of the monotonic clock, by sem_clockwait; returns 0, or -1 and errno.
 static inline int fieldscribe_wait_until(sem_t *semaphore, const struct timespec *deadline) {
-    return sem_clockwait(semaphore, CLOCK_MONOTONIC, deadline) == 0 ? 0 : errno;
+    return sem_clockwait(semaphore, CLOCK_MONOTONIC, deadline);
 }
 
 int pipe2(int ends[2], int flags);
