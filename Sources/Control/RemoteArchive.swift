@@ -16,63 +16,45 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
 
     /// Whether the appliance keeps its archive in that folder.
     package var answers: Bool {
-        get throws { try ask(ControlRequest(.status)).status?.directory == directory }
+        get throws { try ask(.status).status?.directory == directory }
     }
 
-    package func recordings() throws -> [RecordingSummary] { try ask(request(.list)).recordings ?? [] }
+    package func recordings() throws -> [RecordingSummary] { try ask(.list).recordings ?? [] }
 
     package func transcript(of recording: Int) throws -> (RecordingSummary, Timeline)? {
-        var request = request(.show)
-        request.recording = recording
-        return try ask(request).transcript.map { ($0.summary, $0.timeline) }
+        try ask(.show(recording: recording)).transcript.map { ($0.summary, $0.timeline) }
     }
 
-    package func shownPass(of recording: Int) throws -> PassSummary? {
-        var request = request(.pass)
-        request.recording = recording
-        return try ask(request).pass
-    }
+    package func shownPass(of recording: Int) throws -> PassSummary? { try ask(.pass(recording: recording)).pass }
 
     package func search(_ words: String, limit: Int) throws -> [SearchHit] {
-        var request = request(.search)
-        request.words = words
-        request.limit = limit
-        return try ask(request).hits ?? []
+        try ask(.search(words: words, limit: limit)).hits ?? []
     }
 
     /// Checks recordings; without numbers all, and the database as a whole.
     ///
     /// - Parameter isQuick: whether the sound is left alone.
     package func verify(_ recordings: [Int], isQuick: Bool = false) throws -> [StorageFinding] {
-        var request = request(.verify)
-        request.quick = isQuick ? true : nil
-        request.recordings = recordings
-        return try ask(request).findings ?? []
+        try ask(.verify(recordings: recordings, isQuick: isQuick)).findings ?? []
     }
 
     /// Erases recordings; returns what a person should know besides.
     package func delete(_ recordings: [Int]) throws -> [String] {
-        var request = request(.delete)
-        request.recordings = recordings
-        return try ask(request).notes ?? []
+        try ask(.delete(recordings: recordings)).notes ?? []
     }
 
     package func exports(to volume: String) throws -> [ExportEntry] {
-        var request = request(.exports)
-        request.volume = volume
-        return try ask(request).exports ?? []
+        try ask(.exportsTo(volume: volume)).exports ?? []
     }
 
     package func exports(of recording: Int) throws -> [ExportEntry] {
-        var request = request(.exports)
-        request.recording = recording
-        return try ask(request).exports ?? []
+        try ask(.exportsOf(recording: recording)).exports ?? []
     }
 
-    package func add(_ entry: ExportEntry) throws {
-        var request = request(.exported)
-        request.entry = entry
-        _ = try ask(request)
+    package func add(_ entry: ExportEntry) throws { _ = try ask(.exported(entry)) }
+
+    private func ask(_ request: ArchiveRequest) throws -> ControlResponse {
+        try ask(.archive(request, directory: directory))
     }
 
     private func ask(_ request: ControlRequest) throws -> ControlResponse {
@@ -81,11 +63,5 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
                 .disconnected, "connect", "the appliance has stopped in the meantime; start it and try again")
         }
         return try client.ask(request)
-    }
-
-    private func request(_ command: ControlRequest.Command) -> ControlRequest {
-        var request = ControlRequest(command)
-        request.directory = directory
-        return request
     }
 }

@@ -1,0 +1,45 @@
+import Core
+
+/// What a client asks of the appliance's archive.
+package enum ArchiveRequest: Hashable, Sendable {
+    /// Every recording.
+    case list
+
+    /// A recording's transcript, by its number.
+    case show(recording: Int)
+
+    /// The pass that `show` shows.
+    case pass(recording: Int)
+
+    /// At most so many places where these words were said.
+    case search(words: String, limit: Int)
+
+    /// Erases recordings.
+    case delete(recordings: [Int])
+
+    /// Checks recordings, none for all; whether the sound is left alone.
+    case verify(recordings: [Int], isQuick: Bool)
+
+    /// The copies of a recording, and those on a volume, in the ledger.
+    case exportsOf(recording: Int)
+    case exportsTo(volume: String)
+
+    /// Enters a copy into the ledger.
+    case exported(ExportEntry)
+
+    /// Whether nobody wants the answer any more once the client is gone.
+    var onlyReads: Bool {
+        switch self {
+        case .list, .show, .pass, .search, .verify, .exportsOf, .exportsTo: true
+        case .delete, .exported: false
+        }
+    }
+
+    /// Whether its answer may take long.
+    var mayTakeLong: Bool {
+        switch self {
+        case .list, .show, .pass, .search, .verify, .delete: true
+        case .exportsOf, .exportsTo, .exported: false
+        }
+    }
+}
