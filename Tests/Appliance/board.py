@@ -92,9 +92,8 @@ class Board:
             with open(self.path(name), "wb") as file:
                 file.write(self.card.text(name))
 
-    def power_on(self, more=SHELL, loaded=False):
-        if not loaded:
-            self.load()
+    def power_on(self, more=SHELL):
+        self.load()
         with open(self.path("cmdline.txt")) as file:
             line = "%s %s %s" % (file.read().strip(), EMULATED, more)
         for name in ("qmp", "serial"):
@@ -196,10 +195,6 @@ class Board:
                 if time.monotonic() > end:
                     raise TimedOut("after %d s: %s" % (timeout * PATIENCE, error))
                 time.sleep(0.5)
-
-    def said(self, pattern, timeout):
-        """Whether the serial line says that within so many seconds."""
-        return self._read_until(pattern, timeout * PATIENCE) is not None
 
     def _read_until(self, pattern, seconds):
         end = time.monotonic() + seconds

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""The image of a card, on the emulated board: card.py --image FILE.img --work DIR [NAME...]; without a name, `start`."""
+"""The image of a card, on the emulated board: card.py --image FILE.img --work DIR [NAME...]; without a name, all of them."""
 
 import argparse
 import json
 import os
-import random
 import re
 import shutil
 import subprocess
@@ -172,123 +171,20 @@ def start(bench):
     return "ready %.0f s after power on (%s); %d MB for recordings; copied to a stick; system unchanged" % (seconds, analysis, room)
 
 
-QUIET = "microphone = tone:440\nrecognizer.second-pass = no\n"
-
-
-def cuts(times, seed):
-    """The plug is pulled again and again: while it starts, records, copies; each time the next start must come to ready, with the
-    system as it was and all recordings that had begun. What qemu has of a write is on the card: torn writes are `power-cuts`."""
-    def scenario(bench):
-        chance = random.Random(seed)
-        folder = bench.folder("cuts")
-        card = bench.card(folder, QUIET)
-        system = card.hash_of_system()
-        stick = os.path.join(folder, "stick.img")
-        make_stick(stick, "vfat")
-        recorded, worst, counts, usual = {}, 0.0, {"starting": 0, "recording": 0, "copying": 0}, 60.0
-        with Board(folder, card) as board:
-            for number in range(times):
-                phase = list(counts)[number % 3]
-                counts[phase] += 1
-                board.power_on()
-                if phase == "starting":
-                    # The first start grows the partition.
-                    time.sleep(chance.uniform(3, usual * 0.8))
-                else:
-                    usual = ready(board)
-                    check_recordings(board, recorded)
-                    if phase == "recording":
-                        board.shell("fieldscribe start")
-                        time.sleep(chance.uniform(2, 8))
-                        status = json.loads(board.shell("fieldscribe status --json"))
-                        recorded[status["recording"]] = status["recordedSeconds"]
-                    else:
-                        board.stick_in(stick)
-                        time.sleep(chance.uniform(1, 20))
-                board.power_cut()
-                check_card(bench, board, card, system)
-            board.power_on()
-            seconds = ready(board)
-            worst = check_recordings(board, recorded)
-            board.shell("fieldscribe verify", 240)
-            board.stick_in(stick)
-            board.until("journalctl -b -t fieldscribe-export --no-pager | grep -q 'safe to unplug'", 240)
-            board.stick_out()
-            board.power_cut()
-        check_card(bench, board, card, system)
-        found = check_folders(read_stick(stick, "vfat", True, os.path.join(folder, "copied")))
-        expect(len(found) == len(recorded), "%d recordings on the stick in place of %d" % (len(found), len(recorded)))
-        return "%d cuts (%s), ready %.0f s after the last, %d recordings whole but for %.1f s at most, and on the stick; system unchanged" % (
-            times, ", ".join("%d %s" % (count, phase) for phase, count in counts.items()), seconds, len(recorded), worst)
-    return scenario
-
-
-def check_recordings(board, recorded):
-    """Every recording that had begun is there; returns the most seconds that one lacks of what it had when power went."""
-    there = {row["id"]: row["duration"] for row in json.loads(board.shell("fieldscribe list --json"))}
-    expect(sorted(there) == sorted(recorded), "recordings %s in place of %s" % (sorted(there), sorted(recorded)))
-    worst = max([recorded[one] - there[one] for one in recorded], default=0.0)
-    expect(worst <= 2.0, "%.2f s of a recording are lost" % worst)
-    return max(0.0, worst)
-
-
-def damaged(bench):
-    """A block of the system that the card has lost is not used: its hash tells. Before that, the first partition without its file
-    table, and one that is full: the recorder starts, and records."""
-    folder = bench.folder("damaged")
-    said = []
-    # Full: RESULT.txt has no room.
-    card = bench.card(folder, QUIET + "stile = mark\n")
-    free = int(re.search(r"([\d ]+) bytes free", card.firmware("mdir", "::").decode())[1].replace(" ", ""))
-    card.put("full", b"x" * free)
-    with Board(folder, card) as board:
-        board.power_on()
-        said.append("full: ready %.0f s" % ready(board))
-        expect("RESULT.txt cannot be written" in board.shell("journalctl -b -t fieldscribe-card --no-pager"), "nobody says that there is no room")
-        board.until("fieldscribe status | grep -q 'last fault *[0-9]'", 60)
-        board.power_cut()
-    # Its file table is gone; kernel and initial ramdisk were read before, as by the firmware from a copy.
-    card = bench.card(folder, QUIET)
-    with Board(folder, card) as board:
-        board.load()
-        start = card.partitions()[0][0]
-        with open(card.path, "r+b") as file:
-            file.seek(start)
-            file.write(b"\xff" * 65536)
-        board.power_on(loaded=True)
-        said.append("unreadable: ready %.0f s" % ready(board))
-        expect("first partition cannot be read" in board.shell("journalctl -b -t fieldscribe-card --no-pager"), "nobody says that it cannot be read")
-        board.power_cut()
-    # A block of the system, in the middle of its largest file's place.
-    card = bench.card(folder, QUIET)
-    start, size, _ = card.partitions()[1]
-    with open(card.path, "r+b") as file:
-        file.seek(start)
-        file.write(b"\0" * 4096)
-    with Board(folder, card) as board:
-        board.power_on("console=ttyS1,115200 loglevel=4")
-        expect(board.said(re.compile(rb"is damaged: write the card again"), 120), "a damaged system is not told")
-        board.power_cut()
-    said.append("a damaged system is told and not started")
-    return "; ".join(said)
-
-
-SCENARIOS = {"firmware": firmware, "start": start, "damaged": damaged, "cuts": cuts(20, seed=1)}
-SHORT = ["firmware", "start"]
+SCENARIOS = {"firmware": firmware, "start": start}
 
 
 def main():
     parser = argparse.ArgumentParser(description="The image of a card, on the emulated board.")
     parser.add_argument("--image", required=True)
     parser.add_argument("--work", required=True)
-    parser.add_argument("--all", action="store_true")
     parser.add_argument("scenarios", nargs="*", metavar="NAME", help="of: " + " ".join(SCENARIOS))
     words = parser.parse_args()
     if unknown := [name for name in words.scenarios if name not in SCENARIOS]:
         parser.error("no such scenario: " + " ".join(unknown))
     bench = Bench(os.path.abspath(words.image), os.path.abspath(words.work))
     failed = 0
-    for name in words.scenarios or (SCENARIOS if words.all else SHORT):
+    for name in words.scenarios or SCENARIOS:
         began = time.monotonic()
         try:
             print("ok    image %s: %s; %.0f s" % (name, SCENARIOS[name](bench), time.monotonic() - began), flush=True)
