@@ -22,9 +22,6 @@ package struct CardSettings: Hashable, Sendable {
     /// As `Europe/Zurich`; nil where the file gives none.
     package private(set) var timeZone: String?
 
-    /// The clock with a battery that is connected: `ds3231` or `pcf8523`; nil for none.
-    package private(set) var clock: String?
-
     /// A file of words beside `fieldscribe.txt`; nil for none. It has not been looked at.
     package private(set) var vocabulary: String?
 
@@ -111,11 +108,6 @@ package struct CardSettings: Hashable, Sendable {
                 return "\"\(value)\" is not a time zone; write it like Europe/Zurich or Africa/Ouagadougou"
             }
             timeZone = value
-        case "rtc":
-            guard ["ds3231", "pcf8523", "none"].contains(value.lowercased()) else {
-                return "\"\(value)\" is not known; allowed: ds3231, pcf8523 or none"
-            }
-            clock = value.lowercased() == "none" ? nil : value.lowercased()
         case "vocabulary":
             guard !value.contains("/"), !value.contains("\\"), !value.hasPrefix(".") else {
                 return "\"\(value)\" is not a file beside \(Self.fileName); give its name alone"
@@ -162,7 +154,7 @@ package struct CardSettings: Hashable, Sendable {
 
     /// Every name that a line may have without a section.
     package static let names =
-        ["name", "language", "time-zone", "rtc", "vocabulary", "microphone", "button", "lamp"] + paths.keys.sorted()
+        ["name", "language", "time-zone", "vocabulary", "microphone", "button", "lamp"] + paths.keys.sorted()
 
     /// What the image itself depends on.
     private static let fixed = [

@@ -9,7 +9,7 @@ enum CardCommand: Command {
     static let usage = "--from FOLDER --to FOLDER"
     static let details = """
           --from FOLDER      where the partition is mounted; nothing is written there
-          --to FOLDER        where fieldscribe.conf, name, time-zone, rtc and vocabulary.txt go, as far as they are set;
+          --to FOLDER        where fieldscribe.conf, name, time-zone and vocabulary.txt go, as far as they are set;
                              RESULT.txt; and problems, if there are any
 
         The image calls it at each start; see fieldscribe(8).
@@ -28,7 +28,7 @@ enum CardCommand: Command {
         let settings = outcome.settings
         if let vocabulary = outcome.vocabulary { try durableReplace(path: words, with: vocabulary, mode: 0o644) }
         let files = [
-            ("name", settings.name), ("time-zone", settings.timeZone), ("rtc", settings.clock),
+            ("name", settings.name), ("time-zone", settings.timeZone),
             ("problems", outcome.problems.isEmpty ? nil : outcome.problems.joined(separator: "\n")),
         ]
         for (name, value) in files {
