@@ -2,7 +2,6 @@
 """The image of a card, on the emulated board: card.py --image FILE.img --work DIR [NAME...]; without a name, all of them."""
 
 import argparse
-import json
 import os
 import re
 import shutil
@@ -11,7 +10,7 @@ import sys
 import time
 import traceback
 
-from bench import Failed, expect
+from bench import expect
 from board import MIB, Board, Card, tool
 from machine import copy_disk
 from stick import check_folders, make_stick, read_stick
