@@ -13,7 +13,7 @@ import Platform
             ReviewCommand.self,
             ExportCommand.self, DeleteCommand.self, VerifyCommand.self, RecoverCommand.self, DemoCommand.self,
             DoctorCommand.self, CalibrateCommand.self, ModelsCommand.self, VocabularyCommand.self,
-            LampCommand.self, DecodeWorkerCommand.self,
+            LampCommand.self, CardCommand.self, DecodeWorkerCommand.self,
         ]
     }
 
