@@ -1,14 +1,22 @@
 import Configuration
 import Control
 import Core
+import Exporting
 import Upkeep
 
 /// Carries out what clients ask over the control socket.
 struct RecorderHandler: ControlHandler {
     let recorder: Recorder
 
+    private let incoming = IncomingTexts()
+
+    init(recorder: Recorder, settingsChanged: @escaping @Sendable () -> Void = {}) {
+        self.recorder = recorder
+        self.settingsChanged = settingsChanged
+    }
+
     /// Called when somebody has brought other settings.
-    var settingsChanged: @Sendable () -> Void = {}
+    var settingsChanged: @Sendable () -> Void
 
     func respond(to request: ControlRequest) async throws -> ControlResponse {
         switch request.command {
@@ -39,7 +47,8 @@ struct RecorderHandler: ControlHandler {
         case .settings:
             settingsChanged()
             return ControlResponse()
-        case .list, .show, .pass, .search, .delete, .verify, .exports, .exported: return try await ask(request)
+        case .list, .show, .pass, .passes, .search, .delete, .verify, .exports, .exported, .importing:
+            return try await ask(request)
         case .watch: return ControlResponse()
         }
     }
@@ -57,10 +66,14 @@ struct RecorderHandler: ControlHandler {
         switch request.command {
         case .list: response.recordings = try await recorder.archive.recordings()
         case .show:
-            response.transcript = try await recorder.archive.transcript(of: request.recording ?? 0).map {
-                ControlResponse.Transcript(summary: $0, timeline: $1)
-            }
+            let (archive, id) = (recorder.archive, request.recording ?? 0)
+            let found =
+                if let pass = request.pass { try await archive.transcript(of: id, pass: pass) } else {
+                    try await archive.transcript(of: id)
+                }
+            response.transcript = found.map { ControlResponse.Transcript(summary: $0, timeline: $1) }
         case .pass: response.pass = try await recorder.archive.shownPass(of: request.recording ?? 0)
+        case .passes: response.passes = try await recorder.archive.passes(of: request.recording ?? 0)
         case .search:
             response.hits = try await recorder.archive.search(request.words ?? "", limit: request.limit ?? 50)
         case .verify:
@@ -70,6 +83,14 @@ struct RecorderHandler: ControlHandler {
             let erasure = Erasure(storage: own, archive: recorder.archive)
             try await erasure.erase(request.recordings ?? [], recording: recorder.snapshot.live?.id)
             response.notes = try erasure.keptAside()
+        case .importing:
+            guard let part = request.part, let text = try incoming.take(part) else { break }
+            let file = CorrectionImport.File(
+                name: part.name, text: text, recording: request.recording, person: part.person,
+                neighbour: part.neighbour.flatMap { RecordingIdentity(in: $0) })
+            response.notes = [
+                try await CorrectionImport(recorder.configuration, archive: recorder.archive).take(file)
+            ]
         case .exports:
             response.exports =
                 if let volume = request.volume { try await recorder.archive.exports(to: volume) } else {

@@ -12,9 +12,11 @@ package struct ControlRequest: Hashable, Sendable, Codable {
         /// The button of a simulated panel, and what its lamp has shown.
         case press, release, lamp
         /// The archive, which the appliance owns as long as it runs.
-        case list, show, pass, search, delete, verify
+        case list, show, pass, passes, search, delete, verify
         /// The ledger of copies.
         case exports, exported
+        /// What people have put right, a part of a file at a time.
+        case importing
         /// How a copy to a stick goes, for the lamp and for those who watch.
         case exporting
         /// Other settings were kept: they are to count once nothing is being recorded.
@@ -23,7 +25,7 @@ package struct ControlRequest: Hashable, Sendable, Codable {
         /// Whether nobody is left who wants it once the client is gone.
         var onlyReads: Bool {
             switch self {
-            case .list, .show, .pass, .search, .verify, .exports, .status: true
+            case .list, .show, .pass, .passes, .search, .verify, .exports, .status: true
             default: false
             }
         }
@@ -31,7 +33,7 @@ package struct ControlRequest: Hashable, Sendable, Codable {
         /// Whether its answer may take long, or comes only when the client goes.
         var mayTakeLong: Bool {
             switch self {
-            case .watch, .list, .show, .pass, .search, .verify, .delete: true
+            case .watch, .list, .show, .pass, .passes, .search, .verify, .delete, .importing: true
             default: false
             }
         }
@@ -43,8 +45,14 @@ package struct ControlRequest: Hashable, Sendable, Codable {
     /// Of a mark.
     package var text: String?
 
+    /// Of `importing`.
+    package var part: ImportPart?
+
     /// The number of a recording.
     package var recording: Int?
+
+    /// Of `show`: one of the recording's passes in the place of the one that is shown.
+    package var pass: Int?
 
     /// Of `delete` and `verify`; none for all.
     package var recordings: [Int]?

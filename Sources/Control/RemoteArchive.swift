@@ -27,6 +27,19 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
         return try ask(request).transcript.map { ($0.summary, $0.timeline) }
     }
 
+    package func transcript(of recording: Int, pass: Int) throws -> (RecordingSummary, Timeline)? {
+        var request = request(.show)
+        request.recording = recording
+        request.pass = pass
+        return try ask(request).transcript.map { ($0.summary, $0.timeline) }
+    }
+
+    package func passes(of recording: Int) throws -> [PassSummary] {
+        var request = request(.passes)
+        request.recording = recording
+        return try ask(request).passes ?? []
+    }
+
     package func shownPass(of recording: Int) throws -> PassSummary? {
         var request = request(.pass)
         request.recording = recording
@@ -38,6 +51,34 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
         request.words = words
         request.limit = limit
         return try ask(request).hits ?? []
+    }
+
+    /// Has the appliance take a file that people have corrected; returns what became of it, in one line.
+    ///
+    /// - Parameters:
+    ///   - recording: which recording it is of, where a person says so.
+    ///   - neighbour: what the files beside it say of that.
+    package func take(
+        _ text: String, name: String, recording: Int?, person: String, neighbour: String?
+    ) throws -> String {
+        guard let client = try ControlClient(configuration) else {
+            throw DeviceError(
+                .disconnected, "connect", "the appliance has stopped in the meantime; start it and try again")
+        }
+        let token = String(UInt64.random(in: 1...UInt64.max), radix: 16)
+        var rest = text[...]
+        while true {
+            var part = rest.prefix(ImportPart.longest)
+            while part.utf8.count > ImportPart.longest, part.count > 1 { part = part.prefix(part.count / 2) }
+            rest = rest[part.endIndex...]
+            var request = request(.importing)
+            request.recording = recording
+            request.part = ImportPart(
+                token: token, name: name, text: String(part), isLast: rest.isEmpty, person: person,
+                neighbour: neighbour)
+            let response = try client.ask(request)
+            if rest.isEmpty { return response.notes?.first ?? "" }
+        }
     }
 
     /// Checks recordings; without numbers all, and the database as a whole.

@@ -11,9 +11,10 @@ import Platform
             StatusCommand.self, WatchCommand.self,
             TranscribeCommand.self, RecordCommand.self, ListCommand.self, ShowCommand.self, SearchCommand.self,
             ReviewCommand.self,
-            ExportCommand.self, DeleteCommand.self, VerifyCommand.self, RecoverCommand.self, DemoCommand.self,
+            ImportCommand.self, ExportCommand.self, DeleteCommand.self, VerifyCommand.self, RecoverCommand.self,
+            DemoCommand.self,
             DoctorCommand.self, CalibrateCommand.self, ModelsCommand.self, VocabularyCommand.self,
-            LampCommand.self, DecodeWorkerCommand.self,
+            LampCommand.self, DecodeWorkerCommand.self, AlignWordsCommand.self,
         ]
     }
 

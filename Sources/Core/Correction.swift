@@ -1,0 +1,31 @@
+/// Where a pass comes from that a person has written: who put what right.
+package struct Correction: Hashable, Sendable, Codable {
+    /// Who it was, as the person wrote it; may be empty.
+    package var person: String
+    /// When it was saved, by the clock of whoever wrote it, in seconds since 1970-01-01T00:00:00Z.
+    package var savedAt: Double
+    /// Which pass was put right, counted within its recording: 1, 2 ...
+    package var base: Int
+    /// What was added besides the words.
+    package var annotations: Annotations
+
+    /// - Parameters:
+    ///   - savedAt: in seconds since 1970-01-01T00:00:00Z; moved into the years that a date can have.
+    ///   - base: counted within the recording, from 1.
+    package init(person: String, savedAt: Double, base: Int, annotations: Annotations = Annotations()) {
+        self.person = person
+        self.savedAt = savedAt.asWallTime
+        self.base = base
+        self.annotations = annotations
+    }
+
+    /// The engine of a pass that a person has written.
+    package var engine: EngineDescription {
+        EngineDescription(name: EngineDescription.person, version: "", model: person)
+    }
+}
+
+extension EngineDescription {
+    /// The name of the engine where a person has written.
+    package static let person = "person"
+}

@@ -1,0 +1,3 @@
+addEventListener('hashchange', arrive);
+show(0);
+arrive();
