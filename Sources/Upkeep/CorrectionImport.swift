@@ -148,14 +148,14 @@ package struct CorrectionImport: Sendable {
         return best.map { ($0.base, $0.texts) }
     }
 
-    /// The complete passes, as they are shown: the one that is named, the one that is shown, then the others, latest first. Each with and
+    /// The complete passes, as they are shown: the one that is named, the one that is shown, then engines', then people's, latest first. Each with and
     /// without punctuation, since a page may have been made by other settings.
     private func bases(of summary: RecordingSummary, first: Int?) async throws -> [Base] {
         let shown = try await archive.shownPass(of: summary.id)?.id
         let passes = try await archive.passes(of: summary.id).enumerated().filter { $0.element.isComplete }
         let order = passes.sorted { left, right in
             let rank = { (number: Int, pass: PassSummary) in
-                number + 1 == first ? 2 : pass.id == shown ? 1 : 0
+                number + 1 == first ? 3 : pass.id == shown ? 2 : pass.correction == nil ? 1 : 0
             }
             let ranks = (rank(left.offset, left.element), rank(right.offset, right.element))
             return (ranks.0, left.offset) > (ranks.1, right.offset)

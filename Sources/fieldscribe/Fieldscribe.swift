@@ -10,7 +10,7 @@ import Platform
             RunCommand.self, StartCommand.self, StopCommand.self, ToggleCommand.self, MarkCommand.self,
             StatusCommand.self, WatchCommand.self,
             TranscribeCommand.self, RecordCommand.self, ListCommand.self, ShowCommand.self, SearchCommand.self,
-            ReviewCommand.self,
+            ReviewCommand.self, AccuracyCommand.self,
             ImportCommand.self, ExportCommand.self, DeleteCommand.self, VerifyCommand.self, RecoverCommand.self,
             DemoCommand.self,
             DoctorCommand.self, CalibrateCommand.self, ModelsCommand.self, VocabularyCommand.self,
