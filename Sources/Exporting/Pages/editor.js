@@ -174,7 +174,7 @@ let doubts = [], doubt = null;
 function findDoubts() {
   doubts = [];
   words.forEach(word => {
-    if (word.dataset.c < 50 && /[\p{L}\p{N}]/u.test(word.textContent)) doubts.push(word);
+    if (word.getAttribute('data-c') < 50 && /[\p{L}\p{N}]/u.test(word.textContent)) doubts.push(word);
   });
   doubts = doubts.map((word, i) => [word, i]).sort((a, b) => a[0].dataset.c - b[0].dataset.c || a[1] - b[1]).map(one => one[0]);
 }

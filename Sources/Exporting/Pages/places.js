@@ -4,6 +4,7 @@ const ms = seconds => seconds * 1000;
 const firstMarks = () => (data.marks ?? []).map((time, i) => ({ time: time / 1000, text: data.markTexts?.[i] ?? '' }));
 const allMarks = () => state.marks ?? firstMarks();
 const colours = ['yellow', 'green', 'blue', 'red'];
+let hadPlaces = false;
 function showPlaces() {
   for (const element of main.querySelectorAll('.note')) element.remove();
   if (state.marks) for (const element of main.querySelectorAll('.mark')) {
@@ -24,7 +25,8 @@ function showPlaces() {
   for (const note of state.notes) put(note, 'note', '✎');
   data.marks = allMarks().map(mark => ms(mark.time)).sort((a, b) => a - b);
   data.markTexts = allMarks().sort((a, b) => a.time - b.time).map(mark => mark.text);
-  refresh();
+  if (state.marks || state.notes.length || hadPlaces) refresh();
+  hadPlaces = Boolean(state.marks || state.notes.length);
   for (const name of ['title', 'people', 'place', 'note', 'consent']) byId('about-' + name).value = state.details[name] ?? '';
   byId('about-name').value = state.name;
   document.querySelector('h1').textContent = state.details.title || heading;
@@ -222,7 +224,8 @@ if (known) {
   for (const element of document.querySelectorAll('.correcting')) element.hidden = false;
   listKeys();
   showPlaces();
-  tellWork();
+  // Behind the first picture: it looks at every word.
+  setTimeout(tellWork, 50);
   try {
     const draft = localStorage.getItem(shelf);
     if (draft) {

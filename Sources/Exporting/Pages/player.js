@@ -6,7 +6,7 @@ let words, starts, segments, segmentStarts;
 // The text as it stands now: again after each correction.
 function refresh() {
   words = [...main.querySelectorAll('.w')];
-  starts = Float64Array.from(words, word => Number(word.dataset.t));
+  starts = Float64Array.from(words, word => Number(word.getAttribute('data-t')));
   segments = [...main.querySelectorAll('.s')];
   segmentStarts = Float64Array.from(segments, segment => Number(segment.dataset.t));
   [lines, shownWord, shownSegment] = [null, null, null];
