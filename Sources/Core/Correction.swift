@@ -29,3 +29,18 @@ extension EngineDescription {
     /// The name of the engine where a person has written.
     package static let person = "person"
 }
+
+extension Array where Element == PassSummary {
+    /// What an engine heard, of which a person's pass was made, perhaps over those of other people; nil where that is not there.
+    ///
+    /// The array holds all passes of the recording, in the order in which they were begun.
+    package func heard(under pass: PassSummary) -> PassSummary? {
+        var pass = pass
+        while let correction = pass.correction {
+            // A pass was made of an earlier one: whatever is told otherwise would go round in circles.
+            guard indices.contains(correction.base - 1), self[correction.base - 1].id < pass.id else { return nil }
+            pass = self[correction.base - 1]
+        }
+        return pass
+    }
+}

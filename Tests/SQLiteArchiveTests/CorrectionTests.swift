@@ -50,6 +50,10 @@ import Testing
         #expect(heard.segments.map(\.text) == ["one two", "three four"] && heard.marks.map(\.text) == ["recorded"])
         #expect(try await archive.search("ben", limit: 9).count == 2)
         #expect(try await archive.search("anna", limit: 9).isEmpty)
+        #expect(passes.heard(under: passes[2])?.id == passes[0].id)
+        var circle = passes
+        circle[0].correction = Correction(person: "", savedAt: 0, base: 3)
+        #expect(circle.heard(under: passes[2]) == nil)
         #expect(try await archive.journalFindings(of: id).differs == false)
     }
 

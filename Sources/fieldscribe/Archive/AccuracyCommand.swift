@@ -92,10 +92,10 @@ enum AccuracyCommand: Command {
         _ recording: Int, _ archive: any ArchiveReading
     ) async throws -> [(Int, PassSummary, Accuracy)] {
         let passes = try await archive.passes(of: recording)
-        guard let shown = try await archive.shownPass(of: recording), let correction = shown.correction,
-            passes.indices.contains(correction.base - 1),
+        guard let shown = try await archive.shownPass(of: recording), shown.correction != nil,
+            let heard = passes.heard(under: shown),
             let corrected = try await archive.transcript(of: recording, pass: shown.id)?.1.segments,
-            let base = try await archive.transcript(of: recording, pass: passes[correction.base - 1].id)?.1.segments
+            let base = try await archive.transcript(of: recording, pass: heard.id)?.1.segments
         else { return [] }
         var measured: [(Int, PassSummary, Accuracy)] = []
         for (index, pass) in passes.enumerated() where pass.correction == nil && pass.isComplete {

@@ -26,8 +26,8 @@ struct ShownChanges {
             throw DeviceError.noRecording(recording, "show")
         }
         var rows: [Row] = []
-        if let correction = shown.correction, passes.indices.contains(correction.base - 1) {
-            rows += try await self.rows(from: passes[correction.base - 1].id, to: shown.id, correction.person)
+        if let correction = shown.correction, let heard = passes.heard(under: shown) {
+            rows += try await self.rows(from: heard.id, to: shown.id, correction.person)
             // The latest of each of the others.
             var seen: Set<String> = [correction.person]
             for pass in passes.reversed() {
