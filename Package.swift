@@ -17,6 +17,11 @@ func door(_ name: String, pkgConfig: String?, debian: String) -> Target {
         name: name, path: "Sources/CLibraries/\(name)", pkgConfig: pkgConfig, providers: [.apt([debian])])
 }
 
+/// A door that is a library of C of our own, with a header of what Swift sees, to a library whose versions differ.
+func adapter(_ name: String, to library: String) -> Target {
+    .target(name: name, dependencies: [.byName(name: library)], path: "Sources/CLibraries/\(name)")
+}
+
 /// The tests of one room.
 func tests(_ name: String, of rooms: [String]) -> Target {
     .testTarget(name: name, dependencies: rooms.map { .byName(name: $0) }, path: "Tests/\(name)")
@@ -41,13 +46,15 @@ let package = Package(
         .target(
             name: "CBuild", path: "Sources/CLibraries/CBuild", cSettings: [.define("FIELDSCRIBE_COMMIT", to: commit)]),
         door("CAlsa", pkgConfig: "alsa", debian: "libasound2-dev"),
-        door("CGpiod", pkgConfig: "libgpiod", debian: "libgpiod-dev"),
+        door("GpiodLibrary", pkgConfig: "libgpiod", debian: "libgpiod-dev"),
+        adapter("CGpiod", to: "GpiodLibrary"),
         door("CInih", pkgConfig: "inih", debian: "libinih-dev"),
         door("CLinux", pkgConfig: nil, debian: "libc6-dev"),
         door("CNettle", pkgConfig: "nettle", debian: "nettle-dev"),
         // Opened at run time: nothing of it is needed to build.
         .systemLibrary(name: "COnnxRuntime", path: "Sources/CLibraries/COnnxRuntime"),
-        door("CPocketSphinx", pkgConfig: "pocketsphinx", debian: "libpocketsphinx-dev"),
+        door("PocketSphinxLibrary", pkgConfig: "pocketsphinx", debian: "libpocketsphinx-dev"),
+        adapter("CPocketSphinx", to: "PocketSphinxLibrary"),
         door("CSndfile", pkgConfig: "sndfile", debian: "libsndfile1-dev"),
         door("CSoxr", pkgConfig: "soxr", debian: "libsoxr-dev"),
         door("CSQLite", pkgConfig: "sqlite3", debian: "libsqlite3-dev"),

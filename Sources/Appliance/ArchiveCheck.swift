@@ -5,7 +5,7 @@ import SQLiteArchive
 import Upkeep
 
 /// Reads all of a large database for damage behind the start. Where it is damaged, it says so, and ends the appliance once
-/// nothing is being recorded: the next start makes it anew.
+/// nothing is being recorded: the next start rebuilds it.
 struct ArchiveCheck: Service {
     /// How often a recording is looked at that has to end before.
     private static let period = Duration.seconds(1)
@@ -21,8 +21,8 @@ struct ArchiveCheck: Service {
             try Suspicion(of: recorder.configuration.archivePath).raise()
             let told = DeviceError(
                 .damaged, error.operation,
-                "\(recorder.configuration.archivePath): the database is damaged; the appliance starts again once nothing is "
-                    + "being recorded, and makes it anew from the journals")
+                "\(recorder.configuration.archivePath): the database is damaged; the appliance restarts once nothing is "
+                    + "being recorded, and rebuilds it from the journals")
             recorder.hub.publish(fault: told)
             while recorder.snapshot.isOpen { try await Task.sleep(for: Self.period) }
             ends(told)

@@ -28,7 +28,7 @@ struct Farewell {
     /// What is lost of a recording that the disk has not even taken the beginning of.
     static let neverBegun = DeviceError(
         .failed, "recorder",
-        "a recording that was being begun is lost: the disk took nothing while the appliance was ending; check the card"
+        "a recording that was just starting is lost: the disk accepted nothing during shutdown; check the card"
     )
 
     private var progress: Int64?

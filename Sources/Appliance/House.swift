@@ -142,7 +142,7 @@ package final class House: Sendable {
 
     /// A command that looked into the archive a moment ago is waited for; another appliance is not.
     private static func openArchive(_ configuration: Configuration) async throws -> Recovery.Opened {
-        if let other = try? ControlClient(configuration), (try? other.ask(ControlRequest(.status))) != nil {
+        if let other = try? ControlClient(configuration), (try? other.ask(.status)) != nil {
             throw DeviceError(
                 .busy, "run",
                 "\(configuration.control.socket): another fieldscribe run is active there; stop it, or name another "

@@ -19,15 +19,14 @@ struct RecorderHandler: ControlHandler {
     var settingsChanged: @Sendable () -> Void
 
     func respond(to request: ControlRequest) async throws -> ControlResponse {
-        switch request.command {
+        switch request {
         case .start: return ControlResponse(try await recorder.perform(.start, reason: .command).get())
         case .stop: return ControlResponse(try await recorder.perform(.stop, reason: .command).get())
         case .toggle: return ControlResponse(try await recorder.perform(.toggle, reason: .command).get())
-        case .mark:
-            let order = Recorder.Order.mark(text: request.text ?? "", ago: .zero)
-            return ControlResponse(try await recorder.perform(order, reason: .command).get())
+        case .mark(let text):
+            return ControlResponse(try await recorder.perform(.mark(text: text, ago: .zero), reason: .command).get())
         case .press, .release:
-            guard recorder.panel.simulate(pressed: request.command == .press) else {
+            guard recorder.panel.simulate(pressed: request == .press) else {
                 throw DeviceError(
                     .unsupported, "press", "the button is a real one; press it by hand, or set panel.button = sim:")
             }
@@ -40,64 +39,56 @@ struct RecorderHandler: ControlHandler {
             var response = ControlResponse()
             response.status = try await status()
             return response
-        case .exporting:
-            let event = Event.export(request.export ?? .started, folder: "", message: request.text ?? "")
-            recorder.hub.publish(event)
+        case .exporting(let state, let message):
+            recorder.hub.publish(.export(state, folder: "", message: message))
             return ControlResponse()
         case .settings:
             settingsChanged()
             return ControlResponse()
-        case .list, .show, .pass, .passes, .search, .delete, .verify, .exports, .exported, .importing:
-            return try await ask(request)
+        case .archive(let request, let directory): return try await answer(request, in: directory)
         case .watch: return ControlResponse()
         }
     }
 
-    /// The archive's requests.
-    private func ask(_ request: ControlRequest) async throws -> ControlResponse {
+    private func answer(_ request: ArchiveRequest, in directory: String?) async throws -> ControlResponse {
         let own = recorder.configuration.storage.directory
-        if let directory = request.directory, directory != own {
+        if let directory, directory != own {
             throw DeviceError(
                 .missing, "archive",
                 "\(directory): the appliance records to \(own); name that folder instead"
             )
         }
+        let archive = recorder.archive
         var response = ControlResponse()
-        switch request.command {
-        case .list: response.recordings = try await recorder.archive.recordings()
-        case .show:
-            let (archive, id) = (recorder.archive, request.recording ?? 0)
-            let found =
-                if let pass = request.pass { try await archive.transcript(of: id, pass: pass) } else {
-                    try await archive.transcript(of: id)
-                }
-            response.transcript = found.map { ControlResponse.Transcript(summary: $0, timeline: $1) }
-        case .pass: response.pass = try await recorder.archive.shownPass(of: request.recording ?? 0)
-        case .passes: response.passes = try await recorder.archive.passes(of: request.recording ?? 0)
-        case .search:
-            response.hits = try await recorder.archive.search(request.words ?? "", limit: request.limit ?? 50)
-        case .verify:
-            response.findings = try await Verification(storage: own, archive: recorder.archive).run(
-                request.recordings ?? [], recording: recorder.snapshot.live?.id, isQuick: request.quick ?? false)
-        case .delete:
-            let erasure = Erasure(storage: own, archive: recorder.archive)
-            try await erasure.erase(request.recordings ?? [], recording: recorder.snapshot.live?.id)
+        switch request {
+        case .list: response.recordings = try await archive.recordings()
+        case .show(let recording):
+            response.transcript = try await archive.transcript(of: recording).map {
+                ControlResponse.Transcript(summary: $0, timeline: $1)
+            }
+        case .reading(let recording, let pass):
+            response.transcript = try await archive.transcript(of: recording, pass: pass).map {
+                ControlResponse.Transcript(summary: $0, timeline: $1)
+            }
+        case .passes(let recording): response.passes = try await archive.passes(of: recording)
+        case .pass(let recording): response.pass = try await archive.shownPass(of: recording)
+        case .search(let words, let limit): response.hits = try await archive.search(words, limit: limit)
+        case .verify(let recordings, let isQuick):
+            response.findings = try await Verification(storage: own, archive: archive).run(
+                recordings, recording: recorder.snapshot.live?.id, isQuick: isQuick)
+        case .delete(let recordings):
+            let erasure = Erasure(storage: own, archive: archive)
+            try await erasure.erase(recordings, recording: recorder.snapshot.live?.id)
             response.notes = try erasure.keptAside()
-        case .importing:
-            guard let part = request.part, let text = try incoming.take(part) else { break }
+        case .importing(let part, let recording):
+            guard let text = try incoming.take(part) else { break }
             let file = CorrectionImport.File(
-                name: part.name, text: text, recording: request.recording, person: part.person,
+                name: part.name, text: text, recording: recording, person: part.person,
                 neighbour: part.neighbour.flatMap { RecordingIdentity(in: $0) })
-            response.notes = [
-                try await CorrectionImport(recorder.configuration, archive: recorder.archive).take(file)
-            ]
-        case .exports:
-            response.exports =
-                if let volume = request.volume { try await recorder.archive.exports(to: volume) } else {
-                    try await recorder.archive.exports(of: request.recording ?? 0)
-                }
-        case .exported: if let entry = request.entry { try await recorder.archive.add(entry) }
-        default: break
+            response.notes = [try await CorrectionImport(recorder.configuration, archive: archive).take(file)]
+        case .exportsOf(let recording): response.exports = try await archive.exports(of: recording)
+        case .exportsTo(let volume): response.exports = try await archive.exports(to: volume)
+        case .exported(let entry): try await archive.add(entry)
         }
         return response
     }

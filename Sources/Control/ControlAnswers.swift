@@ -12,14 +12,14 @@ struct ControlAnswers: Sendable {
             let refusal = DeviceError(.unsupported, "control", "unknown request; the client may be of another version")
             return exchange.answer(job.client, ControlLine.encode(ControlResponse(refusal)))
         }
-        Log.debug(.control, "request", ["command": request.command.rawValue, "client": "\(job.client)"])
-        guard !request.command.mayTakeLong || exchange.stays(job.client) else {
+        Log.debug(.control, "request", ["command": request.name, "client": "\(job.client)"])
+        guard !request.mayTakeLong || exchange.stays(job.client) else {
             let refusal = DeviceError(
                 .busy, "control",
                 "\(ControlExchange.mostStaying) clients watch or read the archive already; end one, or try again later")
             return exchange.answer(job.client, ControlLine.encode(ControlResponse(refusal)))
         }
-        if request.command == .watch { return await watch(job, on: exchange, partials: request.partials ?? false) }
+        if case .watch(let partials) = request { return await watch(job, on: exchange, partials: partials) }
         let response = await response(to: request, of: job)
         exchange.isDone(job.client)
         exchange.answer(job.client, ControlLine.encode(response))
@@ -27,7 +27,7 @@ struct ControlAnswers: Sendable {
 
     /// What reads the archive ends with its client; an order that was taken is carried out.
     private func response(to request: ControlRequest, of job: ControlExchange.Job) async -> ControlResponse {
-        guard request.command.onlyReads else { return await response(to: request) }
+        guard request.onlyReads else { return await response(to: request) }
         return await withTaskGroup(of: ControlResponse?.self) { group in
             group.addTask { await response(to: request) }
             group.addTask {

@@ -16,41 +16,27 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
 
     /// Whether the appliance keeps its archive in that folder.
     package var answers: Bool {
-        get throws { try ask(ControlRequest(.status)).status?.directory == directory }
+        get throws { try ask(.status).status?.directory == directory }
     }
 
-    package func recordings() throws -> [RecordingSummary] { try ask(request(.list)).recordings ?? [] }
+    package func recordings() throws -> [RecordingSummary] { try ask(.list).recordings ?? [] }
 
     package func transcript(of recording: Int) throws -> (RecordingSummary, Timeline)? {
-        var request = request(.show)
-        request.recording = recording
-        return try ask(request).transcript.map { ($0.summary, $0.timeline) }
+        try ask(.show(recording: recording)).transcript.map { ($0.summary, $0.timeline) }
     }
 
     package func transcript(of recording: Int, pass: Int) throws -> (RecordingSummary, Timeline)? {
-        var request = request(.show)
-        request.recording = recording
-        request.pass = pass
-        return try ask(request).transcript.map { ($0.summary, $0.timeline) }
+        try ask(.reading(recording: recording, pass: pass)).transcript.map { ($0.summary, $0.timeline) }
     }
 
     package func passes(of recording: Int) throws -> [PassSummary] {
-        var request = request(.passes)
-        request.recording = recording
-        return try ask(request).passes ?? []
+        try ask(.passes(recording: recording)).passes ?? []
     }
 
-    package func shownPass(of recording: Int) throws -> PassSummary? {
-        var request = request(.pass)
-        request.recording = recording
-        return try ask(request).pass
-    }
+    package func shownPass(of recording: Int) throws -> PassSummary? { try ask(.pass(recording: recording)).pass }
 
     package func search(_ words: String, limit: Int) throws -> [SearchHit] {
-        var request = request(.search)
-        request.words = words
-        request.limit = limit
-        return try ask(request).hits ?? []
+        try ask(.search(words: words, limit: limit)).hits ?? []
     }
 
     /// Has the appliance take a file that people have corrected; returns what became of it, in one line.
@@ -68,15 +54,14 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
         let token = String(UInt64.random(in: 1...UInt64.max), radix: 16)
         var rest = text[...]
         while true {
-            var part = rest.prefix(ImportPart.longest)
-            while part.utf8.count > ImportPart.longest, part.count > 1 { part = part.prefix(part.count / 2) }
-            rest = rest[part.endIndex...]
-            var request = request(.importing)
-            request.recording = recording
-            request.part = ImportPart(
-                token: token, name: name, text: String(part), isLast: rest.isEmpty, person: person,
+            var piece = rest.prefix(ImportPart.longest)
+            while piece.utf8.count > ImportPart.longest, piece.count > 1 { piece = piece.prefix(piece.count / 2) }
+            rest = rest[piece.endIndex...]
+            let part = ImportPart(
+                token: token, name: name, text: String(piece), isLast: rest.isEmpty, person: person,
                 neighbour: neighbour)
-            let response = try client.ask(request)
+            let response = try client.ask(
+                .archive(.importing(part, recording: recording), directory: directory))
             if rest.isEmpty { return response.notes?.first ?? "" }
         }
     }
@@ -85,35 +70,26 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
     ///
     /// - Parameter isQuick: whether the sound is left alone.
     package func verify(_ recordings: [Int], isQuick: Bool = false) throws -> [StorageFinding] {
-        var request = request(.verify)
-        request.quick = isQuick ? true : nil
-        request.recordings = recordings
-        return try ask(request).findings ?? []
+        try ask(.verify(recordings: recordings, isQuick: isQuick)).findings ?? []
     }
 
     /// Erases recordings; returns what a person should know besides.
     package func delete(_ recordings: [Int]) throws -> [String] {
-        var request = request(.delete)
-        request.recordings = recordings
-        return try ask(request).notes ?? []
+        try ask(.delete(recordings: recordings)).notes ?? []
     }
 
     package func exports(to volume: String) throws -> [ExportEntry] {
-        var request = request(.exports)
-        request.volume = volume
-        return try ask(request).exports ?? []
+        try ask(.exportsTo(volume: volume)).exports ?? []
     }
 
     package func exports(of recording: Int) throws -> [ExportEntry] {
-        var request = request(.exports)
-        request.recording = recording
-        return try ask(request).exports ?? []
+        try ask(.exportsOf(recording: recording)).exports ?? []
     }
 
-    package func add(_ entry: ExportEntry) throws {
-        var request = request(.exported)
-        request.entry = entry
-        _ = try ask(request)
+    package func add(_ entry: ExportEntry) throws { _ = try ask(.exported(entry)) }
+
+    private func ask(_ request: ArchiveRequest) throws -> ControlResponse {
+        try ask(.archive(request, directory: directory))
     }
 
     private func ask(_ request: ControlRequest) throws -> ControlResponse {
@@ -122,11 +98,5 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
                 .disconnected, "connect", "the appliance has stopped in the meantime; start it and try again")
         }
         return try client.ask(request)
-    }
-
-    private func request(_ command: ControlRequest.Command) -> ControlRequest {
-        var request = ControlRequest(command)
-        request.directory = directory
-        return request
     }
 }

@@ -22,7 +22,7 @@ struct IndexTexts {
             facts.append(timeline.gaps.count == 1 ? "1 gap" : "\(timeline.gaps.count) gaps")
         }
         if !timeline.marks.isEmpty {
-            facts.append(timeline.marks.count == 1 ? "1 mark" : "\(timeline.marks.count) marks")
+            facts.append(timeline.marks.count == 1 ? "1 bookmark" : "\(timeline.marks.count) bookmarks")
         }
         let text = timeline.segments.map(\.text).filter { !$0.isEmpty }.joined(separator: " ")
         entries[summary.id] = (facts, text)

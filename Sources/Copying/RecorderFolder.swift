@@ -53,7 +53,7 @@ enum RecorderFolder {
         guard let identity, (try? folder.exists(fileName)) == false else { return }
         guard let file = try? NewFile(fileName, in: folder, shouldStop: { false }) else { return }
         let text =
-            "\(identity)\nThe recorder whose copies are here. By this, recorders of the same name are told apart.\n"
+            "\(identity)\nThis number tells recorders of the same name apart; the copies here come from this one.\n"
         do throws(DeviceError) {
             try file.write(text)
             try file.sync()

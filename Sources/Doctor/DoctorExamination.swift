@@ -104,7 +104,7 @@ func doctorAppliance(_ configuration: Configuration) -> DoctorFacts.Appliance {
 /// Whether the appliance, which runs, has the microphone now: while it records, and for a pre-roll always.
 func doctorMicrophoneIsOurs(_ configuration: Configuration) -> Bool {
     if configuration.capture.prerollSeconds > 0 { return true }
-    guard let client = try? ControlClient(configuration), let answer = try? client.ask(ControlRequest(.status)) else {
+    guard let client = try? ControlClient(configuration), let answer = try? client.ask(.status) else {
         return false
     }
     return ["recording", "stopping"].contains(answer.status?.state)

@@ -153,7 +153,7 @@ extension DoctorFacts {
         return hidden.map {
             DoctorFinding(
                 .model, .failed,
-                "\($0): the service's sandbox does not let it run, so that the service writes nothing down",
+                "\($0): the service's sandbox does not let it run, so the service transcribes nothing",
                 remedy:
                     "set recognizer.engine = auto; or sudo systemctl edit fieldscribe, with the lines [Service] and "
                     + "ExecPaths=\($0)")
@@ -165,7 +165,7 @@ extension DoctorFacts {
         let engine = configuration.engine
         let version = [decoder.engine?.name ?? engine.name, decoder.engine?.version ?? ""].filter { !$0.isEmpty }
         let told = ["complete, and loads", engine.integrity(in: configuration)].filter { !$0.isEmpty }
-        return "\(version.joined(separator: " ")) reads, with \(engine.reader(in: configuration)): "
+        return "\(version.joined(separator: " ")) with \(engine.reader(in: configuration)): "
             + told.joined(separator: "; ")
     }
 

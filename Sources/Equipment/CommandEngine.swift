@@ -30,8 +30,8 @@ package struct CommandEngine: EngineEntry {
         guard program.hasPrefix("/"), access(program, X_OK) == 0 else {
             throw DeviceError(
                 .missing, "access", status: errno, on: program,
-                "recognizer.engine names a program that is not there or may not be run, as in the service's sandbox",
-                remedy: "name it by its whole path, there also in ExecPaths= (systemctl edit fieldscribe), or set "
+                "recognizer.engine names a program that does not exist or may not be run here",
+                remedy: "give its full path, for the service also in ExecPaths= (systemctl edit fieldscribe), or set "
                     + "recognizer.engine = pocketsphinx")
         }
     }

@@ -9,7 +9,7 @@ import Recognizing
 /// PocketSphinx, which is built in.
 package struct PocketSphinxEngine: EngineEntry {
     package let name = "pocketsphinx"
-    package let summary = "reads while people speak, even on the smallest boards"
+    package let summary = "transcribes while people speak, even on the smallest boards"
     package let languages = "English; others with a model of their own"
     package let licence = "BSD-2-Clause"
     package let needs = ["the package pocketsphinx-en-us, or another model"]

@@ -43,7 +43,8 @@ package enum StickSettings {
             guard try top.exists(folderName) else { return outcome }
             guard configuration.export.settings else {
                 outcome.lines.append(
-                    "\(folderName) was not read: this recorder takes no settings from sticks (export.settings = no).")
+                    "\(folderName) was not read: this recorder does not accept settings from sticks "
+                        + "(export.settings = no).")
                 return outcome
             }
             let folder = try top.folder(folderName)
@@ -57,7 +58,7 @@ package enum StickSettings {
                 vocabularyName, in: folder, upTo: VocabularyFile.largest, keptIn: configuration, &outcome,
                 vocabularyProblems)
         } catch {
-            outcome.lines.append("\(folderName) WAS NOT TAKEN: \(error.message)")
+            outcome.lines.append("\(folderName) WAS NOT ACCEPTED: \(error.message)")
         }
         return outcome
     }
@@ -73,7 +74,8 @@ package enum StickSettings {
             let wrong = problems(bytes)
             guard wrong.isEmpty else {
                 outcome.lines.append(
-                    "\(folderName)/\(name) WAS NOT TAKEN; what counted before goes on. Correct these lines:")
+                    "\(folderName)/\(name) WAS NOT ACCEPTED; the previous settings stay in effect. "
+                        + "Correct these lines:")
                 outcome.lines += wrong.prefix(mostProblems).map { "    \($0)" }
                 if wrong.count > mostProblems {
                     outcome.lines.append("    ... and \(wrong.count - mostProblems) more")
@@ -83,15 +85,16 @@ package enum StickSettings {
             let kept = Self.folder(in: configuration.storage.directory)
             let place = "\(kept)/\(name)"
             if (try? content(ofFile: place, limit: limit)) == bytes {
-                outcome.lines.append("\(folderName)/\(name) counts already.")
+                outcome.lines.append("\(folderName)/\(name) is already in effect.")
                 return
             }
             try makeFolder(kept)
             try durableReplace(path: place, with: bytes)
-            outcome.lines.append("\(folderName)/\(name) was taken: it counts from the next recording on.")
+            outcome.lines.append("\(folderName)/\(name) was accepted; it takes effect with the next recording.")
             outcome.hasChanged = true
         } catch {
-            outcome.lines.append("\(folderName)/\(name) WAS NOT TAKEN; what counted before goes on: \(error.message)")
+            outcome.lines.append(
+                "\(folderName)/\(name) WAS NOT ACCEPTED; the previous settings stay in effect: \(error.message)")
         }
     }
 
@@ -155,17 +158,17 @@ extension ConfigurationKey {
         case "capture.device":
             return Self.isCard(value)
                 ? nil
-                : "a stick may name a sound card alone; allowed: alsa:default, or alsa:plughw:CARD=Mic,DEV=0 and the like"
+                : "a stick may only name a sound card; allowed: alsa:default, or a name like alsa:plughw:CARD=Mic,DEV=0"
         case "recognizer.engine":
             let names = [EngineRegistry.automaticName] + EngineRegistry.automatic.map(\.name)
             return names.contains(value)
-                ? nil : "a stick may name no program; allowed: \(names.joined(separator: ", "))"
+                ? nil : "a stick may not name a program; allowed: \(names.joined(separator: ", "))"
         case "recognizer.model":
             return value.contains("/")
-                ? "a stick may name a model by its name alone, as fieldscribe models lists it" : nil
+                ? "a stick may only give the name of a model, as fieldscribe models lists it" : nil
         default:
             return Self.ofSticks.contains(path) || section == "speech"
-                ? nil : "stays as it is: only the machine's own configuration may set it; delete this line"
+                ? nil : "cannot be set from a stick, only in the machine's own configuration; delete this line"
         }
     }
 

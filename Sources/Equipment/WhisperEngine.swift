@@ -7,7 +7,7 @@ import WhisperRecognizer
 /// its owner names it in `ExecPaths=`.
 package struct WhisperEngine: EngineEntry {
     package let name = "whisper"
-    package let summary = "reads each utterance with whisper.cpp's program"
+    package let summary = "transcribes each utterance with whisper.cpp's program"
     package let languages = "about a hundred, which it detects itself"
     package let licence = "MIT"
     package let needs = ["whisper-cli on the PATH", "recognizer.whisper-model"]

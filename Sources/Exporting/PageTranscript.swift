@@ -58,7 +58,7 @@ private enum Note {
             return #"<span class="gap" data-t="\#(milliseconds(position))">\#(text)</span>"#
         case .mark(let mark):
             let text = oneLine(mark.text)
-            let said = text.isEmpty ? "mark" : Exporting.markup(text)
+            let said = text.isEmpty ? "bookmark" : Exporting.markup(text)
             return #"<span class="mark" data-t="\#(milliseconds(position))" dir="auto">⚑ \#(said)</span>"#
         }
     }

@@ -24,11 +24,11 @@ func plainText(_ timeline: Timeline) -> String {
     }.joined() + lines(upTo: SamplePosition(.max)) + rest
 }
 
-/// The marks that say something, in the order of time, each as a line: `[mark 0:12: WORDS]`.
+/// The marks that say something, in the order of time, each as a line: `[bookmark 0:12: WORDS]`.
 func tellingMarks(of timeline: Timeline) -> [(time: SamplePosition, line: String)] {
     timeline.marks.sorted { $0.position < $1.position }.compactMap { mark in
         let text = oneLine(mark.text)
-        return text.isEmpty ? nil : (mark.position, "[mark \(clockTime(mark.position)): \(text)]")
+        return text.isEmpty ? nil : (mark.position, "[bookmark \(clockTime(mark.position)): \(text)]")
     }
 }
 

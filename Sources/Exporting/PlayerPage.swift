@@ -36,7 +36,7 @@ private func head(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     facts.append(("Length", clockTime(timeline.length)))
     if let device = details.device { facts.append(("Recorder", markup(device))) }
     let engine = [timeline.engine.name, timeline.engine.version, timeline.engine.model].filter { !$0.isEmpty }
-    if !engine.isEmpty { facts.append(("Written by", markup(engine.joined(separator: " ")))) }
+    if !engine.isEmpty { facts.append(("Transcribed by", markup(engine.joined(separator: " ")))) }
     if let voice = Exporting.facts(of: timeline.segments) { facts.append(("Spoken", voice)) }
     let annotations = timeline.annotations ?? Annotations()
     let own = [
@@ -83,12 +83,12 @@ private func player(_ timeline: Timeline, _ details: RecordingDetails, length: I
     <label>Speed <select id="speed"><option value="0.5">½×</option><option value="0.75">¾×</option>\
     <option value="1" selected>1×</option><option value="1.25">1¼×</option><option value="1.5">1½×</option>\
     <option value="2">2×</option></select></label>
-    <label><input id="shade" type="checkbox" checked> Shade doubt</label>
+    <label><input id="shade" type="checkbox" checked> Show confidence</label>
     <label><input id="silence" type="checkbox"> Skip silence</label>
     <button id="help-button" type="button" aria-label="Keyboard help" aria-keyshortcuts="?">?</button>
     </div>
     \(correctingTools)<p class="trouble" id="trouble" role="alert" hidden>\(markup(details.audio)) cannot be played: it has to be \
-    beside this page. The text is all here.</p>
+    in the same folder as this page. The text is complete without it.</p>
     </div></section>
 
     """
@@ -99,8 +99,8 @@ private func foot(_ timeline: Timeline) -> String {
     <footer>
     \(correctingPanel)    <p class="keys">Click a word to hear it. <kbd>Space</kbd> plays, <kbd>←</kbd> <kbd>→</kbd> go 3 seconds, \
     <kbd>/</kbd> searches, <kbd>?</kbd> shows all keys.</p>
-    <p>Written by a machine: <span class="shaded"><span class="c1">dotted</span> and <span class="c0">waved</span></span> \
-    words are the ones it is least sure of.</p>
+    <p>Transcribed by a machine, which is least sure of the <span class="shaded"><span class="c1">dotted</span> and \
+    <span class="c0">wavy</span></span> words.</p>
     \(wordsToReview(timeline))</footer>
     <dialog id="help" aria-labelledby="help-title">
     <h2 id="help-title">Keys</h2>
@@ -109,7 +109,7 @@ private func foot(_ timeline: Timeline) -> String {
     <dt><kbd>←</kbd> <kbd>→</kbd></dt><dd>3 seconds back, forward</dd>
     <dt><kbd>Shift</kbd> <kbd>←</kbd> <kbd>→</kbd></dt><dd>previous, next word</dd>
     <dt><kbd>↑</kbd> <kbd>↓</kbd></dt><dd>previous, next line</dd>
-    <dt><kbd>m</kbd></dt><dd>next mark</dd>
+    <dt><kbd>m</kbd></dt><dd>next bookmark</dd>
     <dt><kbd>/</kbd></dt><dd>search</dd>
     <dt><kbd>n</kbd> <kbd>Shift</kbd> <kbd>n</kbd></dt><dd>next, previous hit</dd>
     <dt><kbd>Home</kbd></dt><dd>to the beginning</dd>

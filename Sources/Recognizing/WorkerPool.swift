@@ -337,7 +337,7 @@ package actor WorkerPool {
             }
         }
         throw DeviceError(
-            .damaged, "decode-worker", on: "\(command.model)", "the decoder dies while it loads this model",
+            .damaged, "decode-worker", on: "\(command.model)", "the decoder crashes while loading this model",
             remedy: "reinstall its package, or name another with recognizer.model")
     }
 

@@ -241,8 +241,9 @@ final class WorkerProcess {
             let left = deadline - MonotonicClock.nanoseconds
             guard left > 0 else {
                 throw DeviceError(
-                    .failed, "poll", status: ETIMEDOUT, on: child.name, "not done within \(given) s (process \(id))",
-                    remedy: "it is started anew")
+                    .failed, "poll", status: ETIMEDOUT, on: child.name,
+                    "did not finish within \(given) s (process \(id))",
+                    remedy: "it is restarted")
             }
             return Int((left + 999_999_999) / 1_000_000_000)
         }

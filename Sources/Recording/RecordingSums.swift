@@ -131,7 +131,7 @@ package struct RecordingSums: Hashable, Sendable {
     ) throws(DeviceError) -> UInt32 {
         let part = UnsafeMutableBufferPointer(rebasing: buffer[..<Int(count)])
         guard try reader.read(at: SamplePosition(start), into: part) == part.count else {
-            throw DeviceError(.damaged, "read", "the recording ends before its end")
+            throw DeviceError(.damaged, "read", "the recording is shorter than its checksums say")
         }
         var sum = AudioChecksum()
         sum.add(UnsafeBufferPointer(part))

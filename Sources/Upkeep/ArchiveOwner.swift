@@ -76,7 +76,8 @@ package struct ArchiveOwner: Sendable {
         guard isClaimed else { return false }
         throw DeviceError(
             .denied, "geteuid",
-            "\(directory): this archive belongs to \(owner); run the command as that user (sudo -u \(owner) fieldscribe ...), or "
+            "\(directory): this archive belongs to \(owner); run the command as that user (sudo -u "
+                + "\(account?.name ?? "'#\(user)'") fieldscribe ...), or "
                 + "name another with --directory or storage.directory")
     }
 
@@ -96,14 +97,16 @@ package struct ArchiveOwner: Sendable {
     static func remedy(for paths: [String]) -> String? {
         for path in paths {
             guard let status = FileStatus(path), status.owner != geteuid() else { continue }
-            return
-                "it belongs to \(name(of: status.owner)); give it back: sudo chown -R \(name(of: geteuid())): \(path)"
+            let ours = accountName(of: geteuid()).map { "\($0):" } ?? "\(geteuid()):\(getegid())"
+            return "it belongs to \(name(of: status.owner)); give it back: sudo chown -R \(ours) \(path)"
         }
         return nil
     }
 
-    private static func name(of user: uid_t) -> String {
-        getpwuid(user).map { String(cString: $0.pointee.pw_name) } ?? "user \(user)"
+    private static func name(of user: uid_t) -> String { accountName(of: user) ?? "user \(user)" }
+
+    private static func accountName(of user: uid_t) -> String? {
+        getpwuid(user).map { String(cString: $0.pointee.pw_name) }
     }
 
     private static func above(_ path: String) -> String {

@@ -13,10 +13,12 @@ package enum ClockCorrection {
         of starts: [BootedStart], wallSeconds: Double, bootNanoseconds: Int64
     ) -> [Int: Double] {
         // One that lies in this boot's future is of a boot with the same name: nothing is known of it.
+        // Two may have the same number only where both are beyond all numbers.
         Dictionary(
-            uniqueKeysWithValues: starts.filter { $0.nanoseconds <= bootNanoseconds }.map {
+            starts.filter { $0.nanoseconds <= bootNanoseconds }.map {
                 ($0.recording, wallSeconds - Double(bootNanoseconds - $0.nanoseconds) / 1e9)
-            })
+            }
+        ) { first, _ in first }
     }
 
     /// Does it, where the clock is set; returns the recordings that were dated.

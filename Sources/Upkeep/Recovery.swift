@@ -57,7 +57,7 @@ package struct Recovery: Sendable {
             findings.append(
                 StorageFinding(
                     .repaired, file: path,
-                    "the database was damaged, not a file, not ours or another program's; it was kept as \(aside) and "
+                    "the database was damaged, not a file, or not ours to use; it was kept as \(aside) and "
                         + "rebuilt from the recordings"))
         }
         if let aside = opened.noFolder {
@@ -122,7 +122,9 @@ package struct Recovery: Sendable {
             findings += try await repair(id, row)
         } catch let error as DeviceError where error.code != .full {
             let files = [folder(id).path, folder(id).audio, "\(folder(id).path)/journal.jsonl"]
-            let remedy = error.code == .denied ? ArchiveOwner.remedy(for: files) : nil
+            // A link is denied, too, and whose it is does not matter then.
+            let isOthers = error.status == EACCES || error.status == EPERM
+            let remedy = isOthers ? ArchiveOwner.remedy(for: files) : nil
             findings.append(
                 StorageFinding(
                     .damaged, recording: id, file: folder(id).path,
@@ -186,7 +188,7 @@ package struct Recovery: Sendable {
                 findings.append(
                     StorageFinding(
                         .note, recording: id, file: audio,
-                        "what was lost at the end of recording \(id) is silence in it now"))
+                        "what was lost at the end of recording \(id) is now silence"))
             }
         }
         if repair.lost > 0 {
@@ -286,7 +288,7 @@ package struct Recovery: Sendable {
         return [
             StorageFinding(
                 .note, recording: id, file: path,
-                "checksums were made of \(SamplePosition(made).seconds) s of sound as it is now")
+                "checksums were made for \(SamplePosition(made).seconds) s of sound, as it is now")
         ]
     }
 

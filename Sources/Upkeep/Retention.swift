@@ -40,17 +40,18 @@ package struct Retention: Hashable, Sendable {
         }.map(\.recording.id)
     }
 
-    /// Erases those, and returns them; none as long as the clock is not set. What an erasing before left is tried again,
-    /// whatever is kept.
+    /// Erases those; none as long as the clock is not set. What an erasing before left is tried again, whatever is kept.
     ///
     /// - Parameter recording: the one that is being recorded now, where one is.
+    /// - Returns: what `keep-days` let go and is gone; and what cannot be removed, of now or of before. It keeps nothing else
+    ///   from being done.
     package func apply(
         to archive: any ArchiveUpkeep, storage: String, recording: Int? = nil,
         isSynchronized: Bool = MonotonicClock.wallIsSynchronized, now: Double = MonotonicClock.wallSeconds
-    ) async throws -> [Int] {
+    ) async throws -> Erasure.Outcome {
         let erasure = Erasure(storage: storage, archive: archive)
-        _ = try await erasure.finishInterrupted()
-        guard keepDays > 0, isSynchronized else { return [] }
+        let earlier = Erasure.Outcome(refused: try await erasure.finishInterrupted().refused)
+        guard keepDays > 0, isSynchronized else { return earlier }
         var candidates: [Candidate] = []
         for summary in try await archive.recordings() where summary.id != recording {
             candidates.append(
@@ -59,12 +60,9 @@ package struct Retention: Hashable, Sendable {
                     exports: try await archive.exports(of: summary.id)))
         }
         let expired = expired(candidates, now: now)
-        if expired.isEmpty { return [] }
-        let outcome = try await erasure.tryToErase(expired, recording: recording)
-        // One that cannot be removed keeps nothing else from being done.
-        for (id, error) in outcome.refused.sorted(by: { $0.key < $1.key }) {
-            Log.tell(.error, "keep-days", ["recording": "\(id)", "message": error.message])
-        }
-        return outcome.erased
+        if expired.isEmpty { return earlier }
+        var outcome = try await erasure.tryToErase(expired, recording: recording)
+        outcome.refused.merge(earlier.refused) { now, _ in now }
+        return outcome
     }
 }

@@ -16,7 +16,7 @@ package struct Suspicion {
     ///
     /// - Throws: `DeviceError` where that cannot be written.
     package func raise() throws {
-        try durableReplace(path: path, with: "damage was met; the next start looks at all of it\n")
+        try durableReplace(path: path, with: "damage was found; the next start checks the whole database\n")
     }
 
     /// What cannot be removed makes later starts slower, and nothing else.

@@ -66,19 +66,29 @@ package struct Upkeep: Sendable {
     }
 
     private func work() async throws {
-        try await repairs?.run { Log.tell($0) }
+        // First what makes room.
         await erase()
+        try await repair()
         try await writeDown()
         try await readAgain()
     }
 
-    /// What cannot be erased keeps nothing from being read.
+    /// What cannot be erased keeps nothing from being read; it is a fault each time it was tried.
     private func erase() async {
         let storage = configuration.storage
         do {
-            let erased = try await Retention(keepDays: storage.keepDays).apply(to: archive, storage: storage.directory)
-            for id in erased { Log.tell(.notice, "erased", ["recording": "\(id)", "reason": "keep-days"]) }
+            let outcome = try await Retention(keepDays: storage.keepDays).apply(
+                to: archive, storage: storage.directory)
+            for id in outcome.erased { Log.tell(.notice, "erased", ["recording": "\(id)", "reason": "keep-days"]) }
+            for (_, error) in outcome.refused.sorted(by: { $0.key < $1.key }) { hub.publish(fault: error) }
         } catch { hub.publish(fault: DeviceError(wrapping: error)) }
+    }
+
+    /// What a full disk leaves as it is keeps nothing from being read.
+    private func repair() async throws {
+        do { try await repairs?.run { Log.tell($0) } } catch let error as DeviceError where error.code == .full {
+            hub.publish(fault: error)
+        }
     }
 
     private func writeDown() async throws {

@@ -32,8 +32,8 @@ extension Verification {
         sums.damaged.map { range in
             StorageFinding(
                 .damaged, recording: id, file: RecordingFolder(storage: storage, recording: id).audio,
-                "is not what was recorded from \(range.start.seconds) s to \(range.end.seconds) s; put back a copy of it, and "
-                    + "check the disk")
+                "differs from what was recorded, from \(range.start.seconds) s to \(range.end.seconds) s; "
+                    + "restore a copy of it, and check the disk")
         }
     }
 
@@ -48,8 +48,8 @@ extension Verification {
         return [
             StorageFinding(
                 .note, recording: ids.count == 1 ? first : nil, file: "\(storage)/recordings",
-                "\(ids.count == 1 ? "recording" : "recordings") \(numbers): not all of the sound has a checksum to be compared "
-                    + "with, as in recordings of earlier versions; run fieldscribe recover, which makes it")
+                "\(ids.count == 1 ? "recording" : "recordings") \(numbers): some of the sound has no checksum to compare it "
+                    + "with, as in recordings of earlier versions; run fieldscribe recover, which makes one")
         ]
     }
 }

@@ -23,7 +23,8 @@ package struct Verification: Sendable {
     package func run(
         _ ids: [Int], recording: Int? = nil, isQuick: Bool = false
     ) async throws -> [StorageFinding] {
-        let rows = Dictionary(uniqueKeysWithValues: try await archive.recordings().map { ($0.id, $0) })
+        // Numbers that no recording has may be moved to the same limit.
+        let rows = Dictionary(try await archive.recordings().map { ($0.id, $0) }) { first, _ in first }
         let storage = storage
         let folders = try await onThread(named: "verify", niceness: 5) { try Recovery.folders(in: storage) }
         if ids.isEmpty { try await archive.check() }
@@ -36,7 +37,7 @@ package struct Verification: Sendable {
                 findings.append(
                     StorageFinding(
                         .note, recording: id, file: audio,
-                        "recording \(id) is being recorded; only what is safe of it was checked"))
+                        "recording \(id) is being recorded; only what is already on the disk was checked"))
                 if !isQuick, case .read(let sums) = try await readSums(of: id, isGrowing: true) {
                     findings += self.findings(of: sums, id)
                 }

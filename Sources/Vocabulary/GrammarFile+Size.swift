@@ -8,7 +8,7 @@ extension GrammarFile {
 
     /// Why it is too large to be put together; nil where it is not.
     package var excess: String? {
-        if imports { return "rules of other files are not read; write them into this one" }
+        if imports { return "imports rules from other files, which are not read; copy them into this one" }
         let rules = rules
         // Also what is named nowhere has words to be looked up.
         let written = rules.values.reduce(0) { $0 + $1.places }
@@ -16,15 +16,12 @@ extension GrammarFile {
         var largest = written
         for name in rules.keys.sorted() {
             guard let extent = Self.extent(of: name, in: rules, at: 0, &known) else {
-                return
-                    "rules within rules, or brackets within brackets, are more than \(Self.deepest) deep; write fewer"
+                return "nests rules or brackets more than \(Self.deepest) deep; nest fewer"
             }
             largest = max(largest, extent.places)
         }
         guard largest <= Self.mostPlaces else {
-            return
-                "comes to more than \(Self.mostPlaces) words where each rule is put in wherever it is named; write fewer "
-                + "words, or fewer rules within rules"
+            return "expands to more than \(Self.mostPlaces) words; use fewer words, or fewer rules within rules"
         }
         return nil
     }

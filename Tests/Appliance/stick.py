@@ -6,6 +6,7 @@ import shutil
 import subprocess
 
 import exfat
+from appliance import STORAGE
 from bench import expect
 
 MIB = 1 << 20
@@ -135,6 +136,11 @@ def stick(kind, partitioned=True):
             for folder, files in before.items():
                 expect(after.get(folder) == files, "%s was written again" % folder)
             run(*CHECKS[kind], machine.path("second.volume"))
+            # Who took what: the stick's own identifier, which the sandbox hides where it is looked for first.
+            identifier = run("blkid", "-p", "-s", "UUID", "-o", "value", machine.path("second.volume")).decode().strip()
+            ledger = machine.shell("grep -ho '\"volume\":\"[^\"]*\"' %s/recordings/*/journal.jsonl | sort -u" % STORAGE)
+            expect(identifier and ledger.split() == ['"volume":"%s"' % identifier],
+                   "the stick is %s, and the ledger has %s" % (identifier, ledger))
             expect(not machine.lamp().fast_blinks(), "the lamp showed a fault")
             return "done after %.0f s and %.0f s, 2 folders whole, the second time 1 copied" % (first, second)
     return scenario

@@ -18,8 +18,8 @@ import Testing
         settings.holdMilliseconds = 600_000
         change(&settings)
         let (effects, told) = Effects.makeStream()
-        let desk = try PanelController { told.yield($0) }
-        return (PanelService(settings: settings, controller: desk, failed: failed), desk, effects)
+        let controller = try PanelController { told.yield($0) }
+        return (PanelService(settings: settings, controller: controller, failed: failed), controller, effects)
     }
 
     private var faulted: PanelView {
@@ -29,10 +29,10 @@ import Testing
     }
 
     /// Presses for longer than the debouncer asks, by what the panel itself says.
-    private func press(_ desk: PanelController, _ effects: inout AsyncStream<ButtonGesture.Effect>.Iterator) async
+    private func press(_ controller: PanelController, _ effects: inout AsyncStream<ButtonGesture.Effect>.Iterator) async
         -> [ButtonGesture.Effect]
     {
-        while !desk.simulate(pressed: true) { await Task.yield() }
+        while !controller.simulate(pressed: true) { await Task.yield() }
         var found: [ButtonGesture.Effect] = []
         while let effect = await effects.next() {
             found.append(effect)
@@ -40,72 +40,72 @@ import Testing
             if case .acknowledge = effect { continue }
             break
         }
-        _ = desk.simulate(pressed: false)
+        _ = controller.simulate(pressed: false)
         return found
     }
 
     /// Presses and lets go; returns what came of it.
     private func tap(
-        _ desk: PanelController, _ effects: inout AsyncStream<ButtonGesture.Effect>.Iterator
+        _ controller: PanelController, _ effects: inout AsyncStream<ButtonGesture.Effect>.Iterator
     ) async -> ButtonGesture.Effect? {
-        _ = desk.simulate(pressed: true)
+        _ = controller.simulate(pressed: true)
         guard case .pressed? = await effects.next() else { return nil }
-        _ = desk.simulate(pressed: false)
+        _ = controller.simulate(pressed: false)
         return await effects.next()
     }
 
     @Test("a press is answered by the lamp and means a start; the next means a stop")
     func startStop() async throws {
-        let (service, desk, stream) = try panel()
+        let (service, controller, stream) = try panel()
         async let running: Void = service.run()
         var effects = stream.makeAsyncIterator()
-        let first = await press(desk, &effects)
+        let first = await press(controller, &effects)
         guard case .pressed? = first.first, case .start? = first.last else { return #expect(Bool(false), "\(first)") }
         // The machine tells its effect before the thread has set the lamp.
-        while desk.history.isEmpty { await Task.yield() }
-        #expect(desk.history.first?.lit == true && desk.history.first?.shows == "blink")
+        while controller.history.isEmpty { await Task.yield() }
+        #expect(controller.history.first?.lit == true && controller.history.first?.shows == "blink")
         // The button has to come to rest, of which nothing is told. That a recording goes on, nobody has told the panel.
         try await Task.sleep(for: .milliseconds(60))
-        _ = desk.simulate(pressed: true)
+        _ = controller.simulate(pressed: true)
         #expect(await effects.next().map { if case .pressed = $0 { true } else { false } } == true)
-        _ = desk.simulate(pressed: false)
+        _ = controller.simulate(pressed: false)
         guard case .stop? = await effects.next() else { return #expect(Bool(false)) }
-        desk.stop()
+        controller.stop()
         try await running
     }
 
     @Test("what the recorder tells counts once it has heard what the button meant")
     func agreement() async throws {
-        let (service, desk, stream) = try panel()
+        let (service, controller, stream) = try panel()
         async let running: Void = service.run()
         var effects = stream.makeAsyncIterator()
-        #expect(await press(desk, &effects).count == 2)
+        #expect(await press(controller, &effects).count == 2)
         try await Task.sleep(for: .milliseconds(60))
         // It is told of a time before the press: that nothing is being recorded is old, and the next press is a stop.
-        desk.show(PanelView())
-        let second = await tap(desk, &effects)
+        controller.show(PanelView())
+        let second = await tap(controller, &effects)
         guard case .stop? = second else { return #expect(Bool(false), "\(String(describing: second))") }
         try await Task.sleep(for: .milliseconds(60))
         // It has heard all four, and could not follow: one goes on, and the next press is a stop as well.
         var view = PanelView()
         (view.records, view.pressesHeard) = (true, 4)
-        desk.show(view)
-        let third = await tap(desk, &effects)
+        controller.show(view)
+        let third = await tap(controller, &effects)
         guard case .stop? = third else { return #expect(Bool(false), "\(String(describing: third))") }
-        desk.stop()
+        controller.stop()
         try await running
     }
 
     @Test("what is pressed behind the end is told to nobody")
     func stopped() async throws {
         let (effects, told) = Effects.makeStream()
-        let desk = try PanelController { told.yield($0) }
-        desk.opened(PanelButton(), simulated: true)
+        let controller = try PanelController { told.yield($0) }
+        controller.opened(PanelButton(), simulated: true)
         for end in [1, 3] {
-            desk.take(.edge(ButtonEdge(pressed: true, time: .seconds(end))))
-            desk.take(.edge(ButtonEdge(pressed: false, time: .seconds(end + 1))))
-            desk.take(.time(.seconds(end + 1) + .milliseconds(500)))
-            desk.stop()
+            controller.take(.edge(ButtonEdge(pressed: true, time: .seconds(end))))
+            controller.take(.edge(ButtonEdge(pressed: false, time: .seconds(end + 1))))
+            controller.take(.time(.seconds(end + 1) + .milliseconds(500)))
+            controller.stop()
         }
         told.finish()
         #expect(await effects.reduce(0) { count, _ in count + 1 } == 2)
@@ -113,43 +113,43 @@ import Testing
 
     @Test("a fault blinks until a press acknowledges it, which starts as well")
     func acknowledge() async throws {
-        let (service, desk, stream) = try panel()
-        desk.show(faulted)
+        let (service, controller, stream) = try panel()
+        controller.show(faulted)
         async let running: Void = service.run()
-        while desk.history.isEmpty { await Task.yield() }
+        while controller.history.isEmpty { await Task.yield() }
         var effects = stream.makeAsyncIterator()
-        let found = await press(desk, &effects)
+        let found = await press(controller, &effects)
         #expect(found.contains { if case .acknowledge = $0 { true } else { false } }, "\(found)")
         guard case .start? = found.last else { return #expect(Bool(false), "\(found)") }
-        #expect(desk.history.contains { $0.lit && $0.shows == "fault" })
-        desk.stop()
+        #expect(controller.history.contains { $0.lit && $0.shows == "fault" })
+        controller.stop()
         try await running
     }
 
     @Test("a panel without a button cannot be pressed, and ends when it is told to")
     func none() async throws {
-        let (service, desk, _) = try panel { ($0.button, $0.lamp) = (.none, .none) }
+        let (service, controller, _) = try panel { ($0.button, $0.lamp) = (.none, .none) }
         async let running: Void = service.run()
-        desk.show(faulted)
-        while desk.history.isEmpty { await Task.yield() }
-        #expect(!desk.simulate(pressed: true))
-        desk.stop()
+        controller.show(faulted)
+        while controller.history.isEmpty { await Task.yield() }
+        #expect(!controller.simulate(pressed: true))
+        controller.stop()
         try await running
     }
 
     @Test("a button whose line is not there is told of once, and the lamp goes on")
     func missing() async throws {
         let (failures, told) = AsyncStream<DeviceError>.makeStream()
-        let (service, desk, _) = try panel(
+        let (service, controller, _) = try panel(
             { $0.button = .gpioName("no such line anywhere") }, failed: { told.yield($0) })
         async let running: Void = service.run()
         var failure = failures.makeAsyncIterator()
         let first = await failure.next()
         #expect(first?.message.contains("no such line anywhere") ?? false)
-        desk.show(faulted)
-        while desk.history.isEmpty { await Task.yield() }
-        #expect(desk.history.first?.shows == "fault")
-        desk.stop()
+        controller.show(faulted)
+        while controller.history.isEmpty { await Task.yield() }
+        #expect(controller.history.first?.shows == "fault")
+        controller.stop()
         try await running
         told.finish()
         #expect(await failure.next() == nil)

@@ -11,6 +11,7 @@ import Glibc
           disk       a small file system that is filled           --steps 20
           corrupt    damaged audio, database and settings         --seeds 50 --seed N
           soak       hours of audio as fast as it goes            --hours 2
+          owners     root and a user in random orders             --orders 20 --seed N
 
         --executable FILE  another fieldscribe than the one beside this program
         --json             the table as JSON as well
@@ -24,7 +25,8 @@ import Glibc
         let words = Array(CommandLine.arguments.dropFirst())
         if words.first == "worker" { return StandInWorker.run() }
         let names = words.prefix { !$0.hasPrefix("--") }
-        guard !names.isEmpty, names.allSatisfy(["kill", "syscalls", "disk", "corrupt", "soak"].contains) else {
+        guard !names.isEmpty, names.allSatisfy(["kill", "syscalls", "disk", "corrupt", "soak", "owners"].contains)
+        else {
             print(usage)
             exit(2)
         }
@@ -48,6 +50,7 @@ import Glibc
         case "syscalls": try await SyscallExperiment(bench: bench).run()
         case "disk": try await DiskExperiment(bench: bench).run()
         case "soak": try await SoakExperiment(bench: bench).run()
+        case "owners": try await OwnersExperiment(bench: bench).run()
         case "corrupt": try await CorruptExperiment(bench: bench).run()
         default: []
         }

@@ -6,7 +6,7 @@ import Platform
 ///
 /// Whatever the damage, the next recording is made, what was not damaged is there, and no file is deleted.
 struct CorruptExperiment {
-    private enum Victim: String, CaseIterable { case audio, database, log, settings }
+    private enum Victim: String, CaseIterable { case audio, database, log, settings, journal, sums, number }
 
     private struct Outcome: Sendable {
         var name: String
@@ -84,7 +84,7 @@ struct CorruptExperiment {
         defer { bench.remove(work) }
         let storage = "\(work)/storage"
         bench.copy(golden, to: storage)
-        let victim = Victim.allCases[Int(seed % 4)]
+        let victim = Victim.allCases[Int(seed) % Victim.allCases.count]
         let hit = Int.random(in: 1...3, using: &random)
         let audio = { (number: Int) in "\(storage)/recordings/00000\(number)/audio.wav" }
         let path =
@@ -93,11 +93,16 @@ struct CorruptExperiment {
             case .database: "\(storage)/archive.sqlite"
             case .log: "\(storage)/archive.sqlite-wal"
             case .settings: "\(storage)/settings.conf"
+            case .journal: "\(storage)/recordings/00000\(hit)/journal.jsonl"
+            case .sums: "\(storage)/recordings/00000\(hit)/audio.sums"
+            case .number: "\(storage)/last-number"
             }
         let damage = try damage(path, &random)
         var outcome = Outcome(name: "\(victim.rawValue): \(damage) (seed \(seed))")
-        // SQLite's own files beside the database are its to remove.
-        let before = files(below: storage).filter { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }.map(inode)
+        // SQLite's own files beside the database are its to remove; a new number replaces the file with the last.
+        let before = files(below: storage).filter { path in
+            !["-wal", "-shm", "/last-number"].contains { path.hasSuffix($0) }
+        }.map(inode)
         let whole = [1, 2].filter { victim != .audio || $0 != hit }
         let sound = whole.map { WaveContent(path: audio($0))?.samples ?? [] }
         if deletes { unlink(audio(whole[0])) }

@@ -43,13 +43,14 @@ import Testing
             "\u{FEFF}[capture]\r\npreroll-seconds = 3\r\ndevice = alsa:plughw:CARD=Mic,DEV=0\r\n", over: machine)
         #expect(
             outcome.hasChanged
-                && outcome.lines == ["settings/fieldscribe.conf was taken: it counts from the next recording on."])
+                && outcome.lines == ["settings/fieldscribe.conf was accepted; it takes effect with the next recording."]
+        )
         let other = machine.withStickSettings()
         #expect(other.capture.prerollSeconds == 3 && other.capture.device == "alsa:plughw:CARD=Mic,DEV=0")
         #expect(other.panel.holdMilliseconds == 700 && other.storage == machine.storage)
         // The same stick once more.
         let again = StickSettings.take(fromStick: stick, over: machine)
-        #expect(!again.hasChanged && again.lines == ["settings/fieldscribe.conf counts already."])
+        #expect(!again.hasChanged && again.lines == ["settings/fieldscribe.conf is already in effect."])
         #expect(try take("").hasChanged && machine.withStickSettings() == machine)
     }
 
@@ -68,7 +69,7 @@ import Testing
         #expect(try take("[capture]\npreroll-seconds = 3\n").hasChanged)
         let outcome = try take("[capture]\npreroll-seconds = 4\nrate = fast\n[speach]\n")
         #expect(!outcome.hasChanged && outcome.lines.count == 3, "\(outcome.lines)")
-        #expect(outcome.lines[0].contains("WAS NOT TAKEN"))
+        #expect(outcome.lines[0].contains("WAS NOT ACCEPTED"))
         #expect(
             outcome.lines[1].contains("fieldscribe.conf:3: capture.rate: ")
                 && outcome.lines[1].contains("8000 to 192000"))
@@ -114,11 +115,11 @@ import Testing
         "are files, of a sensible length, and no links",
         arguments: ["ln -s /etc/passwd", "mkfifo", "mkdir", "truncate -s 70000"])
     func strange(how: String) throws {
-        let pipe = popen("\(how) '\(brought)/fieldscribe.conf'", "r")
-        pclose(pipe)
+        let pipe = try #require(popen("\(how) '\(brought)/fieldscribe.conf'", "r"))
+        #expect(pclose(pipe) == 0)
         let outcome = StickSettings.take(fromStick: stick, over: own)
         #expect(
-            !outcome.hasChanged && outcome.lines.count == 1 && outcome.lines[0].contains("WAS NOT TAKEN"),
+            !outcome.hasChanged && outcome.lines.count == 1 && outcome.lines[0].contains("WAS NOT ACCEPTED"),
             "\(outcome.lines)")
     }
 
@@ -129,7 +130,7 @@ import Testing
         try durableReplace(path: folder.file("elsewhere/fieldscribe.conf"), with: "[capture]\npreroll-seconds = 3\n")
         let outcome = StickSettings.take(fromStick: stick, over: own)
         #expect(
-            !outcome.hasChanged && outcome.lines.count == 1 && outcome.lines[0].contains("WAS NOT TAKEN"),
+            !outcome.hasChanged && outcome.lines.count == 1 && outcome.lines[0].contains("WAS NOT ACCEPTED"),
             "\(outcome.lines)")
     }
 

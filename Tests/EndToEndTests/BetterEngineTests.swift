@@ -61,8 +61,8 @@ private let betterModel: String? = {
         let new = try configuration("model = \(betterModel)")
         let again = try run("recover", "--again", config: new)
         #expect(again.status == 0, "\(again.errors)")
-        #expect(again.output == "recording 1: read again by moonshine\n")
-        #expect(again.errors == ["reading 1 recording again, by moonshine"])
+        #expect(again.output == "recording 1: transcribed again by moonshine\n")
+        #expect(again.errors == ["transcribing 1 recording again with moonshine"])
         let after = try run("show", "1", config: new).output
         #expect(isReading(after) && !isReading(before), "\(after) \(before)")
         let json = try run("show", "1", "--format", "json", config: new).output
@@ -79,9 +79,11 @@ private let betterModel: String? = {
         let config = try configuration("engine = pocketsphinx")
         let recorded = try run("record", "--microphone", "file+fast:\(Speech.all[1])", config: config)
         #expect(recorded.status == 0, "\(recorded.errors)")
-        #expect(try run("recover", "--again", config: config).output == "recording 1: read again by pocketsphinx\n")
+        #expect(
+            try run("recover", "--again", config: config).output == "recording 1: transcribed again by pocketsphinx\n")
         let second = try run("recover", "--again", config: config)
-        #expect(second.output == "" && second.errors.count == 1 && second.errors[0].contains("nothing to read again"))
+        #expect(
+            second.output == "" && second.errors.count == 1 && second.errors[0].contains("nothing to transcribe again"))
         #expect(try run("recover", "--again", "--no-transcribe", config: config).status == 2)
     }
 

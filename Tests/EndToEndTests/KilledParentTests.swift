@@ -28,32 +28,32 @@ import Testing
     }
 
     @Test("no worker, however busy", .timeLimit(.minutes(2)))
-    func engine() async throws {
+    func engine() throws {
         let told = folder.file("told")
         let engine = try engine(telling: told)
         let text = "[storage]\ndirectory = \(folder.file("store"))\n[recognizer]\nengine = command:\(engine)\n"
         let config = folder.file("fieldscribe.conf")
         try Data(text.utf8).write(to: URL(filePath: config))
         let command = try Fieldscribe(["transcribe", "--config", config, Speech.all[4]], in: folder)
-        while access(told, F_OK) != 0 { try await Task.sleep(for: .milliseconds(10)) }
+        while access(told, F_OK) != 0 { usleep(10_000) }
         let id = try Fieldscribe.text(told).filter { $0 != "\n" }
         #expect(runs(id))
         kill(command.id, SIGKILL)
         _ = try command.wait()
-        while runs(id) { try await Task.sleep(for: .milliseconds(10)) }
+        while runs(id) { usleep(10_000) }
     }
 
     @Test("no copy of a worker", .timeLimit(.minutes(2)))
-    func copies() async throws {
+    func copies() throws {
         let command = try Fieldscribe(
             ["transcribe", "--jobs", "2", try Speech.endless(in: folder), try Speech.joined(in: folder)], in: folder)
         var workers: [pid_t] = []
         while workers.count < 2 {
-            try await Task.sleep(for: .milliseconds(10))
+            usleep(10_000)
             workers = try command.children
         }
         kill(command.id, SIGKILL)
         _ = try command.wait()
-        while workers.contains(where: { runs("\($0)") }) { try await Task.sleep(for: .milliseconds(10)) }
+        while workers.contains(where: { runs("\($0)") }) { usleep(10_000) }
     }
 }

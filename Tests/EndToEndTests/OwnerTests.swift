@@ -160,4 +160,37 @@ struct OwnerTests {
         #expect(isTaken("\(database).damaged-1"))
         #expect(try run("list", as: user).output.split(separator: "\n").count == 2)
     }
+
+    @Test("A group that the appliance is no member of may still control it, and nobody else")
+    func group() throws {
+        let process = try appliance(group: "audio")
+        defer { kill(process.id, SIGTERM) }
+        let audio = try #require(getgrnam("audio")?.pointee.gr_gid)
+        func status(_ identity: [String]) throws -> Fieldscribe.Ending {
+            let words = identity + [try Fieldscribe.executable(), "status", "--config", configuration]
+            return try Fieldscribe(program: "setpriv", words, in: folder).wait()
+        }
+        let member = ["--reuid=\(stranger)", "--regid=\(stranger)", "--groups=\(audio)"]
+        while try status(member).status == 5 {
+            try #require(kill(process.id, 0) == 0)
+            usleep(20_000)
+        }
+        #expect(try status(member).status == 0)
+        let refused = try status(["--reuid=\(stranger)", "--regid=\(stranger)", "--clear-groups"])
+        #expect(refused.status == 1 && refused.errors.contains { $0.contains("join its group") }, "\(refused.errors)")
+    }
+
+    /// An appliance by the user, who is a member of nothing, with the control socket for a group.
+    private func appliance(group: String) throws -> Fieldscribe {
+        let run = folder.file("run")
+        try makeFolder(run)
+        chown(run, user, user)
+        for path in [folder.path, run] { chmod(path, 0o755) }
+        let text = try String(contentsOfFile: configuration, encoding: .utf8)
+            .replacing("[recognizer]", with: "group = \(group)\n[panel]\nbutton = sim:\nlamp = sim:\n[recognizer]")
+        try Data(text.utf8).write(to: URL(filePath: configuration))
+        let identity = ["--reuid=\(user)", "--regid=\(user)", "--clear-groups"]
+        let words = [try Fieldscribe.executable(), "run", "--config", configuration]
+        return try Fieldscribe(program: "setpriv", identity + words, in: folder)
+    }
 }

@@ -42,7 +42,7 @@ import Testing
         while access(folder.file("state"), F_OK) != 0 { usleep(10_000) }
         while try raised() == 0 { usleep(10_000) }
         kill(process.id, SIGINT)
-        usleep(300_000)
+        usleep(700_000)
         kill(process.id, SIGINT)
         let ending = try process.wait()
         #expect(ending.status == 130)

@@ -18,7 +18,7 @@ import Testing
         }
         #expect(try appliance.run("start").status == 0)
         let taken = try export("[capture]\ndevice = alsa:hw:CARD=Nowhere\n")
-        #expect(taken.contains("settings/fieldscribe.conf was taken"), "\(taken)")
+        #expect(taken.contains("settings/fieldscribe.conf was accepted"), "\(taken)")
         // What goes on is finished first.
         #expect(try appliance.run("status", "--json").output.contains(#""device":"tone:440""#))
         #expect(try appliance.run("stop").status == 0)
@@ -29,7 +29,7 @@ import Testing
         #expect(kill(appliance.process.id, 0) == 0)
         let refused = try export("[storage]\ndirectory = /tmp\n")
         #expect(
-            refused.contains("WAS NOT TAKEN") && refused.contains("fieldscribe.conf:2: storage.directory: "),
+            refused.contains("WAS NOT ACCEPTED") && refused.contains("fieldscribe.conf:2: storage.directory: "),
             "\(refused)")
         #expect(try appliance.run("status", "--json").output.contains(changed))
         let ending = try appliance.end()

@@ -6,7 +6,7 @@ import Testing
 struct GoldenTests {
     @Test("text is the words, a line per segment that has any, and marks that say something in front of what follows")
     func text() throws {
-        #expect(try TranscriptFormat.text.render(sample) == "go forward\n[mark 0:00: say \"here\"]\nten meters\n")
+        #expect(try TranscriptFormat.text.render(sample) == "go forward\n[bookmark 0:00: say \"here\"]\nten meters\n")
     }
 
     @Test("JSON has the shape of the contract, with numbers that print short")
@@ -64,7 +64,7 @@ struct GoldenTests {
             try TranscriptFormat.srt.render(sample) == """
                 1
                 00:00:00,420 --> 00:00:01,420
-                [mark 0:00: say "here"]
+                [bookmark 0:00: say "here"]
                 go forward
 
                 2
@@ -88,7 +88,7 @@ struct GoldenTests {
                 NOTE mark 00:00:00.500 say "here"
 
                 00:00:00.420 --> 00:00:01.420
-                [mark 0:00: say "here"]
+                [bookmark 0:00: say "here"]
                 go forward
 
                 00:00:08.000 --> 00:00:10.250

@@ -14,14 +14,14 @@ struct SubtitleProperties {
             let spoken = timeline.segments.flatMap(\.words).map(\.text)
             for format in [TranscriptFormat.srt, .vtt] {
                 let cues = try Subtitles(format.render(timeline)).cues
-                let words = cues.flatMap(\.lines).filter { !$0.hasPrefix("[gap ") && !$0.hasPrefix("[mark ") }
+                let words = cues.flatMap(\.lines).filter { !$0.hasPrefix("[gap ") && !$0.hasPrefix("[bookmark ") }
                     .flatMap { $0.split(separator: " ").map(String.init) }
                 #expect(words == spoken, "\(format), seed \(seed), round \(round)")
                 #expect(cues.flatMap(\.lines).count { $0.hasPrefix("[gap ") } == timeline.gaps.count)
-                #expect(cues.flatMap(\.lines).count { $0.hasPrefix("[mark ") } == timeline.marks.count)
+                #expect(cues.flatMap(\.lines).count { $0.hasPrefix("[bookmark ") } == timeline.marks.count)
                 for cue in cues {
                     #expect(cue.start < cue.end && cue.end <= cue.start + 7_000, "seed \(seed), round \(round)")
-                    #expect(cue.lines.count { !$0.hasPrefix("[mark ") } <= 2)
+                    #expect(cue.lines.count { !$0.hasPrefix("[bookmark ") } <= 2)
                     #expect(cue.lines.allSatisfy { $0.count <= 42 || !$0.contains(" ") })
                 }
                 for (cue, next) in zip(cues, cues.dropFirst()) {

@@ -104,11 +104,11 @@ struct SubtitleTests {
         arguments: ["two\n\nlines", "two\r\nlines", " two \0 lines ", "two\u{2029}lines", "two\u{A0}\u{B}lines"])
     func lineBreaks(text: String) throws {
         let odd = timeline([segment(1, [word(text, 0, 1)])], marks: [Bookmark(SamplePosition(seconds: 3), text: text)])
-        let mark = "[mark 0:03: two lines]"
+        let mark = "[bookmark 0:03: two lines]"
         #expect(try cues(odd, .srt).map(\.lines) == [["two lines"], [mark]])
         #expect(try cues(odd, .vtt).map(\.lines) == [["two lines"], [mark]])
         #expect(try TranscriptFormat.vtt.render(odd).contains("\n\nNOTE mark 00:00:03.000 two lines\n\n"))
-        #expect(try TranscriptFormat.text.render(odd) == "two lines\n[mark 0:03: two lines]\n")
+        #expect(try TranscriptFormat.text.render(odd) == "two lines\n[bookmark 0:03: two lines]\n")
     }
 
     @Test(
@@ -121,10 +121,10 @@ struct SubtitleTests {
         let spoken = [segment(1, [word("one", 1, 2)]), segment(2, [word("two", 4, 5.5)])]
         #expect(
             try cues(timeline(spoken, marks: marks, seconds: 30), format) == [
-                .init(start: 1_000, end: 2_000, lines: ["[mark 0:01: first]", "[mark 0:01: second]", "one"]),
-                .init(start: 4_000, end: 5_500, lines: ["[mark 0:03: soon]", "two"]),
-                .init(start: 7_000, end: 9_000, lines: ["[mark 0:07: alone]"]),
-                .init(start: 20_000, end: 22_000, lines: ["[mark 0:20: late]"]),
+                .init(start: 1_000, end: 2_000, lines: ["[bookmark 0:01: first]", "[bookmark 0:01: second]", "one"]),
+                .init(start: 4_000, end: 5_500, lines: ["[bookmark 0:03: soon]", "two"]),
+                .init(start: 7_000, end: 9_000, lines: ["[bookmark 0:07: alone]"]),
+                .init(start: 20_000, end: 22_000, lines: ["[bookmark 0:20: late]"]),
             ])
     }
 
@@ -133,7 +133,7 @@ struct SubtitleTests {
         let mark = Bookmark(SamplePosition(seconds: 1), text: String(repeating: "many words ", count: 30))
         let cues = try cues(timeline(marks: [mark]))
         #expect(cues.count == 1 && cues[0].lines.count == 2 && cues[0].lines.allSatisfy { $0.count <= 42 })
-        #expect(cues[0].lines[0].hasPrefix("[mark 0:01: many words") && cues[0].lines[1].hasSuffix(" …]"))
+        #expect(cues[0].lines[0].hasPrefix("[bookmark 0:01: many words") && cues[0].lines[1].hasSuffix(" …]"))
     }
 
     @Test("a word of nothing but blanks gives no cue and no line")

@@ -78,7 +78,7 @@ private let columns = [
     (
         "recording",
         [
-            "started_at", "clock", "boot_id", "monotonic_ns", "microphone", "length_samples",
+            "id", "started_at", "clock", "boot_id", "monotonic_ns", "microphone", "length_samples",
             "transcribed_samples", "stop_reason", "state", "journal_bytes",
         ]
     ),
@@ -121,6 +121,9 @@ private func change(_ rest: inout UnsafeBufferPointer<UInt8>.SubSequence) {
 private func look() {
     let queries = ArchiveQueries(connection: bench.connection)
     _ = try? queries.unfinished()
+    for summary in (try? queries.recordings()) ?? [] {
+        guard (try? queries.recording(summary.id)) != nil else { fatalError("\(summary.id) is listed and not found") }
+    }
     _ = try? queries.exports(of: 1)
     _ = try? queries.passes(of: 1).map { $0.lastSegment + 1 }
     guard let (summary, timeline) = try? queries.transcript(of: 1) else { return }

@@ -66,7 +66,7 @@ import Testing
                 "turtle.dic", "a AH\n;; told\nzug TS UW K\nb B IY\n",
                 "turtle.dic:3: the acoustic model has no sound TS; 1 of 3"
             ),
-            ("turtle.dic", "", "has no word"),
+            ("turtle.dic", "", "contains no words"),
         ] as [(String, String?, String)])
     func broken(file: String, content: String?, expected: String) throws {
         let path = try turtle()

@@ -107,12 +107,14 @@ extension Storage {
         let retention = Retention(keepDays: 1)
         let path = storage.folder.path
         #expect(
-            try await retention.apply(to: archive, storage: path, isSynchronized: false, now: 1_000_000) == [])
+            try await retention.apply(to: archive, storage: path, isSynchronized: false, now: 1_000_000).erased == [])
         #expect(
             try await retention.apply(
-                to: archive, storage: path, recording: 1, isSynchronized: true, now: 1_000_000) == [])
+                to: archive, storage: path, recording: 1, isSynchronized: true, now: 1_000_000
+            ).erased == [])
         #expect(
-            try await retention.apply(to: archive, storage: path, isSynchronized: true, now: 1_000_000) == [1])
+            try await retention.apply(to: archive, storage: path, isSynchronized: true, now: 1_000_000).erased
+                == [1])
         #expect(try await archive.recordings().map(\.id) == [2])
     }
 }

@@ -84,6 +84,12 @@ import Testing
         "UPDATE recording SET started_at = -1e300, monotonic_ns = 1 << 63, boot_id = 'a-boot', clock = 'unverified'",
         "UPDATE recording SET length_samples = 9223372036854775807, transcribed_samples = -9223372036854775808",
         "UPDATE recording SET journal_bytes = 9223372036854775807",
+        """
+        INSERT INTO recording (id, started_at, clock, microphone, boot_id, monotonic_ns, transcribed_samples)
+        VALUES (9223372036854775807, 0, 'unverified', 'm', 'a-boot', 1, -1),
+            (9223372036854775806, 0, 'unverified', 'm', 'a-boot', 1, -1),
+            (-9223372036854775808, 0, 'unverified', 'm', 'a-boot', 1, -1)
+        """,
         "UPDATE recording SET clock = 'x', stop_reason = 'x', state = 'x', microphone = char(0, 27)",
         "INSERT INTO gap (recording, start_sample, end_sample, cause) VALUES (1, -9223372036854775808, 9223372036854775807, 'x')",
         "INSERT INTO mark (recording, sample, text) VALUES (1, -9223372036854775808, char(27) || '[2J')",

@@ -76,7 +76,7 @@ import Testing
         #expect(try samples(of: storage.audio(1)) == numbered(900_000))
     }
 
-    @Test("Damage that was met lets the next start read all of a database, and makes it anew where that is so")
+    @Test("Damage that was found makes the next start check the whole database, and rebuild it if it is damaged")
     func suspicion() async throws {
         try await record(1)
         let suspicion = Suspicion(of: storage.configuration.archivePath)

@@ -66,4 +66,23 @@ struct ReadOnlyTests {
         #expect(await failure { _ = try ReadOnlyArchive(path: letter) }?.code == .damaged)
         #expect(await failure { _ = try ReadOnlyArchive(path: folder.path + "/none") }?.code == .missing)
     }
+
+    @Test("one that is a pipe, a folder or a link is refused, and waited for by nobody", .timeLimit(.minutes(1)))
+    func noFile() async throws {
+        let place = folder.path + "/place"
+        let make: [(String) -> Int32] = [
+            { mkfifo($0, 0o600) }, { mkdir($0, 0o700) }, { symlink("nowhere", $0) },
+        ]
+        for make in make {
+            #expect(make(place) == 0)
+            let failure = await failure { _ = try ReadOnlyArchive(path: place) }
+            #expect(failure?.code == .damaged, "\(failure as Any)")
+            #expect(failure?.message.contains("is not a file") == true)
+            remove(place)
+        }
+        // Beside a database, the log that it would be read with.
+        try await fill()
+        #expect(mkfifo(folder.archive + "-wal", 0o600) == 0)
+        #expect(await failure { _ = try ReadOnlyArchive(path: folder.archive) }?.code == .damaged)
+    }
 }

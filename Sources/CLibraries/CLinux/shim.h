@@ -35,9 +35,9 @@ static inline void fieldscribe_name_thread(const char *name) { prctl(PR_SET_NAME
 // semaphore.h shows this one to _GNU_SOURCE only, which Swift does not set.
 extern int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *deadline);
 
-/// Waits for a semaphore until a moment of the monotonic clock; returns 0 or an errno.
+/// Waits for a semaphore until a moment of the monotonic clock, by sem_clockwait; returns 0, or -1 and errno.
 static inline int fieldscribe_wait_until(sem_t *semaphore, const struct timespec *deadline) {
-    return sem_clockwait(semaphore, CLOCK_MONOTONIC, deadline) == 0 ? 0 : errno;
+    return sem_clockwait(semaphore, CLOCK_MONOTONIC, deadline);
 }
 
 int pipe2(int ends[2], int flags);
@@ -58,8 +58,20 @@ __attribute__((noinline)) static pid_t fieldscribe_spawn(const char *path, char 
                                                          int shows_errors, int niceness) {
     sigset_t all, before;
     pid_t parent = getpid();
+    int ends[2], failure = 0, highest = STDERR_FILENO;
+    // The child tells by a pipe why it is no other program; its end has no number at which that finds something.
+    for (int pair = 0; pair < count; pair++)
+        if (pairs[2 * pair + 1] > highest) highest = pairs[2 * pair + 1];
+    if (pipe2(ends, O_CLOEXEC) != 0) return -1;
+    int report = fcntl(ends[1], F_DUPFD_CLOEXEC, highest + 1);
+    int status = report < 0 ? errno : 0;
+    close(ends[1]);
+    if (report < 0) {
+        close(ends[0]);
+        errno = status;
+        return -1;
+    }
     // Until it is another program the child runs in our memory: no handler of ours may run there.
-    volatile int failure = 0;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
     pid_t child = vfork();
@@ -87,10 +99,15 @@ __attribute__((noinline)) static pid_t fieldscribe_spawn(const char *path, char 
             execve(path, arguments, environment);
             failure = errno;
         }
-        _exit(127);
+        _exit(write(report, &failure, sizeof failure) == sizeof failure ? 127 : 126);
     }
-    int status = child < 0 ? errno : failure;
+    if (child < 0) status = errno;
     sigprocmask(SIG_SETMASK, &before, NULL);
+    close(report);
+    ssize_t told = 0;
+    while (child > 0 && (told = read(ends[0], &failure, sizeof failure)) < 0 && errno == EINTR) {}
+    close(ends[0]);
+    if (told == sizeof failure) status = failure;
     if (child > 0 && status != 0) {
         while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {}
         child = -1;

@@ -22,7 +22,7 @@ struct LineRequest: ~Copyable {
 
     private let name: String
     // Safety: taken in init and given back in deinit, never copied.
-    private let handle: UnsafeMutablePointer<fieldscribe_gpio_line>
+    private let handle: OpaquePointer
 
     /// - Throws: `DeviceError` with `busy`, `denied`, `missing` or `disconnected`.
     init(_ line: GpioLine, _ direction: Direction) throws(DeviceError) {

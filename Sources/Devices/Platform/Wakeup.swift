@@ -36,13 +36,7 @@ package final class Wakeup: @unchecked Sendable {
             return uninterrupted { sem_wait(semaphore) } == 0 && accept()
         }
         var deadline = Self.deadline(after: timeout)
-        while true {
-            switch fieldscribe_wait_until(semaphore, &deadline) {
-            case 0: return accept()
-            case EINTR: continue
-            default: return false
-            }
-        }
+        return uninterrupted { fieldscribe_wait_until(semaphore, &deadline) } == 0 && accept()
     }
 
     // The exchange, not a store: it must see what the signals that found the flag set had written before.

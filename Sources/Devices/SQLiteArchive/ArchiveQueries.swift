@@ -13,10 +13,13 @@ struct ArchiveQueries {
         """
     }
 
+    /// Rows that have a number which no recording can have are nobody's.
+    static let isNumber = "id BETWEEN 1 AND \(Journal.highest)"
+
     func recordings() throws -> [RecordingSummary] {
         try connection.rows(
-            Self.summaries(turn: "row_number() OVER (PARTITION BY boot_id ORDER BY id)") + " ORDER BY id", read: summary
-        )
+            Self.summaries(turn: "row_number() OVER (PARTITION BY boot_id ORDER BY id)")
+                + " WHERE \(Self.isNumber) ORDER BY id", read: summary)
     }
 
     func recording(_ id: Int) throws -> RecordingSummary? {
@@ -25,7 +28,8 @@ struct ArchiveQueries {
 
     func unfinished() throws -> [RecordingSummary] {
         try connection.rows(
-            Self.summaries() + " WHERE transcribed_samples < length_samples OR stop_reason = 'cut short' ORDER BY id",
+            Self.summaries()
+                + " WHERE (transcribed_samples < length_samples OR stop_reason = 'cut short') AND \(Self.isNumber) ORDER BY id",
             read: summary)
     }
 

@@ -10,8 +10,9 @@ package actor ReadOnlyArchive: ArchiveReading {
     private let connection: Connection
 
     /// - Throws: `DeviceError` with `busy` where somebody writes it now, `denied` where it may not even be read,
-    ///   `unsupported` where another version wrote it.
+    ///   `unsupported` where another version wrote it, `damaged` where it is no file.
     package init(path: String) throws {
+        try DatabaseFiles(path).check()
         try Self.checkIsFree(path)
         var status = stat()
         if stat("\(path)-wal", &status) == 0, status.st_size > 0 {
@@ -44,7 +45,7 @@ package actor ReadOnlyArchive: ArchiveReading {
 
     /// Looks for the lock of whoever writes it; the bytes are those that SQLite locks.
     private static func checkIsFree(_ path: String) throws(DeviceError) {
-        let file = try FileDescriptor(opening: path, O_RDONLY)
+        let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
         var lock = flock()
         lock.l_type = Int16(F_RDLCK)
         lock.l_whence = Int16(SEEK_SET)
@@ -60,12 +61,8 @@ package actor ReadOnlyArchive: ArchiveReading {
 
     /// Opens a copy of the database with its log taken in; the copy has no name any more when this returns.
     private static func copied(_ path: String) throws -> Connection {
-        let folder = try temporaryFolder()
-        let copy = "\(folder)/archive.sqlite"
-        defer {
-            for suffix in ["", "-wal", "-journal"] { unlink(copy + suffix) }
-            rmdir(folder)
-        }
+        let folder = try ScratchFolder(for: "archive")
+        let copy = "\(folder.path)/archive.sqlite"
         for suffix in ["", "-wal"] { try copyFile("\(path)\(suffix)", to: copy + suffix) }
         try takeLog(into: copy)
         return try Connection(onlyReading: copy)
@@ -79,17 +76,8 @@ package actor ReadOnlyArchive: ArchiveReading {
         try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
-    private static func temporaryFolder() throws(DeviceError) -> String {
-        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        var template = Array("\(parent)/fieldscribe-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else {
-            throw .system("mkdtemp", on: parent, remedy: "set TMPDIR to a folder that can be written")
-        }
-        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-
     private static func copyFile(_ path: String, to copy: String) throws(DeviceError) {
-        let source = try FileDescriptor(opening: path, O_RDONLY)
+        let source = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
         let target = try FileDescriptor(opening: copy, O_WRONLY | O_CREAT | O_EXCL)
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
         defer { room.deallocate() }

@@ -61,10 +61,10 @@ extension SQLiteArchive {
     /// Takes over what journals tell that the database lacks; returns the recordings for which that was so, and those
     /// whose journals were refused.
     private func catchUp() throws -> (restored: [Int], refused: [Int: DeviceError]) {
+        // Where rows have the same number, having been moved into its limits, no journal is that one's.
         let known = Dictionary(
-            uniqueKeysWithValues: try connection.rows("SELECT id, journal_bytes FROM recording") {
-                ($0.integer(0), Int64($0.integer(1)))
-            })
+            try connection.rows("SELECT id, journal_bytes FROM recording") { ($0.integer(0), Int64($0.integer(1))) }
+        ) { first, _ in first }
         var restored: [Int] = []
         var refused: [Int: DeviceError] = [:]
         for recording in try journal.recordings() {

@@ -13,7 +13,8 @@ extension SQLiteArchive {
         try connection.rows(
             """
             SELECT id, monotonic_ns FROM recording
-            WHERE clock = 'unverified' AND boot_id = ? AND monotonic_ns IS NOT NULL ORDER BY id
+            WHERE clock = 'unverified' AND boot_id = ? AND monotonic_ns IS NOT NULL AND \(ArchiveQueries.isNumber)
+            ORDER BY id
             """, [.text(boot)]
         ) { BootedStart(recording: $0.integer(0), nanoseconds: $0.long(1)) }
     }

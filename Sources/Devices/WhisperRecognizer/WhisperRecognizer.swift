@@ -80,7 +80,7 @@ final class WhisperRecognizer: Recognizer {
             guard left > 0, text.count <= mostOutput else {
                 throw DeviceError(
                     .failed, "whisper-cli", on: program,
-                    "does not come to an end within \(seconds) s, or prints without end", remedy: "try it by hand")
+                    "did not finish within \(seconds) s, or printed without end", remedy: "try it by hand")
             }
             let seconds = Int((left + 999_999_999) / 1_000_000_000)
             let count = try rethrowing {

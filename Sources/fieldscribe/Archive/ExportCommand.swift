@@ -36,7 +36,7 @@ enum ExportCommand: Command {
         let answer = arguments.has("--stick") ? try await settings(on: target, arguments) : StickSettings.Outcome()
         if answer.hasChanged { configuration = try arguments.configuration() }
         // Behind the copy, which asks the appliance itself; where none is running, the next start takes them.
-        defer { if answer.hasChanged { _ = try? ControlClient(configuration)?.ask(ControlRequest(.settings)) } }
+        defer { if answer.hasChanged { _ = try? ControlClient(configuration)?.ask(.settings) } }
         // A stick or folder that only root may write to is written to as root.
         let place = try await ArchivePlace(arguments, staysRoot: true)
         // Before the copy, which then has them.

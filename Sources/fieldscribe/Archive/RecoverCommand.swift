@@ -106,18 +106,18 @@ enum RecoverCommand: Command {
         let count = try await rereading.waiting().count
         let engine = configuration.engine.name
         guard count > 0 else {
-            if !isQuiet { Terminal.say("nothing to read again: \(engine) would read none of it better") }
+            if !isQuiet { Terminal.say("nothing to transcribe again: \(engine) would not do better") }
             return []
         }
         let what = { (number: Int) in "\(number) \(number == 1 ? "recording" : "recordings")" }
-        if !isQuiet { Terminal.say("reading \(what(count)) again, by \(engine)") }
+        if !isQuiet { Terminal.say("transcribing \(what(count)) again with \(engine)") }
         let done = try await showing(hub, isQuiet: isQuiet) {
             try await rereading.run(
                 pool: try configuration.workers(profile: SecondPass.profile, niceness: SecondPass.niceness))
         }
         if !isQuiet {
-            for id in done { try Terminal.print("recording \(id): read again by \(engine)\n") }
-            if done.count < count { Terminal.say("\(what(count - done.count)) could not be read again") }
+            for id in done { try Terminal.print("recording \(id): transcribed again by \(engine)\n") }
+            if done.count < count { Terminal.say("\(what(count - done.count)) could not be transcribed again") }
         }
         return done
     }

@@ -36,6 +36,8 @@ enum ReviewCommand: Command {
         var rows: [Row] = []
         for recording in recordings {
             guard let (_, timeline) = try await archive.transcript(of: recording) else {
+                // One of all may be deleted meanwhile.
+                if asked.isEmpty { continue }
                 throw DeviceError.noRecording(recording, "review")
             }
             rows += Doubt.worst(limit, of: timeline.segments).map { doubt in

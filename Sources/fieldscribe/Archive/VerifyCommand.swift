@@ -7,14 +7,14 @@ enum VerifyCommand: Command {
     static let summary = "Check audio files, text and database against each other."
     static let usage = "[ID...] [--quick] [--json] [--directory DIR]"
     static let details = """
-        Checks each file's length and header, what the archive and the journal beside the audio say of it, the
-        order of segments, words, gaps and marks, at the silence in the gaps, and at the ledger of copies; and reads all
-        of the sound, which it compares with the checksums that were made of each second while it was recorded. Changes
-        nothing. Each finding is one line with the file and the remedy. Of what is being recorded it checks what is
-        safe already, and says so.
+        Checks each file's length and header, what the archive and the journal beside the audio say about it, the
+        order of segments, words, gaps and bookmarks, the silence in the gaps, and the ledger of copies. It also reads
+        all of the sound and compares it with the checksums that were made of each second while it was recorded. It
+        changes nothing. Each finding is one line with the file and the remedy. Of a recording that is still running
+        it checks what is already on the disk, and says so.
 
           ID                 a number, as fieldscribe list shows it; default all, and the database as a whole
-          --quick            without reading the sound, which takes as long as the card takes for all of it
+          --quick            do not read the sound, which takes as long as the card needs to read all of it
           --json             one JSON array
           --directory DIR    where archive and recordings are; default storage.directory
 

@@ -15,8 +15,8 @@ enum DemoCommand: Command {
     static let summary = "Show the recorder at work on this machine, without microphone or button."
     static let usage = "[--directory DIR] [--engine E] [--model NAME|DIR]"
     static let details = """
-        A line behind ~ is what is shown while people speak, the line below it is what is kept. The end shows how
-        many words of each are wrong.
+        A line that begins with ~ is what is shown while people speak; the line below it is the final text. At the
+        end it says how many words of each are wrong.
 
           --directory DIR    where the demo's archive and files go, and stay; default a temporary folder in $TMPDIR or
                              /tmp, which is removed at the end
@@ -96,7 +96,8 @@ enum DemoCommand: Command {
             Terminal.say("without the better engine: \(lack.message)")
         }
         Terminal.say(
-            "~ as it is spoken (\(configuration.partialsEngine.name)), below it as it is kept (\(configuration.engine.name))"
+            "~ while it is spoken (\(configuration.partialsEngine.name)); below it, the final text "
+                + "(\(configuration.engine.name))"
         )
     }
 
@@ -108,8 +109,8 @@ enum DemoCommand: Command {
         let text = kept.segments.map(\.text).joined(separator: " ")
         let percent = { (read: String) in "\(Int(WordErrors(said: said, read: read).percent.rounded())) %" }
         try Terminal.print(
-            "\nword errors: as it was spoken (\(configuration.partialsEngine.name)) \(percent(spoken)), "
-                + "as it is kept (\(kept.engine.name)) \(percent(text))\n")
+            "\nword errors: while it was spoken (\(configuration.partialsEngine.name)) \(percent(spoken)), "
+                + "in the final text (\(kept.engine.name)) \(percent(text))\n")
     }
 
     private static func show(_ id: Int, from archive: SQLiteArchive) async throws {

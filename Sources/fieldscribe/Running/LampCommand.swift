@@ -25,9 +25,6 @@ enum LampCommand: Command {
         guard arguments.rest.count == 1, let (state, message) = arguments.rest.first.flatMap({ states[$0] }) else {
             throw UsageError("lamp: give exporting, finished or failed")
         }
-        var request = ControlRequest(.exporting)
-        request.export = state
-        request.text = message
-        _ = try RunningAppliance(arguments).ask(request)
+        _ = try RunningAppliance(arguments).ask(.exporting(state, message: message))
     }
 }

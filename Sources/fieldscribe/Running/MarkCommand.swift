@@ -13,9 +13,8 @@ enum MarkCommand: Command {
     static let options = (values: [String](), flags: [String]())
 
     static func run(_ arguments: Arguments) async throws {
-        var request = ControlRequest(.mark)
-        request.text = arguments.rest.joined(separator: " ")
-        let answer = try RunningAppliance(arguments).ask(request)
+        let text = arguments.rest.joined(separator: " ")
+        let answer = try RunningAppliance(arguments).ask(.mark(text: text))
         guard let mark = answer.mark else { return }
         try Terminal.print("marked \(answer.recording ?? 0) at \(RecordingScreen.clock(mark.position))\n")
     }

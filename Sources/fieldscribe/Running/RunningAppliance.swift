@@ -20,8 +20,6 @@ struct RunningAppliance {
 
     func ask(_ request: ControlRequest) throws -> ControlResponse { try client.ask(request) }
 
-    func ask(_ command: ControlRequest.Command) throws -> ControlResponse { try client.ask(ControlRequest(command)) }
-
     func send(_ request: ControlRequest) throws { try client.send(request) }
 
     func nextLine() throws -> [UInt8]? { try client.nextLine() }

@@ -31,7 +31,7 @@ enum StatusCommand: Command {
             rows.append(
                 (
                     "second pass",
-                    "recording \(reading.recording), \(clock(reading.readUpTo)) of \(clock(reading.length)) read again\(others)"
+                    "recording \(reading.recording), \(clock(reading.readUpTo)) of \(clock(reading.length)) transcribed again\(others)"
                 ))
         }
         rows.append(("disk", "room for \(hours(status.runwayHours)) of recording in \(status.directory)"))

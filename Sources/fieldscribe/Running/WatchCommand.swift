@@ -22,9 +22,7 @@ enum WatchCommand: Command {
         try arguments.expect(0, "nothing else")
         let isJSON = arguments.has("--json")
         let appliance = try RunningAppliance(arguments)
-        var request = ControlRequest(.watch)
-        request.partials = isJSON || Terminal.showsOutput
-        try appliance.send(request)
+        try appliance.send(.watch(partials: isJSON || Terminal.showsOutput))
         if isJSON || !Terminal.showsOutput {
             let interrupts = Interrupts { _ in exit(130) }
             defer { withExtendedLifetime(interrupts) {} }

@@ -30,7 +30,7 @@ struct WatchEvent: Decodable, Hashable {
         case "final":
             guard let text, !text.isEmpty else { return nil }
             return "\(clock(start))  \(text)"
-        case "mark": return "\(clock(time))  ── mark\(text.map { $0.isEmpty ? "" : ": \($0)" } ?? "") ──"
+        case "mark": return "\(clock(time))  ── bookmark\(text.map { $0.isEmpty ? "" : ": \($0)" } ?? "") ──"
         case "gap":
             let length = ((end ?? 0) - (start ?? 0)) * 10
             return "\(clock(start))  [\(length.rounded() / 10) s lost: \(cause ?? "unknown")]"

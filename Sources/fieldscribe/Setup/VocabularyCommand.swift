@@ -81,7 +81,7 @@ enum VocabularyCommand: Command {
         let report = answer.report
         var lines = [
             "\(report.isGrammar ? "a grammar" : "\(report.phrases) phrases") of \(report.words) words: \(report.known) in "
-                + "the dictionary of \(answer.model), \(report.told) told, \(report.guesses.count) guessed"
+                + "the dictionary of \(answer.model), \(report.told) given, \(report.guesses.count) guessed"
         ]
         lines += report.guesses.map { "  \($0.word): \($0.ways.joined(separator: " | "))" }
         lines += report.problems.map { "\(answer.file):\($0.line): \($0.reason)" }

@@ -1,0 +1,85 @@
+// What a decoder listens for: language models, grammars and graphs of words.
+#include "library.h"
+#include <stdio.h>
+
+int fieldscribe_ps_add_model(ps_decoder_t *decoder, const char *path) {
+    char name[64];
+    snprintf(name, sizeof name, "%s", fieldscribe_ps_current(decoder));
+    // The decoder keeps its model in a set that takes every word of the dictionary for one of the model's: the model
+    // itself is wanted, else words that it does not know are searched for, too.
+    ngram_model_t *own = NULL;
+    const char *unused;
+    ngram_model_set_iter_t *first = ngram_model_set_iter(ps_get_lm(decoder, name));
+    if (first) {
+        own = ngram_model_set_iter_model(first, &unused);
+        ngram_model_set_iter_free(first);
+    }
+    logmath_t *math = logmath_retain(ps_get_logmath(decoder));
+    ngram_model_t *added = ngram_model_read(ps_get_config(decoder), path, NGRAM_ARPA, math);
+    if (!own || !added) return -1;
+    ngram_model_t *models[] = {ngram_model_retain(own), added};
+    char *names[] = {(char *)"own", (char *)"added"};
+    const float weights[] = {1, 1};
+    ngram_model_t *both = ngram_model_set_init(ps_get_config(decoder), models, names, weights, 2);
+    // Under the same name: the search without it is freed.
+    if (!both || fieldscribe_ps_set_lm(decoder, name, both) < 0) return -1;
+    return fieldscribe_ps_activate(decoder, name) < 0 ? -1 : 0;
+}
+
+int fieldscribe_ps_take_grammar(ps_decoder_t *decoder, const char *path) {
+    char name[64];
+    snprintf(name, sizeof name, "%s", fieldscribe_ps_current(decoder));
+    if (fieldscribe_ps_set_jsgf(decoder, "grammar", path) < 0) return -1;
+    if (fieldscribe_ps_activate(decoder, "grammar") < 0) return -1;
+    fieldscribe_ps_remove(decoder, name);
+    return 0;
+}
+
+int fieldscribe_ps_take_graph(
+    ps_decoder_t *decoder, int states, const int32_t *from, const int32_t *to, const char *const *words, int count,
+    double beam, double word_beam) {
+#if FIELDSCRIBE_POCKETSPHINX_5
+    (void)decoder, (void)states, (void)from, (void)to, (void)words, (void)count, (void)beam, (void)word_beam;
+    return -1;
+#else
+    cmd_ln_t *config = ps_get_config(decoder);
+    cmd_ln_set_float_r(config, "-beam", beam);
+    cmd_ln_set_float_r(config, "-pbeam", beam);
+    cmd_ln_set_float_r(config, "-wbeam", word_beam);
+    fsg_model_t *graph = fsg_model_init("words", ps_get_logmath(decoder), 1, states);
+    if (!graph) return -1;
+    graph->start_state = 0;
+    graph->final_state = states - 1;
+    for (int i = 0; i < count; i++) fsg_model_trans_add(graph, from[i], to[i], 0, fsg_model_word_add(graph, words[i]));
+    // The decoder retains it, and frees the one before, which has the same name.
+    int status = ps_set_fsg(decoder, "words", graph);
+    fsg_model_free(graph);
+    if (status < 0) return -1;
+    return fieldscribe_ps_activate(decoder, "words") < 0 ? -1 : 0;
+#endif
+}
+
+int fieldscribe_ps_can_align(void) { return !FIELDSCRIBE_POCKETSPHINX_5; }
+
+fieldscribe_lm fieldscribe_lm_open(const char *path, fieldscribe_ps_listener listener) {
+    fieldscribe_lm opened = {NULL, NULL};
+    fieldscribe_ps_log_to(listener);
+    *fieldscribe_ps_last_error() = 0;
+    opened.math = logmath_init(1.0001, 0, 0);
+    if (opened.math) opened.model = ngram_model_read(NULL, path, NGRAM_AUTO, logmath_retain(opened.math));
+    return opened;
+}
+
+void fieldscribe_lm_close(fieldscribe_lm opened) {
+    if (opened.model) ngram_model_free(opened.model);
+    if (opened.math) logmath_free(opened.math);
+}
+
+double fieldscribe_lm_probability(fieldscribe_lm opened, const char *const *words, int count) {
+    ngram_model_t *model = opened.model;
+    if (ngram_wid(model, words[0]) == ngram_unknown_wid(model)) return 0;
+    // What stands before an unknown word tells nothing.
+    int known = 1;
+    while (known < count && ngram_wid(model, words[known]) != ngram_unknown_wid(model)) known++;
+    return logmath_exp(opened.math, ngram_prob(model, words, known));
+}

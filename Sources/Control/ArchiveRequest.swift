@@ -1,0 +1,54 @@
+import Core
+
+/// What a client asks of the appliance's archive.
+package enum ArchiveRequest: Hashable, Sendable {
+    /// Every recording.
+    case list
+
+    /// A recording's transcript, by its number.
+    case show(recording: Int)
+
+    /// The same, of one of the recording's passes.
+    case reading(recording: Int, pass: Int)
+
+    /// A recording's passes.
+    case passes(recording: Int)
+
+    /// The pass that `show` shows.
+    case pass(recording: Int)
+
+    /// At most so many places where these words were said.
+    case search(words: String, limit: Int)
+
+    /// Erases recordings.
+    case delete(recordings: [Int])
+
+    /// Checks recordings, none for all; whether the sound is left alone.
+    case verify(recordings: [Int], isQuick: Bool)
+
+    /// The copies of a recording, and those on a volume, in the ledger.
+    case exportsOf(recording: Int)
+    case exportsTo(volume: String)
+
+    /// Enters a copy into the ledger.
+    case exported(ExportEntry)
+
+    /// A part of a file that people have corrected, of the recording that a person names, nil where the file does.
+    case importing(ImportPart, recording: Int?)
+
+    /// Whether nobody wants the answer any more once the client is gone.
+    var onlyReads: Bool {
+        switch self {
+        case .list, .show, .reading, .passes, .pass, .search, .verify, .exportsOf, .exportsTo: true
+        case .delete, .exported, .importing: false
+        }
+    }
+
+    /// Whether its answer may take long.
+    var mayTakeLong: Bool {
+        switch self {
+        case .list, .show, .reading, .passes, .pass, .search, .verify, .delete, .importing: true
+        case .exportsOf, .exportsTo, .exported: false
+        }
+    }
+}

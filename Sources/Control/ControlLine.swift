@@ -1,0 +1,20 @@
+import Core
+import FoundationEssentials
+
+/// What goes over the control socket: JSON, one object per line, without its line break.
+enum ControlLine {
+    /// The longest request.
+    static let longest = 65_536
+
+    static func encode(_ value: some Encodable) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // All of our messages can be encoded.
+        return (try? encoder.encode(value)).map { Array($0) }
+            ?? Array(#"{"error":{"code":"failed","message":""}}"#.utf8)
+    }
+
+    static func decode<Value: Decodable>(_ type: Value.Type, from line: [UInt8]) throws -> Value {
+        try JSONDecoder().decode(type, from: Data(JSONStrings.check(line)))
+    }
+}

@@ -1,0 +1,127 @@
+import Core
+
+/// A request as it stands on the wire: an object that names a command, with the keys that the command has.
+struct RequestObject: Codable {
+    enum Command: String, Codable {
+        case start, stop, toggle, mark, status, watch, press, release, lamp, list, show, pass, passes, search, delete,
+            verify
+        case exports, exported, exporting, importing, settings
+    }
+
+    var command: Command
+    /// Of `mark`; of `exporting`, how it went.
+    var text: String?
+    /// Of `show`, `pass`, `passes`, `exports` and `importing`.
+    var recording: Int?
+    /// Of `show`: one of the recording's passes in place of the one that is shown.
+    var pass: Int?
+    /// Of `importing`.
+    var part: ImportPart?
+    /// Of `delete` and `verify`.
+    var recordings: [Int]?
+    /// Of `verify`: true to leave the sound alone.
+    var quick: Bool?
+    /// Of `exports`, in place of a recording.
+    var volume: String?
+    /// Of `exported`.
+    var entry: ExportEntry?
+    /// Of `exporting`.
+    var export: Event.ExportState?
+    /// Of `search`.
+    var words: String?
+    var limit: Int?
+    /// Of all that the archive is asked.
+    var directory: String?
+    /// Of `watch`.
+    var partials: Bool?
+}
+
+// What a client leaves out has a default, so that a command of an earlier version is understood.
+extension ControlRequest: Codable {
+    package init(from decoder: any Decoder) throws {
+        let object = try RequestObject(from: decoder)
+        let recording = object.recording ?? 0
+        let recordings = object.recordings ?? []
+        func archive(_ request: ArchiveRequest) -> ControlRequest { .archive(request, directory: object.directory) }
+        switch object.command {
+        case .start: self = .start
+        case .stop: self = .stop
+        case .toggle: self = .toggle
+        case .mark: self = .mark(text: object.text ?? "")
+        case .status: self = .status
+        case .watch: self = .watch(partials: object.partials ?? false)
+        case .press: self = .press
+        case .release: self = .release
+        case .lamp: self = .lamp
+        case .exporting: self = .exporting(object.export ?? .started, message: object.text ?? "")
+        case .settings: self = .settings
+        case .list: self = archive(.list)
+        case .show:
+            self = archive(object.pass.map { .reading(recording: recording, pass: $0) } ?? .show(recording: recording))
+        case .passes: self = archive(.passes(recording: recording))
+        case .pass: self = archive(.pass(recording: recording))
+        case .search: self = archive(.search(words: object.words ?? "", limit: object.limit ?? 50))
+        case .delete: self = archive(.delete(recordings: recordings))
+        case .verify: self = archive(.verify(recordings: recordings, isQuick: object.quick ?? false))
+        case .exports:
+            self = archive(object.volume.map { .exportsTo(volume: $0) } ?? .exportsOf(recording: recording))
+        case .importing:
+            guard let part = object.part else {
+                throw DeviceError(.unsupported, "control", "importing: there is no part; give a part of the file")
+            }
+            self = archive(.importing(part, recording: object.recording))
+        case .exported:
+            guard let entry = object.entry else {
+                throw DeviceError(.unsupported, "control", "exported: there is no entry; give the copy to be entered")
+            }
+            self = archive(.exported(entry))
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws { try object.encode(to: encoder) }
+
+    /// The command that is asked, as it stands on the wire.
+    var name: String { object.command.rawValue }
+
+    private var object: RequestObject {
+        switch self {
+        case .start: RequestObject(command: .start)
+        case .stop: RequestObject(command: .stop)
+        case .toggle: RequestObject(command: .toggle)
+        case .mark(let text): RequestObject(command: .mark, text: text)
+        case .status: RequestObject(command: .status)
+        case .watch(let partials): RequestObject(command: .watch, partials: partials)
+        case .press: RequestObject(command: .press)
+        case .release: RequestObject(command: .release)
+        case .lamp: RequestObject(command: .lamp)
+        case .exporting(let state, let message): RequestObject(command: .exporting, text: message, export: state)
+        case .settings: RequestObject(command: .settings)
+        case .archive(let request, let directory): request.object(directory)
+        }
+    }
+}
+
+extension ArchiveRequest {
+    fileprivate func object(_ directory: String?) -> RequestObject {
+        var object: RequestObject
+        switch self {
+        case .list: object = RequestObject(command: .list)
+        case .show(let recording): object = RequestObject(command: .show, recording: recording)
+        case .reading(let recording, let pass):
+            object = RequestObject(command: .show, recording: recording, pass: pass)
+        case .passes(let recording): object = RequestObject(command: .passes, recording: recording)
+        case .importing(let part, let recording):
+            object = RequestObject(command: .importing, recording: recording, part: part)
+        case .pass(let recording): object = RequestObject(command: .pass, recording: recording)
+        case .search(let words, let limit): object = RequestObject(command: .search, words: words, limit: limit)
+        case .delete(let recordings): object = RequestObject(command: .delete, recordings: recordings)
+        case .verify(let recordings, let isQuick):
+            object = RequestObject(command: .verify, recordings: recordings, quick: isQuick ? true : nil)
+        case .exportsOf(let recording): object = RequestObject(command: .exports, recording: recording)
+        case .exportsTo(let volume): object = RequestObject(command: .exports, volume: volume)
+        case .exported(let entry): object = RequestObject(command: .exported, entry: entry)
+        }
+        object.directory = directory
+        return object
+    }
+}
