@@ -202,7 +202,8 @@ package struct CorrectionImport: Sendable {
         if let other, let (_, text) = try await archive.transcript(of: summary.id, pass: other.id) {
             let differing = WordChange.changes(from: text.segments, to: segments).count
             let who = other.correction.map { $0.person.isEmpty ? "somebody else" : $0.person } ?? ""
-            line += "; it differs from what \(who) wrote in \(differing == 1 ? "1 place" : "\(differing) places"), "
+            let places = differing == 1 ? "1 place" : "\(differing) places"
+            line += differing == 0 ? "; \(who) wrote the same, " : "; it differs from what \(who) wrote in \(places), "
             line += "both are kept, and this one is shown (fieldscribe show \(summary.id) --changes)"
         }
         return line

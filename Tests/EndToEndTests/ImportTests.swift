@@ -129,7 +129,8 @@ import Testing
                 sentence short
             endform
             Read from file: grid$
-            for i to Get number of intervals: 1
+            count = Get number of intervals: 1
+            for i to count
                 text$ = Get label of interval: 1, i
                 if text$ <> ""
                     Set interval text: 1, i, text$ + " zanzibarë"

@@ -19,8 +19,8 @@ enum ImportCommand: Command {
           --by NAME          who has corrected it, where the file does not say so
           --directory DIR    where the archive is; default storage.directory
 
-        What a person has put right is a pass of its own, which no later reading replaces; fieldscribe show ID --changes
-        lists it. A file is taken whole, or nothing is changed.
+        What a person has put right is a pass of its own, which no later reading replaces; fieldscribe show lists it.
+        A file is taken whole, or nothing is changed.
         """
     static let options = (values: ["--recording", "--by", "--directory"], flags: [String]())
 
