@@ -110,7 +110,7 @@ struct RecordingCopy {
             title: CopyName(summary).title, started: start.sentence, startedAt: start.stamp, clock: summary.clock,
             powerOn: summary.powerOn, device: settings.device.text, audio: settings.audioName,
             index: "../../index.html", peaks: peaks,
-            identity: sound.map { RecordingIdentity(recording: summary.id, sound: $0) })
+            identity: sound.map { RecordingIdentity(recording: summary.id, pass: timeline.pass, sound: $0) })
     }
 
     /// Writes the audio; returns the digest of the samples that were read for it.

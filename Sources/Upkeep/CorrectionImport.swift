@@ -86,7 +86,8 @@ package struct CorrectionImport: Sendable {
             throw refusal(file, "does not say of which recording it is", "name it with --recording ID")
         }
         let summary = try await recording(identity, file)
-        guard let (base, texts) = try await base(of: written, summary) else {
+        guard let (base, texts) = try await base(of: written, summary, pass: RecordingIdentity(in: file.text)?.pass)
+        else {
             throw refusal(file, "is no text of recording \(summary.id)", "name another with --recording ID")
         }
         let corrected = base.timeline.segments.compactMap { segment in
@@ -136,13 +137,14 @@ package struct CorrectionImport: Sendable {
         return nil
     }
 
-    /// The pass that an edited text differs least from, and what it changes.
+    /// The pass that an edited text was made of, where it says so, else the one that it differs least from; and what it changes.
     private func base(
-        of written: WrittenText, _ summary: RecordingSummary
+        of written: WrittenText, _ summary: RecordingSummary, pass: Int?
     ) async throws -> (Base, texts: [Int: [String]])? {
         var best: (base: Base, texts: [Int: [String]])?
-        for base in try await bases(of: summary, first: nil) {
+        for base in try await bases(of: summary, first: pass) {
             guard let texts = written.texts(over: base.timeline) else { continue }
+            if let pass, base.number != pass, best?.base.number == pass { break }
             if texts.count < best?.texts.count ?? .max { best = (base, texts) }
         }
         return best.map { ($0.base, $0.texts) }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Texts that were edited elsewhere") struct WrittenTextTests {
     private static let identity = RecordingIdentity(
-        recording: 7, sound: String(repeating: "0123456789abcdef", count: 4))
+        recording: 7, pass: 3, sound: String(repeating: "0123456789abcdef", count: 4))
 
     /// With a gap, marks that formats put between the words, a segment without words, and characters that formats escape.
     private static let timeline = Timeline(
