@@ -98,8 +98,8 @@ struct Trial: Sendable {
         if !kills.isEmpty {
             let worst = kills.map(\.lostSeconds).max() ?? 0
             report.add(
-                "power cut at each call: audio lost, worst of \(kills.count)", target: "2.0 s",
-                seen: "\(rounded(worst)) s", isMet: worst <= 2)
+                "power cut at each call: audio lost, worst of \(kills.count)", target: "1.0 s",
+                seen: "\(rounded(worst)) s", isMet: worst <= 1)
         }
         report.note(
             "audio lost where it was told of, worst",

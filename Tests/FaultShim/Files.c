@@ -2,7 +2,6 @@
 #include "shim.h"
 #include <fcntl.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,16 +249,14 @@ long syscall(long number, ...) {
     return next(number, words[0], words[1], words[2], words[3], words[4], words[5]);
 }
 
-int posix_spawn(pid_t *process, const char *path, const posix_spawn_file_actions_t *actions,
-                const posix_spawnattr_t *attributes, char *const words[], char *const environment[]) {
-    typedef int (*spawn_type)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
-                              char *const[], char *const[]);
-    NEXT(spawn_type, "posix_spawn");
-    fault_begin();
+/// How the recorder's children become other programs.
+int execve(const char *path, char *const words[], char *const environment[]) {
+    typedef int (*execve_type)(const char *, char *const[], char *const[]);
+    NEXT(execve_type, "execve");
     const char *worker = fault_settings.worker;
     if (worker && words[0] && words[1] && strcmp(words[1], "decode-worker") == 0) {
         char *stand_in[] = {(char *)worker, "worker", NULL};
-        return next(process, worker, actions, attributes, stand_in, environment);
+        return next(worker, stand_in, environment);
     }
-    return next(process, path, actions, attributes, words, environment);
+    return next(path, words, environment);
 }

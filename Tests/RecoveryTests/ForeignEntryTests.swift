@@ -165,9 +165,15 @@ import Testing
     }
 
     /// The header of a WAV of two channels, 44.1 kHz, without samples.
-    private static let stereo: [UInt8] =
-        Array("RIFF".utf8) + [36, 0, 0, 0] + Array("WAVEfmt ".utf8) + [16, 0, 0, 0, 1, 0, 2, 0, 0x44, 0xAC, 0, 0]
-        + [0x10, 0xB1, 2, 0, 4, 0, 16, 0] + Array("data".utf8) + [0, 0, 0, 0]
+    private static let stereo: [UInt8] = {
+        var bytes = Array("RIFF".utf8)
+        bytes += [36, 0, 0, 0] as [UInt8]
+        bytes += Array("WAVEfmt ".utf8)
+        bytes += [16, 0, 0, 0, 1, 0, 2, 0, 0x44, 0xAC, 0, 0, 0x10, 0xB1, 2, 0, 4, 0, 16, 0] as [UInt8]
+        bytes += Array("data".utf8)
+        bytes += [0, 0, 0, 0] as [UInt8]
+        return bytes
+    }()
 
     /// A sound database of ours.
     private func database() throws -> String {
@@ -182,7 +188,7 @@ import Testing
         for suffix in ["", "-wal"] { unlink(storage.configuration.archivePath + suffix) }
         unlink(recordings("000002/journal.jsonl"))
         try durableReplace(path: recordings("000002/journal.jsonl"), with: "theirs\n")
-        // Another program's: two adaptations.
+        // Another program's: two channels.
         try Data(Self.stereo).write(to: URL(filePath: storage.audio(2)))
         let before = try bytes(recordings("000002/journal.jsonl"))
         _ = try await storage.recover(.start)
