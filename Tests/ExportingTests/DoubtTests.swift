@@ -60,8 +60,8 @@ import Testing
         var spoken = segments[0]
         spoken.voice = VoiceAnalytics(pitch: 100, jitter: 0.01, shimmer: 0.1, voicing: 0.6)
         let page = try TranscriptFormat.html.render(timeline([spoken]))
-        let word = #"<button type="button" class="hear" data-from="500" data-to="1000">four</button>"#
-        let line = ##"<li><a href="#t=0.5" data-t="500">0:00</a> <span dir="auto">go "## + word + " words</span></li>"
+        let heard = #"<button type="button" class="hear" data-from="500" data-to="1000">four</button>"#
+        let line = ##"<li><a href="#t=0.5" data-t="500">0:00</a> <span dir="auto">go "## + heard + " words</span></li>"
         #expect(page.contains(line))
         #expect(page.contains("90 words a minute, pitch 100 Hz, jitter 1.0 %, shimmer 10.0 %, voiced 60.0 %"))
         let sure = try TranscriptFormat.html.render(timeline([segment(1, [word("go", 0, 1, 0.9)])]))
