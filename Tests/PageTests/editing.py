@@ -36,6 +36,9 @@ def fresh(b, page="talk"):
 
 def double_click(b, selector, number=0):
     element = b.find(selector, number)
+    # Once the page has come to rest: it scrolls smoothly to what was edited last.
+    b.until("const top = document.querySelectorAll(arguments[0])[arguments[1]].getBoundingClientRect().top, before = window.lastTop;"
+            "window.lastTop = top; return before === top", selector, number)
     b.call("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse", "actions": [
         {"type": "pointerMove", "origin": {"element-6066-11e4-a52e-4f735466cecf": element}, "x": 0, "y": 0},
         {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0},
