@@ -1,5 +1,5 @@
 /// The known name that was probably meant, in words; all of them where none is near.
-func suggestion(for name: String, among known: [String]) -> String {
+package func suggestion(for name: String, among known: [String]) -> String {
     // The second is a name whose `=` was forgotten, so that its value is a part of it.
     let given = [name.lowercased(), name.prefix { $0 != " " }.lowercased()]
     let near = known.compactMap { known in

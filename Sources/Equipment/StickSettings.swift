@@ -99,7 +99,7 @@ package enum StickSettings {
     }
 
     /// What is wrong with a vocabulary: a line each.
-    private static func vocabularyProblems(_ bytes: [UInt8]) -> [String] {
+    static func vocabularyProblems(_ bytes: [UInt8]) -> [String] {
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         if let index = lines.firstIndex(where: { String(validating: $0, as: UTF8.self) == nil }) {
             return ["\(vocabularyName):\(index + 1): is not UTF-8; save the file as plain text in UTF-8"]

@@ -64,6 +64,22 @@ import Testing
         }
     }
 
+    @Test("the manual of the appliance and the instructions have every setting of fieldscribe.txt, as its sample has")
+    func cardSettings() throws {
+        let sample = try text(of: Repository.file("deploy/card/fieldscribe.txt"))
+        let names = sample.split(separator: "\n").filter { $0.hasPrefix("#") && !$0.hasPrefix("# ") }.compactMap {
+            $0.dropFirst().split(separator: " ").first.map(String.init)
+        }
+        #expect(Set(names).isSuperset(of: CardSettings.names) && names.contains("capture.preroll-seconds"))
+        let page = try text(of: Repository.file("deploy/man/fieldscribe.8"))
+        let manual = try part(of: page, from: ".Ss The card", to: ".Ss ")
+        let instructions = try text(of: Repository.file("deploy/README.md"))
+        for name in names where !name.contains(".") {
+            #expect(manual.contains(" \(name)"), "fieldscribe.8 lacks \(name)")
+            #expect(instructions.contains("`\(name) = "), "deploy/README.md lacks \(name)")
+        }
+    }
+
     @Test("manual, completion and sample name every engine there is")
     func engines() throws {
         let names = [EngineRegistry.automaticName] + EngineRegistry.all.map(\.form)

@@ -39,7 +39,7 @@ update_indices() {
 }
 
 # prepare_apt ARCHITECTURE SUITE...: an apt of its own in $cache/apt-ARCHITECTURE, as if nothing were installed, with these
-# suites of Debian.
+# suites of Debian; of each its main, or the $components.
 prepare_apt() {
     local architecture=$1 place=$cache/apt-$1 mirror one
     shift
@@ -47,7 +47,7 @@ prepare_apt() {
     : >"$place/status"
     mirror=$(debian_mirror)
     local keys='[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]'
-    for one; do printf 'deb %s %s %s main\n' "$keys" "$mirror" "$one"; done >"$place/sources.list"
+    for one; do printf 'deb %s %s %s %s\n' "$keys" "$mirror" "$one" "${components:-main}"; done >"$place/sources.list"
     cat >"$place/apt.conf" <<CONF
 APT::Architecture "$architecture";
 APT::Architectures { "$architecture"; };

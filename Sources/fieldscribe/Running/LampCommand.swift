@@ -5,11 +5,12 @@ import Core
 enum LampCommand: Command {
     static let name = "lamp"
     static let summary = "Tell the appliance how a copy to a stick is going."
-    static let usage = "exporting|finished|failed"
+    static let usage = "exporting|finished|failed|settings"
     static let details = """
           exporting          the lamp keeps double-blinking: leave the stick in
           finished           the lamp is steady for 3 s: safe to unplug
           failed             the lamp blinks fast, until a press acknowledges it
+          settings           likewise: fieldscribe.txt on the card has errors
 
         """
     static let options = (values: [String](), flags: [String]())
@@ -18,12 +19,13 @@ enum LampCommand: Command {
     private static let states: [String: (state: Event.ExportState, message: String)] = [
         "exporting": (.started, "copying to a stick; leave it in"),
         "finished": (.finished, "everything is on the stick; it is safe to unplug"),
+        "settings": (.failed, "fieldscribe.txt on the card has errors; RESULT.txt beside it lists them"),
         "failed": (.failed, "not everything was copied to the stick; the next one carries on"),
     ]
 
     static func run(_ arguments: Arguments) async throws {
         guard arguments.rest.count == 1, let (state, message) = arguments.rest.first.flatMap({ states[$0] }) else {
-            throw UsageError("lamp: give exporting, finished or failed")
+            throw UsageError("lamp: give exporting, finished, failed or settings")
         }
         _ = try RunningAppliance(arguments).ask(.exporting(state, message: message))
     }

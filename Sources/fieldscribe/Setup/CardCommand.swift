@@ -1,0 +1,42 @@
+import Core
+import Equipment
+import Platform
+
+/// Reads what a person put on the card of the image; the image's own start calls it.
+enum CardCommand: Command {
+    static let name = "card"
+    static let summary = "Take the settings of fieldscribe.txt from a card's first partition."
+    static let usage = "--from FOLDER --to FOLDER"
+    static let details = """
+          --from FOLDER      where the partition is mounted; nothing is written there
+          --to FOLDER        where fieldscribe.conf, name, time-zone and vocabulary.txt go, as far as they are set;
+                             RESULT.txt; and problems, if there are any
+
+        The image calls it at each start; see fieldscribe(8).
+
+        """
+    static let options = (values: ["--from", "--to"], flags: [String]())
+    static let isHidden = true
+
+    static func run(_ arguments: Arguments) async throws {
+        guard arguments.rest.isEmpty, let from = arguments["--from"], let to = arguments["--to"] else {
+            throw UsageError("card: give --from FOLDER and --to FOLDER; see fieldscribe card --help")
+        }
+        let words = "\(to)/vocabulary.txt"
+        let outcome = CardFolder(from).read(vocabularyAt: words)
+        try makeFolder(to, mode: 0o755)
+        let settings = outcome.settings
+        if let vocabulary = outcome.vocabulary { try durableReplace(path: words, with: vocabulary, mode: 0o644) }
+        let files = [
+            ("name", settings.name), ("time-zone", settings.timeZone),
+            ("problems", outcome.problems.isEmpty ? nil : outcome.problems.joined(separator: "\n")),
+        ]
+        for (name, value) in files {
+            guard let value else { continue }
+            try durableReplace(path: "\(to)/\(name)", with: "\(value)\n", mode: 0o644)
+        }
+        try durableReplace(path: "\(to)/fieldscribe.conf", with: settings.text, mode: 0o644)
+        try durableReplace(path: "\(to)/RESULT.txt", with: outcome.answer, mode: 0o644)
+        for problem in outcome.problems { Log.tell(.warning, "card-settings", ["problem": problem]) }
+    }
+}

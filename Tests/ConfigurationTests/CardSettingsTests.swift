@@ -1,0 +1,175 @@
+import Configuration
+import FoundationEssentials
+import Glibc
+import Panel
+import Platform
+import TestKit
+import Testing
+
+@testable import Equipment
+
+@Suite("fieldscribe.txt on a card") struct CardSettingsTests {
+    private let folder = TemporaryFolder()
+
+    private func settings(_ text: String) -> CardSettings {
+        CardSettings(Array(text.utf8)) { $0 == "Africa/Ouagadougou" }
+    }
+
+    @Test("sets what it names, and nothing else")
+    func taken() {
+        let settings = settings(
+            """
+            # a comment
+            name = FIELD-7
+            Time-Zone = Africa/Ouagadougou   # where we are
+            microphone = alsa:plughw:CARD=Mic,DEV=0
+            button = GPIO5
+            lamp: 6
+            style = mark
+            keep-days = 30
+            settings-by-stick = yes
+            capture.preroll-seconds = 3 ; as on the other one
+            language = EN
+            """)
+        #expect(settings.problems.isEmpty, "\(settings.problems)")
+        #expect(settings.name == "FIELD-7" && settings.timeZone == "Africa/Ouagadougou")
+        var expected = CardSettings.base
+        expected.capture.device = "alsa:plughw:CARD=Mic,DEV=0"
+        expected.capture.prerollSeconds = 3
+        expected.panel.button = .gpioName("GPIO5")
+        expected.panel.lamp = .gpioName("GPIO6")
+        expected.panel.style = .mark
+        expected.storage.keepDays = 30
+        expected.export.settings = true
+        #expect(settings.configuration == expected)
+    }
+
+    @Test("of none, the first USB microphone is used, and all else is by default")
+    func empty() {
+        var expected = Configuration()
+        expected.capture.device = "alsa:plughw:CARD=Fieldscribe"
+        #expect(settings("").configuration == expected && settings("microphone = auto").configuration == expected)
+    }
+
+    @Test("makes a configuration file that says the same")
+    func file() throws {
+        let settings = settings("button = 5\nspeech.sensitivity = high\nkeep-days = 2\nexport.formats = text srt\n")
+        let path = folder.file("fieldscribe.conf")
+        try durableReplace(path: path, with: settings.text)
+        var read = try Configuration.loadOwn(explicitPath: path, environment: [:])
+        read.file = nil
+        #expect(read == settings.configuration && settings.problems.isEmpty)
+    }
+
+    @Test(
+        "answers a line that is wrong, and takes those around it",
+        arguments: [
+            ("microfone = auto", "did you mean microphone?"), ("name = -x", "cannot be a name"),
+            ("name = mein Recorder", "cannot be a name"), ("language = fr", "taken for English"),
+            ("time-zone = Mars/Olympus", "is not a time zone"),
+            ("button = yes", "allowed: gpio:"), ("style = tap", "allowed: toggle, mark"), ("style", "is not a setting"),
+            ("style =", "has no value"), ("keep-days = -1", "0 to 36500"), ("capture.rate = fast", "whole number"),
+            ("capture.speed = 1", "is not a key of [capture]"), ("storage.directory = /tmp", "stays as it is"),
+            ("control.socket = /tmp/s", "stays as it is"), ("recognizer.vocabulary = /etc/shadow", "vocabulary = FILE"),
+            ("vocabulary = ../x", "give its name alone"), ("keep-days = 9\nkeep-days = 8", "set twice"),
+            ("x]\n[control.group = a", "is not a setting"), ("microphone = radio", "allowed: alsa:"),
+        ])
+    func wrong(line: String, answer: String) {
+        let settings = settings("shutdown = yes\n\(line)\npanel.hold-milliseconds = 500\n")
+        #expect(
+            settings.problems.contains { $0.contains(answer) && $0.hasPrefix("line ") }, "\(settings.problems)")
+        #expect(settings.configuration.panel.shutdown && settings.configuration.panel.holdMilliseconds == 500)
+    }
+
+    @Test("names the line that is wrong by its number, whatever ends the lines", arguments: ["\n", "\r\n", "\r"])
+    func numbers(end: String) {
+        let settings = settings(["# one", "name = A", "nome = B", "style = mark", ""].joined(separator: end))
+        #expect(settings.problems.count == 1 && settings.problems[0].hasPrefix("line 3: nome"), "\(settings.problems)")
+        #expect(settings.name == "A" && settings.configuration.panel.style == .mark)
+    }
+
+    @Test("is read in UTF-16, too, in both orders, with a mark and without", arguments: [true, false], [true, false])
+    func wide(isLittle: Bool, hasMark: Bool) {
+        let text = "\(hasMark ? "\u{FEFF}" : "")name = A\r\nvocabulary = W\u{F6}rter.txt\r\nbad\r\n"
+        let bytes = text.utf16.flatMap { unit in
+            isLittle ? [UInt8(unit & 0xFF), UInt8(unit >> 8)] : [UInt8(unit >> 8), UInt8(unit & 0xFF)]
+        }
+        let settings = CardSettings(bytes) { _ in false }
+        #expect(settings.name == "A" && settings.vocabulary == "W\u{F6}rter.txt")
+        #expect(settings.problems.count == 1 && settings.problems[0].hasPrefix("line 3: "), "\(settings.problems)")
+        // Cut in the middle of a letter.
+        _ = CardSettings(Array(bytes.dropLast())) { _ in false }
+    }
+
+    @Test("bears bytes that are no text, and what is far too long")
+    func strange() {
+        let bytes = Array("name = A\n".utf8) + [0x78, 0xE9, 0x0A, 0x01, 0x0A] + Array("style = mark\n".utf8)
+        let settings = CardSettings(bytes) { _ in false }
+        #expect(settings.problems.map { $0.prefix(7) } == ["line 2:", "line 3:"], "\(settings.problems)")
+        #expect(settings.name == "A" && settings.configuration.panel.style == .mark)
+        let long = CardSettings([UInt8](repeating: 0x41, count: CardSettings.largest + 1)) { _ in false }
+        #expect(long.problems.count == 1 && long.configuration == CardSettings.base)
+        for seed in 0..<300 {
+            var state = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 | 1
+            let noise = (0..<200).map { _ in
+                state ^= state << 13
+                state ^= state >> 7
+                state ^= state << 17
+                return UInt8(truncatingIfNeeded: state)
+            }
+            #expect(CardSettings(noise) { _ in true }.configuration.storage.directory == "/var/lib/fieldscribe")
+        }
+    }
+
+    @Test("the sample that a card has sets nothing when it is as it is, and is right line by line")
+    func sample() throws {
+        let path = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "deploy/card/fieldscribe.txt")
+        let text = String(decoding: try Data(contentsOf: path), as: UTF8.self)
+        let plain = settings(text)
+        #expect(plain.problems.isEmpty && plain.configuration == CardSettings.base)
+        let open = text.split(separator: "\n").map { $0.hasPrefix("#") && $0.contains(" = ") ? $0.dropFirst() : "" }
+        let all = CardSettings(Array(open.joined(separator: "\n").utf8)) { $0 == "UTC" }
+        #expect(all.problems.isEmpty, "\(all.problems)")
+        #expect(all.configuration == CardSettings.base)
+        #expect(all.name == "fieldscribe" && all.vocabulary == "vocabulary.txt")
+    }
+
+    @Test("has words beside it, which are checked whole; what is wrong is answered, in lines that every system shows")
+    func vocabulary() throws {
+        let place = "/run/words.txt"
+        try durableReplace(path: folder.file("fieldscribe.txt"), with: "vocabulary = words.txt\nstyle = mark\n")
+        func read() -> CardFolder.Outcome { CardFolder(folder.path, zones: folder.path).read(vocabularyAt: place) }
+        #expect(read().problems == ["vocabulary: words.txt is not beside this file"])
+        try durableReplace(path: folder.file("words.txt"), with: "Koudougou\n* 3\n")
+        #expect(read().problems.count == 2 && read().settings.configuration.recognizer.vocabulary == nil)
+        #expect(read().settings.configuration.panel.style == .mark)
+        #expect(read().answer.split(separator: "\r\n").count == 3)
+        try durableReplace(path: folder.file("words.txt"), with: "Koudougou\r\n")
+        #expect(read().problems.isEmpty && read().vocabulary == Array("Koudougou\r\n".utf8))
+        #expect(read().settings.configuration.recognizer.vocabulary == place)
+        #expect(read().answer == "fieldscribe.txt: everything counts.\r\n")
+    }
+
+    @Test(
+        "that is no file is a problem, and none; one that is not there is none",
+        arguments: ["true", "mkdir", "mkfifo", "ln -s /etc/passwd"])
+    func noFile(how: String) {
+        pclose(popen("\(how) '\(folder.file("fieldscribe.txt"))'", "r"))
+        let outcome = CardFolder(folder.path).read(vocabularyAt: "/x")
+        #expect(outcome.settings.configuration == CardSettings.base)
+        #expect(outcome.problems.count == (how == "true" ? 0 : 1), "\(outcome.problems)")
+    }
+
+    @Test("has time zones by the names of their files")
+    func zones() throws {
+        try makeFolder(folder.file("Africa"))
+        try durableReplace(path: folder.file("Africa/Bamako"), with: "TZif2")
+        try durableReplace(path: folder.file("tzdata.zi"), with: "# version")
+        for (zone, isThere) in [("Africa/Bamako", true), ("Africa", false), ("tzdata.zi", false), ("../x", false)] {
+            try durableReplace(path: folder.file("fieldscribe.txt"), with: "time-zone = \(zone)\n")
+            let outcome = CardFolder(folder.path, zones: folder.path).read(vocabularyAt: "/x")
+            #expect((outcome.settings.timeZone == zone) == isThere && outcome.problems.isEmpty == isThere, "\(zone)")
+        }
+    }
+}
