@@ -65,7 +65,12 @@ let package = Package(
         room("Stitching", uses: ["Core"]),
         room(
             "Exporting", uses: ["Core", "Digests"],
-            embeds: ["shared.css", "player.css", "player.js", "index.css", "index.js"].map { "Pages/\($0)" }),
+            embeds: [
+                "shared.css", "player.css", "player.js", "editor.js", "keeping.js", "places.js", "arriving.js",
+                "bridge.js",
+                "index.css", "index.js",
+            ].map { "Pages/\($0)" }),
+        room("Correcting", uses: ["Core", "Exporting"]),
         room("Panel", uses: ["Core"]),
 
         // The adapters.
@@ -115,12 +120,13 @@ let package = Package(
             "Upkeep",
             uses: [
                 "Core", "Platform", "Configuration", "Equipment", "Recording", "Recognizing", "SQLiteArchive", "CLinux",
+                "Correcting", "Digests", "Exporting", "PocketSphinxRecognizer",
             ]),
         room(
             "Appliance",
             uses: [
                 "Core", "Platform", "Configuration", "Equipment", "Control", "Upkeep", "Recording", "Recognizing",
-                "Panel", "GpioPanel", "SQLiteArchive", "CLinux",
+                "Panel", "GpioPanel", "SQLiteArchive", "CLinux", "Exporting",
             ]),
 
         // Its front door.
@@ -129,7 +135,7 @@ let package = Package(
             dependencies: [
                 "Core", "Platform", "Panel", "Recording", "Recognizing", "Exporting", "AudioEncoder", "Copying",
                 "Digests", "FileMicrophone", "PocketSphinxRecognizer", "SQLiteArchive", "Vocabulary", "Configuration",
-                "Equipment", "Control", "Doctor", "Upkeep", "Appliance", "CBuild",
+                "Equipment", "Control", "Correcting", "Doctor", "Upkeep", "Appliance", "CBuild",
             ],
             path: "Sources/fieldscribe"),
 
@@ -187,10 +193,11 @@ let package = Package(
             exclude: ["elan.py"]),
         .testTarget(
             name: "PageTests", dependencies: ["Core", "Exporting", "TestKit"], path: "Tests/PageTests",
-            exclude: ["browser.py"]),
+            exclude: ["browser.py", "editing.py"]),
         tests(
             "CopyingTests",
             of: ["Core", "Platform", "Recording", "Exporting", "AudioEncoder", "Copying", "Digests", "TestKit"]),
+        tests("CorrectingTests", of: ["Core", "Correcting", "Exporting"]),
         tests("SQLiteArchiveTests", of: ["Core", "SQLiteArchive"]),
         tests(
             "RecoveryTests",

@@ -1,14 +1,22 @@
 import Configuration
 import Control
 import Core
+import Exporting
 import Upkeep
 
 /// Carries out what clients ask over the control socket.
 struct RecorderHandler: ControlHandler {
     let recorder: Recorder
 
+    private let incoming = IncomingTexts()
+
+    init(recorder: Recorder, settingsChanged: @escaping @Sendable () -> Void = {}) {
+        self.recorder = recorder
+        self.settingsChanged = settingsChanged
+    }
+
     /// Called when somebody has brought other settings.
-    var settingsChanged: @Sendable () -> Void = {}
+    var settingsChanged: @Sendable () -> Void
 
     func respond(to request: ControlRequest) async throws -> ControlResponse {
         switch request {
@@ -58,6 +66,11 @@ struct RecorderHandler: ControlHandler {
             response.transcript = try await archive.transcript(of: recording).map {
                 ControlResponse.Transcript(summary: $0, timeline: $1)
             }
+        case .reading(let recording, let pass):
+            response.transcript = try await archive.transcript(of: recording, pass: pass).map {
+                ControlResponse.Transcript(summary: $0, timeline: $1)
+            }
+        case .passes(let recording): response.passes = try await archive.passes(of: recording)
         case .pass(let recording): response.pass = try await archive.shownPass(of: recording)
         case .search(let words, let limit): response.hits = try await archive.search(words, limit: limit)
         case .verify(let recordings, let isQuick):
@@ -67,6 +80,12 @@ struct RecorderHandler: ControlHandler {
             let erasure = Erasure(storage: own, archive: archive)
             try await erasure.erase(recordings, recording: recorder.snapshot.live?.id)
             response.notes = try erasure.keptAside()
+        case .importing(let part, let recording):
+            guard let text = try incoming.take(part) else { break }
+            let file = CorrectionImport.File(
+                name: part.name, text: text, recording: recording, person: part.person,
+                neighbour: part.neighbour.flatMap { RecordingIdentity(in: $0) })
+            response.notes = [try await CorrectionImport(recorder.configuration, archive: archive).take(file)]
         case .exportsOf(let recording): response.exports = try await archive.exports(of: recording)
         case .exportsTo(let volume): response.exports = try await archive.exports(to: volume)
         case .exported(let entry): try await archive.add(entry)

@@ -8,6 +8,12 @@ package enum ArchiveRequest: Hashable, Sendable {
     /// A recording's transcript, by its number.
     case show(recording: Int)
 
+    /// The same, of one of the recording's passes.
+    case reading(recording: Int, pass: Int)
+
+    /// A recording's passes.
+    case passes(recording: Int)
+
     /// The pass that `show` shows.
     case pass(recording: Int)
 
@@ -27,18 +33,21 @@ package enum ArchiveRequest: Hashable, Sendable {
     /// Enters a copy into the ledger.
     case exported(ExportEntry)
 
+    /// A part of a file that people have corrected, of the recording that a person names, nil where the file does.
+    case importing(ImportPart, recording: Int?)
+
     /// Whether nobody wants the answer any more once the client is gone.
     var onlyReads: Bool {
         switch self {
-        case .list, .show, .pass, .search, .verify, .exportsOf, .exportsTo: true
-        case .delete, .exported: false
+        case .list, .show, .reading, .passes, .pass, .search, .verify, .exportsOf, .exportsTo: true
+        case .delete, .exported, .importing: false
         }
     }
 
     /// Whether its answer may take long.
     var mayTakeLong: Bool {
         switch self {
-        case .list, .show, .pass, .search, .verify, .delete: true
+        case .list, .show, .reading, .passes, .pass, .search, .verify, .delete, .importing: true
         case .exportsOf, .exportsTo, .exported: false
         }
     }

@@ -40,6 +40,8 @@ package struct ControlResponse: Hashable, Sendable, Codable {
     package var transcript: Transcript?
     /// Of `pass`: the reading that is shown; nil where there is none.
     package var pass: PassSummary?
+    /// Of `passes`, in the order in which they were begun.
+    package var passes: [PassSummary]?
     /// Of `search`, best first.
     package var hits: [SearchHit]?
     /// Of `verify`; empty where all is well.

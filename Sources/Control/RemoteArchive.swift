@@ -25,10 +25,45 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
         try ask(.show(recording: recording)).transcript.map { ($0.summary, $0.timeline) }
     }
 
+    package func transcript(of recording: Int, pass: Int) throws -> (RecordingSummary, Timeline)? {
+        try ask(.reading(recording: recording, pass: pass)).transcript.map { ($0.summary, $0.timeline) }
+    }
+
+    package func passes(of recording: Int) throws -> [PassSummary] {
+        try ask(.passes(recording: recording)).passes ?? []
+    }
+
     package func shownPass(of recording: Int) throws -> PassSummary? { try ask(.pass(recording: recording)).pass }
 
     package func search(_ words: String, limit: Int) throws -> [SearchHit] {
         try ask(.search(words: words, limit: limit)).hits ?? []
+    }
+
+    /// Has the appliance take a file that people have corrected; returns what became of it, in one line.
+    ///
+    /// - Parameters:
+    ///   - recording: which recording it is of, where a person says so.
+    ///   - neighbour: what the files beside it say of that.
+    package func take(
+        _ text: String, name: String, recording: Int?, person: String, neighbour: String?
+    ) throws -> String {
+        guard let client = try ControlClient(configuration) else {
+            throw DeviceError(
+                .disconnected, "connect", "the appliance has stopped in the meantime; start it and try again")
+        }
+        let token = String(UInt64.random(in: 1...UInt64.max), radix: 16)
+        var rest = text[...]
+        while true {
+            var piece = rest.prefix(ImportPart.longest)
+            while piece.utf8.count > ImportPart.longest, piece.count > 1 { piece = piece.prefix(piece.count / 2) }
+            rest = rest[piece.endIndex...]
+            let part = ImportPart(
+                token: token, name: name, text: String(piece), isLast: rest.isEmpty, person: person,
+                neighbour: neighbour)
+            let response = try client.ask(
+                .archive(.importing(part, recording: recording), directory: directory))
+            if rest.isEmpty { return response.notes?.first ?? "" }
+        }
     }
 
     /// Checks recordings; without numbers all, and the database as a whole.

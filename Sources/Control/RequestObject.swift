@@ -3,15 +3,20 @@ import Core
 /// A request as it stands on the wire: an object that names a command, with the keys that the command has.
 struct RequestObject: Codable {
     enum Command: String, Codable {
-        case start, stop, toggle, mark, status, watch, press, release, lamp, list, show, pass, search, delete, verify
-        case exports, exported, exporting, settings
+        case start, stop, toggle, mark, status, watch, press, release, lamp, list, show, pass, passes, search, delete,
+            verify
+        case exports, exported, exporting, importing, settings
     }
 
     var command: Command
     /// Of `mark`; of `exporting`, how it went.
     var text: String?
-    /// Of `show`, `pass` and `exports`.
+    /// Of `show`, `pass`, `passes`, `exports` and `importing`.
     var recording: Int?
+    /// Of `show`: one of the recording's passes in place of the one that is shown.
+    var pass: Int?
+    /// Of `importing`.
+    var part: ImportPart?
     /// Of `delete` and `verify`.
     var recordings: [Int]?
     /// Of `verify`: true to leave the sound alone.
@@ -51,13 +56,20 @@ extension ControlRequest: Codable {
         case .exporting: self = .exporting(object.export ?? .started, message: object.text ?? "")
         case .settings: self = .settings
         case .list: self = archive(.list)
-        case .show: self = archive(.show(recording: recording))
+        case .show:
+            self = archive(object.pass.map { .reading(recording: recording, pass: $0) } ?? .show(recording: recording))
+        case .passes: self = archive(.passes(recording: recording))
         case .pass: self = archive(.pass(recording: recording))
         case .search: self = archive(.search(words: object.words ?? "", limit: object.limit ?? 50))
         case .delete: self = archive(.delete(recordings: recordings))
         case .verify: self = archive(.verify(recordings: recordings, isQuick: object.quick ?? false))
         case .exports:
             self = archive(object.volume.map { .exportsTo(volume: $0) } ?? .exportsOf(recording: recording))
+        case .importing:
+            guard let part = object.part else {
+                throw DeviceError(.unsupported, "control", "importing: there is no part; give a part of the file")
+            }
+            self = archive(.importing(part, recording: object.recording))
         case .exported:
             guard let entry = object.entry else {
                 throw DeviceError(.unsupported, "control", "exported: there is no entry; give the copy to be entered")
@@ -95,6 +107,11 @@ extension ArchiveRequest {
         switch self {
         case .list: object = RequestObject(command: .list)
         case .show(let recording): object = RequestObject(command: .show, recording: recording)
+        case .reading(let recording, let pass):
+            object = RequestObject(command: .show, recording: recording, pass: pass)
+        case .passes(let recording): object = RequestObject(command: .passes, recording: recording)
+        case .importing(let part, let recording):
+            object = RequestObject(command: .importing, recording: recording, part: part)
         case .pass(let recording): object = RequestObject(command: .pass, recording: recording)
         case .search(let words, let limit): object = RequestObject(command: .search, words: words, limit: limit)
         case .delete(let recordings): object = RequestObject(command: .delete, recordings: recordings)

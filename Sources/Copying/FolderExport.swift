@@ -16,6 +16,9 @@ package struct FolderExport: Sendable {
     /// What RESULT.txt is to say besides: lines about what the stick brought.
     package var answer: [String] = []
 
+    /// What RESULT.txt is to say of corrections that the stick brought, a line each.
+    package var corrections: [String] = []
+
     /// Called for every block that is read of a recording.
     package var progress: @Sendable (CopyProgress) -> Void = { _ in }
 
@@ -152,7 +155,7 @@ package struct FolderExport: Sendable {
     ) async throws -> CopyReport {
         var report = report
         do {
-            let result = resultText(report, settings: settings, all: all, answer: answer)
+            let result = resultText(report, settings: settings, all: all, answer: answer, corrections: corrections)
             try await onThread(named: "copy") {
                 try exportFolder.replaceList("index.html", with: try indexPage(index.entries()))
                 try exportFolder.replaceList("RESULT.txt", with: result)

@@ -29,7 +29,7 @@ extension RecordingCopy {
         proof.bytes = 0
         var texts: [(name: String, text: String)] = []
         for format in settings.formats {
-            texts.append((format.fileName, try render(format, details(peaks: peaks.values))))
+            texts.append((format.fileName, try render(format, details(peaks: peaks.values, sound: sound))))
         }
         var digests = manifest.digests
         for (name, text) in texts { digests[name] = Digest.of(text) }

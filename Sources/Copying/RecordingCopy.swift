@@ -31,7 +31,7 @@ struct RecordingCopy {
     func write(into folder: Folder) throws(DeviceError) -> Proof {
         var digests: [String: String] = [:]
         let (sound, peaks) = try encodeAudio(into: folder)
-        let details = details(peaks: peaks)
+        let details = details(peaks: peaks, sound: sound)
         for format in settings.formats {
             let text = try render(format, details)
             digests[format.fileName] = Digest.of(text)
@@ -75,7 +75,8 @@ struct RecordingCopy {
     /// The file by which a newer text is told from an older, and its digest.
     func textDigest() throws(DeviceError) -> (name: String, digest: String)? {
         guard let format = settings.tellingFormat else { return nil }
-        return (format.fileName, Digest.of(try render(format, details(peaks: []))))
+        let sound = format.holdsIdentity ? try soundDigest() : nil
+        return (format.fileName, Digest.of(try render(format, details(peaks: [], sound: sound))))
     }
 
     /// The names that a copy by these settings has.
@@ -103,12 +104,13 @@ struct RecordingCopy {
         }
     }
 
-    func details(peaks: [UInt8]) -> RecordingDetails {
+    func details(peaks: [UInt8], sound: String? = nil) -> RecordingDetails {
         let start = WallTime(summary.startedAt)
         return RecordingDetails(
             title: CopyName(summary).title, started: start.sentence, startedAt: start.stamp, clock: summary.clock,
             powerOn: summary.powerOn, device: settings.device.text, audio: settings.audioName,
-            index: "../../index.html", peaks: peaks)
+            index: "../../index.html", peaks: peaks,
+            identity: sound.map { RecordingIdentity(recording: summary.id, pass: timeline.pass, sound: $0) })
     }
 
     /// Writes the audio; returns the digest of the samples that were read for it.

@@ -3,9 +3,12 @@ import Exporting
 
 /// What RESULT.txt says: for people, in words.
 ///
-/// - Parameter answer: what became of what the stick brought, a line each; it may hold anything that was on the stick.
+/// - Parameters:
+///   - answer: what became of the settings that the stick brought, a line each; it may hold anything that was on the stick.
+///   - corrections: the same of the corrections.
 func resultText(
-    _ report: CopyReport, settings: CopySettings, all: [RecordingSummary], answer: [String] = []
+    _ report: CopyReport, settings: CopySettings, all: [RecordingSummary], answer: [String] = [],
+    corrections: [String] = []
 ) -> String {
     let lengths = Dictionary(all.map { ($0.id, $0.length) }) { first, _ in first }
     var lines = ["Fieldscribe \(settings.device.text), \(WallTime(settings.now).sentence)", ""]
@@ -35,6 +38,10 @@ func resultText(
     if !answer.isEmpty {
         lines.append("Settings on this stick:")
         lines += answer.map { "    " + ($0.hasPrefix("    ") ? "    " : "") + String(oneLine($0).prefix(400)) } + [""]
+    }
+    if !corrections.isEmpty {
+        lines.append("Corrections on this stick:")
+        lines += corrections.map { "    " + String(oneLine($0).prefix(400)) } + [""]
     }
     if report.copied.isEmpty, report.kept.isEmpty, report.failures.isEmpty {
         lines += ["There was nothing to copy.", ""]

@@ -51,7 +51,16 @@ package protocol ArchiveReading: Sendable {
     /// One recording with the text of its best pass, or nil where there is none of that number.
     func transcript(of recording: Int) async throws -> (RecordingSummary, Timeline)?
 
-    /// The pass that the recording is shown with: the latest complete one, else the latest with text, else the latest.
+    /// One recording with the text of one of its passes; nil where it has no such.
+    ///
+    /// - Parameter pass: its own number, as `passes(of:)` tells it.
+    func transcript(of recording: Int, pass: Int) async throws -> (RecordingSummary, Timeline)?
+
+    /// The passes of a recording, in the order in which they were begun.
+    func passes(of recording: Int) async throws -> [PassSummary]
+
+    /// The pass that the recording is shown with: the latest that a person has written, else the latest complete one, else the latest
+    /// with text, else the latest.
     func shownPass(of recording: Int) async throws -> PassSummary?
 
     /// Marks and segments that contain all of the words, marks first, then the best match.

@@ -3,8 +3,11 @@ package protocol ArchiveUpkeep: Archive, ExportLedger {
     /// Recordings whose transcript is behind their audio, or that were never closed; oldest first.
     func unfinished() async throws -> [RecordingSummary]
 
-    /// The passes of a recording, in the order in which they were begun.
-    func passes(of recording: Int) async throws -> [PassSummary]
+    /// Keeps what a person has put right, as a pass of its own, complete at once: all of it or nothing. Returns its number.
+    ///
+    /// - Parameter segments: the whole text, in order.
+    /// - Throws: `DeviceError` with `missing` where there is no such recording, `failed` where a segment overlaps another.
+    func correct(_ segments: [Segment], _ correction: Correction, recording: Int) async throws -> Int
 
     /// Enters a recording whose folder is there, but no row. What its journal tells is taken over; only where there is
     /// none, the time is taken from `startedAt`, and said to be unverified.

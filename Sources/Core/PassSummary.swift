@@ -21,8 +21,11 @@ package struct PassSummary: Hashable, Sendable, Codable {
     /// What the engine has learnt of microphone, room and speaker up to its last segment, where it told.
     package var adaptation: AdaptationState?
 
+    /// Who put what right, where a person has written it; nil for an engine's.
+    package var correction: Correction?
+
     private enum CodingKeys: String, CodingKey {
-        case id, recording, engine, profile, isComplete, lastSegment, committedUpTo
+        case id, recording, engine, profile, isComplete, lastSegment, committedUpTo, correction
         // As it has been told ever since: a client may be older than the recorder.
         case adaptation = "channel"
     }
@@ -30,7 +33,7 @@ package struct PassSummary: Hashable, Sendable, Codable {
     /// - Parameter profile: `quick`, the former name of `fast`, counts as that.
     package init(
         id: Int, recording: Int, engine: EngineDescription, profile: String, isComplete: Bool, lastSegment: Int,
-        committedUpTo: SamplePosition, adaptation: AdaptationState? = nil
+        committedUpTo: SamplePosition, adaptation: AdaptationState? = nil, correction: Correction? = nil
     ) {
         self.id = id
         self.recording = recording
@@ -40,5 +43,6 @@ package struct PassSummary: Hashable, Sendable, Codable {
         self.lastSegment = lastSegment
         self.committedUpTo = committedUpTo
         self.adaptation = adaptation
+        self.correction = correction
     }
 }

@@ -18,6 +18,12 @@ package struct Timeline: Sendable, Codable {
     /// How far the text has come, where it has not come to the end: what lies behind was not read yet, and is no silence.
     package var writtenUpTo: SamplePosition?
 
+    /// Which pass of the recording this is, counted from 1; nil where there are none.
+    package var pass: Int?
+
+    /// What a person has added besides the words; nil where nobody has.
+    package var annotations: Annotations?
+
     /// What was not read yet; nil where everything was.
     package var unwritten: SampleRange? {
         writtenUpTo.flatMap { $0 < length ? SampleRange(max(.zero, $0), length) : nil }
@@ -25,7 +31,8 @@ package struct Timeline: Sendable, Codable {
 
     package init(
         name: String, length: SamplePosition, engine: EngineDescription, segments: [Segment] = [], gaps: [Gap] = [],
-        marks: [Bookmark] = [], statistics: Statistics? = nil, writtenUpTo: SamplePosition? = nil
+        marks: [Bookmark] = [], statistics: Statistics? = nil, writtenUpTo: SamplePosition? = nil,
+        annotations: Annotations? = nil
     ) {
         self.name = name
         self.length = length
@@ -35,6 +42,7 @@ package struct Timeline: Sendable, Codable {
         self.marks = marks
         self.statistics = statistics
         self.writtenUpTo = writtenUpTo
+        self.annotations = annotations
     }
 }
 

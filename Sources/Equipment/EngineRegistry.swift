@@ -27,7 +27,9 @@ package enum EngineRegistry {
     package static let formerProfiles = ["quick": "fast"]
 
     /// The names of engines that write capitals and punctuation themselves, as `EngineDescription.name` tells them.
-    package static var punctuating: Set<String> { Set(all.filter(\.writesPunctuation).map(\.name)) }
+    package static var punctuating: Set<String> {
+        Set(all.filter(\.writesPunctuation).map(\.name)).union([EngineDescription.person])
+    }
 
     /// The engine that a value of `recognizer.engine` names; nil for `auto`, and for what names none.
     package static func entry(named value: String) -> (any EngineEntry)? { all.first { $0.isNamed(by: value) } }

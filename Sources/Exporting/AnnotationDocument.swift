@@ -2,7 +2,9 @@ import Core
 
 extension TranscriptFormat {
     /// ELAN.
-    package static let eaf = TranscriptFormat("eaf") { timeline, details in annotationDocument(timeline, details) }
+    package static let eaf = TranscriptFormat("eaf", holdsIdentity: true) { timeline, details in
+        annotationDocument(timeline, details)
+    }
 }
 
 /// The transcript as an annotation document of ELAN (EAF 3.0): words included in segments, gaps, and marks, which last
@@ -50,8 +52,11 @@ private struct AnnotationDocument {
             #"        <MEDIA_DESCRIPTOR MEDIA_URL="\#(relativeLink(details.audio))""#
                 + #" RELATIVE_MEDIA_URL="\#(relativeLink(details.audio))""#
                 + #" MIME_TYPE="\#(details.audio.hasSuffix(".wav") ? "audio/x-wav" : "audio/flac")"/>"#,
-            "    </HEADER>", "    <TIME_ORDER>",
         ]
+        if let identity = details.identity {
+            lines.append(#"        <PROPERTY NAME="fieldscribe">\#(identity.text)</PROPERTY>"#)
+        }
+        lines += ["    </HEADER>", "    <TIME_ORDER>"]
         lines += ordered.enumerated().map { index, slot in
             #"        <TIME_SLOT TIME_SLOT_ID="ts\#(index + 1)" TIME_VALUE="\#(slot.time)"/>"#
         }

@@ -61,7 +61,7 @@ private func marked(_ cues: [Cue], _ marks: [(time: SamplePosition, line: String
 }
 
 /// A mark in two lines at most; what does not fit is left out, and other formats have it.
-private func markLines(_ line: String) -> [String] {
+func markLines(_ line: String) -> [String] {
     let words = line.split(separator: " ").map(String.init)
     if fitsTwoLines(words) { return lines(words) }
     var kept: [String] = []

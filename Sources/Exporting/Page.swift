@@ -8,19 +8,24 @@ struct Page {
     var data: String
     var body: String
 
+    /// Which recording it is of; nil where it is of none. Only then may it show what lies beside it.
+    var identity: RecordingIdentity?
+
     var text: String {
         let allowedStyles = styles.map { "'sha256-\($0.digest)'" }.joined(separator: " ")
+        let frames = identity == nil ? "" : "frame-src 'self' file:; "
+        let known = identity.map { "<meta name=\"fieldscribe\" content=\"\($0.text)\">\n" } ?? ""
         return """
             <!DOCTYPE html>
             <html lang="en">
             <head>
             <meta charset="utf-8">
-            <meta http-equiv="Content-Security-Policy" content="default-src 'none'; media-src 'self' file:; \
+            <meta http-equiv="Content-Security-Policy" content="default-src 'none'; media-src 'self' file:; \(frames)\
             style-src \(allowedStyles); script-src 'sha256-\(script.digest)'; base-uri 'none'; form-action 'none'">
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <meta name="referrer" content="no-referrer">
             <meta name="generator" content="fieldscribe">
-            <title>\(markup(title))</title>
+            \(known)<title>\(markup(title))</title>
             \(styles.map { "<style>\($0.text)</style>\n" }.joined())</head>
             <body>
             \(body)

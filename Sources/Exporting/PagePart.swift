@@ -8,8 +8,13 @@ struct PagePart: Sendable {
     /// The transcript and its player.
     static let playerStyle = PagePart(PackageResources.player_css)
 
-    /// What the player page does. It changes nothing but classes, texts and the audio: the transcript is read without it.
-    static let playerScript = PagePart(PackageResources.player_js)
+    /// What the player page does: plays, searches, and lets a person correct. The transcript is read without it.
+    static let playerScript = PagePart(
+        PackageResources.player_js + PackageResources.editor_js + PackageResources.keeping_js
+            + PackageResources.places_js + PackageResources.arriving_js)
+
+    /// What a page of corrections does: it tells the recording's page what it holds.
+    static let bridgeScript = PagePart(PackageResources.bridge_js)
 
     /// The list of recordings.
     static let indexStyle = PagePart(PackageResources.index_css)

@@ -27,7 +27,8 @@ func transcript(_ timeline: Timeline) -> String {
             notes = notes.dropFirst()
         }
         if words.isEmpty { words = [#"<span class="none">\#(markup(label(of: segment)))</span>"#] }
-        lines.append(line(at: segment.range.start, words.joined(separator: " "), about: facts(of: [segment])))
+        lines.append(
+            line(at: segment.range.start, words.joined(separator: " "), about: facts(of: [segment]), of: segment))
     }
     addNotes(upTo: SamplePosition(.max))
     if let rest = unwrittenText(timeline) {
@@ -63,11 +64,14 @@ private enum Note {
     }
 }
 
-private func line(at position: SamplePosition, _ content: String, about: String? = nil) -> String {
+private func line(
+    at position: SamplePosition, _ content: String, about: String? = nil, of segment: Segment? = nil
+) -> String {
     let time = milliseconds(position)
     let title = about.map { #" title="\#($0)""# } ?? ""
+    let number = segment.map { #" data-n="\#($0.id)" data-e="\#(milliseconds($0.range.end))""# } ?? ""
     return
-        ##"<p class="s" data-t="\##(time)"><a class="t" href="#t=\##(decimalSeconds(position))" data-t="\##(time)"\##(title)>"##
+        ##"<p class="s" data-t="\##(time)"\##(number)><a class="t" href="#t=\##(decimalSeconds(position))" data-t="\##(time)"\##(title)>"##
         + #"\#(clockTime(position))</a><span class="x" dir="auto">\#(content)</span></p>"#
 }
 
@@ -109,7 +113,10 @@ func wordsToReview(_ timeline: Timeline) -> String {
     if doubts.isEmpty { return "" }
     let items = doubts.map { doubt in
         let start = doubt.word.range.start
-        let context = [markup(doubt.before), "<b>\(markup(doubt.word.text))</b>", markup(doubt.after)]
+        let word =
+            #"<button type="button" class="hear" data-from="\#(milliseconds(start))""#
+            + #" data-to="\#(milliseconds(doubt.word.range.end))">\#(markup(doubt.word.text))</button>"#
+        let context = [markup(doubt.before), word, markup(doubt.after)]
             .filter { !$0.isEmpty }.joined(separator: " ")
         return
             ##"<li><a href="#t=\##(decimalSeconds(start))" data-t="\##(milliseconds(start))">\##(clockTime(start))</a> <span dir="auto">\##(context)</span></li>"##

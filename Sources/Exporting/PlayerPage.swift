@@ -2,25 +2,28 @@ import Core
 
 extension TranscriptFormat {
     /// A page that plays the audio beside it.
-    package static let html = TranscriptFormat("html", fileName: "index.html") { timeline, details in
-        playerPage(timeline, details)
+    package static let html = TranscriptFormat("html", fileName: "index.html", holdsIdentity: true) {
+        timeline, details in
+        try playerPage(timeline, details)
     }
 }
 
 /// The transcript as a page that plays the audio beside it.
-func playerPage(_ timeline: Timeline, _ details: RecordingDetails) -> String {
+func playerPage(_ timeline: Timeline, _ details: RecordingDetails) throws -> String {
     let length = milliseconds(timeline.length)
-    let gaps = timeline.gaps.map { "[\(milliseconds($0.range.start)),\(milliseconds($0.range.end))]" }
-    let marks = timeline.marks.map { milliseconds($0.position) }.sorted()
-    let data = """
-        {"duration":\(length),"peaks":"\(hexadecimal(details.peaks))","gaps":[\(gaps.joined(separator: ","))],\
-        "marks":[\(marks.map(String.init).joined(separator: ","))]}
-        """
+    let data = PageData(timeline, details)
     return Page(
-        title: details.title, styles: [.sharedStyle, .playerStyle], script: .playerScript, data: data,
+        title: title(timeline, details), styles: [.sharedStyle, .playerStyle], script: .playerScript,
+        data: try jsonObject(data),
         body: head(timeline, details) + player(timeline, details, length: length) + transcript(timeline)
-            + foot(timeline)
+            + foot(timeline), identity: details.identity
     ).text
+}
+
+/// What the recording is called: as a person has named it, else by its time.
+private func title(_ timeline: Timeline, _ details: RecordingDetails) -> String {
+    let own = oneLine(timeline.annotations?.title ?? "")
+    return own.isEmpty ? details.title : own
 }
 
 private func head(_ timeline: Timeline, _ details: RecordingDetails) -> String {
@@ -35,6 +38,12 @@ private func head(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     let engine = [timeline.engine.name, timeline.engine.version, timeline.engine.model].filter { !$0.isEmpty }
     if !engine.isEmpty { facts.append(("Transcribed by", markup(engine.joined(separator: " ")))) }
     if let voice = Exporting.facts(of: timeline.segments) { facts.append(("Spoken", voice)) }
+    let annotations = timeline.annotations ?? Annotations()
+    let own = [
+        ("People", annotations.people), ("Place", annotations.place), ("Note", annotations.note),
+        ("Consent", annotations.consent),
+    ]
+    facts += own.map { ($0.0, markup(oneLine($0.1))) }.filter { !$0.1.isEmpty }
     let lost = timeline.gaps.reduce(Int64(0)) { $0 + $1.range.count }
     if lost > 0 {
         let tenths = (lost * 10 + Int64(SamplePosition.rate) / 2) / Int64(SamplePosition.rate)
@@ -46,7 +55,7 @@ private func head(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     return """
         <a class="skip" href="#text">To the transcript</a>
         <header>
-        \(back)<h1 dir="auto">\(markup(details.title))</h1>
+        \(back)<h1 dir="auto">\(markup(title(timeline, details)))</h1>
         <dl class="facts">
         \(list)</dl>
         </header>
@@ -75,9 +84,10 @@ private func player(_ timeline: Timeline, _ details: RecordingDetails, length: I
     <option value="1" selected>1×</option><option value="1.25">1¼×</option><option value="1.5">1½×</option>\
     <option value="2">2×</option></select></label>
     <label><input id="shade" type="checkbox" checked> Show confidence</label>
+    <label><input id="silence" type="checkbox"> Skip silence</label>
     <button id="help-button" type="button" aria-label="Keyboard help" aria-keyshortcuts="?">?</button>
     </div>
-    <p class="trouble" id="trouble" role="alert" hidden>\(markup(details.audio)) cannot be played: it has to be \
+    \(correctingTools)<p class="trouble" id="trouble" role="alert" hidden>\(markup(details.audio)) cannot be played: it has to be \
     in the same folder as this page. The text is complete without it.</p>
     </div></section>
 
@@ -87,7 +97,7 @@ private func player(_ timeline: Timeline, _ details: RecordingDetails, length: I
 private func foot(_ timeline: Timeline) -> String {
     """
     <footer>
-    <p class="keys">Click a word to hear it. <kbd>Space</kbd> plays, <kbd>←</kbd> <kbd>→</kbd> go 3 seconds, \
+    \(correctingPanel)    <p class="keys">Click a word to hear it. <kbd>Space</kbd> plays, <kbd>←</kbd> <kbd>→</kbd> go 3 seconds, \
     <kbd>/</kbd> searches, <kbd>?</kbd> shows all keys.</p>
     <p>Transcribed by a machine, which is least sure of the <span class="shaded"><span class="c1">dotted</span> and \
     <span class="c0">wavy</span></span> words.</p>
@@ -104,12 +114,13 @@ private func foot(_ timeline: Timeline) -> String {
     <dt><kbd>n</kbd> <kbd>Shift</kbd> <kbd>n</kbd></dt><dd>next, previous hit</dd>
     <dt><kbd>Home</kbd></dt><dd>to the beginning</dd>
     </dl>
+    \(correctingKeys)
     <form method="dialog"><button>Close</button></form>
     </dialog>
     """
 }
 
-private func hexadecimal(_ bytes: [UInt8]) -> String {
+func hexadecimal(_ bytes: [UInt8]) -> String {
     let digits = Array("0123456789abcdef".utf8)
     var text: [UInt8] = []
     for byte in bytes { text += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }

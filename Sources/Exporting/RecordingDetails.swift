@@ -20,6 +20,9 @@ package struct RecordingDetails: Hashable, Sendable {
     /// Which recorder it is from.
     package var device: String?
 
+    /// Which recording it is, for whoever brings it back; nil where that is not known.
+    package var identity: RecordingIdentity?
+
     /// The audio's file name, beside the page.
     package var audio: String
 
@@ -32,8 +35,9 @@ package struct RecordingDetails: Hashable, Sendable {
     package init(
         title: String, started: String? = nil, startedAt: String? = nil, clock: RecordingSummary.Clock? = nil,
         powerOn: PowerOn? = nil, device: String? = nil, audio: String = "audio.wav", index: String? = nil,
-        peaks: [UInt8] = []
+        peaks: [UInt8] = [], identity: RecordingIdentity? = nil
     ) {
+        self.identity = identity
         self.powerOn = powerOn
         self.title = title
         self.started = started

@@ -31,7 +31,7 @@ private func padded(_ number: Int64, to digits: Int) -> String {
 }
 
 /// Readers take a line with the arrow for the times of the next cue, and neither format can escape it everywhere.
-func withoutArrow(_ text: String) -> String {
+package func withoutArrow(_ text: String) -> String {
     // Scalar by scalar: a combining mark after the arrow makes it another Character, but not other bytes.
     var scalars: [Unicode.Scalar] = []
     for scalar in text.unicodeScalars {

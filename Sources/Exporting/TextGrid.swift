@@ -2,18 +2,19 @@ import Core
 
 extension TranscriptFormat {
     /// Praat.
-    package static let textgrid = TranscriptFormat("textgrid", fileExtension: "TextGrid") { timeline, _ in
-        textGrid(timeline)
+    package static let textgrid = TranscriptFormat("textgrid", fileExtension: "TextGrid", holdsIdentity: true) {
+        timeline, details in textGrid(timeline, details.identity)
     }
 }
 
-/// The transcript as a TextGrid of Praat, in its long form: tiers of segments, words and gaps, and one of marks.
-func textGrid(_ timeline: Timeline) -> String {
+/// The transcript as a TextGrid of Praat, in its long form: tiers of segments, words and gaps, and one of marks; where it is known
+/// which recording it is, one that says so, since Praat keeps no comments.
+func textGrid(_ timeline: Timeline, _ identity: RecordingIdentity? = nil) -> String {
     let tiers = Tiers(timeline) { $0.samples }
     let end = decimalSeconds(SamplePosition(tiers.end))
     var lines = [
         "File type = \"ooTextFile\"", "Object class = \"TextGrid\"", "", "xmin = 0", "xmax = \(end)",
-        "tiers? <exists>", "size = 4", "item []:",
+        "tiers? <exists>", "size = \(identity == nil ? 4 : 5)", "item []:",
     ]
     let intervals = [("segments", tiers.segments), ("words", tiers.words.flatMap { $0 }), ("gaps", tiers.gaps)]
     for (index, (name, spans)) in intervals.enumerated() {
@@ -32,6 +33,13 @@ func textGrid(_ timeline: Timeline) -> String {
         lines += [
             "        points [\(index + 1)]:", "            number = \(decimalSeconds(SamplePosition(mark.time)))",
             "            mark = \(quoted(mark.text))",
+        ]
+    }
+    if let identity {
+        lines += header(5, "IntervalTier", "recording", end, "intervals: size = 1")
+        lines += [
+            "        intervals [1]:", "            xmin = 0", "            xmax = \(end)",
+            "            text = \(quoted(identity.text))",
         ]
     }
     return lines.map { $0 + "\n" }.joined()

@@ -17,6 +17,9 @@ package struct TranscriptFormat: Sendable {
     /// Whether it says itself which recording it is of, so that several may follow each other without a heading.
     package let namesItsRecording: Bool
 
+    /// Whether it says in itself of which recording it is, where that is known (`RecordingDetails.identity`).
+    package let holdsIdentity: Bool
+
     private let form: @Sendable (Timeline, RecordingDetails) throws -> String
 
     /// - Parameters:
@@ -27,13 +30,15 @@ package struct TranscriptFormat: Sendable {
     ///     nothing to tell. Throws where the transcript cannot be written so.
     init(
         _ name: String, fileExtension: String? = nil, fileName: String? = nil, isUsual: Bool = true,
-        namesItsRecording: Bool = false, form: @escaping @Sendable (Timeline, RecordingDetails) throws -> String
+        namesItsRecording: Bool = false, holdsIdentity: Bool = false,
+        form: @escaping @Sendable (Timeline, RecordingDetails) throws -> String
     ) {
         rawValue = name
         self.fileExtension = fileExtension ?? name
         self.fileName = fileName ?? "transcript.\(fileExtension ?? name)"
         self.isUsual = isUsual
         self.namesItsRecording = namesItsRecording
+        self.holdsIdentity = holdsIdentity
         self.form = form
     }
 

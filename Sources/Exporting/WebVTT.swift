@@ -2,12 +2,14 @@ import Core
 
 extension TranscriptFormat {
     /// Subtitles of the web.
-    package static let vtt = TranscriptFormat("vtt") { timeline, _ in webVTT(timeline) }
+    package static let vtt = TranscriptFormat("vtt", holdsIdentity: true) { timeline, details in
+        webVTT(timeline, details.identity)
+    }
 }
 
 /// The transcript as WebVTT. A mark is a comment at its place; one that says something is also shown, as `cues` places it.
-func webVTT(_ timeline: Timeline) -> String {
-    var blocks = ["WEBVTT"]
+func webVTT(_ timeline: Timeline, _ identity: RecordingIdentity? = nil) -> String {
+    var blocks = ["WEBVTT"] + (identity.map { ["NOTE \($0.text)"] } ?? [])
     var marks = timeline.marks.sorted { $0.position < $1.position }[...]
     func addMarks(before end: Int64) {
         while let mark = marks.first, mark.position.samples * 1_000 < end * Int64(SamplePosition.rate) {

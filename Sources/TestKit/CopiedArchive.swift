@@ -29,5 +29,11 @@ package actor CopiedArchive: ArchiveReading {
         }
     }
 
+    package func passes(of recording: Int) -> [PassSummary] { shownPass(of: recording).map { [$0] } ?? [] }
+
+    package func transcript(of recording: Int, pass: Int) -> (RecordingSummary, Timeline)? {
+        pass == 3 * recording ? transcript(of: recording) : nil
+    }
+
     package func search(_ words: String, limit: Int) -> [SearchHit] { [] }
 }

@@ -10,10 +10,11 @@ import Platform
             RunCommand.self, StartCommand.self, StopCommand.self, ToggleCommand.self, MarkCommand.self,
             StatusCommand.self, WatchCommand.self,
             TranscribeCommand.self, RecordCommand.self, ListCommand.self, ShowCommand.self, SearchCommand.self,
-            ReviewCommand.self,
-            ExportCommand.self, DeleteCommand.self, VerifyCommand.self, RecoverCommand.self, DemoCommand.self,
+            ReviewCommand.self, AccuracyCommand.self,
+            ImportCommand.self, ExportCommand.self, DeleteCommand.self, VerifyCommand.self, RecoverCommand.self,
+            DemoCommand.self,
             DoctorCommand.self, CalibrateCommand.self, ModelsCommand.self, VocabularyCommand.self,
-            LampCommand.self, CardCommand.self, DecodeWorkerCommand.self,
+            LampCommand.self, CardCommand.self, DecodeWorkerCommand.self, AlignWordsCommand.self,
         ]
     }
 

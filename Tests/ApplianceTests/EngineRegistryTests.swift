@@ -76,7 +76,7 @@ import Testing
         let own = try configuration.with(engine: "command:/bin/cat -u").workerCommand(profile: "live")
         #expect(own == WorkerCommand(path: "/bin/cat", arguments: ["-u"], model: "/bin/cat", profile: "live"))
         #expect(EngineRegistry.profiles == ["live", "fast", "final"])
-        #expect(EngineRegistry.punctuating == ["moonshine", "whisper"])
+        #expect(EngineRegistry.punctuating == ["moonshine", "whisper", "person"])
     }
 
     @Test(

@@ -265,6 +265,12 @@ private struct CountingArchive: ArchiveReading {
 
     func shownPass(of recording: Int) async throws -> PassSummary? { try await whole.shownPass(of: recording) }
 
+    func passes(of recording: Int) async throws -> [PassSummary] { try await whole.passes(of: recording) }
+
+    func transcript(of recording: Int, pass: Int) async throws -> (RecordingSummary, Timeline)? {
+        try await whole.transcript(of: recording, pass: pass)
+    }
+
     func search(_ words: String, limit: Int) async throws -> [SearchHit] {
         try await whole.search(words, limit: limit)
     }

@@ -98,3 +98,17 @@ put("settings", "right", b"\xef\xbb\xbf[capture]\r\ndevice = alsa:plughw:CARD=Mi
 put("settings", "wrong", b"[capture]\ndevice = alsa:tee:hw,'|x',raw\n[storage]\ndirectory = /tmp\n[recognizer]\nengine = command:/bin/sh\n")
 put("settings", "words", "Nokou\u00e9 * 3\nDogon = D OW G\n<p> = Awa | Bintou\nask <p> about <p>\n".encode())
 put("settings", "grammar", b"#JSGF V1.0;\ngrammar g;\npublic <a> = /2/ call <b>* (up | [down]) <g.b>; /* x */\n<b> = <c> <c>;\n<c> = <b> | one {t};\n")
+
+said = "we crossed the river again\nwe crossed the old river again\nwe crossed\n"
+put("corrections", "text", b"\0" + said.encode())
+put("corrections", "srt", b"\1" + b"1\n00:00:01,000 --> 00:00:02,000\n" + said.encode())
+put("corrections", "vtt", b"\2WEBVTT\n\n00:01.000 --> 00:02.000\n" + said.encode() + b"<i>we</i> &amp;\n")
+put("corrections", "csv", b"\3kind,segment,start,end,text\r\nsegment,1,0,1,\"we \"\"crossed\"\"\"\r\nword,1,0,1,we\r\n")
+put("corrections", "grid", b'\4"ooTextFile" "TextGrid" 0 1 <exists> 1 "IntervalTier" "segments" 0 1 1 0 1 "we ""crossed"""\n! x\n')
+put("corrections", "eaf", b"\5<ANNOTATION_DOCUMENT><TIME_SLOT TIME_SLOT_ID='a' TIME_VALUE='5'/><TIER TIER_ID='words'>"
+    b"<ALIGNABLE_ANNOTATION TIME_SLOT_REF1='a'><ANNOTATION_VALUE>we&#x20;<![CDATA[x]]></ANNOTATION_VALUE>"
+    b"</ALIGNABLE_ANNOTATION></TIER></ANNOTATION_DOCUMENT>")
+put("corrections", "page", b"\6" + line(
+    format="fieldscribe-corrections", version=1, recording={"id": 7, "sound": "ab" * 32, "pass": 1},
+    editor={"name": "A", "saved": 1.5}, segments=[{"id": 1, "was": "we", "text": "we too", "confirmed": [0, 9]}],
+    notes=[{"time": 1e300, "text": "x"}], quotations=[{"start": -1, "end": 2, "text": "t", "word": "w", "colour": "c"}]))

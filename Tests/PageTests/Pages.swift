@@ -21,13 +21,17 @@ struct Pages {
             RecordingDetails(
                 title: "20 November 2026, 09:30", started: "Friday 20 November 2026, 09:30:12 UTC+01:00",
                 startedAt: "2026-11-20T08:30:12Z", clock: .synchronized, device: "fieldscribe-1", audio: "audio.flac",
-                index: "../index.html", peaks: (0..<1_200).map { Self.peak($0) }))
+                index: "../index.html", peaks: (0..<1_200).map { Self.peak($0) }, identity: Self.identity(7)))
         try write(
             hostile, "hostile",
             RecordingDetails(
                 title: "</title><script>window.pwned=1</script>\" ' \u{202E}", started: "<b>now</b>",
                 clock: .unverified, device: "x\" onmouseover=\"window.pwned=1", audio: "a\"b<c>.flac"))
-        try write(long, "long", RecordingDetails(title: "Three hours", audio: "audio.flac"))
+        try write(
+            long, "long", RecordingDetails(title: "Three hours", audio: "audio.flac", identity: Self.identity(8)))
+        try write(
+            Self.long(lines: 3_000), "hours",
+            RecordingDetails(title: "Three hours, spoken fast", audio: "audio.flac", identity: Self.identity(9)))
         try Data(JSONEncoder().encode(Self.hostileWords.map { $0.replacing("\u{2028}", with: " ") }))
             .write(to: URL(filePath: folder.file("hostile/words.json")))
         let entries = [
@@ -103,14 +107,19 @@ struct Pages {
             marks: [Bookmark(.zero, text: "</span><script>window.pwned=1</script>")])
     }
 
-    private static func long() -> Timeline {
+    private static func identity(_ recording: Int) -> RecordingIdentity {
+        RecordingIdentity(recording: recording, sound: String(repeating: "0123456789abcde\(recording)", count: 4))
+    }
+
+    private static func long(lines: Int = 1_000) -> Timeline {
         let vocabulary = ["we", "crossed", "the", "river", "again", "and", "nobody", "spoke", "of", "it"]
-        let segments = (0..<1_000).map { line in
+        let step = 10_800 / Double(lines)
+        let segments = (0..<lines).map { line in
             Segment(
-                id: line + 1, range: range(Double(line) * 10.8, Double(line) * 10.8 + 8),
+                id: line + 1, range: range(Double(line) * step, Double(line) * step + step * 0.75),
                 words: vocabulary.indices.map { place in
-                    let start = Double(line) * 10.8 + Double(place) * 0.8
-                    return Word(vocabulary[place], range(start, start + 0.7), confidence: 0.9)
+                    let start = Double(line) * step + Double(place) * step * 0.075
+                    return Word(vocabulary[place], range(start, start + step * 0.07), confidence: 0.9)
                 }, endedBy: .silence)
         }
         return Timeline(

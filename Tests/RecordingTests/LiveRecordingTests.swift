@@ -297,6 +297,10 @@ private actor FullArchive: Archive {
     func add(_ gap: Gap, recording: Int) async throws { try await whole.add(gap, recording: recording) }
     func add(_ mark: Bookmark, recording: Int) async throws { try await whole.add(mark, recording: recording) }
     func recordings() async throws -> [RecordingSummary] { try await whole.recordings() }
+    func passes(of recording: Int) async throws -> [PassSummary] { try await whole.passes(of: recording) }
+    func transcript(of recording: Int, pass: Int) async throws -> (RecordingSummary, Timeline)? {
+        try await whole.transcript(of: recording, pass: pass)
+    }
     func transcript(of recording: Int) async throws -> (RecordingSummary, Timeline)? {
         try await whole.transcript(of: recording)
     }

@@ -19,7 +19,7 @@ _fieldscribe() {
 
     case $before in
     --format) _fieldscribe_words "$(_fieldscribe_choices show format)" ;;
-    --pass) _fieldscribe_words 'live fast final' ;;
+    --pass) if [[ $command == transcribe ]]; then _fieldscribe_words 'live fast final'; fi ;;
     --microphone) _fieldscribe_words 'alsa: file: file+fast: tone:' ;;
     --config | --vocabulary) _fieldscribe_files -f ;;
     --model) _fieldscribe_words "$("$program" models 2>/dev/null | sed -n 's/^[* ] \([^ ]*\) .*/\1/p')" ;;
@@ -27,7 +27,8 @@ _fieldscribe() {
     --punctuation) _fieldscribe_words 'engine none automatic spoken both' ;;
     --engine) _fieldscribe_words "$(_fieldscribe_choices demo engine)" ;;
     --hint) _fieldscribe_words 'dictation search confirmation' ;;
-    --jobs | --seconds | --limit | --context | --alternatives | --name) ;;
+    --recording) _fieldscribe_words "$(_fieldscribe_recordings)" ;;
+    --jobs | --by | --seconds | --limit | --context | --alternatives | --name) ;;
     *)
         if [[ -z $command ]]; then
             _fieldscribe_words "$("$program" --help 2>/dev/null | sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p') --help --version"
@@ -43,14 +44,17 @@ _fieldscribe() {
 # What a command takes besides options; speaks to word, program and command of its caller.
 _fieldscribe_arguments() {
     case $command in
-    transcribe) _fieldscribe_files -f ;;
+    transcribe | import) _fieldscribe_files -f ;;
     models) _fieldscribe_models ;;
     vocabulary) if [[ $before == vocabulary ]]; then _fieldscribe_words 'check prepare use'; else _fieldscribe_files -f; fi ;;
-    show | export | delete | verify | review | relisten)
-        _fieldscribe_words "$("$program" list 2>/dev/null | sed -n 's/^\([0-9][0-9]*\) .*/\1/p')"
+    show | export | delete | verify | review | relisten | accuracy)
+        _fieldscribe_words "$(_fieldscribe_recordings)"
         ;;
     esac
 }
+
+# The numbers of the recordings.
+_fieldscribe_recordings() { "$program" list 2>/dev/null | sed -n 's/^\([0-9][0-9]*\) .*/\1/p'; }
 
 # What an option takes, as the help of a command that has it lists that: `--format F    text, json or html; default text`.
 _fieldscribe_choices() {

@@ -34,17 +34,32 @@ struct ArchiveQueries {
     }
 
     func transcript(of recording: Int) throws -> (RecordingSummary, Timeline)? {
+        try transcript(of: recording, in: shownPass(of: recording))
+    }
+
+    func transcript(of recording: Int, pass: Int) throws -> (RecordingSummary, Timeline)? {
+        try passes(of: recording).first { $0.id == pass }.flatMap { try transcript(of: recording, in: $0) }
+    }
+
+    private func transcript(of recording: Int, in pass: PassSummary?) throws -> (RecordingSummary, Timeline)? {
         let turn =
             "(SELECT count(*) FROM recording AS other WHERE other.boot_id = recording.boot_id AND other.id <= recording.id)"
         let found = try connection.rows(
             Self.summaries(turn: turn) + " WHERE id = ?", [.integer(recording)], read: summary)
         guard let summary = found.first else { return nil }
-        let pass = try shownPass(of: recording)
-        let timeline = Timeline(
+        var timeline = Timeline(
             name: folderName(of: recording), length: summary.length,
             engine: pass?.engine ?? EngineDescription(name: "", version: "", model: ""),
             segments: try pass.map { try segments(ofPass: $0.id) } ?? [], gaps: try gaps(of: recording),
-            marks: try marks(of: recording), writtenUpTo: written(summary))
+            marks: try pass?.correction?.annotations.marks ?? marks(of: recording), writtenUpTo: written(summary),
+            annotations: pass?.correction?.annotations)
+        if let pass {
+            timeline.pass =
+                try connection.rows(
+                    "SELECT count(*) FROM pass WHERE recording = ? AND id <= ?",
+                    [.integer(recording), .integer(pass.id)]
+                ) { $0.integer(0) }.first
+        }
         return (summary, timeline)
     }
 
@@ -66,15 +81,16 @@ struct ArchiveQueries {
     private static let passes = """
         SELECT id, recording, engine, version, model, profile, complete,
             (SELECT coalesce(max(number), 0) FROM segment WHERE segment.pass = pass.id),
-            (SELECT coalesce(max(end_sample), 0) FROM segment WHERE segment.pass = pass.id), channel
+            (SELECT coalesce(max(end_sample), 0) FROM segment WHERE segment.pass = pass.id), channel, correction
         FROM pass WHERE recording = ?
         """
 
-    /// The order in which a recording would be shown with its passes: complete ones first, then those with text, then
-    /// those with fewer places that could not be read.
+    /// The order in which a recording would be shown with its passes: complete ones first, of these what a person has put right, then
+    /// those with text, then those with fewer places that could not be read.
     static func bestFirst(_ pass: String) -> String {
         """
-        \(pass).complete DESC, EXISTS (SELECT 1 FROM segment AS any_segment WHERE any_segment.pass = \(pass).id) DESC,
+        \(pass).complete DESC, CASE WHEN \(pass).correction IS NULL THEN 0 ELSE \(pass).id END DESC,
+            EXISTS (SELECT 1 FROM segment AS any_segment WHERE any_segment.pass = \(pass).id) DESC,
             (SELECT count(*) FROM segment AS lost WHERE lost.pass = \(pass).id AND lost.ended_by = 'error'),
             \(pass).id DESC
         """
@@ -168,7 +184,8 @@ private func passSummary(_ row: Row) -> PassSummary {
         id: row.integer(0), recording: row.integer(1),
         engine: EngineDescription(name: row.text(2), version: row.text(3), model: row.text(4)), profile: row.text(5),
         isComplete: row.integer(6) == 1, lastSegment: row.integer(7), committedUpTo: row.position(8),
-        adaptation: AdaptationState(json: row.text(9)))
+        adaptation: AdaptationState(json: row.text(9)),
+        correction: row.isNull(10) ? nil : Correction(json: row.text(10)))
 }
 
 private func exportEntry(_ row: Row) -> ExportEntry {

@@ -10,6 +10,8 @@ enum JournalEntry: Codable, Hashable {
     case pass(number: Int, engine: EngineDescription, profile: String)
     case passEnded(number: Int)
     case segment(content: JournalSegment, pass: Int)
+    /// What a person has put right: a whole pass in one line, so that there is no half of it.
+    case correction(number: Int, content: Correction, segments: [JournalSegment])
     case gap(content: Gap)
     case mark(content: Bookmark)
     case ended(length: SamplePosition, reason: StopReason)

@@ -6,6 +6,8 @@ struct JournalRecord {
         var engine: EngineDescription
         var profile: String
         var isComplete = false
+        /// Where a person has written it.
+        var correction: Correction?
         var segments: [Int: Segment] = [:]
 
         /// In order, and none that overlaps or precedes another: those that were committed.
@@ -58,6 +60,15 @@ struct JournalRecord {
             // Of a segment that a power cut made twice, the later is the one that was committed.
             guard (1...Int(Int32.max)).contains(segment.id), let index = index(of: number) else { return }
             passes[index].segments[segment.id] = segment.segment
+        case .correction(let number, let correction, let segments):
+            guard let index = index(of: number) else { return }
+            passes[index].correction = correction
+            passes[index].engine = correction.engine
+            passes[index].profile = EngineDescription.person
+            passes[index].isComplete = true
+            for segment in segments where (1...Int(Int32.max)).contains(segment.id) {
+                passes[index].segments[segment.id] = segment.segment
+            }
         case .gap(let gap): gaps.append(gap)
         case .mark(let mark): marks.append(mark)
         case .ended(let length, let reason): end = (length, reason)

@@ -295,6 +295,9 @@ enum Migrations {
         """
         ALTER TABLE word ADD COLUMN is_spread INTEGER NOT NULL DEFAULT 0;   -- 1: its times are an estimate
         """,
+        """
+        ALTER TABLE pass ADD COLUMN correction TEXT;        -- Correction as JSON where a person has written it, or NULL
+        """,
     ]
 }
 

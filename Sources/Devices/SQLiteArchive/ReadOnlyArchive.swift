@@ -29,6 +29,12 @@ package actor ReadOnlyArchive: ArchiveReading {
         try queries.transcript(of: recording)
     }
 
+    package func transcript(of recording: Int, pass: Int) throws -> (RecordingSummary, Timeline)? {
+        try queries.transcript(of: recording, pass: pass)
+    }
+
+    package func passes(of recording: Int) throws -> [PassSummary] { try queries.passes(of: recording) }
+
     package func shownPass(of recording: Int) throws -> PassSummary? { try queries.shownPass(of: recording) }
 
     package func search(_ words: String, limit: Int) throws -> [SearchHit] {

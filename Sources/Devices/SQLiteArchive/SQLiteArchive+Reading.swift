@@ -25,6 +25,10 @@ extension SQLiteArchive {
         try await readers.read { try $0.transcript(of: recording) }
     }
 
+    package nonisolated func transcript(of recording: Int, pass: Int) async throws -> (RecordingSummary, Timeline)? {
+        try await readers.read { try $0.transcript(of: recording, pass: pass) }
+    }
+
     package nonisolated func search(_ words: String, limit: Int) async throws -> [SearchHit] {
         try await readers.read { try $0.search(words, limit: limit) }
     }

@@ -149,6 +149,10 @@ extension SQLiteArchive {
         var known = try queries.passes(of: recording)[...]
         for pass in journaled {
             let row = known.popFirst()
+            if row == nil, let correction = pass.correction {
+                ids.append(try insert(correction, pass.ordered, recording: recording))
+                continue
+            }
             let id = try row?.id ?? insertPass(pass.engine, profile: pass.profile, recording: recording)
             ids.append(id)
             let (last, end) = (row?.lastSegment ?? 0, row?.committedUpTo ?? .zero)
@@ -201,10 +205,13 @@ extension SQLiteArchive {
         }
         var entries = starts.flatMap { $0 }
         for (index, pass) in try queries.passes(of: recording).enumerated() {
-            entries.append(.pass(number: index + 1, engine: pass.engine, profile: pass.profile))
-            entries += try queries.segments(ofPass: pass.id).map {
-                .segment(content: JournalSegment($0), pass: index + 1)
+            let segments = try queries.segments(ofPass: pass.id).map(JournalSegment.init)
+            if let correction = pass.correction {
+                entries.append(.correction(number: index + 1, content: correction, segments: segments))
+                continue
             }
+            entries.append(.pass(number: index + 1, engine: pass.engine, profile: pass.profile))
+            entries += segments.map { .segment(content: $0, pass: index + 1) }
             if pass.isComplete { entries.append(.passEnded(number: index + 1)) }
         }
         entries += try queries.gaps(of: recording).map { .gap(content: $0) }

@@ -20,6 +20,19 @@ extension SQLiteArchive {
             .integer(recording), .text(engine.name), .text(engine.version), .text(engine.model), .text(profile))
     }
 
+    /// A pass that a person has written, complete, with its text.
+    func insert(_ correction: Correction, _ segments: [Segment], recording: Int) throws -> Int {
+        let id = try inserted(
+            """
+            INSERT INTO pass (recording, engine, version, model, profile, complete, correction)
+            VALUES (?, ?, ?, ?, ?, 1, ?) RETURNING id
+            """,
+            .integer(recording), .text(correction.engine.name), .text(correction.engine.version),
+            .text(correction.engine.model), .text(EngineDescription.person), .text(try correction.json()))
+        for segment in segments { try insert(segment, pass: id, recording: recording) }
+        return id
+    }
+
     func insert(_ segment: Segment, pass: Int, recording: Int) throws {
         let known = try connection.run(
             """

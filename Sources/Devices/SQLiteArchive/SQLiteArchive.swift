@@ -156,6 +156,17 @@ package actor SQLiteArchive: ArchiveUpkeep {
         }
     }
 
+    package func correct(_ segments: [Segment], _ correction: Correction, recording: Int) throws -> Int {
+        try connection.transaction {
+            let id = try insert(correction, segments, recording: recording)
+            let number = try number(ofPass: id, in: recording)
+            try keep(
+                .correction(number: number, content: correction, segments: segments.map(JournalSegment.init)),
+                recording: recording)
+            return id
+        }
+    }
+
     package func transcribed(upTo position: SamplePosition, recording: Int) throws {
         // Not in the journal: after a loss, the silence since the last segment is read again.
         let changed = try connection.run(

@@ -2,10 +2,17 @@
 const byId = id => document.getElementById(id);
 const audio = byId('audio'), seekBar = byId('seek'), find = byId('find'), main = byId('text');
 const data = JSON.parse(byId('data').textContent);
-const words = [...main.querySelectorAll('.w')];
-const starts = Float64Array.from(words, word => Number(word.dataset.t));
-const segments = [...main.querySelectorAll('.s')];
-const segmentStarts = Float64Array.from(segments, segment => Number(segment.dataset.t));
+let words, starts, segments, segmentStarts;
+// The text as it stands now: again after each correction.
+function refresh() {
+  words = [...main.querySelectorAll('.w')];
+  starts = Float64Array.from(words, word => Number(word.getAttribute('data-t')));
+  segments = [...main.querySelectorAll('.s')];
+  segmentStarts = Float64Array.from(segments, segment => Number(segment.dataset.t));
+  [lines, shownWord, shownSegment] = [null, null, null];
+}
+let lines = null, shownWord = null, shownSegment = null;
+refresh();
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
 
 // The last entry that is not after a time, in milliseconds; -1 before the first.
@@ -24,13 +31,13 @@ const clock = ms => {
 };
 
 // Playing.
-let pending = null, word = -1, segment = -1, looking = 0;
+let pending = null, word = -1, segment = -1, looking = 0, stopAt = null;
 const now = () => pending ?? audio.currentTime * 1000;
 const seek = ms => {
   const time = Math.min(Math.max(0, ms), data.duration);
   // Before the file's header is read there is nothing to seek in.
   if (audio.readyState > 0) audio.currentTime = time / 1000; else pending = time;
-  looking = 0;
+  [looking, stopAt] = [0, null];
   show(time);
 };
 const play = () => audio.play().catch(() => {});
@@ -42,10 +49,15 @@ audio.addEventListener('loadedmetadata', () => {
 audio.addEventListener('error', () => { byId('trouble').hidden = false; byId('play').disabled = true; });
 // The page may be read after the audio has failed.
 if (audio.error) audio.dispatchEvent(new Event('error'));
-const follow = () => { show(now()); if (!audio.paused) requestAnimationFrame(follow); };
+const follow = () => {
+  show(now());
+  if (stopAt !== null && now() >= stopAt) audio.pause();
+  if (!audio.paused) requestAnimationFrame(follow);
+};
 for (const name of ['play', 'pause', 'ended']) audio.addEventListener(name, () => {
   document.body.classList.toggle('playing', !audio.paused);
   byId('play').setAttribute('aria-label', audio.paused ? 'Play' : 'Pause');
+  if (name !== 'play') stopAt = null;
   if (name === 'play') follow(); else show(now());
 });
 audio.addEventListener('seeked', () => show(now()));
@@ -54,13 +66,16 @@ audio.addEventListener('timeupdate', () => show(now()));
 function show(ms) {
   // A seek to a word's start may land a fraction of a millisecond before it.
   const at = indexAt(starts, ms + 1), in_ = indexAt(segmentStarts, ms + 1);
-  if (at !== word) {
-    words[word]?.classList.remove('on');
-    words[word = at]?.classList.add('on');
+  if (at !== word || (words[at] ?? null) !== shownWord) {
+    if (!shownWord) for (const one of main.querySelectorAll('.w.on')) one.classList.remove('on');
+    shownWord?.classList.remove('on');
+    shownWord = words[word = at] ?? null;
+    shownWord?.classList.add('on');
   }
-  if (in_ !== segment) {
-    segments[segment]?.classList.remove('on');
-    segments[segment = in_]?.classList.add('on');
+  if (in_ !== segment || (segments[in_] ?? null) !== shownSegment) {
+    for (const one of main.querySelectorAll('.s.on')) one.classList.remove('on');
+    shownSegment = segments[segment = in_] ?? null;
+    shownSegment?.classList.add('on');
     if (!audio.paused && Date.now() - looking > 4000) bring(segments[segment]);
   }
   const text = clock(ms);
@@ -149,10 +164,21 @@ byId('shade').addEventListener('change', event => {
   event.target.blur();
 });
 byId('help-button').addEventListener('click', () => byId('help').showModal());
+// Whoever has clicked is back at the text; whoever came by the keyboard stays.
+byId('bar').addEventListener('click', event => { if (event.detail > 0) event.target.closest('button')?.blur(); });
+// A word to hear again, alone.
+document.querySelector('footer').addEventListener('click', event => {
+  const word = event.target.closest('.hear');
+  if (!word) return;
+  seek(Number(word.dataset.from) - 250);
+  play();
+  stopAt = Number(word.dataset.to) + 250;
+});
+
 
 // Searching: whole phrases too, within a segment, whatever the case and the accents.
 const fold = text => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
-let lines = null, hits = [], hit = -1;
+let hits = [], hit = -1;
 const index = () => lines ??= segments.map(segment => {
   let text = '';
   const ends = [], elements = [...segment.querySelectorAll('.w')];
@@ -217,7 +243,7 @@ const keys = {
 addEventListener('keydown', event => {
   const target = event.target;
   if (event.ctrlKey || event.metaKey || event.altKey || byId('help').open) return;
-  if (target.matches('input:not([type=range]), select')) return;
+  if (target.matches('input:not([type=range]):not([type=checkbox]), textarea, select')) return;
   if (event.key === ' ' && target.matches('button, a')) return;
   const action = keys[event.key];
   if (!action) return;
@@ -234,6 +260,3 @@ function arrive() {
     bring(segments[segment]);
   }
 }
-addEventListener('hashchange', arrive);
-show(0);
-arrive();

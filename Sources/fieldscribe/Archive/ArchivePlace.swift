@@ -84,6 +84,11 @@ struct ArchivePlace {
         }
     }
 
+    /// Does something in the archive as its owner, where the process is root besides.
+    func acting<Value>(_ body: () async throws -> Value) async throws -> Value {
+        if let archiveOwner { try await archiveOwner.act(body) } else { try await body() }
+    }
+
     /// The number of a recording, from the command line.
     static func number(_ text: String, for command: String) throws -> Int {
         guard let id = Int(text), id > 0 else {

@@ -39,9 +39,14 @@ enum ExportCommand: Command {
         defer { if answer.hasChanged { _ = try? ControlClient(configuration)?.ask(.settings) } }
         // A stick or folder that only root may write to is written to as root.
         let place = try await ArchivePlace(arguments, staysRoot: true)
+        // Before the copy, which then has them.
+        var own = configuration
+        own.storage.directory = place.directory
+        let corrections = arguments.has("--stick") ? await StickCorrections.take(from: target, place, own) : []
+        for line in corrections { Terminal.say(line) }
         let report = try await copy(
             numbers.isEmpty ? nil : numbers, of: place.archive, ledger: place.ledger, in: place.directory, to: target,
-            configuration: configuration, answer: answer.lines)
+            configuration: configuration, answer: answer.lines, corrections: corrections)
         try finish(report, target: target)
     }
 
@@ -59,7 +64,7 @@ enum ExportCommand: Command {
     static func copy(
         _ numbers: [Int]?, of archive: any ArchiveReading, ledger: (any ExportLedger)?, in directory: String,
         to target: String,
-        configuration: Configuration, answer: [String] = []
+        configuration: Configuration, answer: [String] = [], corrections: [String] = []
     ) async throws -> CopyReport {
         let interrupted = Flag()
         let interrupts = Interrupts { count in
@@ -77,6 +82,7 @@ enum ExportCommand: Command {
                 volume: try volumeIdentifier(of: target), now: Double(now.tv_sec), identity: machineIdentity),
             audioPath: { RecordingFolder(storage: directory, recording: $0).audio })
         export.answer = answer
+        export.corrections = corrections
         let bar = CopyBar()
         export.progress = { bar.show($0) }
         export.shouldStop = { interrupted.isRaised }

@@ -12,6 +12,12 @@ struct PunctuatedArchive: ArchiveReading {
         try await archive.transcript(of: recording).map { ($0, try punctuator.punctuated($1)) }
     }
 
+    func transcript(of recording: Int, pass: Int) async throws -> (RecordingSummary, Timeline)? {
+        try await archive.transcript(of: recording, pass: pass).map { ($0, try punctuator.punctuated($1)) }
+    }
+
+    func passes(of recording: Int) async throws -> [PassSummary] { try await archive.passes(of: recording) }
+
     func shownPass(of recording: Int) async throws -> PassSummary? { try await archive.shownPass(of: recording) }
 
     func search(_ words: String, limit: Int) async throws -> [SearchHit] {

@@ -7,15 +7,18 @@ import SQLiteArchive
 enum ShowCommand: Command {
     static let name = "show"
     static let summary = "Show what was said in a recording."
-    static let usage = "ID [--format F] [--punctuation P] [--directory DIR]"
+    static let usage = "ID [--format F] [--pass N | --changes] [--punctuation P] [--directory DIR]"
     static let details = """
           ID                 a number, as fieldscribe list shows it
           --format F         \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); default text
+          --pass N           one of the recording's readings, counted from the first; default what a person has put right,
+                             else the best
+          --changes          what was heard, and what a person has put there; a line a place, or --format json
           --punctuation P    engine (as it writes), none, automatic (sentences), spoken (as dictated) or both;
                              default recognizer.punctuation
           --directory DIR    where the archive is; default storage.directory
         """
-    static let options = (values: ["--format", "--punctuation", "--directory"], flags: [String]())
+    static let options = (values: ["--format", "--pass", "--punctuation", "--directory"], flags: ["--changes"])
 
     static func run(_ arguments: Arguments) async throws {
         try arguments.expect(1, "a recording's number")
@@ -23,16 +26,33 @@ enum ShowCommand: Command {
         let format = try arguments.choice(
             "--format", of: TranscriptFormat.allCases, named: \.rawValue, default: .text)
         let place = try await ArchivePlace(arguments)
-        guard let (summary, timeline) = try await place.archive.transcript(of: id) else {
+        let punctuator = try arguments.punctuator(arguments.configuration())
+        if arguments.has("--changes") {
+            return try await ShownChanges(archive: place.archive, punctuator: punctuator, recording: id).print(format)
+        }
+        guard let (summary, timeline) = try await transcript(of: id, arguments, place.archive) else {
             throw DeviceError.noRecording(id, "show")
         }
         // On a terminal alone: a program that reads the text does not ask when it was.
         if Terminal.showsErrors, let powerOn = summary.powerOn {
             Terminal.say("recording \(id): the clock was not set; \(powerOn.text)")
         }
-        let punctuator = try arguments.punctuator(arguments.configuration())
         try Terminal.print(format.render(try punctuator.punctuated(timeline)))
         // The text says so itself.
         if format != .text, let rest = unwrittenText(timeline) { Terminal.say("fieldscribe: recording \(id): \(rest)") }
+    }
+
+    private static func transcript(
+        of id: Int, _ arguments: Arguments, _ archive: any ArchiveReading
+    ) async throws -> (RecordingSummary, Timeline)? {
+        guard arguments["--pass"] != nil else { return try await archive.transcript(of: id) }
+        let number = try arguments.number("--pass", in: 1...10_000, default: 1)
+        let passes = try await archive.passes(of: id)
+        guard passes.indices.contains(number - 1) else {
+            throw DeviceError(
+                .missing, "show", on: "recording \(id)",
+                "was read \(passes.count == 1 ? "once" : "\(passes.count) times"), and has no pass \(number)")
+        }
+        return try await archive.transcript(of: id, pass: passes[number - 1].id)
     }
 }

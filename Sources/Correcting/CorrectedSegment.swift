@@ -1,0 +1,128 @@
+import Core
+
+/// A segment as a person has put it right. Words that stayed keep their times; what came instead of others shares theirs. Pure.
+package struct CorrectedSegment: Hashable, Sendable {
+    /// With the new words; those whose times are an estimate are marked so.
+    package private(set) var segment: Segment
+    /// How the words changed.
+    package private(set) var changes: [WordChange]
+    /// Whether a person has found words right that are as they were.
+    package private(set) var isConfirmed = false
+
+    /// So long is what nobody heard between two words, at most, in samples: half of a word may be taken for it.
+    private static let shortest: Int64 = 1_600
+
+    /// - Parameters:
+    ///   - old: as it was read.
+    ///   - words: as they are now, without spaces in them.
+    ///   - confirmed: which of these words a person has heard, and found right.
+    package init(_ old: Segment, words: [String], confirmed: (Int) -> Bool = { _ in false }) {
+        let keys = { (texts: [String]) in texts.map { Self.key($0) } }
+        let counterparts = TextAlignment.counterparts(of: keys(words), in: keys(old.words.map(\.text)))
+        var made: [Word] = []
+        changes = []
+        var (next, index) = (0, 0)
+        while index < words.count || next < old.words.count {
+            let isSame = { (place: Int) in
+                guard let other = counterparts[place] else { return false }
+                return Self.key(old.words[other].text) == Self.key(words[place])
+            }
+            if index < words.count, isSame(index), counterparts[index] == next {
+                var word = old.words[next]
+                if word.text != words[index] {
+                    changes.append(
+                        WordChange(segment: old.id, range: word.range, was: [word.text], now: [words[index]]))
+                }
+                if confirmed(index), word.confidence < 1 { isConfirmed = true }
+                if word.text != words[index] || confirmed(index) { word.confidence = 1 }
+                word.text = words[index]
+                made.append(word)
+                (next, index) = (next + 1, index + 1)
+                continue
+            }
+            // Up to the next word that stayed, on both sides.
+            let end = (index..<words.count).first(where: isSame) ?? words.count
+            let last = end < words.count ? counterparts[end] ?? old.words.count : old.words.count
+            let gone = Array(old.words[next..<max(next, last)])
+            let new = Array(words[index..<end])
+            let place = Self.place(
+                of: gone, before: made.last, after: last < old.words.count ? old.words[last] : nil, in: old)
+            if gone.isEmpty, let previous = made.last, previous.range.end > place.start {
+                made[made.count - 1].range = SampleRange(previous.range.start, max(previous.range.start, place.start))
+            }
+            made += Self.words(new, instead: gone, at: place)
+            changes.append(WordChange(segment: old.id, range: place, was: gone.map(\.text), now: new))
+            (next, index) = (max(next, last), end)
+        }
+        segment = old
+        segment.words = made
+        if !changes.isEmpty { segment.alternatives = [] }
+    }
+
+    /// Puts other times in the place of those that are an estimate.
+    ///
+    /// - Parameter times: a range for each word, in order; those of words that are measured do not count.
+    package mutating func take(times: [SampleRange]) {
+        guard times.count == segment.words.count else { return }
+        for index in segment.words.indices where segment.words[index].isSpread {
+            let earliest = index > 0 ? segment.words[index - 1].range.end : segment.range.start
+            let latest =
+                segment.words[(index + 1)...].first { !$0.isSpread }.map(\.range.start) ?? segment.range.end
+            let range = SampleRange(max(earliest, times[index].start), min(latest, times[index].end))
+            guard !range.isEmpty else { continue }
+            segment.words[index].range = range
+            segment.words[index].isSpread = false
+        }
+    }
+
+    private static func key(_ text: String) -> String {
+        let key = Word.key(of: text)
+        return key.isEmpty ? text : key
+    }
+
+    /// Where the words were that went, or, where none did, what is free between their neighbours; too little of that is taken from the
+    /// word before.
+    private static func place(of gone: [Word], before: Word?, after: Word?, in segment: Segment) -> SampleRange {
+        if let first = gone.first, let last = gone.last { return SampleRange(first.range.start, last.range.end) }
+        let end = max(after?.range.start ?? segment.range.end, before?.range.end ?? segment.range.start)
+        let start = before?.range.end ?? segment.range.start
+        guard end - start < shortest, let before else { return SampleRange(start, end) }
+        return SampleRange(before.range.middle, end)
+    }
+
+    private static func words(_ texts: [String], instead gone: [Word], at place: SampleRange) -> [Word] {
+        if texts.count == gone.count {
+            return zip(texts, gone).map { Word($0, $1.range, confidence: 1, isSpread: $1.isSpread) }
+        }
+        return spread(texts.map { Word($0, place, confidence: 1) }, over: [place])
+    }
+}
+
+/// What was heard, and what a person has put there.
+package struct WordChange: Hashable, Sendable {
+    /// The segment's number.
+    package var segment: Int
+    /// Where it was said.
+    package var range: SampleRange
+    /// What was heard; nothing where words were put in.
+    package var was: [String]
+    /// What stands there now; nothing where words were taken away.
+    package var now: [String]
+
+    package init(segment: Int, range: SampleRange, was: [String], now: [String]) {
+        self.segment = segment
+        self.range = range
+        self.was = was
+        self.now = now
+    }
+}
+
+extension WordChange {
+    /// How one text of a recording differs from another, segment by segment, in the order of time.
+    package static func changes(from old: [Segment], to new: [Segment]) -> [WordChange] {
+        let known = Dictionary(old.map { ($0.id, $0) }) { first, _ in first }
+        return new.flatMap { segment in
+            known[segment.id].map { CorrectedSegment($0, words: segment.words.map(\.text)).changes } ?? []
+        }
+    }
+}

@@ -1,0 +1,169 @@
+import Core
+import Exporting
+import FoundationEssentials
+
+/// What the page of a recording saves: `corrections.json`, or the same within `corrections.html`. Everything in it is a stranger's.
+package struct CorrectionsFile: Hashable, Sendable {
+    /// One segment as a person left it.
+    package struct Edit: Hashable, Sendable {
+        /// Its number.
+        package var segment: Int
+        /// Its words as they were shown, which tells whether it is the same text.
+        package var was: [String]
+        /// Its words now.
+        package var words: [String]
+        /// Which of these were heard and found right; all of them where the segment was.
+        package var confirmed: Set<Int>
+    }
+
+    /// Which recording it is of.
+    package var identity: RecordingIdentity
+    /// The pass that the page showed, counted within the recording; nil where it does not tell.
+    package var pass: Int?
+    /// Who it was; may be empty.
+    package var person: String
+    /// When it was saved, in seconds since 1970-01-01T00:00:00Z.
+    package var savedAt: Double
+    /// In the order of the segments' numbers.
+    package var edits: [Edit]
+    /// What was added besides.
+    package var annotations: Annotations
+
+    /// The longest text of a segment, a note, a name, in bytes; and the most of each kind.
+    private static let (longest, most) = (65_536, 100_000)
+
+    /// Reads what a page has saved.
+    ///
+    /// - Parameter name: the file's, for the error.
+    /// - Throws: `DeviceError` with `damaged` where that is not what it is, or only half of it, `unsupported` where a later version
+    ///   wrote it.
+    package init(_ text: String, name: String) throws(DeviceError) {
+        let json = Self.json(in: text)
+        let read: Document
+        do { read = try JSONDecoder().decode(Document.self, from: Data(JSONStrings.check(Array(json.utf8)))) } catch {
+            throw Self.refusal(name, "is not whole, or no corrections of Fieldscribe's")
+        }
+        guard read.format == "fieldscribe-corrections" else {
+            throw Self.refusal(name, "is no corrections of Fieldscribe's")
+        }
+        guard read.version == 1 else {
+            throw DeviceError(
+                .unsupported, "import", on: name, "was written by a later version", remedy: "update fieldscribe")
+        }
+        guard
+            let identity = RecordingIdentity(
+                in: RecordingIdentity(recording: read.recording.id, sound: read.recording.sound).text)
+        else { throw Self.refusal(name, "does not say of which recording it is") }
+        self.identity = identity
+        pass = read.recording.pass
+        let details = read.details
+        let texts =
+            [read.editor.name, details?.title, details?.people, details?.place, details?.note, details?.consent]
+            .compactMap { $0 } + read.segments.flatMap { [$0.was, $0.text] } + (read.notes ?? []).map(\.text)
+            + (read.marks ?? []).map(\.text) + (read.quotations ?? []).flatMap { [$0.text, $0.word, $0.colour] }
+        let counts = [
+            read.segments.count, read.notes?.count ?? 0, read.marks?.count ?? 0, read.quotations?.count ?? 0,
+        ]
+        guard counts.allSatisfy({ $0 <= Self.most }), texts.allSatisfy({ $0.utf8.count <= Self.longest }) else {
+            throw Self.refusal(name, "holds more than a recording can have")
+        }
+        guard Set(read.segments.map(\.id)).count == read.segments.count else {
+            throw Self.refusal(name, "has a segment twice")
+        }
+        person = oneLine(read.editor.name)
+        savedAt = read.editor.saved
+        edits = read.segments.sorted { $0.id < $1.id }.map { edit in
+            let words = Self.words(edit.text)
+            let confirmed = edit.checked == true ? Array(words.indices) : edit.confirmed ?? []
+            return Edit(
+                segment: edit.id, was: Self.words(edit.was), words: words,
+                confirmed: Set(confirmed).intersection(words.indices))
+        }
+        annotations = Annotations()
+        annotations.title = oneLine(details?.title ?? "")
+        annotations.people = oneLine(details?.people ?? "")
+        annotations.place = oneLine(details?.place ?? "")
+        annotations.note = details?.note ?? ""
+        annotations.consent = details?.consent ?? ""
+        annotations.notes = Self.places(read.notes ?? [])
+        annotations.marks = read.marks.map(Self.places)
+        annotations.quotations = (read.quotations ?? []).map {
+            Quotation(
+                SampleRange(Self.position($0.start), Self.position($0.end)), text: oneLine($0.text),
+                word: oneLine($0.word), colour: oneLine($0.colour))
+        }.sorted { $0.range.start < $1.range.start }
+    }
+
+    private static func words(_ text: String) -> [String] { oneLine(text).split(separator: " ").map(String.init) }
+
+    private static func position(_ seconds: Double) -> SamplePosition { max(.zero, SamplePosition(seconds: seconds)) }
+
+    private static func places(_ places: [Document.Place]) -> [Bookmark] {
+        places.map { Bookmark(position($0.time), text: oneLine($0.text)) }.sorted { $0.position < $1.position }
+    }
+
+    /// The JSON alone; of a page, what stands in its element `corrections`.
+    private static func json(in text: String) -> Substring {
+        let start = "<script type=\"application/json\" id=\"corrections\">"
+        guard !text.drop(while: \.isWhitespace).hasPrefix("{") else { return text[...] }
+        let parts = text.split(separator: start, maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return text[...] }
+        return parts[1].split(separator: "</script>", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""
+    }
+
+    private static func refusal(_ name: String, _ reason: String) -> DeviceError {
+        DeviceError(.damaged, "import", on: name, reason, remedy: "nothing was changed; save it anew on the page")
+    }
+
+    private struct Document: Decodable {
+        struct Recording: Decodable {
+            var id: Int
+            var sound: String
+            var pass: Int?
+        }
+
+        struct Editor: Decodable {
+            var name: String
+            var saved: Double
+        }
+
+        struct Details: Decodable {
+            var title: String?
+            var people: String?
+            var place: String?
+            var note: String?
+            var consent: String?
+        }
+
+        struct Segment: Decodable {
+            var id: Int
+            var was: String
+            var text: String
+            var checked: Bool?
+            var confirmed: [Int]?
+        }
+
+        struct Place: Decodable {
+            var time: Double
+            var text: String
+        }
+
+        struct Quotation: Decodable {
+            var start: Double
+            var end: Double
+            var text: String
+            var word: String
+            var colour: String
+        }
+
+        var format: String
+        var version: Int
+        var recording: Recording
+        var editor: Editor
+        var details: Details?
+        var segments: [Segment]
+        var notes: [Place]?
+        var marks: [Place]?
+        var quotations: [Quotation]?
+    }
+}

@@ -1,0 +1,70 @@
+import Core
+import Exporting
+
+/// What a file says was said: one or more readings of the whole recording, each in pieces.
+package struct WrittenText: Hashable, Sendable {
+    /// Lines, cues, or annotations; of a format that has segments and words, the segments first.
+    package var readings: [[String]]
+
+    package init(readings: [[String]]) { self.readings = readings }
+
+    /// The text of each segment as the file has it, for those whose text has changed; nil where this cannot be a text of that
+    /// recording.
+    ///
+    /// - Parameter timeline: the text that the file was made of, perhaps.
+    package func texts(over timeline: Timeline) -> [Int: [String]]? {
+        let insertions = insertions(in: timeline).sorted { $0.utf8.count > $1.utf8.count }
+        var texts: [Int: [String]] = [:]
+        for reading in readings.reversed() {
+            guard let found = Self.texts(of: reading, over: timeline.segments, without: insertions) else { return nil }
+            texts.merge(found) { _, new in new }
+        }
+        return texts
+    }
+
+    /// Words of a text, as all formats write them.
+    private static func tokens(_ text: String) -> [String] {
+        withoutArrow(oneLine(text)).split(separator: " ").map(String.init)
+    }
+
+    private static func texts(
+        of pieces: [String], over segments: [Segment], without insertions: [String]
+    ) -> [Int: [String]]? {
+        let old = segments.flatMap { segment in tokens(segment.text).map { (segment: segment.id, text: $0) } }
+        var new: [(piece: Int, text: String)] = []
+        for (index, piece) in pieces.enumerated() {
+            var line = oneLine(piece)
+            for insertion in insertions where line.contains("[") {
+                line = line.replacing(oneLine(insertion), with: " ")
+            }
+            new += tokens(line).map { (index, $0) }
+        }
+        let counterparts = TextAlignment.counterparts(of: new.map { key($0.text) }, in: old.map { key($0.text) })
+        let same = new.indices.count { index in
+            counterparts[index].map { key(old[$0].text) == key(new[index].text) } ?? false
+        }
+        // Half of the longer one is what a text of this recording shares with it, be it ever so wrong.
+        guard same * 2 >= max(old.count, new.count) else { return nil }
+        var owners = counterparts.map { $0.map { old[$0].segment } }
+        // What stands in nobody's place belongs to the word before it in its piece, else to the one behind it.
+        for index in new.indices.dropFirst() where owners[index] == nil && new[index].piece == new[index - 1].piece {
+            owners[index] = owners[index - 1]
+        }
+        for index in new.indices.reversed() where owners[index] == nil {
+            owners[index] = index + 1 < new.count ? owners[index + 1] : old.last?.segment
+        }
+        for index in new.indices where owners[index] == nil { owners[index] = index > 0 ? owners[index - 1] : nil }
+        var said: [Int: [String]] = [:]
+        for (token, owner) in zip(new, owners) { if let owner { said[owner, default: []].append(token.text) } }
+        return Dictionary(
+            uniqueKeysWithValues: segments.compactMap { segment in
+                let now = said[segment.id] ?? []
+                return now == tokens(segment.text) ? nil : (segment.id, now)
+            })
+    }
+
+    private static func key(_ text: String) -> String {
+        let key = Word.key(of: text)
+        return key.isEmpty ? text : key
+    }
+}

@@ -1,0 +1,57 @@
+/// The tools of whoever corrects, in the bar; shown by the script where corrections can come back.
+let correctingTools = """
+    <div class="row tools correcting" hidden>
+    <button id="doubtful" type="button" aria-keyshortcuts="d">Next doubtful word</button>\
+    <output class="left" id="left"></output>
+    <button id="undo" type="button" disabled>Undo</button><button id="redo" type="button" disabled>Redo</button>
+    <button id="save" type="button" aria-keyshortcuts="Control+S">Save</button>
+    <form id="replace" class="row" hidden><input id="instead" type="search" placeholder="Replace it by" \
+    aria-label="Replace what is searched by" autocomplete="off"><button>Replace all</button></form>
+    <output class="kept" id="kept"></output>
+    </div>
+    <p class="choice" id="choice" role="alert" hidden><span id="choice-text"></span> \
+    <button id="choice-file" type="button">Show the file</button> \
+    <button id="choice-mine" type="button">Keep mine</button></p>
+
+    """
+
+/// What a person adds besides the words.
+let correctingPanel = """
+    <details id="work" class="correcting" hidden><summary>Recording, notes and quotations</summary>
+    <label>Load corrections (or drop a file anywhere) \
+    <input id="load" type="file" accept=".json,.html"></label>
+    <label>Title <input id="about-title" dir="auto"></label>
+    <label>People <input id="about-people" dir="auto"></label>
+    <label>Place <input id="about-place" dir="auto"></label>
+    <label>Note <textarea id="about-note" dir="auto"></textarea></label>
+    <label>Consent <textarea id="about-consent" dir="auto"></textarea></label>
+    <label>Corrected by <input id="about-name" dir="auto"></label>
+    <h2>Marks</h2><button id="add-mark" type="button">Mark this place</button><ul id="marks"></ul>
+    <h2>Notes</h2><button id="add-note" type="button">Note at this place</button><ul id="notes"></ul>
+    <h2>Quotations</h2>
+    <label>Word <input id="word" list="words-used"></label>\
+    <datalist id="words-used"><option>problem</option><option>idea</option></datalist>
+    <label>Colour <select id="colour"><option>yellow</option><option>green</option><option>blue</option>\
+    <option>red</option></select></label>
+    <button id="keep-quotation" type="button" aria-keyshortcuts="q">Keep what is selected</button> \
+    <button id="quotations-csv" type="button" disabled>Download as CSV</button><ul id="quotations"></ul>
+    </details>
+
+    """
+
+/// The keys of whoever corrects.
+let correctingKeys = """
+    <div class="correcting" hidden><h2>Correcting</h2>
+    <dl>
+    <dt><kbd>Enter</kbd></dt><dd>open this line, or a double click; again: done</dd>
+    <dt><kbd>Ctrl</kbd> <kbd>Enter</kbd></dt><dd>done, and open the next</dd>
+    <dt><kbd>Esc</kbd></dt><dd>leave it as it was</dd>
+    <dt><kbd>Shift</kbd> <kbd>Tab</kbd></dt><dd>done, and leave the text</dd>
+    <dt><kbd>d</kbd> <kbd>c</kbd></dt><dd>next doubtful word; this word is right</dd>
+    <dt><kbd>q</kbd></dt><dd>keep what is selected as a quotation</dd>
+    <dt><kbd>Ctrl</kbd> <kbd>Z</kbd> <kbd>Y</kbd></dt><dd>undo, redo</dd>
+    <dt><kbd>Ctrl</kbd> <kbd>S</kbd></dt><dd>save</dd>
+    </dl>
+    <p>While you type, and with a pedal: click a key to give it another.</p>
+    <dl id="learn"></dl></div>
+    """

@@ -1,0 +1,229 @@
+
+// Correcting. What a person changes is kept as a text a segment; times are found anew from the words as they were shown.
+const known = data.recording ?? null;
+const bySegment = new Map(), state = {
+  edits: new Map(), details: { ...(data.details ?? {}) }, notes: data.notes ?? [], marks: null,
+  quotations: data.quotations ?? [], name: '', saved: 0
+};
+const past = [], future = [];
+const normal = text => text.replace(/[\s\u2028\u2029]+/g, ' ').trim();
+const keyOf = text => text.toLowerCase().replace(/[’ʼ]/g, "'").replace(/[^\p{L}\p{N}']/gu, '').replace(/^'+|'+$/g, '') || text;
+const make = (tag, attributes, ...content) => {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes ?? {})) element.setAttribute(name, value);
+  element.append(...content);
+  return element;
+};
+// A segment as it was shown first.
+function original(line) {
+  const id = Number(line.dataset.n);
+  if (!bySegment.has(id)) {
+    const elements = [...line.querySelectorAll('.w')];
+    bySegment.set(id, {
+      id, line, start: Number(line.dataset.t), end: Number(line.dataset.e),
+      words: elements.map((word, i) => ({
+        text: word.textContent, t: Number(word.dataset.t), c: Number(word.dataset.c),
+        e: Number(elements[i + 1]?.dataset.t ?? line.dataset.e), name: word.className
+      }))
+    });
+  }
+  return bySegment.get(id);
+}
+const lineOf = id => bySegment.get(id)?.line ?? main.querySelector(`.s[data-n="${Number(id)}"]`);
+const was = segment => segment.words.map(word => word.text).join(' ');
+const textOf = segment => state.edits.get(segment.id)?.text ?? was(segment);
+
+// The way from one list of words to the other with the fewest that differ: pairs of indices.
+function pairs(old, now) {
+  const width = now.length + 1, costs = new Uint32Array((old.length + 1) * width);
+  for (let i = 0; i < width; i++) costs[i] = i;
+  for (let r = 0; r < old.length; r++) {
+    costs[(r + 1) * width] = r + 1;
+    for (let c = 0; c < now.length; c++) {
+      costs[(r + 1) * width + c + 1] = Math.min(costs[r * width + c] + (old[r] === now[c] ? 0 : 1),
+        costs[r * width + c + 1] + 1, costs[(r + 1) * width + c] + 1);
+    }
+  }
+  const found = [];
+  for (let r = old.length, c = now.length; r && c;) {
+    const here = costs[r * width + c], same = old[r - 1] === now[c - 1];
+    if (here === costs[(r - 1) * width + c - 1] + (same ? 0 : 1)) {
+      r--; c--;
+      if (same) found.unshift([r, c]);
+    } else if (here === costs[(r - 1) * width + c] + 1) r--; else c--;
+  }
+  return found;
+}
+// The words of a text with their times: those that stayed keep theirs, what came instead of others shares theirs by letters.
+function timed(segment, text, confirmed = []) {
+  const now = normal(text).split(' ').filter(Boolean), old = segment.words, words = [];
+  const same = pairs(old.map(word => keyOf(word.text)), now.map(keyOf));
+  let r = 0, c = 0;
+  for (const [row, column] of [...same, [old.length, now.length]]) {
+    const fresh = now.slice(c, column), gone = old.slice(r, row);
+    const from = gone.length ? gone[0].t : words.length ? words[words.length - 1].e : segment.start;
+    const to = gone.length ? gone[gone.length - 1].e : old[row]?.t ?? segment.end;
+    const letters = fresh.reduce((sum, word) => sum + word.length, 0);
+    let before = 0;
+    fresh.forEach((word, i) => {
+      const shared = fresh.length === gone.length ? gone[i]
+        : { t: from + (to - from) * before / letters, e: from + (to - from) * (before + word.length) / letters };
+      words.push({ text: word, t: Math.round(shared.t), e: Math.round(shared.e), c: 100, isNew: true });
+      before += word.length;
+    });
+    if (row < old.length) words.push({ ...old[row], text: now[column], isNew: old[row].text !== now[column] });
+    [r, c] = [row + 1, column + 1];
+  }
+  words.forEach((word, i) => { if (word.isNew || confirmed.includes(i)) { word.c = 100; word.isSure = true; } });
+  return words;
+}
+const shadeOf = c => c >= 75 ? '' : c >= 50 ? ' c2' : c >= 25 ? ' c1' : ' c0';
+function render(id) {
+  const line = lineOf(id), segment = original(line), edit = state.edits.get(id), place = line.querySelector('.x');
+  const shown = edit ? timed(segment, edit.text, edit.confirmed) : segment.words;
+  const others = [...place.children].filter(child => child.matches('.mark, .gap, .note'));
+  const items = shown.map(word => {
+    const element = make('span', { class: 'w' + shadeOf(word.c), 'data-t': word.t, 'data-c': word.c }, word.text);
+    if (word.isNew) element.classList.add('new');
+    if (/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(word.text)) element.classList.add('i');
+    return element;
+  });
+  if (!items.length && !others.length) items.push(make('span', { class: 'none' }, '[no words]'));
+  const all = [...items, ...others].sort((a, b) => (a.dataset.t ?? 0) - (b.dataset.t ?? 0));
+  place.replaceChildren(...all.flatMap((element, i) => i ? [' ', element] : [element]));
+  line.classList.toggle('edited', Boolean(edit));
+  refresh();
+  return shown;
+}
+
+// One step of a person's: what was there before, of each segment, and what is there now.
+function step(changes) {
+  changes = changes.filter(({ before, after }) => JSON.stringify(before) !== JSON.stringify(after));
+  if (!changes.length) return;
+  past.push(changes);
+  future.length = 0;
+  take(changes, 'after');
+}
+function take(changes, side) {
+  for (const change of changes) {
+    if (change[side]) state.edits.set(change.id, change[side]); else state.edits.delete(change.id);
+    render(change.id);
+  }
+  tellWork();
+  changed();
+}
+const undo = () => { const changes = past.pop(); if (changes) { future.push(changes); take(changes, 'before'); } };
+const redo = () => { const changes = future.pop(); if (changes) { past.push(changes); take(changes, 'after'); } };
+function edited(id, text, confirmed) {
+  const segment = original(lineOf(id)), before = state.edits.get(id) ?? null;
+  text = normal(text);
+  if (!confirmed) {
+    // What was found right stays so where it stands now.
+    const kept = before?.confirmed ?? [], same = kept.length ? pairs(before.text.split(' ').map(keyOf), text.split(' ').map(keyOf)) : [];
+    confirmed = same.filter(([old]) => kept.includes(old)).map(([, now]) => now);
+  }
+  const after = text === was(segment) && !confirmed.length ? null : { was: was(segment), text, confirmed };
+  return { id, before, after };
+}
+
+// The open segment.
+let open = null, isLooping = false;
+const field = make('textarea', { id: 'field', 'aria-label': 'Text of this segment', rows: '2', spellcheck: 'true' });
+function edit(line, selected) {
+  if (!known || !line?.dataset.n) return;
+  if (open) commit();
+  open = original(line);
+  line.classList.add('open');
+  field.value = textOf(open);
+  line.append(field);
+  field.style.height = 'auto';
+  field.style.height = field.scrollHeight + 'px';
+  field.focus({ preventScroll: true });
+  if (selected !== undefined) {
+    const words = field.value.split(' '), from = words.slice(0, selected).join(' ').length + (selected ? 1 : 0);
+    field.setSelectionRange(from, from + (words[selected] ?? '').length);
+  }
+  bring(line);
+}
+function close() {
+  open?.line.classList.remove('open');
+  open = null;
+  isLooping = false;
+  field.remove();
+  keepDraft();
+}
+function commit() {
+  if (!open) return;
+  const { id } = open, text = field.value, before = state.edits.get(id);
+  const stays = normal(text) === normal(before?.text ?? was(open));
+  close();
+  if (!stays) step([edited(id, text)]);
+}
+field.addEventListener('input', () => keepSoon());
+main.addEventListener('dblclick', event => {
+  const line = event.target.closest('.s');
+  if (!line || field.contains(event.target)) return;
+  const word = event.target.closest('.w');
+  getSelection().removeAllRanges();
+  audio.pause();
+  edit(line, word ? [...line.querySelectorAll('.w')].indexOf(word) : undefined);
+});
+
+// Doubtful words: worst first.
+let doubts = [], doubt = null;
+function findDoubts() {
+  doubts = [];
+  words.forEach(word => {
+    if (word.getAttribute('data-c') < 50 && /[\p{L}\p{N}]/u.test(word.textContent)) doubts.push(word);
+  });
+  doubts = doubts.map((word, i) => [word, i]).sort((a, b) => a[0].dataset.c - b[0].dataset.c || a[1] - b[1]).map(one => one[0]);
+}
+function nextDoubt() {
+  doubt?.classList.remove('asked');
+  findDoubts();
+  const at = doubts.indexOf(doubt);
+  doubt = doubts[at < 0 ? 0 : (at + 1) % doubts.length] ?? null;
+  tellWork();
+  if (!doubt) return;
+  doubt.classList.add('asked');
+  looking = Date.now();
+  bring(doubt);
+  seek(Math.max(0, Number(doubt.dataset.t) - 1000));
+}
+const indexIn = word => [...word.closest('.s').querySelectorAll('.w')].indexOf(word);
+function confirm_() {
+  const word = doubt?.isConnected ? doubt : words[indexAt(starts, now() + 1)];
+  const line = word?.closest('.s');
+  if (!line?.dataset.n) return;
+  const segment = original(line), before = state.edits.get(segment.id);
+  const at = indexIn(word);
+  step([edited(segment.id, textOf(segment), [...new Set([...(before?.confirmed ?? []), at])].sort((a, b) => a - b))]);
+  if (doubt) nextDoubt();
+}
+
+find.addEventListener('input', () => { byId('replace').hidden = !find.value.trim(); });
+
+// Search and replace: whole words, whatever the case; marks at the end of the last one stay.
+function replaceAll(wanted, put) {
+  const asked = normal(wanted).split(' ').map(keyOf).filter(Boolean), instead = normal(put);
+  if (!asked.length) return 0;
+  const changes = [];
+  let count = 0;
+  for (const line of segments) {
+    if (!line.dataset.n) continue;
+    const shown = line.querySelectorAll('.w');
+    const texts = [...shown].map(word => word.textContent), keys = texts.map(keyOf);
+    let found = false;
+    for (let i = 0; i + asked.length <= texts.length; i++) {
+      if (!asked.every((key, j) => keys[i + j] === key)) continue;
+      const tail = texts[i + asked.length - 1].match(/[^\p{L}\p{N}]*$/u)[0];
+      texts.splice(i, asked.length, ...(instead ? [instead + tail] : []));
+      keys.splice(i, asked.length, ...(instead ? [''] : []));
+      found = true;
+      count++;
+    }
+    if (found) changes.push(edited(original(line).id, texts.join(' ')));
+  }
+  step(changes);
+  return count;
+}

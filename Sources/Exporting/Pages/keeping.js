@@ -1,0 +1,177 @@
+
+// Keeping: at once in this browser, under the digest of the recording's sound; beside the page when a person saves.
+const shelf = known && 'fieldscribe:' + known.sound;
+let isUnsaved = false, waiting = 0;
+const tellKept = text => { byId('kept').textContent = text; };
+function document_() {
+  return {
+    format: 'fieldscribe-corrections', version: 1,
+    recording: { id: known.id, sound: known.sound, ...(known.pass ? { pass: known.pass } : {}) },
+    editor: { name: state.name, saved: state.saved },
+    details: state.details,
+    segments: [...state.edits].sort((a, b) => a[0] - b[0]).map(([id, edit]) => ({ id, ...edit })),
+    notes: state.notes, ...(state.marks ? { marks: state.marks } : {}), quotations: state.quotations
+  };
+}
+function changed() {
+  isUnsaved = true;
+  state.saved = Date.now() / 1000;
+  keepDraft();
+}
+function keepDraft() {
+  clearTimeout(waiting);
+  waiting = 0;
+  if (!known || !isUnsaved && !open) return;
+  const draft = { ...document_(), isUnsaved };
+  if (open && normal(field.value) !== textOf(open)) draft.open = { id: open.id, was: was(open), text: field.value };
+  try {
+    localStorage.setItem(shelf, JSON.stringify(draft));
+    tellKept(isUnsaved ? 'Kept in this browser only; not saved beside the page yet' : '');
+  } catch { tellKept('This browser keeps no more: save now'); }
+}
+const keepSoon = () => { waiting ||= setTimeout(keepDraft, 400); };
+for (const name of ['visibilitychange', 'pagehide']) addEventListener(name, () => { if (waiting) keepDraft(); });
+addEventListener('beforeunload', event => {
+  if (waiting) keepDraft();
+  if (known && (isUnsaved || open)) event.preventDefault();
+});
+
+// What comes from elsewhere is a stranger's text: every part of it is looked at before it is believed.
+const isText = value => typeof value === 'string' && value.length <= 65536;
+const isTime = value => typeof value === 'number' && isFinite(value) && value >= 0;
+function read(text) {
+  const told = JSON.parse(text);
+  if (told?.format !== 'fieldscribe-corrections' || told.version !== 1) throw new Error('This is no file of corrections.');
+  if (told.recording?.sound !== known.sound) throw new Error('These corrections are of another recording.');
+  const list = (value, isGood) => {
+    if (value === undefined) return [];
+    if (!Array.isArray(value) || value.length > 100000 || !value.every(isGood)) throw new Error('This file is damaged.');
+    return value;
+  };
+  const place = one => isTime(one?.time) && isText(one.text);
+  const details = {};
+  for (const name of ['title', 'people', 'place', 'note', 'consent']) {
+    if (isText(told.details?.[name])) details[name] = told.details[name];
+  }
+  return {
+    edits: list(told.segments, one => Number.isInteger(one?.id) && isText(one.was) && isText(one.text)
+      && (one.confirmed === undefined || Array.isArray(one.confirmed) && one.confirmed.every(Number.isInteger))),
+    details, notes: list(told.notes, place).map(({ time, text }) => ({ time, text })),
+    marks: told.marks === undefined ? null : list(told.marks, place).map(({ time, text }) => ({ time, text })),
+    quotations: list(told.quotations, one => isTime(one?.start) && isTime(one.end)
+      && [one.text, one.word, one.colour].every(isText))
+      .map(({ start, end, text, word, colour }) => ({ start, end, text, word, colour })),
+    name: isText(told.editor?.name) ? told.editor.name : '', saved: isTime(told.editor?.saved) ? told.editor.saved : 0,
+    isUnsaved: told.isUnsaved === true, open: isText(told.open?.text) && isText(told.open?.was) ? told.open : null
+  };
+}
+// Shows what was read in the place of what is here; of corrections to another text it takes those that fit.
+function adopt(told) {
+  if (open) close();
+  const ids = [...state.edits.keys()];
+  state.edits.clear();
+  let strange = 0;
+  for (const { id, was: before, text, confirmed } of told.edits) {
+    const line = lineOf(id), segment = line && original(line);
+    if (segment && was(segment) === before) {
+      state.edits.set(id, { was: before, text: normal(text), confirmed: confirmed ?? [] });
+    } else if (!segment || was(segment) !== normal(text)) strange++;
+  }
+  for (const id of new Set([...ids, ...state.edits.keys()])) render(id);
+  Object.assign(state, { details: told.details, notes: told.notes, marks: told.marks, quotations: told.quotations });
+  if (told.name) state.name = told.name;
+  state.saved = told.saved;
+  past.length = future.length = 0;
+  isUnsaved = told.isUnsaved;
+  showPlaces();
+  tellWork();
+  tellKept(strange ? strange + ' corrections were made to another text and are not shown' : '');
+}
+const fileName = 'corrections.html';
+function page() {
+  const json = JSON.stringify(document_()).replace(/[<>&\u2028\u2029]/g, c => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0'));
+  const plain = text => text.replace(/[&<>]/g, c => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[c]);
+  const list = [...state.edits].filter(([, edit]) => edit.text !== edit.was)
+    .map(([, edit]) => `<li><del>${plain(edit.was)}</del> <ins>${plain(edit.text)}</ins></li>`).join('\n');
+  return `<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'sha256-${data.bridge.digest}'">
+<title>Corrections</title></head><body>
+<h1>Corrections</h1>
+<p>Belongs beside index.html of its recording, which shows it; fieldscribe import takes it back into the recorder.</p>
+<ol>${list}</ol>
+<${"script"} type="application/json" id="corrections">${json}</${"script"}>
+<${"script"}>${data.bridge.text}</${"script"}>
+</body></html>
+`;
+}
+function download(name, type, text) {
+  const link = make('a', { download: name, href: URL.createObjectURL(new Blob([text], { type })) });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+async function save() {
+  if (open) commit();
+  state.saved = Date.now() / 1000;
+  let told = '';
+  try {
+    if (window.showDirectoryPicker) {
+      const folder = await showDirectoryPicker({ mode: 'readwrite', id: 'fieldscribe' });
+      const beside = await (await (await folder.getFileHandle('index.html')).getFile()).text();
+      if (!beside.includes(known.sound)) throw new Error('That is another recording’s folder.');
+      for (const [name, text] of [[fileName, page()], ['corrections.json', JSON.stringify(document_()) + '\n']]) {
+        const writer = await (await folder.getFileHandle(name, { create: true })).createWritable();
+        await writer.write(text);
+        await writer.close();
+      }
+      told = 'Saved beside this page';
+    } else {
+      download(fileName, 'text/html', page());
+      told = 'Saved as ' + fileName + ': move it beside this page, into the same folder, and it is shown';
+    }
+  } catch (error) {
+    if (error.name === 'AbortError') return;
+    if (error.name !== 'NotFoundError' && error.name !== 'SecurityError' && error.name !== 'NotAllowedError') {
+      return tellKept(error.message);
+    }
+    download(fileName, 'text/html', page());
+    told = 'Saved as ' + fileName + ': move it beside this page, into the same folder, and it is shown';
+  }
+  isUnsaved = false;
+  try { localStorage.setItem(shelf, JSON.stringify({ ...document_(), isUnsaved })); } catch { /* It is saved elsewhere. */ }
+  tellKept(told);
+}
+// A draft of this browser's and a file beside the page: the file alone is shown at once; of both the person chooses.
+function offer(told) {
+  const mine = JSON.stringify(document_()), draft = { ...state, edits: new Map(state.edits) };
+  if (!isUnsaved && (told.saved >= state.saved || !draft.edits.size)) return adopt(told);
+  if (Math.abs(told.saved - state.saved) < 1e-3 || mine === JSON.stringify(told)) return;
+  const bar = byId('choice');
+  byId('choice-text').textContent = 'The file beside this page, saved ' + new Date(told.saved * 1000).toLocaleString()
+    + (told.name ? ' by ' + told.name : '') + ', differs from what this browser has kept.';
+  byId('choice-file').onclick = () => { bar.hidden = true; adopt(told); isUnsaved = false; };
+  byId('choice-mine').onclick = () => { bar.hidden = true; };
+  bar.hidden = false;
+}
+function loadBeside() {
+  const frame = make('iframe', { sandbox: 'allow-scripts', hidden: '', title: 'corrections' });
+  const done = () => { frame.remove(); removeEventListener('message', hear); };
+  const hear = event => {
+    if (event.source !== frame.contentWindow || typeof event.data !== 'string' || event.data.length > 32e6) return;
+    done();
+    try { offer(read(event.data)); } catch (error) { tellKept(fileName + ': ' + error.message); }
+  };
+  addEventListener('message', hear);
+  frame.src = './' + fileName;
+  document.body.append(frame);
+  setTimeout(done, 2000);
+}
+async function loadFile(file) {
+  try {
+    let text = await file.text();
+    if (/^\s*</.test(text)) {
+      text = new DOMParser().parseFromString(text, 'text/html').getElementById('corrections')?.textContent ?? '';
+    }
+    offer(read(text));
+  } catch (error) { tellKept(file.name + ': ' + (error instanceof SyntaxError ? 'This is no file of corrections.' : error.message)); }
+}

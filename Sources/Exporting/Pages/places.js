@@ -1,0 +1,240 @@
+
+// What is added besides the words: what is known of the recording, notes, marks and quotations; and the keys.
+const ms = seconds => seconds * 1000;
+const firstMarks = () => (data.marks ?? []).map((time, i) => ({ time: time / 1000, text: data.markTexts?.[i] ?? '' }));
+const allMarks = () => state.marks ?? firstMarks();
+const colours = ['yellow', 'green', 'blue', 'red'];
+let hadPlaces = false;
+function showPlaces() {
+  for (const element of main.querySelectorAll('.note')) element.remove();
+  if (state.marks) for (const element of main.querySelectorAll('.mark')) {
+    const line = element.closest('.s');
+    if (line.dataset.n) element.remove(); else line.remove();
+  }
+  const put = ({ time, text }, name, sign) => {
+    const lines = segments.filter(line => line.dataset.n);
+    const line = lines[Math.max(0, indexAt(lines.map(one => Number(one.dataset.t)), ms(time)))];
+    if (!line) return;
+    const place = line.querySelector('.x');
+    const element = make('span', { class: name, 'data-t': Math.round(ms(time)), dir: 'auto' }, sign + ' ' + (text || name));
+    const after = [...place.children].find(child => Number(child.dataset.t) > ms(time));
+    place.insertBefore(element, after ?? null);
+    place.insertBefore(document.createTextNode(' '), after ?? element);
+  };
+  if (state.marks) for (const mark of state.marks) put(mark, 'mark', '⚑');
+  for (const note of state.notes) put(note, 'note', '✎');
+  data.marks = allMarks().map(mark => ms(mark.time)).sort((a, b) => a - b);
+  data.markTexts = allMarks().sort((a, b) => a.time - b.time).map(mark => mark.text);
+  if (state.marks || state.notes.length || hadPlaces) refresh();
+  hadPlaces = Boolean(state.marks || state.notes.length);
+  for (const name of ['title', 'people', 'place', 'note', 'consent']) byId('about-' + name).value = state.details[name] ?? '';
+  byId('about-name').value = state.name;
+  document.querySelector('h1').textContent = state.details.title || heading;
+  listPlaces();
+  drawn = '';
+  show(now());
+}
+const heading = document.querySelector('h1').textContent;
+function listPlaces() {
+  const row = (time, ...parts) => make('li', {}, make('a', { href: '#t=' + time, 'data-t': Math.round(ms(time)) }, clock(ms(time))), ' ', ...parts);
+  const button = (text, label, act) => {
+    const made = make('button', { type: 'button', 'aria-label': label }, text);
+    made.addEventListener('click', act);
+    return made;
+  };
+  const kept = (items, name, set) => items.map((item, i) => {
+    const field = make('input', { value: item.text, 'aria-label': name + ' at ' + clock(ms(item.time)) });
+    field.addEventListener('change', () => {
+      set(items.map((one, j) => i === j ? { ...one, text: field.value } : one));
+    });
+    return row(item.time, field, button('✕', 'Take away this ' + name, () => set(items.filter((_, j) => i !== j))));
+  });
+  byId('marks').replaceChildren(...kept(allMarks(), 'mark', setMarks));
+  byId('notes').replaceChildren(...kept(state.notes, 'note', setNotes));
+  byId('quotations').replaceChildren(...state.quotations.map((one, i) =>
+    row(one.start, make('q', { class: colours.includes(one.colour) ? one.colour : 'yellow', dir: 'auto' }, one.text),
+      ' ' + one.word + ' ', button('Copy', 'Copy this quotation', () => copyQuotation(one)),
+      button('✕', 'Take away this quotation', () => setQuotations(state.quotations.filter((_, j) => i !== j))))));
+  byId('quotations-csv').disabled = !state.quotations.length;
+}
+const byTime = list => [...list].sort((a, b) => (a.time ?? a.start) - (b.time ?? b.start));
+function setMarks(list) { state.marks = byTime(list); changed(); showPlaces(); }
+function setNotes(list) { state.notes = byTime(list); changed(); showPlaces(); }
+function setQuotations(list) { state.quotations = byTime(list); changed(); showPlaces(); }
+const here = () => Math.round(now()) / 1000;
+byId('add-mark').addEventListener('click', () => setMarks([...allMarks(), { time: here(), text: '' }]));
+byId('add-note').addEventListener('click', () => {
+  setNotes([...state.notes, { time: here(), text: '' }]);
+  byId('work').open = true;
+  byId('notes').querySelectorAll('input')[state.notes.findIndex(note => note.time === here())]?.focus();
+});
+for (const name of ['title', 'people', 'place', 'note', 'consent']) byId('about-' + name).addEventListener('change', event => {
+  state.details[name] = event.target.value;
+  changed();
+  showPlaces();
+});
+byId('about-name').addEventListener('change', event => { state.name = normal(event.target.value); changed(); });
+
+// A selection, kept.
+function selected() {
+  const range = getSelection().rangeCount && !getSelection().isCollapsed ? getSelection().getRangeAt(0) : null;
+  if (!range || !main.contains(range.commonAncestorContainer)) return null;
+  const chosen = words.filter(word => range.intersectsNode(word));
+  if (!chosen.length) return null;
+  const last = chosen[chosen.length - 1], end = starts[words.indexOf(last) + 1] ?? Number(last.closest('.s').dataset.e);
+  return {
+    start: Number(chosen[0].dataset.t) / 1000,
+    end: Math.min(end, Number(last.closest('.s').dataset.e ?? end)) / 1000,
+    text: chosen.map(word => word.textContent).join(' ')
+  };
+}
+function keepQuotation() {
+  const chosen = selected();
+  if (!chosen) return tellKept('Select some words first.');
+  setQuotations([...state.quotations, { ...chosen, word: normal(byId('word').value), colour: byId('colour').value }]);
+  getSelection().removeAllRanges();
+}
+function copyQuotation(one) {
+  const link = location.href.split('#')[0] + '#t=' + one.start;
+  const text = '“' + one.text + '” (' + clock(ms(one.start)) + ')\n' + link;
+  navigator.clipboard?.writeText(text).then(() => tellKept('Copied'), () => tellKept('This browser does not copy.'));
+}
+byId('keep-quotation').addEventListener('click', keepQuotation);
+byId('quotations-csv').addEventListener('click', () => {
+  // A spreadsheet takes what begins with these for a formula.
+  const cell = value => {
+    const text = String(value).replace(/^[=+\-@\t\r]/, "'$&");
+    return /[",\r\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
+  };
+  const rows = state.quotations.map(one => [one.start, one.end, one.word, one.colour, one.text]);
+  download('quotations.csv', 'text/csv', [['start', 'end', 'word', 'colour', 'text'], ...rows]
+    .map(row => row.map(cell).join(',') + '\r\n').join(''));
+});
+
+// What is left to do.
+function tellWork() {
+  findDoubts();
+  byId('left').textContent = doubts.length === 1 ? '1 doubtful word' : doubts.length + ' doubtful words';
+  byId('undo').disabled = !past.length;
+  byId('redo').disabled = !future.length;
+}
+byId('undo').addEventListener('click', undo);
+byId('redo').addEventListener('click', redo);
+byId('doubtful').addEventListener('click', nextDoubt);
+byId('save').addEventListener('click', save);
+byId('load').addEventListener('change', event => { for (const file of event.target.files) loadFile(file); event.target.value = ''; });
+byId('replace').addEventListener('submit', event => {
+  event.preventDefault();
+  const count = replaceAll(find.value, byId('instead').value);
+  tellKept(count === 1 ? 'Replaced once' : 'Replaced ' + count + ' times');
+  search();
+});
+for (const name of ['dragover', 'drop']) addEventListener(name, event => {
+  if (![...(event.dataTransfer?.types ?? [])].includes('Files')) return;
+  event.preventDefault();
+  if (name === 'drop') for (const file of event.dataTransfer.files) loadFile(file);
+});
+
+// Keys: by their place on the keyboard, or a pedal's; each can be learnt anew.
+const resume = () => { if (audio.paused) { seek(now() - 1500); play(); } else audio.pause(); };
+const faster = by => {
+  const choices = [...byId('speed').options], at = choices.findIndex(one => Number(one.value) === audio.playbackRate) + by;
+  if (choices[at]) { byId('speed').value = choices[at].value; audio.playbackRate = Number(choices[at].value); }
+};
+const loop = () => { isLooping = !isLooping; if (isLooping && open) { seek(open.start - 200); play(); } };
+const actions = {
+  play: ['Tab', 'play, pause', resume], back: ['F1', '3 seconds back', () => seek(now() - 3000)],
+  forward: ['F2', '3 seconds forward', () => seek(now() + 3000)], slower: ['F3', 'slower', () => faster(-1)],
+  faster: ['F4', 'faster', () => faster(1)], loop: ['F8', 'repeat this segment', loop]
+};
+const learnt = (() => {
+  try { return JSON.parse(localStorage.getItem('fieldscribe-keys')) ?? {}; } catch { return {}; }
+})();
+const codeOf = name => typeof learnt[name] === 'string' ? learnt[name] : actions[name][0];
+let learning = null;
+function listKeys() {
+  byId('learn').replaceChildren(...Object.keys(actions).flatMap(name => {
+    const button = make('button', { type: 'button' }, learning === name ? 'Press a key' : codeOf(name));
+    button.setAttribute('aria-label', actions[name][1] + ': ' + button.textContent);
+    button.addEventListener('click', () => { learning = name; listKeys(); });
+    return [make('dt', {}, button), make('dd', {}, actions[name][1])];
+  }));
+}
+addEventListener('keydown', event => {
+  if (learning) {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    if (event.code !== 'Escape') learnt[learning] = event.code;
+    learning = null;
+    try { localStorage.setItem('fieldscribe-keys', JSON.stringify(learnt)); } catch { /* They last as long as the page. */ }
+    return listKeys();
+  }
+  if (!known || event.isComposing) return;
+  const inField = event.target === field, plain = !event.ctrlKey && !event.metaKey && !event.altKey;
+  const named = Object.keys(actions).find(name => codeOf(name) === event.code);
+  // Tab leads on from control to control, but in the text it plays; Shift and Tab leave.
+  if (named && plain && !event.shiftKey && (inField || event.code !== 'Tab' && !event.target.matches('input, textarea, select'))) {
+    event.preventDefault();
+    return actions[named][2]();
+  }
+  if (event.code === 'KeyS' && (event.ctrlKey || event.metaKey) && !event.shiftKey) { event.preventDefault(); return void save(); }
+  if (inField) {
+    const line = open?.line, at = segments.indexOf(line);
+    if (event.key === 'Enter') {
+      event.preventDefault();
+      commit();
+      if (event.ctrlKey) edit(segments.slice(at + 1).find(one => one.dataset.n));
+      else if (doubt) nextDoubt();
+    }
+    if (event.key === 'Escape') { close(); event.preventDefault(); }
+    if (event.key === 'Tab') { event.preventDefault(); commit(); line?.querySelector('.t')?.focus(); }
+    return;
+  }
+  if (event.target.matches('input:not([type=range]):not([type=checkbox]), textarea, select') || byId('help').open) return;
+  const key = (event.ctrlKey || event.metaKey) && event.code === 'KeyZ' ? event.shiftKey ? 'redo' : 'undo'
+    : (event.ctrlKey || event.metaKey) && event.code === 'KeyY' ? 'redo' : plain ? event.key : '';
+  const done = {
+    undo, redo, d: nextDoubt, c: confirm_, q: keepQuotation,
+    Enter: () => {
+      if (event.target.matches('button, a, summary')) return true;
+      const word = doubt?.isConnected ? doubt : null, line = word?.closest('.s') ?? segments[Math.max(0, segment)];
+      edit(line, word ? indexIn(word) : undefined);
+    }
+  }[key];
+  if (done && !done()) event.preventDefault();
+}, true);
+setInterval(() => {
+  if (isLooping && open && !audio.paused && now() > open.end + 200) seek(open.start - 200);
+}, 20);
+
+// Silence: from a line's end to the next one's beginning.
+byId('silence').addEventListener('change', event => event.target.blur());
+audio.addEventListener('timeupdate', () => {
+  if (!byId('silence').checked || audio.paused) return;
+  const line = segments[segment], next = segmentStarts[segment + 1] ?? data.duration;
+  if (line?.dataset.e && now() > Number(line.dataset.e) + 400 && next - now() > 1000) seek(next - 200);
+});
+
+const roomAbove = () => {
+  document.documentElement.style.scrollPaddingTop = byId('bar').offsetHeight + 16 + 'px';
+};
+new ResizeObserver(roomAbove).observe(byId('bar'));
+
+if (known) {
+  for (const element of document.querySelectorAll('.correcting')) element.hidden = false;
+  listKeys();
+  showPlaces();
+  // Behind the first picture: it looks at every word.
+  setTimeout(tellWork, 50);
+  try {
+    const draft = localStorage.getItem(shelf);
+    if (draft) {
+      const told = read(draft);
+      adopt(told);
+      if (isUnsaved) tellKept('Kept in this browser only; not saved beside the page yet');
+      const line = told.open && lineOf(told.open.id);
+      if (line && was(original(line)) === told.open.was) { edit(line); field.value = told.open.text; }
+    }
+  } catch { /* What cannot be read is another version's, and stays where it is. */ }
+  loadBeside();
+}

@@ -1,0 +1,56 @@
+import Core
+
+/// Which recording a file is of, in words that any format can hold and any editor leaves alone:
+/// `recording 7, pass 2, sound sha256:` and 64 hexadecimal digits.
+package struct RecordingIdentity: Hashable, Sendable {
+    /// The recording's number on its recorder.
+    package var recording: Int
+    /// Which of its passes the file has, counted within the recording; nil where that is not told.
+    package var pass: Int?
+    /// SHA-256 of its samples (mono, 16-bit little-endian, 16 kHz), in lower-case hexadecimal digits.
+    package var sound: String
+
+    package init(recording: Int, pass: Int? = nil, sound: String) {
+        self.pass = pass
+        self.recording = recording
+        self.sound = sound
+    }
+
+    private static let middle = ", sound sha256:"
+    private static let ofPass = Array(", pass ".utf8)
+
+    /// As it stands in files.
+    package var text: String { "recording \(recording)\(pass.map { ", pass \($0)" } ?? "")\(Self.middle)\(sound)" }
+
+    /// The first that a text holds; nil where it holds none.
+    package init?(in text: String) {
+        let bytes = Array(text.utf8)
+        let (before, middle) = (Array("recording ".utf8), Array(Self.middle.utf8))
+        var index = 0
+        while index + before.count < bytes.count {
+            guard bytes[index] == before[0], bytes[index...].starts(with: before) else {
+                index += 1
+                continue
+            }
+            index += before.count
+            let digits = bytes[index...].prefix(10).prefix { (0x30...0x39).contains($0) }
+            var rest = bytes[(index + digits.count)...]
+            var pass: Int?
+            if rest.starts(with: Self.ofPass) {
+                let digits = rest.dropFirst(Self.ofPass.count).prefix(10).prefix { (0x30...0x39).contains($0) }
+                pass = Int(String(decoding: digits, as: UTF8.self))
+                rest = rest.dropFirst(Self.ofPass.count + digits.count)
+            }
+            guard let number = Int(String(decoding: digits, as: UTF8.self)), number > 0, rest.starts(with: middle)
+            else {
+                continue
+            }
+            let sound = rest.dropFirst(middle.count).prefix(64)
+            let isHexadecimal = sound.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+            guard sound.count == 64, isHexadecimal else { continue }
+            self.init(recording: number, pass: pass, sound: String(decoding: sound, as: UTF8.self))
+            return
+        }
+        return nil
+    }
+}

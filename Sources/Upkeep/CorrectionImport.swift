@@ -1,0 +1,241 @@
+import Configuration
+import Core
+import Correcting
+import Equipment
+import Exporting
+import Platform
+import Recording
+
+/// Takes what people have put right into the archive: all of a file or nothing.
+package struct CorrectionImport: Sendable {
+    /// What somebody has saved.
+    package struct File: Hashable, Sendable {
+        /// Its name, by whose ending its format is known.
+        package var name: String
+        /// All of it.
+        package var text: String
+        /// Which recording it is of, where a person says so; nil: the file tells.
+        package var recording: Int?
+        /// Whose it is, where the file does not tell.
+        package var person: String
+        /// What the files beside it tell of the recording, for formats that cannot; nil where there are none.
+        package var neighbour: RecordingIdentity?
+
+        package init(
+            name: String, text: String, recording: Int? = nil, person: String = "", neighbour: RecordingIdentity? = nil
+        ) {
+            self.name = name
+            self.text = text
+            self.recording = recording
+            self.person = person
+            self.neighbour = neighbour
+        }
+    }
+
+    private struct Base {
+        var pass: PassSummary
+        var number: Int
+        var timeline: Timeline
+    }
+
+    private let storage: String
+    private let archive: any ArchiveUpkeep
+    private let punctuator: Punctuator
+    private let times: WordTimes
+    private let model: String
+
+    /// - Parameter configuration: names the storage, and the model that tells when words were said.
+    package init(_ configuration: Configuration, archive: any ArchiveUpkeep) {
+        storage = configuration.storage.directory
+        self.archive = archive
+        // Without the model of sentences what was shown had no full stops either.
+        punctuator = configuration.punctuator { _ throws(DeviceError) in }
+        times = WordTimes(configuration)
+        model = configuration.pocketSphinxFolder
+    }
+
+    /// Takes a file; returns what became of it, in one line.
+    ///
+    /// - Throws: `DeviceError` in one line that names the file; then nothing was changed.
+    package func take(_ file: File) async throws -> String {
+        let ending = file.name.split(separator: ".").last.map { $0.lowercased() } ?? ""
+        if ending == "json" || ending == "html" {
+            let corrections = try CorrectionsFile(file.text, name: file.name)
+            let summary = try await recording(corrections.identity, file)
+            guard let base = try await base(of: corrections, summary, file) else {
+                throw refusal(
+                    file, "was made of an older text of recording \(summary.id), which is no longer there",
+                    "copy the recording again, and correct that page")
+            }
+            let edits = Dictionary(corrections.edits.map { ($0.segment, $0) }) { first, _ in first }
+            let corrected = base.timeline.segments.compactMap { segment in
+                edits[segment.id].map { edit in
+                    CorrectedSegment(segment, words: edit.words) { edit.confirmed.contains($0) }
+                }
+            }
+            let person = corrections.person.isEmpty ? file.person : corrections.person
+            let correction = Correction(
+                person: person, savedAt: corrections.savedAt, base: base.number, annotations: corrections.annotations)
+            return try await keep(corrected, correction, over: base, of: summary, file)
+        }
+        let written = try WrittenText(file.text, ending: ending, name: file.name)
+        guard
+            let identity = RecordingIdentity(in: file.text) ?? file.neighbour
+                ?? file.recording.map({ RecordingIdentity(recording: $0, sound: "") })
+        else {
+            throw refusal(file, "does not say of which recording it is", "name it with --recording ID")
+        }
+        let summary = try await recording(identity, file)
+        guard let (base, texts) = try await base(of: written, summary, pass: RecordingIdentity(in: file.text)?.pass)
+        else {
+            throw refusal(file, "is no text of recording \(summary.id)", "name another with --recording ID")
+        }
+        let corrected = base.timeline.segments.compactMap { segment in
+            texts[segment.id].map { CorrectedSegment(segment, words: $0) }
+        }
+        let correction = Correction(
+            person: file.person, savedAt: MonotonicClock.wallSeconds, base: base.number,
+            annotations: base.timeline.annotations ?? Annotations())
+        return try await keep(corrected, correction, over: base, of: summary, file)
+    }
+
+    /// The recording that a file is of, if its sound is the one that the file was made of.
+    private func recording(_ identity: RecordingIdentity, _ file: File) async throws -> RecordingSummary {
+        if let asked = file.recording, asked != identity.recording {
+            throw refusal(
+                file, "is of recording \(identity.recording), not of \(asked)", "leave out --recording")
+        }
+        guard let summary = try await archive.recordings().first(where: { $0.id == identity.recording }) else {
+            throw refusal(file, "is of recording \(identity.recording), which is not in this archive", nil)
+        }
+        guard summary.length > .zero, summary.transcribedUpTo >= summary.length else {
+            throw refusal(file, "recording \(summary.id) is still being written down", "import it again afterwards")
+        }
+        if !identity.sound.isEmpty {
+            let audio = RecordingFolder(storage: storage, recording: summary.id).audio
+            let sound = try await onThread(named: "digest", niceness: 5) {
+                try soundDigest(of: audio, length: summary.length)
+            }
+            guard sound == identity.sound else {
+                throw refusal(file, "is of another recording than recording \(summary.id) of this archive", nil)
+            }
+        }
+        return summary
+    }
+
+    /// The pass that a page was made of: the one that it names, else the one that is shown, else the latest in which each segment reads
+    /// as the page had it.
+    private func base(of file: CorrectionsFile, _ summary: RecordingSummary, _ named: File) async throws -> Base? {
+        for base in try await bases(of: summary, first: file.pass) {
+            let known = Dictionary(base.timeline.segments.map { ($0.id, $0) }) { first, _ in first }
+            let isIt = file.edits.allSatisfy { edit in
+                guard let segment = known[edit.segment] else { return false }
+                return Self.keys(edit.was) == Self.keys(segment.words.map(\.text))
+            }
+            if isIt { return base }
+        }
+        return nil
+    }
+
+    /// The pass that an edited text was made of, where it says so, else the one that it differs least from; and what it changes.
+    private func base(
+        of written: WrittenText, _ summary: RecordingSummary, pass: Int?
+    ) async throws -> (Base, texts: [Int: [String]])? {
+        var best: (base: Base, texts: [Int: [String]])?
+        for base in try await bases(of: summary, first: pass) {
+            guard let texts = written.texts(over: base.timeline) else { continue }
+            if let pass, base.number != pass, best?.base.number == pass { break }
+            if texts.count < best?.texts.count ?? .max { best = (base, texts) }
+        }
+        return best.map { ($0.base, $0.texts) }
+    }
+
+    /// The complete passes, as they are shown: the one that is named, the one that is shown, then engines', then people's, latest first. Each with and
+    /// without punctuation, since a page may have been made by other settings.
+    private func bases(of summary: RecordingSummary, first: Int?) async throws -> [Base] {
+        let shown = try await archive.shownPass(of: summary.id)?.id
+        let passes = try await archive.passes(of: summary.id).enumerated().filter { $0.element.isComplete }
+        let order = passes.sorted { left, right in
+            let rank = { (number: Int, pass: PassSummary) in
+                number + 1 == first ? 3 : pass.id == shown ? 2 : pass.correction == nil ? 1 : 0
+            }
+            let ranks = (rank(left.offset, left.element), rank(right.offset, right.element))
+            return (ranks.0, left.offset) > (ranks.1, right.offset)
+        }
+        var bases: [Base] = []
+        for (offset, pass) in order {
+            guard let (_, plain) = try await archive.transcript(of: summary.id, pass: pass.id) else { continue }
+            let punctuated = try punctuator.punctuated(plain)
+            bases.append(Base(pass: pass, number: offset + 1, timeline: punctuated))
+            bases.append(Base(pass: pass, number: offset + 1, timeline: plain))
+        }
+        return bases
+    }
+
+    private func keep(
+        _ corrected: [CorrectedSegment], _ correction: Correction, over base: Base, of summary: RecordingSummary,
+        _ file: File
+    ) async throws -> String {
+        let timed = try await timed(corrected, of: summary)
+        let new = Dictionary(timed.map { ($0.segment.id, $0.segment) }) { first, _ in first }
+        let segments = base.timeline.segments.map { new[$0.id] ?? $0 }
+        let name = "\(file.name): recording \(summary.id)"
+        let passes = try await archive.passes(of: summary.id)
+        for pass in passes where pass.correction?.annotations == correction.annotations {
+            guard pass.correction?.person == correction.person,
+                let (_, known) = try await archive.transcript(of: summary.id, pass: pass.id),
+                known.segments.map(\.text) == segments.map(\.text)
+            else { continue }
+            return "\(name): this is in the archive already; nothing was changed"
+        }
+        let changes = timed.flatMap(\.changes)
+        let isAnnotated = correction.annotations != base.timeline.annotations ?? Annotations()
+        let isConfirmed = timed.contains { $0.isConfirmed }
+        guard !changes.isEmpty || isAnnotated || isConfirmed else {
+            return "\(name): nothing was corrected in it; nothing was changed"
+        }
+        // The latest of somebody else, with which this is compared.
+        let other = passes.last { $0.correction.map { $0.person != correction.person } ?? false }
+        _ = try await archive.correct(segments, correction, recording: summary.id)
+        let places = changes.count == 1 ? "1 place" : "\(changes.count) places"
+        let estimated = timed.flatMap(\.segment.words).count(where: \.isSpread)
+        var line = "\(name): corrected in \(places)"
+        if estimated > 0 { line += ", the times of \(estimated) \(estimated == 1 ? "word" : "words") estimated" }
+        if let other, let (_, text) = try await archive.transcript(of: summary.id, pass: other.id) {
+            let differing = WordChange.changes(from: text.segments, to: segments).count
+            let who = other.correction.map { $0.person.isEmpty ? "somebody else" : $0.person } ?? ""
+            let places = differing == 1 ? "1 place" : "\(differing) places"
+            line += differing == 0 ? "; \(who) wrote the same, " : "; it differs from what \(who) wrote in \(places), "
+            line += "both are kept, and this one is shown (fieldscribe show \(summary.id) --changes)"
+        }
+        return line
+    }
+
+    /// The segments with the times at which their new words were said, where the model can tell.
+    private func timed(_ corrected: [CorrectedSegment], of summary: RecordingSummary) async throws -> [CorrectedSegment]
+    {
+        let asked = corrected.indices.filter { index in corrected[index].segment.words.contains { $0.isSpread } }
+        guard !asked.isEmpty else { return corrected }
+        let pieces = asked.map {
+            WordTimes.Piece(range: corrected[$0].segment.range, words: corrected[$0].segment.words.map(\.text))
+        }
+        let audio = RecordingFolder(storage: storage, recording: summary.id).audio
+        let (times, model) = (times, model)
+        let found = try await onThread(named: "align", niceness: 5) {
+            times.times(of: pieces, in: audio, model: model)
+        }
+        var timed = corrected
+        for (index, ranges) in zip(asked, found) { if let ranges { timed[index].take(times: ranges) } }
+        return timed
+    }
+
+    private static func keys(_ words: [String]) -> [String] {
+        words.flatMap { $0.split(separator: " ") }.map { Word.key(of: String($0)) }.filter { !$0.isEmpty }
+    }
+
+    private func refusal(_ file: File, _ reason: String, _ remedy: String?) -> DeviceError {
+        DeviceError(
+            .unsupported, "import", on: file.name, reason,
+            remedy: [remedy, "nothing was changed"].compactMap { $0 }.joined(separator: "; "))
+    }
+}

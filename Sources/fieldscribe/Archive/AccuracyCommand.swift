@@ -1,0 +1,116 @@
+import Core
+import Correcting
+
+/// How well this recorder reads, by what people have put right.
+enum AccuracyCommand: Command {
+    static let name = "accuracy"
+    static let summary = "Show the word errors of each reading, by what people have corrected."
+    static let usage = "[ID...] [--json] [--directory DIR]"
+    static let details = """
+          ID                 recordings, as fieldscribe list shows them; default all that somebody has corrected
+          --json             one JSON object
+          --directory DIR    where the archive is; default storage.directory
+
+        Of each reading there are two figures, between which the truth lies: the errors for 100 words of the whole text,
+        as if all that nobody has changed were right; and for 100 words of the lines that a person has changed or confirmed.
+        """
+    static let options = (values: ["--directory"], flags: ["--json"])
+
+    private struct Row: Encodable {
+        var recording: Int
+        var started: String
+        /// Counted within the recording.
+        var pass: Int
+        var engine: EngineDescription
+        var profile: String
+        var words: Int
+        var errors: Int
+        var percent: Double
+        var heardWords: Int
+        var heardErrors: Int
+        var heardPercent: Double
+    }
+
+    private struct BinRow: Encodable {
+        var engine: String
+        /// The confidence from which, and below which, it counts.
+        var from: Double
+        var to: Double
+        var words: Int
+        var right: Int
+    }
+
+    private struct Report: Encodable {
+        var recordings: [Row]
+        var confidence: [BinRow]
+    }
+
+    static func run(_ arguments: Arguments) async throws {
+        let asked = try arguments.rest.map { try ArchivePlace.number($0, for: name) }
+        let archive = try await ArchivePlace(arguments).archive
+        let known = try await archive.recordings()
+        for id in asked where !known.contains(where: { $0.id == id }) { throw DeviceError.noRecording(id, name) }
+        var rows: [Row] = []
+        var engines: [String: Accuracy] = [:]
+        for summary in known where asked.isEmpty || asked.contains(summary.id) {
+            for (number, pass, accuracy) in try await measured(summary.id, archive) {
+                let engine = "\(pass.engine.name) \(pass.profile)"
+                engines[engine] = (engines[engine] ?? Accuracy()) + accuracy
+                rows.append(
+                    Row(
+                        recording: summary.id, started: wallTime(summary.startedAt), pass: number, engine: pass.engine,
+                        profile: pass.profile, words: accuracy.whole.words, errors: accuracy.whole.errors,
+                        percent: tenths(accuracy.whole), heardWords: accuracy.heard.words,
+                        heardErrors: accuracy.heard.errors, heardPercent: tenths(accuracy.heard)))
+            }
+        }
+        let bins = engines.sorted { $0.key < $1.key }.flatMap { engine, accuracy in
+            accuracy.bins.enumerated().map { index, bin in
+                BinRow(
+                    engine: engine, from: Double(index) / 4, to: Double(index + 1) / 4, words: bin.words,
+                    right: bin.right)
+            }
+        }
+        if arguments.has("--json") {
+            return try Terminal.print(jsonText(Report(recordings: rows, confidence: bins)))
+        }
+        if rows.isEmpty { return Terminal.say("nobody has corrected a recording yet; see fieldscribe import --help") }
+        for row in rows {
+            try Terminal.print(
+                "\(row.recording)  \(row.started)  \(row.engine.name) \(row.profile)  "
+                    + "\(row.percent) to \(row.heardPercent) % of the words wrong\n")
+        }
+        for (engine, accuracy) in engines.sorted(by: { $0.key < $1.key }) {
+            try Terminal.print(
+                "\(engine): \(tenths(accuracy.whole)) to \(tenths(accuracy.heard)) %; of the words "
+                    + "\(Self.surely(accuracy.bins))\n")
+        }
+    }
+
+    /// The readings of one recording by engines, against what a person left of it.
+    private static func measured(
+        _ recording: Int, _ archive: any ArchiveReading
+    ) async throws -> [(Int, PassSummary, Accuracy)] {
+        let passes = try await archive.passes(of: recording)
+        guard let shown = try await archive.shownPass(of: recording), shown.correction != nil,
+            let heard = passes.heard(under: shown),
+            let corrected = try await archive.transcript(of: recording, pass: shown.id)?.1.segments,
+            let base = try await archive.transcript(of: recording, pass: heard.id)?.1.segments
+        else { return [] }
+        var measured: [(Int, PassSummary, Accuracy)] = []
+        for (index, pass) in passes.enumerated() where pass.correction == nil && pass.isComplete {
+            guard let read = try await archive.transcript(of: recording, pass: pass.id)?.1.segments else { continue }
+            measured.append((index + 1, pass, Accuracy(of: read, base: base, corrected: corrected)))
+        }
+        return measured
+    }
+
+    private static func tenths(_ errors: WordErrors) -> Double { (errors.percent * 10).rounded() / 10 }
+
+    private static func surely(_ bins: [Accuracy.Bin]) -> String {
+        let names = ["0-25", "25-50", "50-75", "75-100"]
+        return zip(names, bins).filter { $1.words > 0 }.map { name, bin in
+            "\(name) % sure \(Int(nearest: 100 * Double(bin.right) / Double(bin.words))) % were right"
+        }.joined(separator: ", ")
+    }
+}

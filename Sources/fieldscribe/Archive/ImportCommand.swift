@@ -1,0 +1,84 @@
+import Configuration
+import Control
+import Core
+import Correcting
+import Exporting
+import Glibc
+import Platform
+import Upkeep
+
+/// What people have put right, taken back into the archive.
+enum ImportCommand: Command {
+    static let name = "import"
+    static let summary = "Take corrections back into the archive."
+    static let usage = "FILE... [--recording ID] [--by NAME] [--directory DIR]"
+    static let details = """
+          FILE               corrections.json or corrections.html, as the page of a recording saves them; or a transcript
+                             that was edited elsewhere: \(WrittenText.endings.map { ".\($0)" }.joined(separator: " "))
+          --recording ID     which recording it is of, where neither the file nor those beside it say so
+          --by NAME          who has corrected it, where the file does not say so
+          --directory DIR    where the archive is; default storage.directory
+
+        What a person has put right is a pass of its own, which no later reading replaces; fieldscribe show lists it.
+        A file is taken whole, or nothing is changed.
+        """
+    static let options = (values: ["--recording", "--by", "--directory"], flags: [String]())
+
+    /// The largest file: a day's text in the longest format has less.
+    private static let largest = 64 << 20
+
+    static func run(_ arguments: Arguments) async throws {
+        guard !arguments.rest.isEmpty else {
+            throw UsageError("import: name the files; see fieldscribe import --help")
+        }
+        let recording = try arguments["--recording"].map { try ArchivePlace.number($0, for: name) }
+        // Before this process becomes the archive's owner, who may not read what somebody else's folder holds.
+        let files = arguments.rest.map { path in
+            Result { try file(path, recording: recording, person: oneLine(arguments["--by"] ?? "")) }
+        }
+        let place = try await ArchivePlace(arguments)
+        var configuration = try arguments.configuration()
+        configuration.storage.directory = place.directory
+        var status: Int32 = 0
+        for file in files {
+            do {
+                try Terminal.print(try await take(file.get(), place, configuration) + "\n")
+            } catch let error as DeviceError {
+                Terminal.say("fieldscribe: \(oneLine(error.message))")
+                if status == 0 { status = error.exitStatus }
+            }
+        }
+        if status != 0 { throw Ending(status: status) }
+    }
+
+    static func take(
+        _ file: CorrectionImport.File, _ place: ArchivePlace, _ configuration: Configuration
+    ) async throws -> String {
+        switch place.owner {
+        case .us(let archive): try await CorrectionImport(configuration, archive: archive).take(file)
+        case .appliance(let archive):
+            try await archive.take(
+                file.text, name: file.name, recording: file.recording, person: file.person,
+                neighbour: file.neighbour?.text)
+        case .nobody: throw ArchivePlace.Owner.denied(place.directory, name)
+        }
+    }
+
+    static func file(_ path: String, recording: Int?, person: String) throws(DeviceError) -> CorrectionImport.File {
+        let name = path.split(separator: "/").last.map(String.init) ?? path
+        let text = try incomingText(try content(ofFile: path, limit: largest), name: name)
+        return CorrectionImport.File(
+            name: name, text: text, recording: recording, person: person, neighbour: neighbour(of: path))
+    }
+
+    /// What the other files of a copy's folder say of the recording.
+    private static func neighbour(of path: String) -> RecordingIdentity? {
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./"
+        let holding = TranscriptFormat.allCases.filter(\.holdsIdentity)
+        for format in holding {
+            guard let bytes = try? beginning(ofFile: folder + format.fileName, count: 16_384) else { continue }
+            if let identity = RecordingIdentity(in: String(decoding: bytes, as: UTF8.self)) { return identity }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,62 @@
+import Core
+import Correcting
+import Exporting
+
+/// What people have put right in a recording: what was heard, and what was put; and where two of them differ.
+struct ShownChanges {
+    let archive: any ArchiveReading
+    let punctuator: Punctuator
+    let recording: Int
+
+    private struct Row: Encodable {
+        var segment: Int
+        var start: Double
+        var end: Double
+        var was: String
+        var now: String
+        /// Who put it; empty where nobody said.
+        var person: String
+        /// In the place of what was heard: what this person has put there, where two differ.
+        var differsFrom: String?
+    }
+
+    func print(_ format: TranscriptFormat) async throws {
+        let passes = try await archive.passes(of: recording)
+        guard let shown = try await archive.shownPass(of: recording) else {
+            throw DeviceError.noRecording(recording, "show")
+        }
+        var rows: [Row] = []
+        if let correction = shown.correction, let heard = passes.heard(under: shown) {
+            rows += try await self.rows(from: heard.id, to: shown.id, correction.person)
+            // The latest of each of the others.
+            var seen: Set<String> = [correction.person]
+            for pass in passes.reversed() {
+                guard let other = pass.correction, seen.insert(other.person).inserted else { continue }
+                rows += try await self.rows(
+                    from: pass.id, to: shown.id, correction.person, other: other.person)
+            }
+        }
+        if format == .json { return try Terminal.print(jsonText(rows)) }
+        if rows.isEmpty { return Terminal.say("nobody has corrected recording \(recording)") }
+        for row in rows {
+            let time = RecordingScreen.clock(SamplePosition(seconds: row.start))
+            let other = row.differsFrom.map { "  (as \($0.isEmpty ? "somebody else" : $0) has it)" } ?? ""
+            try Terminal.print("\(time)  \(Self.quoted(row.was)) -> \(Self.quoted(row.now))\(other)\n")
+        }
+    }
+
+    private func rows(from old: Int, to new: Int, _ person: String, other: String? = nil) async throws -> [Row] {
+        guard let (_, before) = try await archive.transcript(of: recording, pass: old),
+            let (_, after) = try await archive.transcript(of: recording, pass: new)
+        else { return [] }
+        let changes = WordChange.changes(from: try punctuator.punctuated(before).segments, to: after.segments)
+        return changes.map {
+            Row(
+                segment: $0.segment, start: $0.range.start.seconds, end: $0.range.end.seconds,
+                was: $0.was.joined(separator: " "), now: $0.now.joined(separator: " "), person: person,
+                differsFrom: other)
+        }
+    }
+
+    private static func quoted(_ text: String) -> String { text.isEmpty ? "nothing" : "\"\(oneLine(text))\"" }
+}

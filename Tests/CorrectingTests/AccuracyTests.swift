@@ -1,0 +1,43 @@
+import Core
+import Testing
+
+@testable import Correcting
+
+@Suite("How well a recording was read") struct AccuracyTests {
+    private let base = [
+        spoken(1, at: 0, "we crossed by the fort"), spoken(2, at: 10, "the water was cold"),
+        spoken(3, at: 20, "no more"),
+    ]
+
+    private func corrected(_ texts: [Int: String], confirmed: Int? = nil) -> [Segment] {
+        base.map { segment in
+            let words = texts[segment.id]?.split(separator: " ").map(String.init) ?? segment.words.map(\.text)
+            return CorrectedSegment(segment, words: words) { _ in segment.id == confirmed }.segment
+        }
+    }
+
+    @Test("what nobody has looked at is right in one figure, and does not count in the other")
+    func figures() {
+        let accuracy = Accuracy(
+            of: base, base: base, corrected: corrected([1: "we crossed by the old ford"], confirmed: 3))
+        #expect(accuracy.whole.errors == 2 && accuracy.whole.words == 12)
+        #expect(accuracy.heard.errors == 2 && accuracy.heard.words == 8)
+        #expect(accuracy.bins == [.init(), .init(), .init(words: 7, right: 6), .init()])
+    }
+
+    @Test("another reading of it is measured by time, however it was cut")
+    func otherReading() {
+        let read = [
+            spoken(1, at: 0, "we crossed by the ford x x x x x the waiter was cold"), spoken(2, at: 20, "no more"),
+        ]
+        let accuracy = Accuracy(of: read, base: base, corrected: corrected([1: "we crossed by the ford"]))
+        #expect(accuracy.whole.errors == 6 && accuracy.whole.words == 11)
+        #expect(accuracy.heard.errors == 5 && accuracy.heard.words == 5)
+    }
+
+    @Test("where nothing was corrected, nothing was heard")
+    func nothing() {
+        let accuracy = Accuracy(of: base, base: base, corrected: base)
+        #expect(accuracy.heard == WordErrors() && accuracy.whole.errors == 0 && accuracy + Accuracy() == accuracy)
+    }
+}

@@ -1,0 +1,119 @@
+import Core
+import Testing
+
+@testable import Correcting
+
+@Suite("A segment put right") struct CorrectedSegmentTests {
+    /// Words of a second each, from second 10 on.
+    private let old = spoken(7, at: 10, "we crossed by the fort below the mill")
+
+    private func corrected(_ text: String) -> CorrectedSegment {
+        CorrectedSegment(old, words: text.split(separator: " ").map(String.init))
+    }
+
+    @Test("words that stayed keep their times and their confidence")
+    func kept() {
+        let new = corrected("we crossed by the ford below the mill")
+        #expect(new.segment.words.map(\.range) == old.words.map(\.range))
+        #expect(new.segment.words[4].text == "ford" && new.segment.words[4].confidence == 1)
+        #expect(new.segment.words[0].confidence == old.words[0].confidence)
+        #expect(new.changes == [WordChange(segment: 7, range: old.words[4].range, was: ["fort"], now: ["ford"])])
+        #expect(new.segment.words.allSatisfy { !$0.isSpread })
+    }
+
+    @Test("two words in the place of one share its time by their letters, and are marked")
+    func shared() {
+        let new = corrected("we crossed by the old ford below the mill")
+        let words = new.segment.words
+        #expect(words.map(\.text) == ["we", "crossed", "by", "the", "old", "ford", "below", "the", "mill"])
+        #expect(words[4].range.start == old.words[4].range.start && words[5].range.end == old.words[4].range.end)
+        #expect(words[4].isSpread && words[5].isSpread && !words[6].isSpread)
+    }
+
+    @Test("words that were put in where there is no room take half of the word before")
+    func squeezed() {
+        let new = corrected("we all crossed by the fort below the mill").segment.words
+        #expect(new[0].range.end == new[1].range.start && new[1].range.end == old.words[1].range.start)
+        #expect(!new[1].range.isEmpty && new[1].isSpread)
+    }
+
+    @Test("what was taken away is told, and no word moves")
+    func struck() {
+        let new = corrected("we crossed the fort the mill")
+        #expect(new.changes.map(\.was) == [["by"], ["below"]] && new.changes.allSatisfy { $0.now.isEmpty })
+        #expect(new.segment.words.map(\.range.start.seconds) == [10, 11, 13, 14, 16, 17])
+        #expect(corrected("").segment.words.isEmpty)
+    }
+
+    @Test("capitals and marks are a change of the text alone")
+    func capitals() {
+        let new = corrected("We crossed by the Fort, below the mill.")
+        #expect(new.segment.words.map(\.range) == old.words.map(\.range))
+        #expect(new.changes.map(\.now) == [["We"], ["Fort,"], ["mill."]])
+    }
+
+    @Test("times that were measured take the place of estimates alone, and never pass a neighbour")
+    func measured() {
+        var new = corrected("we crossed by the old ford below the mill")
+        let wild = SampleRange(SamplePosition(seconds: 0), SamplePosition(seconds: 14.25))
+        var times = new.segment.words.map(\.range)
+        times[0] = wild
+        times[4] = wild
+        times[5] = SampleRange(SamplePosition(seconds: 14.25), SamplePosition(seconds: 99))
+        new.take(times: times)
+        let words = new.segment.words
+        #expect(words[0].range == old.words[0].range)
+        #expect(words[4].range.start.seconds == 14 && words[4].range.end.seconds == 14.25)
+        #expect(words[5].range.end.seconds == 15 && !words[5].isSpread)
+    }
+
+    @Test("any edit leaves words in order, none outside of the segment", arguments: 0..<300)
+    func anyEdit(seed: Int) {
+        var random = SplitMix(state: UInt64(seed))
+        var words = old.words.map(\.text)
+        for _ in 0..<Int.random(in: 1...6, using: &random) {
+            let place = Int.random(in: 0...words.count, using: &random)
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0: words.insert(["the", "a", "river", "—"].randomElement(using: &random) ?? "a", at: place)
+            case 1: if place < words.count { words.remove(at: place) }
+            default: if place < words.count { words[place] = "x\(place)" }
+            }
+        }
+        let new = CorrectedSegment(old, words: words).segment
+        #expect(new.words.map(\.text) == words)
+        #expect(zip(new.words, new.words.dropFirst()).allSatisfy { $0.range.end <= $1.range.start })
+        #expect(new.words.allSatisfy { new.range.start <= $0.range.start && $0.range.end <= new.range.end })
+    }
+}
+
+/// A segment whose words last a second each.
+func spoken(_ id: Int, at start: Double, _ text: String) -> Segment {
+    let words = text.split(separator: " ").enumerated().map { index, text in
+        Word(
+            String(text),
+            SampleRange(
+                SamplePosition(seconds: start + Double(index)), SamplePosition(seconds: start + Double(index + 1))),
+            confidence: 0.5)
+    }
+    let end = SamplePosition(seconds: start + Double(words.count))
+    return Segment(id: id, range: SampleRange(SamplePosition(seconds: start), end), words: words, endedBy: .silence)
+}
+
+/// The same numbers each time.
+struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+/// The error that `body` ends with; nil where it does not.
+func refusal(_ body: () throws(DeviceError) -> Void) -> DeviceError? {
+    do throws(DeviceError) { try body() } catch { return error }
+    return nil
+}

@@ -1,0 +1,56 @@
+import Core
+import Testing
+
+@testable import Correcting
+
+@Suite("What a page has saved") struct CorrectionsFileTests {
+    static let sound = String(repeating: "ab", count: 32)
+    static let whole = """
+        {"format":"fieldscribe-corrections","version":1,"recording":{"id":7,"sound":"\(sound)","pass":2},
+        "editor":{"name":"Anna","saved":1795000000.5},"details":{"title":"At the\\nriver"},
+        "segments":[{"id":4,"was":"the fort","text":"the  old ford","confirmed":[0,9,-1]},
+        {"id":2,"was":"a","text":"a","checked":true}],
+        "notes":[{"time":3.5,"text":"here"}],"marks":[{"time":9,"text":"b"},{"time":-1,"text":"a"}],
+        "quotations":[{"start":1,"end":2,"text":"we","word":"idea","colour":"green"}]}
+        """
+
+    @Test("is read, alone or within its page")
+    func read() throws {
+        let file = try CorrectionsFile(Self.whole, name: "f")
+        #expect(
+            file.identity.recording == 7 && file.pass == 2 && file.person == "Anna" && file.savedAt == 1_795_000_000.5)
+        #expect(file.edits.map(\.segment) == [2, 4] && file.edits[1].words == ["the", "old", "ford"])
+        #expect(file.edits[1].confirmed == [0] && file.edits[0].confirmed == [0])
+        #expect(file.annotations.title == "At the river" && file.annotations.marks?.map(\.text) == ["a", "b"])
+        #expect(file.annotations.marks?.first?.position == .zero && file.annotations.quotations.first?.word == "idea")
+        let page = "<!DOCTYPE html><script type=\"application/json\" id=\"corrections\">\(Self.whole)</script>"
+        #expect(try CorrectionsFile(page, name: "f") == file)
+    }
+
+    @Test("half of it, at any place, is refused in one line")
+    func half() {
+        for length in 0..<Self.whole.utf8.count {
+            let error = refusal { () throws(DeviceError) in
+                _ = try CorrectionsFile(String(decoding: Self.whole.utf8.prefix(length), as: UTF8.self), name: "f")
+            }
+            #expect(error?.message.hasPrefix("f: ") == true && error?.message.contains("\n") == false)
+        }
+    }
+
+    @Test(
+        "what a stranger makes up is refused",
+        arguments: [
+            ("\"version\":1", "\"version\":2"), ("\"version\":1", "\"version\":1e300"), ("\"id\":7", "\"id\":-7"),
+            ("\"id\":7", "\"id\":\"7\""), ("fieldscribe-corrections", "other"), (sound, "ab"),
+            (sound, String(repeating: "g", count: 64)), ("1795000000.5", "1e999"), ("\"id\":2", "\"id\":4"),
+            ("3.5", "NaN"), ("\"Anna\"", "null"), ("\"Anna\"", "\"\\ud800\""),
+            ("\"Anna\"", "\"" + String(repeating: "x", count: 70_000) + "\""), ("[0,9,-1]", "[1e400]"),
+            ("\"notes\":[", "\"notes\":" + String(repeating: "[", count: 50_000)),
+        ])
+    func hostile(part: String, instead: String) {
+        let error = refusal { () throws(DeviceError) in
+            _ = try CorrectionsFile(Self.whole.replacing(part, with: instead), name: "f")
+        }
+        #expect(error?.message.utf8.count ?? 1_000 < 300)
+    }
+}

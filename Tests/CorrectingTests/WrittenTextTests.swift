@@ -1,0 +1,142 @@
+import Core
+import Exporting
+import Testing
+
+@testable import Correcting
+
+@Suite("Texts that were edited elsewhere") struct WrittenTextTests {
+    private static let identity = RecordingIdentity(
+        recording: 7, pass: 3, sound: String(repeating: "0123456789abcdef", count: 4))
+
+    /// With a gap, marks that formats put between the words, a segment without words, and characters that formats escape.
+    private static let timeline = Timeline(
+        name: "000007", length: SamplePosition(seconds: 90),
+        engine: EngineDescription(name: "pocketsphinx", version: "", model: ""),
+        segments: [
+            spoken(1, at: 1, "we went down to the river before the light came up and the boats were out"),
+            spoken(2, at: 20, "he said \"remember\" this & <that> again; and again, my friend"),
+            Segment(
+                id: 3, range: SampleRange(SamplePosition(seconds: 40), SamplePosition(seconds: 41)), words: [],
+                endedBy: .error),
+            spoken(4, at: 50, "the water was cold enough to make you laugh"),
+        ],
+        gaps: [Gap(SampleRange(SamplePosition(seconds: 44), SamplePosition(seconds: 46)), cause: .overrun)],
+        marks: [
+            Bookmark(
+                SamplePosition(seconds: 21), text: "the first landing, which we had not expected to be there at all")
+        ])
+
+    private static func written(_ format: TranscriptFormat) throws -> String {
+        try format.render(timeline, details: RecordingDetails(title: "t", identity: identity))
+    }
+
+    private static let formats: [TranscriptFormat] = [.text, .srt, .vtt, .csv, .textgrid, .eaf]
+
+    @Test("what nobody has edited changes nothing", arguments: formats)
+    func unchanged(format: TranscriptFormat) throws {
+        let written = try WrittenText(Self.written(format), ending: format.fileExtension, name: "t")
+        #expect(written.texts(over: Self.timeline) == [:])
+    }
+
+    @Test("an edited word changes its segment alone", arguments: formats)
+    func edited(format: TranscriptFormat) throws {
+        let text = try Self.written(format).replacing("cold", with: "very chilly").replacing("\n", with: "\r\n")
+        let written = try WrittenText(text, ending: format.fileExtension, name: "t")
+        let expected = "the water was very chilly enough to make you laugh".split(separator: " ").map(String.init)
+        #expect(written.texts(over: Self.timeline) == [4: expected])
+    }
+
+    @Test("the recording's identity is in each format that can hold it")
+    func identity() throws {
+        for format in TranscriptFormat.allCases {
+            let found = RecordingIdentity(in: try Self.written(format))
+            #expect(found == (format.holdsIdentity ? Self.identity : nil), "\(format)")
+        }
+    }
+
+    @Test("another recording's text is refused", arguments: formats)
+    func other(format: TranscriptFormat) throws {
+        var other = Self.timeline
+        other.segments = [
+            spoken(1, at: 1, "ten of clubs is what she said to nobody that day"), spoken(2, at: 30, "no"),
+        ]
+        let text = try format.render(other, details: RecordingDetails(title: "t"))
+        #expect(try WrittenText(text, ending: format.fileExtension, name: "t").texts(over: Self.timeline) == nil)
+    }
+
+    @Test("a file cut anywhere is read or refused, and nothing worse", arguments: formats)
+    func cut(format: TranscriptFormat) throws {
+        let bytes = Array(try Self.written(format).utf8)
+        for length in stride(from: 0, to: bytes.count, by: 7) {
+            let text = String(decoding: bytes.prefix(length), as: UTF8.self)
+            do throws(DeviceError) {
+                _ = try WrittenText(text, ending: format.fileExtension, name: "t").texts(over: Self.timeline)
+            } catch { #expect(error.message.hasPrefix("t")) }
+        }
+    }
+
+    @Test(
+        "sizes, types and depths that a stranger makes up are refused in one line",
+        arguments: [
+            ("TextGrid", "File type = \"ooTextFile\"\n\"TextGrid\"\n0 1 <exists> 1e300"),
+            ("TextGrid", "\"ooTextFile\" \"TextGrid\" 0 1 <exists> -1"),
+            ("TextGrid", "\"ooTextFile\" \"TextGrid\" 0 1 <exists> 1 \"IntervalTier\" \"words\" 0 1 9000000"),
+            ("eaf", "<!DOCTYPE x [<!ENTITY a \"aaaa\">]><ANNOTATION_DOCUMENT>&a;</ANNOTATION_DOCUMENT>"),
+            ("eaf", String(repeating: "<a>", count: 100_000)),
+            ("eaf", "<ANNOTATION_DOCUMENT></TIER>"), ("eaf", "<ANNOTATION_DOCUMENT a=b/>"), ("eaf", "&"),
+            ("csv", "kind,segment\n"), ("csv", "kind,text\n\"abc"), ("csv", "no"), ("vtt", "WEB"), ("srt", "hello"),
+            ("exe", ""),
+        ])
+    func hostile(ending: String, text: String) {
+        let error = refusal { () throws(DeviceError) in _ = try WrittenText(text, ending: ending, name: "f") }
+        #expect(error?.message.hasPrefix("f") == true && error?.message.contains("\n") == false)
+    }
+
+    @Test("Praat's short form, its comments, and UTF-16 are read")
+    func praat() throws {
+        let text = #"""
+            File type = "ooTextFile"
+            Object class = "TextGrid"
+            ! a comment "with quotes" and 12
+            0
+            2
+            <exists>
+            1
+            "IntervalTier"
+            "words"
+            0
+            2
+            2
+            0
+            1
+            "say ""it"""
+            1
+            2
+            "é"
+            """#
+        var bytes: [UInt8] = [0xFE, 0xFF]
+        for unit in text.utf16 { bytes += [UInt8(unit >> 8), UInt8(unit & 255)] }
+        let read = try WrittenText(try incomingText(bytes, name: "t"), ending: "textgrid", name: "t")
+        #expect(read.readings == [["say \"it\"", "é"]])
+    }
+
+    @Test("thirty thousand words with a thousand edits are compared, and each edit is found where it was made")
+    func long() throws {
+        var random = SplitMix(state: 1)
+        let vocabulary = (0..<2_000).map { "w\($0)" }
+        let segments = (0..<3_000).map { id in
+            spoken(
+                id + 1, at: Double(id) * 11,
+                (0..<10).map { _ in vocabulary[Int.random(in: 0..<2_000, using: &random)] }.joined(separator: " "))
+        }
+        let timeline = Timeline(
+            name: "long", length: SamplePosition(seconds: 33_000),
+            engine: EngineDescription(name: "", version: "", model: ""), segments: segments)
+        let lines = segments.map { segment in
+            segment.id.isMultiple(of: 3)
+                ? (segment.words.dropLast().map(\.text) + ["other"]).joined(separator: " ") : segment.text
+        }
+        let texts = try #require(WrittenText(readings: [lines]).texts(over: timeline))
+        #expect(texts.count == 1_000 && texts.allSatisfy { $0.key.isMultiple(of: 3) && $0.value.last == "other" })
+    }
+}

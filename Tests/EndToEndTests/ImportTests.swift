@@ -1,0 +1,153 @@
+import FoundationEssentials
+import Glibc
+import TestKit
+import Testing
+
+/// A person's corrections on their way back: from a copy, by another program or the page, into the archive, and onto the next copy.
+@Suite("import", .serialized) struct ImportTests {
+    private struct Desk {
+        let folder = TemporaryFolder()
+        let storage: String
+        let stick: String
+        let copy: String
+        /// A segment of the recording, and its text.
+        let segment: (id: Int, text: String)
+
+        init() throws {
+            storage = folder.file("storage")
+            stick = folder.file("stick")
+            try FileManager.default.createDirectory(atPath: stick, withIntermediateDirectories: true)
+            let recorded = try Fieldscribe.run(
+                "record", "--engine", "pocketsphinx", "--microphone", "file+fast:\(Speech.all[0])", "--directory",
+                storage, in: folder)
+            #expect(recorded.status == 0, "\(recorded.errors)")
+            let copied = try Fieldscribe.run("export", "--to", stick, "--directory", storage, in: folder)
+            copy = try #require(copied.output.split(separator: "\n").first?.split(separator: " ").last.map(String.init))
+            let shown = try Fieldscribe.run("show", "1", "--format", "json", "--directory", storage, in: folder)
+            let document = try JSONDecoder().decode(Shown.self, from: Data(shown.output.utf8))
+            let longest = try #require(document.segments.max { $0.text.utf8.count < $1.text.utf8.count })
+            segment = (longest.id, longest.text)
+        }
+
+        private struct Shown: Decodable {
+            struct Segment: Decodable {
+                var id: Int
+                var text: String
+            }
+
+            var segments: [Segment]
+        }
+
+        func run(_ words: String...) throws -> Fieldscribe.Ending {
+            try Fieldscribe(words + ["--directory", storage], in: folder).wait()
+        }
+
+        /// What the page would save, where this text was put.
+        func corrections(_ text: String, by person: String, to path: String) throws {
+            let note = try Fieldscribe.text("\(copy)/transcript.vtt")
+            let sound = try #require(note.split(separator: "sha256:").dropFirst().first?.prefix(64))
+            let json = """
+                {"format":"fieldscribe-corrections","version":1,"recording":{"id":1,"sound":"\(sound)","pass":1},
+                "editor":{"name":"\(person)","saved":1795000000},"segments":[{"id":\(segment.id),"was":"\(segment.text)",
+                "text":"\(text)"}]}
+                """
+            try Data(json.utf8).write(to: URL(filePath: path))
+        }
+    }
+
+    @Test("What a stick brings is taken, answered, and on the stick at once; what was heard stays")
+    func stick() throws {
+        let desk = try Desk()
+        let mine = "zanzibar " + desk.segment.text
+        try desk.corrections(mine, by: "Anna", to: "\(desk.copy)/corrections.json")
+        try Data("{".utf8).write(to: URL(filePath: "\(desk.stick)/Fieldscribe/corrections (1).html"))
+        symlink("/etc/passwd", "\(desk.stick)/Fieldscribe/corrections-link.json")
+        mkfifo("\(desk.stick)/Fieldscribe/corrections-pipe.json", 0o600)
+        let ending = try desk.run("export", "--stick", "--to", desk.stick)
+        #expect(ending.status == 0, "\(ending.errors)")
+        let result = try Fieldscribe.text("\(desk.stick)/Fieldscribe/RESULT.txt")
+        #expect(result.contains("corrections.json: recording 1: corrected in 1 place"), "\(result)")
+        #expect(result.contains("corrections (1).html: is not whole") && !result.contains("link"), "\(result)")
+        for name in ["transcript.txt", "index.html", "transcript.srt"] {
+            #expect(try Fieldscribe.text("\(desk.copy)/\(name)").contains("zanzibar"), "\(name)")
+        }
+        #expect(try desk.run("show", "1", "--pass", "1").output.contains("zanzibar") == false)
+        #expect(try desk.run("show", "1", "--changes").output.contains("nothing -> \"zanzibar\""))
+        #expect(try desk.run("search", "zanzibar").output.hasPrefix("1  "))
+        #expect(try desk.run("accuracy", "1").output.contains("% of the words wrong"))
+        #expect(try desk.run("export", "--stick", "--to", desk.stick).status == 0)
+        #expect(try Fieldscribe.text("\(desk.stick)/Fieldscribe/RESULT.txt").contains("in the archive already"))
+    }
+
+    @Test("A database that is lost comes back with two people's corrections")
+    func recover() throws {
+        let desk = try Desk()
+        for person in ["Anna", "Ben"] {
+            try desk.corrections("\(person) \(desk.segment.text)", by: person, to: desk.folder.file("corrections.json"))
+            let ending = try desk.run("import", desk.folder.file("corrections.json"))
+            #expect(ending.status == 0, "\(ending.errors)")
+            #expect(person == "Anna" || ending.output.contains("differs from what Anna wrote in 1 place"))
+        }
+        let before = (try desk.run("show", "1").output, try desk.run("show", "1", "--changes").output)
+        #expect(before.1.contains("(as Anna has it)"))
+        for name in ["archive.sqlite", "archive.sqlite-wal", "archive.sqlite-shm"] { unlink("\(desk.storage)/\(name)") }
+        #expect(try desk.run("recover", "--no-transcribe").status == 0)
+        #expect(try desk.run("show", "1").output == before.0)
+        #expect(try desk.run("show", "1", "--changes").output == before.1)
+    }
+
+    @Test("An import that is killed at any moment leaves all of it or nothing")
+    func killed() throws {
+        let desk = try Desk()
+        try desk.corrections("zanzibar \(desk.segment.text)", by: "Anna", to: desk.folder.file("corrections.json"))
+        let heard = try desk.run("show", "1").output
+        for turn in 0..<12 {
+            let storage = desk.folder.file("killed-\(turn)")
+            try Fieldscribe.tool("cp", "-r", desk.storage, storage, in: desk.folder)
+            let importing = try Fieldscribe(
+                ["import", desk.folder.file("corrections.json"), "--directory", storage], in: desk.folder)
+            usleep(UInt32(20_000 + turn * 40_000))
+            kill(importing.id, SIGKILL)
+            let wasTold = try importing.wait().output.contains("corrected in")
+            #expect(
+                try Fieldscribe.run("recover", "--no-transcribe", "--directory", storage, in: desk.folder).status == 0)
+            let shown = try Fieldscribe.run("show", "1", "--directory", storage, in: desk.folder).output
+            #expect(shown.contains("zanzibar") || shown == heard && !wasTold)
+            #expect(try Fieldscribe.run("verify", "1", "--directory", storage, in: desk.folder).status == 0)
+        }
+    }
+
+    @Test("A text that Praat has saved comes back, in both of its forms and in UTF-16")
+    func praat() throws {
+        let desk = try Desk()
+        let script = desk.folder.file("edit.praat")
+        try Data(
+            """
+            form Edit
+                sentence grid
+                sentence long
+                sentence short
+            endform
+            Read from file: grid$
+            count = Get number of intervals: 1
+            for i to count
+                text$ = Get label of interval: 1, i
+                if text$ <> ""
+                    Set interval text: 1, i, text$ + " zanzibarë"
+                endif
+            endfor
+            Save as text file: long$
+            Save as short text file: short$
+            """.utf8
+        ).write(to: URL(filePath: script))
+        let grids = ["long.TextGrid", "short.TextGrid"].map(desk.folder.file)
+        try Fieldscribe.tool(
+            "praat", "--run", script, "\(desk.copy)/transcript.TextGrid", grids[0], grids[1], in: desk.folder)
+        for (index, grid) in grids.enumerated() {
+            let ending = try desk.run("import", grid, "--by", "Praat \(index)")
+            #expect(ending.status == 0 && ending.output.contains("corrected in"), "\(ending.errors)")
+            let heard = try desk.run("show", "1", "--pass", "1").output.split(separator: "\n")
+            #expect(try desk.run("show", "1").output.split(separator: "\n") == heard.map { "\($0) zanzibarë" })
+        }
+    }
+}

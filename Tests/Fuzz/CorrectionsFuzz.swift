@@ -1,0 +1,45 @@
+import Core
+import Exporting
+
+@testable import Correcting
+
+private let segments = (1...3).map { id in
+    let words = ["we", "crossed", "the", "river", "again"].enumerated().map { index, text in
+        let start = SamplePosition(Int64(id * 100_000 + index * 10_000))
+        return Word(text, SampleRange(start, start + 9_000), confidence: 0.5)
+    }
+    let start = SamplePosition(Int64(id * 100_000))
+    return Segment(id: id, range: SampleRange(start, start + 50_000), words: words, endedBy: .silence)
+}
+
+private let timeline = Timeline(
+    name: "x", length: SamplePosition(500_000), engine: EngineDescription(name: "x", version: "", model: ""),
+    segments: segments)
+
+/// What people bring back: a page's corrections, or a format that the first byte tells.
+@_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+    let bytes = Array(UnsafeBufferPointer(start: data, count: size))
+    guard let first = bytes.first, let text = try? incomingText(Array(bytes.dropFirst()), name: "f") else { return 0 }
+    _ = RecordingIdentity(in: text)
+    let kind = Int(first) % (WrittenText.endings.count + 1)
+    if kind == WrittenText.endings.count {
+        guard let file = try? CorrectionsFile(text, name: "f") else { return 0 }
+        for edit in file.edits { check(segments[0], edit.words) }
+    } else if let written = try? WrittenText(text, ending: WrittenText.endings[kind], name: "f"),
+        let texts = written.texts(over: timeline)
+    {
+        for segment in segments { if let words = texts[segment.id] { check(segment, words) } }
+    }
+    return 0
+}
+
+private func check(_ segment: Segment, _ words: [String]) {
+    let corrected = CorrectedSegment(segment, words: words).segment
+    precondition(corrected.words.map(\.text) == words)
+    var end = segment.range.start
+    for word in corrected.words {
+        precondition(end <= word.range.start && word.range.start <= word.range.end)
+        end = word.range.end
+    }
+    precondition(end <= segment.range.end)
+}

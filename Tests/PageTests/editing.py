@@ -1,0 +1,348 @@
+"""What a person does who corrects: checks for browser.py, which drives the browser."""
+
+import json
+import os
+import time
+
+TEXTS = "return [...document.querySelectorAll('.s[data-n=\"%d\"] .w')].map(word => word.textContent).join(' ')"
+TIMES = "return [...document.querySelectorAll('.s[data-n=\"%d\"] .w')].map(word => [word.textContent, Number(word.dataset.t)])"
+CAUGHT = """
+    window.caught = [];
+    const make = URL.createObjectURL;
+    URL.createObjectURL = blob => { blob.text().then(text => window.caught.push(text)); return make.call(URL, blob); };
+    """
+# A folder as the browser's picker gives it, since no test can answer the picker.
+PICKED = """
+    window.written = {};
+    const page = document.documentElement.outerHTML;
+    window.showDirectoryPicker = async () => ({ getFileHandle: async (name, options) => options?.create
+      ? { createWritable: async () => ({ write: async text => { window.written[name] = text; }, close: async () => {} }) }
+      : { getFile: async () => ({ text: async () => arguments[0] ?? page }) } });
+    """.replace("arguments[0] ?? page", "page")
+
+
+def fresh(b, page="talk"):
+    """The page as nobody has touched it."""
+    beside = os.path.join(b.folder, page, "corrections.html")
+    if os.path.exists(beside):
+        os.remove(beside)
+    b.open(page + "/index.html")
+    b.js("localStorage.clear(); window.onbeforeunload = null")
+    # What the page holds would be kept again when it is left.
+    b.js("known && (isUnsaved = false)")
+    b.open(page + "/index.html")
+    b.until("return document.querySelectorAll('.w').length > 0")
+
+
+def double_click(b, selector, number=0):
+    element = b.find(selector, number)
+    # Once the page has come to rest: it scrolls smoothly to what was edited last.
+    b.until("const top = document.querySelectorAll(arguments[0])[arguments[1]].getBoundingClientRect().top, before = window.lastTop;"
+            "window.lastTop = top; return before === top", selector, number)
+    b.call("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse", "actions": [
+        {"type": "pointerMove", "origin": {"element-6066-11e4-a52e-4f735466cecf": element}, "x": 0, "y": 0},
+        {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0},
+        {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]}]})
+
+
+def keys(b, text):
+    actions = []
+    for key in text:
+        actions += [{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]
+    b.call("POST", "/actions", {"actions": [{"type": "key", "id": "keys", "actions": actions}]})
+
+
+def editing(b):
+    fresh(b)
+    before = b.js(TIMES % 6)
+    assert " ".join(word for word, _ in before) == "we crossed by the ford below the mill", before
+    double_click(b, '.s[data-n="6"] .w', 4)
+    assert b.js("return document.activeElement.id") == "field"
+    assert b.js("const f = document.activeElement; return f.value.slice(f.selectionStart, f.selectionEnd)") == "ford"
+    assert b.js("return document.querySelector('.s[data-n=\"6\"] .x').checkVisibility()")
+    keys(b, "old fort")
+    b.press("Enter")
+    after = b.js(TIMES % 6)
+    assert [word for word, _ in after] == ["we", "crossed", "by", "the", "old", "fort", "below", "the", "mill"], after
+    assert after[:4] == before[:4] and after[6:] == before[5:]
+    assert before[4][1] == after[4][1] < after[5][1] < before[5][1]
+    # As often as one likes: times come from the words that were heard, and are back where these are.
+    b.js("document.querySelector('.s[data-n=\"6\"] .t').click()")
+    b.press("Enter")
+    b.js("document.getElementById('field').value = 'we crossed by the ford below the mill'")
+    b.press("Enter")
+    assert b.js(TIMES % 6) == before
+    assert b.js("return document.querySelectorAll('.edited').length") == 0
+    # Leaving changes nothing; every control can be left by keys.
+    b.press("Enter")
+    keys(b, "xx")
+    b.press("Escape")
+    assert b.js(TIMES % 6) == before
+    b.press("Enter")
+    b.press("Shift", "Tab")
+    assert b.js("return document.activeElement.className") == "t"
+
+
+def undoing(b):
+    fresh(b)
+    for text in ["one", "two"]:
+        double_click(b, '.s[data-n="6"] .w')
+        b.js("document.getElementById('field').value = arguments[0]", text)
+        b.press("Enter")
+    assert b.js(TEXTS % 6) == "two"
+    b.press("Control", "z")
+    assert b.js(TEXTS % 6) == "one"
+    b.press("Control", "z")
+    b.press("Control", "z")
+    assert b.js(TEXTS % 6).startswith("we crossed")
+    b.press("Control", "y")
+    b.press("Control", "y")
+    assert b.js(TEXTS % 6) == "two"
+    assert b.js("return document.getElementById('redo').disabled")
+
+
+def kept(b):
+    fresh(b)
+    double_click(b, '.s[data-n="6"] .w', 4)
+    keys(b, "fort")
+    b.press("Enter")
+    assert "this browser only" in b.js("return document.getElementById('kept').textContent")
+    double_click(b, '.s[data-n="5"] .w', 0)
+    keys(b, "half typed")
+    b.until("return JSON.parse(localStorage.getItem(shelf)).open")
+    b.open("talk/index.html")
+    b.until("return document.activeElement.id === 'field'")
+    assert b.js(TEXTS % 6) == "we crossed by the fort below the mill"
+    assert "half typed" in b.js("return document.getElementById('field').value")
+    b.press("Escape")
+    # Another recording has nothing of it, though Chromium has one storage for all files.
+    b.open("long/index.html")
+    assert b.js("return document.querySelectorAll('.edited').length") == 0
+    fresh(b)
+
+
+def replacing(b):
+    fresh(b)
+    count = b.js("return [...document.querySelectorAll('.w')].filter(word => word.textContent === 'river').length")
+    assert count > 2
+    b.press("/")
+    keys(b, "the River")
+    b.type("#instead", "the Rhine\ue007")
+    assert b.js("return document.getElementById('kept').textContent") == f"Replaced {count} times"
+    assert b.js("return [...document.querySelectorAll('.w')].filter(word => word.textContent === 'Rhine').length") == count
+    assert b.js("return [...document.querySelectorAll('.w')].filter(word => word.textContent === 'river').length") == 0
+    b.js("document.activeElement.blur()")
+    b.press("Control", "z")
+    assert b.js("return [...document.querySelectorAll('.w')].filter(word => word.textContent === 'river').length") == count
+    fresh(b)
+
+
+def doubtful(b):
+    fresh(b)
+    left = lambda: int(b.until("return document.getElementById('left').textContent").split()[0])
+    all_ = left()
+    assert all_ > 5
+    b.press("d")
+    worst = b.js("const word = document.querySelector('.asked'); return [word.textContent, Number(word.dataset.c)]")
+    assert worst[1] == b.js("return Math.min(...[...document.querySelectorAll('.w')].map(word => word.dataset.c))")
+    b.press("c")
+    assert left() == all_ - 1
+    # A key to open, its letters, a key that is done and goes on: at most two more than the word has.
+    pressed = 0
+    for _ in range(3):
+        was = left()
+        place = b.js("const asked = document.querySelector('.asked'); return [Number(asked.closest('.s').dataset.n),"
+                     " [...asked.closest('.s').querySelectorAll('.w')].indexOf(asked)]")
+        b.press("Enter")
+        keys(b, "grandfather")
+        b.press("Enter")
+        pressed += 2 + len("grandfather")
+        assert (b.js(TEXTS % place[0]).split()[place[1]]) == "grandfather"
+        assert left() == was - 1
+    print(f"note keystrokes a corrected word: its letters + {(pressed - 3 * len('grandfather')) / 3:g}")
+    fresh(b)
+
+
+def saving(b):
+    fresh(b)
+    double_click(b, '.s[data-n="6"] .w', 4)
+    keys(b, "</script><b>fort")
+    b.press("Enter")
+    b.js("document.getElementById('work').open = true")
+    b.type("#about-name", "Anna\t")
+    b.js(PICKED)
+    b.press("Control", "s")
+    b.until("return window.written['corrections.json'] && document.getElementById('kept').textContent.startsWith('Saved')")
+    text = b.js("return window.written['corrections.html']")
+    told = json.loads(b.js("return window.written['corrections.json']"))
+    assert told["editor"]["name"] == "Anna" and told["segments"][0]["text"].endswith("</script><b>fort below the mill")
+    # Another browser, or another computer: nothing but the file beside the page.
+    beside = os.path.join(b.folder, "talk/corrections.html")
+    b.js("localStorage.clear()")
+    with open(beside, "w", encoding="utf-8") as file:
+        file.write(text)
+    b.complaints()
+    b.open("talk/index.html")
+    b.until("return document.querySelectorAll('.edited').length === 1")
+    assert b.js(TEXTS % 6) == "we crossed by the </script><b>fort below the mill"
+    assert b.js("return document.getElementById('about-name').value") == "Anna"
+    assert b.complaints() == []
+    # What is another recording's, or nonsense, changes nothing.
+    for bad in [text.replace("talk", "x").replace(told["recording"]["sound"], "f" * 64), "<script>parent.postMessage('{', '*')</script>",
+                "<script>parent.postMessage({a: 1}, '*'); parent.document.body.textContent = ''</script>"]:
+        b.js("localStorage.clear()")
+        with open(beside, "w", encoding="utf-8") as file:
+            file.write(bad)
+        b.open("talk/index.html")
+        time.sleep(0.4)
+        assert b.js("return document.querySelectorAll('.edited').length") == 0
+        assert b.js("return document.querySelectorAll('.w').length") > 50
+    # Without a picker it is a download.
+    fresh(b)
+    b.js("window.showDirectoryPicker = undefined;" + CAUGHT)
+    double_click(b, '.s[data-n="6"] .w', 4)
+    keys(b, "fort")
+    b.press("Enter")
+    b.click("#save")
+    page = b.until("return window.caught[0]")
+    assert "fort below the mill" in page and "move it beside this page" in b.js("return document.getElementById('kept').textContent")
+    # And comes back by being dropped.
+    fresh(b)
+    b.js("const data = new DataTransfer(); data.items.add(new File([arguments[0]], 'corrections (1).html'));"
+         "dispatchEvent(new DragEvent('drop', { dataTransfer: data, cancelable: true }))", page)
+    b.until("return document.querySelectorAll('.edited').length === 1")
+    assert b.js(TEXTS % 6) == "we crossed by the fort below the mill"
+    b.js("const data = new DataTransfer(); data.items.add(new File(['no'], 'x.json'));"
+         "dispatchEvent(new DragEvent('drop', { dataTransfer: data, cancelable: true }))")
+    b.until("return document.getElementById('kept').textContent === 'x.json: This is no file of corrections.'")
+    assert b.js(TEXTS % 6) == "we crossed by the fort below the mill"
+    fresh(b)
+
+
+def added(b):
+    fresh(b)
+    b.js("document.getElementById('work').open = true")
+    b.type("#about-title", "At the ford\t")
+    assert b.js("return document.querySelector('h1').textContent") == "At the ford"
+    b.js("seek(20000)")
+    b.click("#add-note")
+    b.type("#notes input", "he laughs\t")
+    assert "he laughs" in b.js("return document.querySelector('.note').textContent")
+    count = b.js("return document.querySelectorAll('.mark').length")
+    b.click("#add-mark")
+    assert b.js("return document.querySelectorAll('.mark').length") == count + 1
+    b.click("#marks li:first-child button")
+    assert "landing" not in b.js("return [...document.querySelectorAll('.mark')].map(mark => mark.textContent).join()")
+    b.js("const words = document.querySelectorAll('.s[data-n=\"6\"] .w'), range = document.createRange();"
+         "range.setStart(words[1].firstChild, 2); range.setEnd(words[4].firstChild, 4);"
+         "getSelection().removeAllRanges(); getSelection().addRange(range)")
+    b.js("document.getElementById('word').value = '=idea'; document.activeElement.blur();")
+    b.press("q")
+    assert b.js("return document.querySelector('#quotations q').textContent") == "crossed by the ford"
+    b.js(CAUGHT)
+    b.click("#quotations-csv")
+    rows = b.until("return window.caught[0]").split("\r\n")
+    assert rows[0] == "start,end,word,colour,text" and rows[1].endswith(",'=idea,yellow,crossed by the ford"), rows
+    b.open("talk/index.html")
+    assert b.js("return document.querySelector('h1').textContent") == "At the ford"
+    assert b.js("return document.querySelectorAll('#quotations li').length") == 1
+    assert "he laughs" in b.js("return document.querySelector('.note').textContent")
+    fresh(b)
+
+
+def learnt(b):
+    fresh(b)
+    b.press("?")
+    b.click("#learn button", 1)
+    b.press("F9")
+    b.press("Escape")
+    b.until("return !document.getElementById('help').open")
+    b.js("seek(10000)")
+    double_click(b, '.s[data-n="6"] .w', 4)
+    at = b.until("return document.getElementById('audio').currentTime")
+    b.press("F9")
+    b.until("return Math.abs(document.getElementById('audio').currentTime - arguments[0]) < 0.2", at - 3)
+    b.press("Tab")
+    b.until("return !document.getElementById('audio').paused")
+    assert b.js("return document.activeElement.id") == "field"
+    b.press("Tab")
+    b.until("return document.getElementById('audio').paused")
+    b.press("F8")
+    b.js("document.getElementById('audio').playbackRate = 4")
+    start, end = b.js("return [open.start, open.end]")
+    b.js("seek(open.end)")
+    b.until("return now() < arguments[0]", (start + end) / 2)
+    b.press("Escape")
+    b.js("audio.pause()")
+    fresh(b)
+
+
+def silence(b):
+    fresh(b)
+    b.click("#silence")
+    end, next_ = b.js("const lines = [...document.querySelectorAll('.s[data-n]')]; const at = lines.findIndex((line, i) =>"
+                      " i && line.dataset.t - lines[i - 1].dataset.e > 2000); return [Number(lines[at - 1].dataset.e), Number(lines[at].dataset.t)]")
+    b.js("seek(arguments[0] - 200)", end)
+    b.press("Space")
+    b.until("return now() > arguments[0] - 300", next_)
+    assert b.js("return now()") < next_ + 1500
+    b.press("Space")
+    b.js("document.getElementById('silence').checked = false")
+
+
+def heard_alone(b):
+    fresh(b)
+    b.js("document.querySelector('footer details:not(.correcting)').open = true")
+    from_, to = b.js("const word = document.querySelector('.hear'); return [Number(word.dataset.from), Number(word.dataset.to)]")
+    b.click(".hear")
+    b.until("return !audio.paused")
+    b.until("return audio.paused")
+    assert abs(b.js("return now()") - to - 250) < 200
+    # A control that was clicked leaves the keys to the text.
+    b.click("#doubtful")
+    b.press("Space")
+    b.until("return !audio.paused")
+    b.press("Space")
+    b.until("return audio.paused")
+
+
+def three_hours(b):
+    fresh(b, "hours")
+    assert b.js("return document.querySelectorAll('.w').length") == 30_000
+    opened = []
+    for _ in range(3):
+        b.open("hours/index.html")
+        opened.append(b.js("return performance.getEntriesByType('navigation')[0].domComplete"))
+    double_click(b, '.s[data-n="1500"] .w', 4)
+    painted = b.call("POST", "/execute/async", {"script": """
+        const done = arguments[arguments.length - 1], field = document.getElementById('field'), found = [];
+        const turn = () => {
+          if (found.length === 12) return done(found.sort((a, b) => a - b));
+          const from = performance.now();
+          document.execCommand('insertText', false, 'x');
+          field.getBoundingClientRect();
+          requestAnimationFrame(() => { const channel = new MessageChannel();
+            channel.port1.onmessage = () => { found.push(performance.now() - from); setTimeout(turn, 30); };
+            channel.port2.postMessage(0); });
+        };
+        turn();""", "args": []})
+    b.press("Enter")
+    assert b.js(TEXTS % 1500).count("x") == 12
+    from_ = time.monotonic()
+    pages = b.call("POST", "/print", {})
+    printed = time.monotonic() - from_
+    # Text that is not on the screen is there for screen readers, too.
+    tree = b.devtools("Accessibility.getFullAXTree")["nodes"]
+    said = sum(node.get("name", {}).get("value", "").split().__len__() for node in tree
+               if not node.get("ignored") and node.get("role", {}).get("value") == "StaticText")
+    print(f"note 30,000 words: page complete after {sorted(opened)[1]:.0f} ms, a key to paint {painted[6]:.0f} ms (longest "
+          f"{painted[-1]:.0f}), printed in {printed:.1f} s, {said} words in the accessibility tree")
+    assert len(pages) > 100_000 and said >= 30_000, said
+    fresh(b, "hours")
+
+
+CHECKS = {
+    "editing": editing, "undo and redo": undoing, "edits are kept": kept, "replace": replacing, "doubtful words": doubtful,
+    "saving and loading": saving, "notes, marks and quotations": added, "keys are learnt": learnt, "silence is skipped": silence,
+    "a word is heard alone": heard_alone, "three hours": three_hours,
+}
