@@ -57,10 +57,14 @@ package struct CorrectionsFile: Hashable, Sendable {
         self.identity = identity
         pass = read.recording.pass
         let details = read.details
-        let texts =
-            [read.editor.name, details?.title, details?.people, details?.place, details?.note, details?.consent]
-            .compactMap { $0 } + read.segments.flatMap { [$0.was, $0.text] } + (read.notes ?? []).map(\.text)
-            + (read.marks ?? []).map(\.text) + (read.quotations ?? []).flatMap { [$0.text, $0.word, $0.colour] }
+        let described: [String?] = [
+            read.editor.name, details?.title, details?.people, details?.place, details?.note, details?.consent,
+        ]
+        var texts = described.compactMap { $0 }
+        for edit in read.segments { texts += [edit.was, edit.text] }
+        for note in read.notes ?? [] { texts.append(note.text) }
+        for mark in read.marks ?? [] { texts.append(mark.text) }
+        for quotation in read.quotations ?? [] { texts += [quotation.text, quotation.word, quotation.colour] }
         let counts = [
             read.segments.count, read.notes?.count ?? 0, read.marks?.count ?? 0, read.quotations?.count ?? 0,
         ]
