@@ -4,12 +4,21 @@
 
 say() { echo "$*" >&2; }
 
+# Debian's mirrors among this machine's sources, as far as apt has their indices.
+known_mirrors() {
+    # shellcheck disable=SC2016 # apt's own variable
+    apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Created-By: Packages' | grep -v security || true
+}
+
 # From where this machine itself installs.
 debian_mirror() {
     local mirror
-    # shellcheck disable=SC2016 # apt's own variable
-    mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Created-By: Packages' |
-        grep -v security | head -n 1)
+    mirror=$(known_mirrors | head -n 1)
+    # Without indices apt does not know whose a source is.
+    if [ -z "$mirror" ] && [ "$(id -u)" -eq 0 ]; then
+        apt-get -qq update >&2
+        mirror=$(known_mirrors | head -n 1)
+    fi
     [ -n "$mirror" ] || {
         say "$0: this machine's apt has no Debian mirror; this needs Debian 12 or 13"
         exit 3
