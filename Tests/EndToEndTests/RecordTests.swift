@@ -65,7 +65,13 @@ import Testing
     }
 
     @Test("Ctrl-C stops cleanly")
-    func interrupt() throws {
+    func interrupt() throws { try stop(by: [SIGINT]) }
+
+    @Test("two signals at once, as timeout sends them, are one request to stop")
+    func interruptTwice() throws { try stop(by: [SIGINT, SIGTERM]) }
+
+    /// Records, is sent these signals at once, and must have closed the recording as after a stop.
+    private func stop(by signals: [Int32]) throws {
         let folder = TemporaryFolder()
         let storage = folder.file("storage")
         let recording = try Fieldscribe(
@@ -74,29 +80,12 @@ import Testing
             usleep(10_000)
             try #require(kill(recording.id, 0) == 0)
         }
-        kill(recording.id, SIGINT)
+        for signal in signals { kill(recording.id, signal) }
         let ending = try recording.wait()
         #expect(ending.status == 0, "\(ending.errors)")
         let list = try Fieldscribe.run("list", "--json", "--directory", storage, in: folder).output
         #expect(list.contains("\"stopReason\":\"command\""), "\(list)")
         #expect(try !samples("\(storage)/recordings/000001/audio.wav", in: folder).isEmpty)
-    }
-
-    @Test("two signals at once, as timeout sends them, are one request to stop")
-    func interruptTwice() throws {
-        let folder = TemporaryFolder()
-        let storage = folder.file("storage")
-        let recording = try Fieldscribe(
-            ["record", "--json", "--audio-only", "--microphone", "tone:440", "--directory", storage], in: folder)
-        while try !recording.outputSoFar.contains("\"event\":\"level\"") {
-            usleep(10_000)
-            try #require(kill(recording.id, 0) == 0)
-        }
-        for signal in [SIGINT, SIGTERM] { kill(recording.id, signal) }
-        let ending = try recording.wait()
-        #expect(ending.status == 0, "\(ending.errors)")
-        let list = try Fieldscribe.run("list", "--json", "--directory", storage, in: folder).output
-        #expect(list.contains("\"stopReason\":\"command\""), "\(list)")
     }
 
     @Test("--seconds gives so many seconds, to the sample")
