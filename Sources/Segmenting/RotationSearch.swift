@@ -73,7 +73,8 @@ struct RotationSearch: Sendable {
             return levels.count - (quietest(from: from - head, through: last)?.frame ?? max(0, min(levels.count, last)))
         }
         let quiet = total / Double(levels.count) - quietDecibels
-        let newest = levels.count - lag
+        // Where it was quiet when the time was up, more frames have come since; the audio gets no longer by them.
+        let newest = min(levels.count - lag, latest - lag - head)
         let oldest = swept ? newest : from - head
         swept = true
         if let place = quietest(from: oldest, through: newest), place.level <= quiet {

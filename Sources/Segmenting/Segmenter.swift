@@ -24,8 +24,8 @@ package struct Segmenter: Sendable {
     private let settings: SpeechSettings
     private let padding: Int64
     private let halfOverlap: Int64
-    /// No utterance's audio is longer; nil where it may be.
-    private let longest: Int64?
+    /// No utterance's audio is longer.
+    private let longest: Int64
     private var activity: VoiceActivity
     private var rotation: RotationSearch
     private var open: Open?
@@ -43,8 +43,8 @@ package struct Segmenter: Sendable {
         self.settings = settings
         padding = SpeechSettings.samples(milliseconds: settings.paddingMilliseconds)
         halfOverlap = SpeechSettings.samples(milliseconds: settings.overlapMilliseconds) / 2
-        longest =
-            settings.longestSeconds > 0 ? SpeechSettings.samples(milliseconds: settings.longestSeconds * 1_000) : nil
+        longest = SpeechSettings.samples(
+            milliseconds: (settings.longestSeconds > 0 ? settings.longestSeconds : settings.rotateSeconds) * 1_000)
         activity = VoiceActivity(settings: settings)
         rotation = RotationSearch(settings: settings)
         position = start
@@ -129,8 +129,7 @@ package struct Segmenter: Sendable {
         guard let utterance = open else { return [] }
         open = nil
         floor = speechEnd
-        var audioEnd = min(limit ?? position, speechEnd + padding)
-        if let longest { audioEnd = min(audioEnd, utterance.audioStart + longest) }
+        let audioEnd = min(limit ?? position, speechEnd + padding, max(speechEnd, utterance.audioStart + longest))
         return [
             .ended(
                 Utterance(

@@ -42,6 +42,19 @@ import Testing
         }
     }
 
+    @Test("A pause when the time is up makes no utterance longer", arguments: ["_____", "__#####_____"])
+    func pauseAtTheSafetyNet(_ rest: String) {
+        for tenths in 480..<510 {
+            var marbles = Marbles()
+            _ = marbles.play("_____" + times(tenths, "#") + rest)
+            #expect(!marbles.utterances.isEmpty)
+            for utterance in marbles.utterances {
+                #expect(utterance.audio.seconds <= 50.01, "speech of \(tenths) tenths, then \(rest)")
+                #expect(utterance.audio.end >= utterance.speech.end && utterance.speech.count > 0)
+            }
+        }
+    }
+
     @Test("Overlap is as long as it is set", arguments: [250, 500, 750])
     func overlap(milliseconds: Int) throws {
         var settings = SpeechSettings()
