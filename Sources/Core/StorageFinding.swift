@@ -27,4 +27,12 @@ package struct StorageFinding: Hashable, Sendable, Codable {
         self.file = file
         self.message = message
     }
+
+    /// What an error says, as a finding about what the error names.
+    ///
+    /// - Parameter place: the file, folder or device where the error names none.
+    package init(_ outcome: Outcome, recording: Int? = nil, _ error: DeviceError, at place: String) {
+        let words = error.remedy.map { "\(error.reason); \($0)" } ?? error.reason
+        self.init(outcome, recording: recording, file: error.subject ?? place, words)
+    }
 }

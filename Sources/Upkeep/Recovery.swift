@@ -75,7 +75,7 @@ package struct Recovery: Sendable {
             where depth == .start && error.code != .damaged
         {
             // It is tried again behind the start, and keeps nobody from recording.
-            findings.append(StorageFinding(.damaged, file: path, error.message))
+            findings.append(StorageFinding(.damaged, error, at: path))
         } catch let error as DeviceError where error.code == .damaged && !isChecked {
             try suspicion.raise()
             throw error
@@ -126,9 +126,11 @@ package struct Recovery: Sendable {
             let isOthers = error.status == EACCES || error.status == EPERM
             let remedy = isOthers ? ArchiveOwner.remedy(for: files) : nil
             findings.append(
-                StorageFinding(
-                    .damaged, recording: id, file: folder(id).path,
-                    remedy.map { "recording \(id) cannot be read and was left as it is: \($0)" } ?? error.message))
+                remedy.map {
+                    StorageFinding(
+                        .damaged, recording: id, file: folder(id).path,
+                        "recording \(id) cannot be read and was left as it is: \($0)")
+                } ?? StorageFinding(.damaged, recording: id, error, at: folder(id).path))
         }
         return (findings, true)
     }
@@ -147,7 +149,7 @@ package struct Recovery: Sendable {
                             + $1.message)
                 }
         } catch {
-            return [StorageFinding(.damaged, file: storage, DeviceError(wrapping: error).message)]
+            return [StorageFinding(.damaged, DeviceError(wrapping: error), at: storage)]
         }
     }
 
@@ -256,7 +258,7 @@ package struct Recovery: Sendable {
                 try Recording.joinParts(inFolder: path, while: goesOn)
             }
         } catch let error as DeviceError where error.code == .full {
-            return ([StorageFinding(.note, recording: id, file: folder(id).audio, error.message)], true)
+            return ([StorageFinding(.note, recording: id, error, at: folder(id).audio)], true)
         }
         switch joining {
         case .whole: return ([], true)

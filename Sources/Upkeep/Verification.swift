@@ -44,7 +44,8 @@ package struct Verification: Sendable {
             } else if let row = rows[id] {
                 let before = findings.count
                 do { findings += try await check(row) } catch let error as DeviceError where error.code != .damaged {
-                    findings.append(damage(id, RecordingFolder(storage: storage, recording: id).path, error.message))
+                    let folder = RecordingFolder(storage: storage, recording: id)
+                    findings.append(StorageFinding(.damaged, recording: id, error, at: folder.path))
                 }
                 let isSound = findings.count == before
                 if !isQuick, case .read(let sums) = try await readSums(of: id, isGrowing: false) {
@@ -95,7 +96,10 @@ package struct Verification: Sendable {
         do throws(DeviceError) { file = try RecordingVerification(path: audio, gaps: timeline.gaps) } catch {
             if error.code == .missing, row.length == .zero { return [] }
             let remedy = error.code == .missing ? "the audio is gone; put the file back, or delete the recording" : nil
-            return [damage(row.id, audio, remedy ?? error.message)]
+            return [
+                remedy.map { damage(row.id, audio, $0) }
+                    ?? StorageFinding(.damaged, recording: row.id, error, at: audio)
+            ]
         }
         var wrong: [String] = []
         if file.hasHalfSample { wrong.append("ends with half a sample; run fieldscribe recover") }

@@ -13,7 +13,7 @@ from crash import Writes, mend, rescue, take
 from machine import Starved
 from sound import RATE, samples_of
 
-MOST_LOST = 2.0
+MOST_LOST = 1.0
 BLOCK = 4096
 # Seconds of the machine, which is emulated, from its kernel's start until it may be pressed.
 READY_WITHIN = 120

@@ -75,7 +75,9 @@ struct Workshop {
             + "/fieldscribe-benchmark"
         try makeFolder(cache)
         let (place, python) = ("\(cache)/moonshine-voice", "\(cache)/moonshine-voice/bin/python3")
-        if try MeasuredProcess([python, "-c", "import moonshine_voice"]).status == 0 { return python }
+        if access(python, X_OK) == 0, try MeasuredProcess([python, "-c", "import moonshine_voice"]).status == 0 {
+            return python
+        }
         let pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "moonshine-voice==0.0.73"]
         guard try MeasuredProcess(["python3", "-m", "venv", place]).status == 0,
             try MeasuredProcess(pip).status == 0,

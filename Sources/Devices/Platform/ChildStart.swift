@@ -22,7 +22,7 @@ struct ChildStart: Sendable {
         // Of the calling thread alone.
         let niceness = fieldscribe_niceness()
         let (id, status) = try SpawnThread.run { [self] in spawn(niceness: niceness) }
-        guard id > 0 else { throw .system("posix_spawn", status: status, on: path) }
+        guard id > 0 else { throw .system("execve", status: status, on: path) }
         return id
     }
 

@@ -171,9 +171,5 @@ struct FindingRow: Encodable {
 
 extension StorageFinding {
     /// For a person: the file, what is the matter, and the remedy.
-    var line: String {
-        let start = "\(outcome.rawValue): "
-        // An error names its file itself.
-        return message.hasPrefix("/") || message.hasPrefix(file) ? start + message : "\(start)\(file): \(message)"
-    }
+    var line: String { "\(outcome.rawValue): \(file): \(message)" }
 }

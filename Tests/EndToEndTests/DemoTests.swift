@@ -1,0 +1,40 @@
+import FoundationEssentials
+import Glibc
+import TestKit
+import Testing
+
+@Suite("demo") struct DemoTests {
+    @Test("Without --directory it works in a folder that nobody can have made before, and removes it")
+    func plantedFolder() throws {
+        let folder = TemporaryFolder()
+        let marker = folder.file("ran")
+        // What another user can know of the name, with what libasound would run or read.
+        let names = ["fieldscribe-demo", "fieldscribe-demo-", "fieldscribe-demo-\(getpid())"]
+        let planted = "pcm.!default { type file slave.pcm null file \"| touch \(marker)\" format raw }\n"
+        for name in names {
+            try FileManager.default.createDirectory(atPath: folder.file(name), withIntermediateDirectories: true)
+            try Data(planted.utf8).write(to: URL(filePath: "\(folder.file(name))/asound.conf"))
+        }
+        let executable = try Fieldscribe.executable()
+        let demo = try Fieldscribe(
+            program: "env", ["TMPDIR=\(folder.path)", executable, "demo", "--engine", "pocketsphinx"], in: folder)
+        var made: [String] = []
+        while made.isEmpty || access("\(folder.file(made[0]))/asound.conf", F_OK) != 0 {
+            usleep(10_000)
+            try #require(kill(demo.id, 0) == 0, "the demo has ended early")
+            made = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {
+                $0.hasPrefix("fieldscribe-demo-\(demo.id)-")
+            }
+        }
+        var status = stat()
+        #expect(lstat(folder.file(made[0]), &status) == 0 && status.st_mode & 0o777 == 0o700)
+        usleep(1_000_000)
+        kill(demo.id, SIGINT)
+        _ = try demo.wait()
+        #expect(access(marker, F_OK) != 0, "the planted configuration was read")
+        #expect(access(folder.file(made[0]), F_OK) != 0, "the demo's folder stays behind")
+        for name in names {
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file(name)) == ["asound.conf"])
+        }
+    }
+}

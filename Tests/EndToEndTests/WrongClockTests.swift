@@ -1,0 +1,44 @@
+import FoundationEssentials
+import Glibc
+import TestKit
+import Testing
+
+/// A machine without a clock of its own may believe anything; what is recorded then is kept and read like all else.
+@Suite("wrong clock") struct WrongClockTests {
+    private func run(_ words: [String], at wall: Int64, in folder: TemporaryFolder) throws -> Fieldscribe.Ending {
+        let executable = try Fieldscribe.executable()
+        let library = executable.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/libFaultShim.so"
+        try #require(access(library, R_OK) == 0, "\(library) is built by swift build")
+        let environment = ["LD_PRELOAD=\(library)", "FAULT_WALL=\(wall)"]
+        return try Fieldscribe(program: "env", environment + [executable] + words, in: folder).wait()
+    }
+
+    // The year 2300, when nanoseconds have left 64 bits; the last second of 9999; what is beyond any calendar; 1901.
+    @Test(
+        "Whatever the clock says: recorded, listed, shown, checked, recovered and copied",
+        arguments: [
+            (10_413_792_000, "2300-01-01"), (253_402_300_799, "9999-12-31"), (Int64.max / 2, "9999-12-31"),
+            (-2_177_452_800, "1970-01-01"),
+        ])
+    func everyCommand(wall: Int64, day: String) throws {
+        let folder = TemporaryFolder()
+        let archive = ["--directory", folder.file("archive")]
+        let recorded = try run(
+            ["record", "--audio-only", "--json", "--microphone", "file+fast:\(try Speech.joined(in: folder))"]
+                + archive,
+            at: wall, in: folder)
+        #expect(recorded.status == 0, "\(recorded.errors)")
+        let commands = [
+            ["list"], ["list", "--json"], ["show", "1"], ["show", "1", "--format", "json"],
+            ["show", "1", "--format", "eaf"],
+            ["search", "the"], ["verify"], ["recover"], ["export", "--to", folder.file("copy")],
+        ]
+        try FileManager.default.createDirectory(atPath: folder.file("copy"), withIntermediateDirectories: true)
+        for command in commands {
+            let ending = try run(command + archive, at: wall, in: folder)
+            #expect(ending.status == 0, "\(command): \(ending.status) \(ending.errors)")
+        }
+        let rows = try Fieldscribe.run("list", "--json", "--directory", folder.file("archive"), in: folder)
+        #expect(rows.output.contains("\"start\":\"\(day)T"), "\(rows.output)")
+    }
+}
