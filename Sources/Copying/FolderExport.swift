@@ -66,7 +66,8 @@ package struct FolderExport: Sendable {
     private func copy(
         _ chosen: [RecordingSummary], of all: [RecordingSummary], isAll: Bool, to exportFolder: ExportFolder
     ) async throws -> CopyReport {
-        let renamed = try await onThread(named: "copy") { try exportFolder.renamed() }
+        let thread = WorkThread(named: "copy", niceness: 5)
+        let renamed = try await thread.run { try exportFolder.renamed() }
         var known = KnownCopies(try await ledger?.exports(to: settings.volume) ?? [], device: settings.device)
         var texts = IndexTexts()
         var report = CopyReport()
@@ -83,7 +84,7 @@ package struct FolderExport: Sendable {
                 }
                 texts.add(job.summary, job.timeline)
                 let copies = known
-                let outcome = try await onThread(named: "copy", niceness: 5) {
+                let outcome = try await thread.run {
                     try Placing(exportFolder: exportFolder, copy: job, known: copies, otherNames: renamed).run()
                 }
                 report.readPastCache = report.readPastCache && outcome.isDirect

@@ -25,8 +25,8 @@ package func onThread<Value: Sendable>(
 }
 
 /// Starts a thread that lives until the body returns; false where the system gives none, and then nothing runs.
-func startThread(named name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
-    ThreadStart(name: name, realtimePriority: nil, niceness: 0) {
+func startThread(named name: String, niceness: Int32 = 0, _ body: @escaping @Sendable () -> Void) -> Bool {
+    ThreadStart(name: name, realtimePriority: nil, niceness: niceness) {
         body()
         return {}
     }.launch()

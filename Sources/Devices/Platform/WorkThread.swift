@@ -7,9 +7,11 @@ package final class WorkThread: Sendable {
     /// Whether the system gave a thread; where it did not, the caller's does the work.
     private let isThere: Bool
 
-    /// - Parameter name: at most 15 bytes, as `ps -L` shows it.
-    package init(named name: String) {
-        isThere = startThread(named: name) { [queue] in queue.serve() }
+    /// - Parameters:
+    ///   - name: at most 15 bytes, as `ps -L` shows it.
+    ///   - niceness: added to the process's, 0 to 19.
+    package init(named name: String, niceness: Int32 = 0) {
+        isThere = startThread(named: name, niceness: niceness) { [queue] in queue.serve() }
     }
 
     deinit { queue.end() }

@@ -3,7 +3,7 @@ import Platform
 
 /// The connections on which the archive is read, so that nothing that is asked of it waits in front of what is recorded.
 ///
-/// Each reading has a thread of its own while it lasts, below the priority of what records.
+/// Each reading has a thread while it lasts, below the priority of what records.
 actor ArchiveReaders {
     /// So many readings go on at once; more wait.
     private static let most = 3
@@ -75,15 +75,16 @@ actor ArchiveReaders {
         _ body: @escaping @Sendable (ArchiveQueries) throws -> Value, on reader: Reader, until stop: ReadingStop
     ) async -> Result<Value, any Error> {
         do {
-            return .success(
-                try await onThread(named: "reading", niceness: 5) { try reader.read(until: stop, body) })
+            return .success(try await reader.thread.run { try reader.read(until: stop, body) })
         } catch { return .failure(error) }
     }
 }
 
-/// A connection that reads, on its way to the thread that uses it; opened there with its first reading.
+/// A connection that reads, with the thread that uses it; opened there with its first reading.
 // Safety: one reading has it at a time.
 private final class Reader: @unchecked Sendable {
+    /// Stays, since a copy of all reads some thousand times.
+    let thread = WorkThread(named: "reading", niceness: 5)
     private let writer: LentConnection
     private var opened: Connection?
 
