@@ -2,8 +2,8 @@ import Core
 import Glibc
 import Platform
 
-/// Sealed copies of an hour against `age` alone on the same tar, both on the disk at the end. The copy is also encoded, twice, and
-/// read back.
+/// Sealed copies of an hour against `age` alone on the same tar, and against copies that are not sealed; all on the disk at the end.
+/// A sealed copy is also encoded, twice, and read back; the other is encoded, read back and decoded.
 struct SealingBenchmark {
     private static let rounds = 5
 
@@ -30,8 +30,10 @@ struct SealingBenchmark {
             try durableReplace(
                 path: "\(folder)/export.conf",
                 with: "[export]\naudio = \(form)\nrecipients = \(folder)/key.pub\n")
+            try durableReplace(path: "\(folder)/plain.conf", with: "[export]\naudio = \(form)\n")
             var ours: [MeasuredProcess] = []
             var alone: [MeasuredProcess] = []
+            var plain: [MeasuredProcess] = []
             var small = 0.0
             for _ in 0..<Self.rounds {
                 sync()
@@ -46,12 +48,19 @@ struct SealingBenchmark {
                         "age -R '\(folder)/key.pub' -o '\(target)/hour.age' '\(folder)/hour.tar' && sync -f '\(target)'",
                     ]))
                 try tool("rm '\(target)/hour.age'")
+                plain.append(try export("1", storage, folder, "plain.conf"))
+                try tool("rm -r '\(target)/Fieldscribe'")
                 small = try export("2", storage, folder).peakMegabytes
                 try tool("rm -r '\(target)/Fieldscribe'")
             }
             let megabytes = Double(try FileDescriptor(opening: "\(folder)/hour.tar", O_RDONLY).size()) / 1e6
             let (wall, age) = (ours.median(\.wallSeconds), alone.median(\.wallSeconds))
             table.add(["\(form): age and sync", shown(age, 2), shown(megabytes, 1), "1.00", "", ""])
+            let open = plain.median(\.wallSeconds)
+            table.add([
+                "\(form): not sealed, encoded, synced, read back", shown(open, 2), shown(megabytes, 1),
+                shown(open / age, 2), shown(plain.median(\.peakMegabytes), 1), "",
+            ])
             table.add([
                 "\(form): encoded twice, sealed, synced, read back", shown(wall, 2), shown(megabytes, 1),
                 shown(wall / age, 2), shown(ours.median(\.peakMegabytes), 1), shown(small, 1),
@@ -60,10 +69,12 @@ struct SealingBenchmark {
         print(table.markdown)
     }
 
-    private func export(_ recording: String, _ storage: String, _ folder: String) throws -> MeasuredProcess {
+    private func export(
+        _ recording: String, _ storage: String, _ folder: String, _ configuration: String = "export.conf"
+    ) throws -> MeasuredProcess {
         try measure([
             workshop.fieldscribe, "export", recording, "--to", target, "--directory", storage, "--config",
-            "\(folder)/export.conf",
+            "\(folder)/\(configuration)",
         ])
     }
 

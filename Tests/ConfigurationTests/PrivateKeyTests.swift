@@ -17,6 +17,7 @@ import Testing
             "[export]\nSECRET = KEY\n", "[SECRET]\n", "SECRET\n", "[export]\nSECRET\n", "[capture]\ndevice = SECRET\n",
             "[panel]\nhold-milliseconds = SECRET\n", "[export]\nformats = SECRET\n",
             "[export]\nrecipients = secret\n", "[storage]\ndirectory = SECRET\n",
+            "[export]\nrecipients = -----BEGIN OPENSSH PRIVATE KEY----- FPZUAA303\n",
             "[export]\nrecipients = KEY # SECRET\n",
         ])
     func hidden(text: String) throws {

@@ -111,7 +111,7 @@ import Testing
         let path = "\(desk.sealedFolder)/sealing.partial"
         let report = try await desk.export { operation, _ throws(DeviceError) in
             guard operation == "syncfs", access(path, F_OK) == 0 else { return }
-            shell("printf 'x' | dd of='\(path)' bs=1 seek=$(($(stat -c %s '\(path)') / 2)) conv=notrunc")
+            shell("printf 'xyzxyzxyz' | dd of='\(path)' bs=1 seek=$(($(stat -c %s '\(path)') / 2)) conv=notrunc")
         }.copy(to: desk.stick)
         #expect(report.error?.code == .damaged)
         #expect(names(desk.sealedFolder).isEmpty)

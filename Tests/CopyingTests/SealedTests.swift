@@ -167,7 +167,9 @@ import Testing
 
     @Test("a sealed file that somebody has changed, or cut, or put in its place is left alone, and sealed beside it")
     func foreign() async throws {
-        for command in ["printf x >> FILE", "truncate -s 100 FILE", "printf x | dd of=FILE bs=1 seek=40 conv=notrunc"] {
+        for command in [
+            "printf x >> FILE", "truncate -s 100 FILE", "printf '\\0\\0' | dd of=FILE bs=1 seek=40 conv=notrunc",
+        ] {
             let desk = try await desk(1)
             try await desk.copy()
             let path = "\(desk.sealedFolder)/\(Desk.sealedName(1))"

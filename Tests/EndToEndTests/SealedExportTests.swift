@@ -64,7 +64,7 @@ import Testing
         let wrong = try run("recipients", "check", "--key", folder.file("other.txt"))
         #expect(wrong.status == 1 && wrong.errors.count == 1 && wrong.errors[0].contains("opens nothing"))
         try Fieldscribe.tool(
-            "bash", "-c", "printf x | dd of='\(sealed)' bs=1 seek=20000 conv=notrunc", in: folder)
+            "bash", "-c", "printf xyzxyzxyz | dd of='\(sealed)' bs=1 seek=20000 conv=notrunc", in: folder)
         let changed = try run("recipients", "check", "--key", folder.file("key.txt"), sealed)
         #expect(
             changed.status == 4 && changed.errors.count == 1 && changed.errors[0].contains("\(sealed): age refuses it"))
