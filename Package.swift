@@ -79,6 +79,7 @@ let package = Package(
         room("AlsaMicrophone", inside: "Devices/AlsaMicrophone", uses: ["Core", "Platform", "Resampling", "CAlsa"]),
         room("Digests", inside: "Devices/Digests", uses: ["CNettle"]),
         room("AudioEncoder", inside: "Devices/AudioEncoder", uses: ["Core", "CSndfile"]),
+        room("Sealing", inside: "Devices/Sealing", uses: ["Core", "Platform"]),
         room("FileMicrophone", inside: "Devices/FileMicrophone", uses: ["Core", "Platform", "Resampling", "CSndfile"]),
         room("GpioPanel", inside: "Devices/GpioPanel", uses: ["Core", "Platform", "Panel", "CGpiod"]),
         room(
@@ -96,7 +97,7 @@ let package = Package(
         room("Recording", uses: ["Core", "Platform"]),
         room("Recognizing", uses: ["Core", "Platform", "Segmenting", "Stitching"]),
 
-        room("Copying", uses: ["Core", "Platform", "Recording", "Exporting", "AudioEncoder", "Digests"]),
+        room("Copying", uses: ["Core", "Platform", "Recording", "Exporting", "AudioEncoder", "Digests", "Sealing"]),
 
         // What is wanted, and what there is for it.
         room("Configuration", uses: ["Core", "Platform", "Segmenting", "Exporting", "Panel", "CInih"]),
@@ -105,7 +106,7 @@ let package = Package(
             uses: [
                 "Core", "Platform", "Configuration", "Segmenting", "Recognizing", "Exporting", "Vocabulary", "Digests",
                 "AlsaMicrophone", "FileMicrophone", "MoonshineRecognizer", "PocketSphinxRecognizer",
-                "WhisperRecognizer",
+                "Sealing", "WhisperRecognizer",
             ]),
 
         // The house's services, and the house itself.
@@ -114,7 +115,7 @@ let package = Package(
             "Doctor",
             uses: [
                 "Core", "Platform", "Configuration", "Equipment", "Control", "Segmenting", "Recognizing", "Panel",
-                "AlsaMicrophone", "FileMicrophone", "GpioPanel",
+                "AlsaMicrophone", "FileMicrophone", "GpioPanel", "Sealing",
             ]),
         room(
             "Upkeep",
@@ -135,7 +136,7 @@ let package = Package(
             dependencies: [
                 "Core", "Platform", "Panel", "Recording", "Recognizing", "Exporting", "AudioEncoder", "Copying",
                 "Digests", "FileMicrophone", "PocketSphinxRecognizer", "SQLiteArchive", "Vocabulary", "Configuration",
-                "Equipment", "Control", "Correcting", "Doctor", "Upkeep", "Appliance", "CBuild",
+                "Equipment", "Control", "Correcting", "Doctor", "Upkeep", "Appliance", "Sealing", "CBuild",
             ],
             path: "Sources/fieldscribe"),
 
@@ -196,7 +197,10 @@ let package = Package(
             exclude: ["browser.py", "editing.py"]),
         tests(
             "CopyingTests",
-            of: ["Core", "Platform", "Recording", "Exporting", "AudioEncoder", "Copying", "Digests", "TestKit"]),
+            of: [
+                "Core", "Platform", "Recording", "Exporting", "AudioEncoder", "Copying", "Digests", "Sealing",
+                "TestKit",
+            ]),
         tests("CorrectingTests", of: ["Core", "Correcting", "Exporting"]),
         tests("SQLiteArchiveTests", of: ["Core", "SQLiteArchive"]),
         tests(

@@ -147,6 +147,13 @@ extension Configuration {
 
         /// Whether settings are taken from a stick. The default is no.
         package var settings = false
+
+        /// For whom copies are sealed: public keys, and paths of files of such; or `nobody` alone, for no copies at all. The default
+        /// is none: copies are not sealed.
+        package var recipients: [String] = []
+
+        /// What `recipients` says for no copies at all.
+        package static let nobody = "nobody"
     }
 
     /// `[control]`: the socket by which other commands reach the appliance.

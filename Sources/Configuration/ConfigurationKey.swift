@@ -122,6 +122,31 @@ extension ConfigurationKey {
         }
     }
 
+    /// A list by commas, or nothing.
+    ///
+    /// - Parameter fault: why something cannot be an entry; nil where it can. What stands there is not shown.
+    static func list(
+        _ path: String, _ place: Place<[String]>, allowed: String, fault: @escaping @Sendable (String) -> String?
+    ) -> ConfigurationKey {
+        ConfigurationKey(path, allowed: allowed, isOptional: true) { (value, configuration) throws(Refusal) in
+            var entries: [String] = []
+            for (index, part) in value.split(separator: ",").enumerated() {
+                let entry = part.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+                if entry.isEmpty { continue }
+                if let reason = fault(entry) {
+                    throw Refusal(reason: "entry \(index + 1) \(reason); allowed: \(allowed)")
+                }
+                if !entries.contains(entry) { entries.append(entry) }
+            }
+            guard value.isEmpty || !entries.isEmpty else {
+                throw Refusal(reason: "\"\(value)\" lists nothing; allowed: \(allowed)")
+            }
+            configuration[keyPath: place] = entries
+        } show: {
+            $0[keyPath: place].joined(separator: ", ")
+        }
+    }
+
     /// A value that `parse` understands; `fault` says what it is when it does not.
     static func parsed<Value: Sendable>(
         _ path: String, _ place: Place<Value>, allowed: String, fault: String,

@@ -1,3 +1,4 @@
+import Core
 import Panel
 import Segmenting
 
@@ -65,6 +66,11 @@ extension ConfigurationKey {
             .choice("export.audio", \.export.audio),
             .choice("export.accept", \.export.accept),
             .flag("export.settings", \.export.settings),
+            .list(
+                "export.recipients", \.export.recipients,
+                allowed: "public keys (age1..., ssh-ed25519 ..., ssh-rsa ...) or files of them (/...), with commas "
+                    + "between them; nobody; or nothing",
+                fault: recipientFault),
 
             // A socket's address holds 107 bytes and a zero.
             .path("control.socket", \.control.socket, upTo: 107),
@@ -73,6 +79,13 @@ extension ConfigurationKey {
                 fault: "a group's name",
                 show: { $0 }, parse: { isName($0, marks: "_-", most: 32) ? $0 : nil }),
         ]
+    }
+
+    /// Why an entry is no recipient, without the entry: it may be a private key, or a part of one.
+    private static func recipientFault(_ entry: String) -> String? {
+        if PrivateKey.isIn(entry) { return PrivateKey.refusal }
+        if entry.hasPrefix("/") { return entry.utf8.count > 4_095 ? "is too long for a path" : nil }
+        return entry == Configuration.Export.nobody || Recipient(entry) != nil ? nil : "is no public key"
     }
 
     private static func address(_ path: String, _ place: Place<PanelAddress>) -> ConfigurationKey {

@@ -220,15 +220,20 @@ final class ConfigurationParser {
     private func refuse(line: Int? = nil, _ reason: String, subject: String = "this line") -> Bool {
         problems.append(
             Problem(
-                file: file, line: line ?? self.line, section: section ?? "", key: "", value: owed ?? "",
-                reason: "\(subject) \(reason)"))
+                file: file, line: line ?? self.line, section: section ?? "", key: "",
+                value: PrivateKey.hidden(in: owed ?? ""), reason: hidden("\(subject) \(reason)")))
         return false
     }
 
     private func refuse(_ key: String, _ value: String, _ reason: String) {
         problems.append(
-            Problem(file: file, line: line, section: section ?? "", key: key, value: value, reason: reason))
+            Problem(
+                file: file, line: line, section: section ?? "", key: PrivateKey.hidden(in: key),
+                value: PrivateKey.hidden(in: value), reason: hidden(reason)))
     }
+
+    /// A reason that shows no private key, whatever place somebody has put one into.
+    private func hidden(_ reason: String) -> String { PrivateKey.isIn(reason) ? PrivateKey.refusal : reason }
 }
 
 private let newline = UInt8(ascii: "\n")

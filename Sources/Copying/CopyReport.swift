@@ -7,7 +7,7 @@ package struct CopyReport: Sendable {
         /// The recording's number.
         package var recording: Int
 
-        /// Its folder, below the target's `Fieldscribe`.
+        /// Its folder, or its sealed file, below the target's `Fieldscribe`.
         package var folder: String
 
         /// Bytes that were written and read back; 0 where it was there before.
@@ -31,6 +31,9 @@ package struct CopyReport: Sendable {
 
     /// Whether every file was read back past the page cache; else the cache was emptied of some before.
     package var readPastCache = true
+
+    /// Recordings that are on the target in the clear, from before copies were sealed; they are left there.
+    package var inClear: [Int] = []
 
     package init() {}
 

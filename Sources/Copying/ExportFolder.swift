@@ -38,7 +38,8 @@ struct ExportFolder: Sendable {
         return found
     }
 
-    private static func folder(_ name: String, in parent: Folder) throws(DeviceError) -> Folder {
+    /// A folder in another, which is made where it is missing.
+    static func folder(_ name: String, in parent: Folder) throws(DeviceError) -> Folder {
         if try !parent.exists(name) {
             do throws(DeviceError) {
                 try parent.makeFolder(name)
@@ -93,21 +94,31 @@ struct ExportFolder: Sendable {
         try folder.sync()
         try folder.syncFileSystem()
     }
+}
 
-    /// Replaces one of the lists that stand over all copies.
+extension Folder {
+    /// Replaces a text, such as one of the lists that stand over all copies; it is whole at any moment.
     func replaceList(_ name: String, with text: String) throws(DeviceError) {
         let temporary = "\(name).new"
-        try top.remove(temporary)
+        try remove(temporary)
         do throws(DeviceError) {
-            let file = try NewFile(temporary, in: top, shouldStop: { false })
+            let file = try NewFile(temporary, in: self, shouldStop: { false })
             try file.write(text)
             try file.sync()
-            try top.rename(temporary, replacing: name)
+            try rename(temporary, replacing: name)
         } catch {
-            try? top.remove(temporary)
+            try? remove(temporary)
             throw error
         }
-        try top.sync()
+        try sync()
+    }
+
+    /// The same, where another text is there; whether it was written.
+    func renewList(_ name: String, with text: String) throws(DeviceError) -> Bool {
+        let found = try? openFile(name, O_RDONLY).content(limit: 1 << 22)
+        if found == Array(text.utf8) { return false }
+        try replaceList(name, with: text)
+        return true
     }
 }
 

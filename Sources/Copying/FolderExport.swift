@@ -19,6 +19,9 @@ package struct FolderExport: Sendable {
     /// What RESULT.txt is to say of corrections that the stick brought, a line each.
     package var corrections: [String] = []
 
+    /// For whom copies are sealed, or why that is not certain, and nothing may be copied; nil for copies that are not sealed.
+    package var recipients: Result<[Recipient], DeviceError>?
+
     /// Called for every block that is read of a recording.
     package var progress: @Sendable (CopyProgress) -> Void = { _ in }
 
@@ -51,6 +54,7 @@ package struct FolderExport: Sendable {
     package func copy(_ recordings: [Int]? = nil, to path: String) async throws -> CopyReport {
         let all = try await archive.recordings()
         let chosen = try choose(recordings, of: all)
+        if let recipients { return try await seal(chosen, to: path, for: recipients) }
         let (settings, gate) = (settings, gate)
         let exportFolder = try await onThread(named: "copy") {
             let exportFolder = try ExportFolder(
@@ -124,7 +128,7 @@ package struct FolderExport: Sendable {
         }
     }
 
-    private func job(
+    func job(
         _ summary: RecordingSummary, progress: @escaping @Sendable (SamplePosition, SamplePosition) -> Void
     ) async throws -> RecordingCopy {
         guard let (summary, timeline) = try await archive.transcript(of: summary.id) else {
@@ -158,8 +162,8 @@ package struct FolderExport: Sendable {
         do {
             let result = resultText(report, settings: settings, all: all, answer: answer, corrections: corrections)
             try await onThread(named: "copy") {
-                try exportFolder.replaceList("index.html", with: try indexPage(index.entries()))
-                try exportFolder.replaceList("RESULT.txt", with: result)
+                try exportFolder.top.replaceList("index.html", with: try indexPage(index.entries()))
+                try exportFolder.top.replaceList("RESULT.txt", with: result)
                 try exportFolder.top.syncFileSystem()
             }
         } catch let error as DeviceError {

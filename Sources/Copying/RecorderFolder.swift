@@ -61,6 +61,16 @@ enum RecorderFolder {
         } catch { try? folder.remove(fileName) }
     }
 
+    /// Whether a folder holds copies of this recorder: it says so, or it says nothing and has the recorder's name.
+    static func belongs(_ name: String, to device: DeviceName, _ identity: String?, in top: Folder) -> Bool {
+        guard let folder = DeviceName(name) else { return false }
+        switch owner(of: folder, in: top) {
+        case .told(let told): return told == identity
+        case .untold: return folder == device
+        case .free, .strange: return false
+        }
+    }
+
     private static func owner(of name: DeviceName, in top: Folder) -> Owner {
         do throws(DeviceError) {
             guard try top.exists(name.text) else { return .free }

@@ -16,7 +16,7 @@ struct RecordingCopy {
     let source: RecordingReader
     let length: SamplePosition
     let shouldStop: @Sendable () -> Bool
-    let progress: @Sendable (SamplePosition) -> Void
+    var progress: @Sendable (SamplePosition) -> Void
 
     /// What was written and proved.
     struct Proof {
@@ -30,7 +30,9 @@ struct RecordingCopy {
     /// - Throws: `DeviceError`; the folder then holds a part.
     func write(into folder: Folder) throws(DeviceError) -> Proof {
         var digests: [String: String] = [:]
-        let (sound, peaks) = try encodeAudio(into: folder)
+        let file = try NewFile(settings.audioName, in: folder, shouldStop: shouldStop)
+        let (sound, peaks) = try encodeAudio(into: file, named: "\(folder.path)/\(settings.audioName)")
+        try file.sync()
         let details = details(peaks: peaks, sound: sound)
         for format in settings.formats {
             let text = try render(format, details)
@@ -114,11 +116,14 @@ struct RecordingCopy {
     }
 
     /// Writes the audio; returns the digest of the samples that were read for it.
-    private func encodeAudio(into folder: Folder) throws(DeviceError) -> (sound: String, peaks: [UInt8]) {
+    ///
+    /// - Parameter name: what errors name.
+    func encodeAudio(
+        into bytes: any SeekableBytes, named name: String
+    ) throws(DeviceError) -> (sound: String, peaks: [UInt8]) {
         let start = WallTime(summary.startedAt)
-        let file = try NewFile(settings.audioName, in: folder, shouldStop: shouldStop)
         let encoder = try AudioEncoder(
-            settings.audio, into: file, named: "\(folder.path)/\(settings.audioName)",
+            settings.audio, into: bytes, named: name,
             tags: AudioTags(
                 title: CopyName(summary).title, artist: settings.device.text, date: start.stamp,
                 comment: "recording \(summary.id); start \(start.stamp); clock \(summary.clock.rawValue); "
@@ -130,7 +135,6 @@ struct RecordingCopy {
             try encoder.append(samples)
         }
         try encoder.finish()
-        try file.sync()
         return (digest, peaks.values)
     }
 

@@ -24,7 +24,7 @@ package struct ExportEntry: Hashable, Sendable, Codable {
     /// The folder's name on it.
     package var folder: String
 
-    /// SHA-256 of its SHA256SUMS, in hexadecimal digits.
+    /// SHA-256 of its SHA256SUMS, in hexadecimal digits; of a sealed copy, the text of its `SealedManifest`.
     package var manifest: String
 
     /// Wall time, in seconds since 1970-01-01T00:00:00Z.
@@ -41,5 +41,45 @@ package struct ExportEntry: Hashable, Sendable, Codable {
         self.folder = folder
         self.manifest = manifest
         self.exportedAt = exportedAt.asWallTime
+    }
+}
+
+/// What is known of a sealed copy, which the recorder cannot open: all digests are SHA-256 in hexadecimal digits.
+package struct SealedManifest: Hashable, Sendable {
+    /// Of the sealed file, as it was read back.
+    package var file: String
+    /// The sealed file's length.
+    package var bytes: Int64
+    /// Of its first bytes, which no other sealed file has: by them it is known again without being read.
+    package var head: String
+    /// Of the SHA256SUMS inside, and so of each file.
+    package var plain: String
+    /// Of what the copy was made of: another one is of another text, another sound or other settings.
+    package var content: String
+    /// Of the public keys that it was sealed for.
+    package var recipients: String
+
+    package init(file: String, bytes: Int64, head: String, plain: String, content: String, recipients: String) {
+        self.file = file
+        self.bytes = bytes
+        self.head = head
+        self.plain = plain
+        self.content = content
+        self.recipients = recipients
+    }
+
+    /// As the ledger keeps it.
+    package var text: String {
+        "sealed \(bytes) \([file, head, plain, content, recipients].joined(separator: " "))"
+    }
+
+    /// Reads what the ledger kept; nil for anything else.
+    package init?(_ text: String) {
+        let fields = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        guard fields.count == 7, fields[0] == "sealed", let bytes = Int64(fields[1]), bytes > 0 else { return nil }
+        let digests = fields.dropFirst(2)
+        guard digests.allSatisfy({ $0.utf8.count == 64 && $0.allSatisfy(\.isHexDigit) }) else { return nil }
+        self.init(
+            file: fields[2], bytes: bytes, head: fields[3], plain: fields[4], content: fields[5], recipients: fields[6])
     }
 }

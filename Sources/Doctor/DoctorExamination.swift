@@ -7,6 +7,7 @@ import Core
 import Glibc
 import GpioPanel
 import Platform
+import Sealing
 
 /// Measures this machine with its real devices, one thing after the other.
 package struct DoctorExamination: Sendable {
@@ -52,6 +53,8 @@ package struct DoctorExamination: Sendable {
         facts.appliance = appliance
         facts.microphoneIsOurs = appliance == .running && doctorMicrophoneIsOurs(configuration)
         facts.microphones = ((try? captureDevices()) ?? []).map { "\($0.name) (\($0.description))" }
+        // Where the file is refused, nothing is copied, whatever the defaults say.
+        if problems.isEmpty, refused == nil { facts.sealing = doctorSealing(configuration) }
         progress(.decoder)
         if !configuration.engine.programs(in: configuration).isEmpty { facts.runnable = doctorRunnable() }
         if configuration.recognizer.engine == EngineRegistry.automaticName {
@@ -92,6 +95,15 @@ package struct DoctorExamination: Sendable {
             }
         }
     }
+}
+
+/// For how many public keys copies are sealed, or why nothing can be copied.
+func doctorSealing(_ configuration: Configuration) -> Result<Int, DeviceError> {
+    do throws(DeviceError) {
+        guard let recipients = try configuration.recipients() else { return .success(0) }
+        try Age().check(recipients)
+        return .success(recipients.count)
+    } catch { return .failure(error) }
 }
 
 /// Whether the appliance listens on the control socket.

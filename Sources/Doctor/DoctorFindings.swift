@@ -18,6 +18,7 @@ extension DoctorFacts {
             return finding
         }
         all += diskFindings
+        all += copiesFindings
         all += permissionFindings
         all.append(clockFinding)
         all += boardFindings
@@ -167,6 +168,27 @@ extension DoctorFacts {
         let told = ["complete, and loads", engine.integrity(in: configuration)].filter { !$0.isEmpty }
         return "\(version.joined(separator: " ")) with \(engine.reader(in: configuration)): "
             + told.joined(separator: "; ")
+    }
+
+    private var copiesFindings: [DoctorFinding] {
+        switch sealing {
+        case nil: return []
+        case .failure(let error): return [DoctorFinding(.copies, error: error)]
+        case .success(0):
+            return [
+                .init(
+                    .copies, .notice,
+                    "not sealed: whoever plugs in a stick can take every recording, and whoever finds it can read them",
+                    remedy: "set export.recipients to the public keys of those who may, if nobody else may")
+            ]
+        case .success(let count):
+            let told = count == 1 ? "1 public key" : "\(count) public keys"
+            return [
+                .init(
+                    .copies, .ok,
+                    "sealed for \(told); fieldscribe recipients check --key FILE tells whether a key opens them")
+            ]
+        }
     }
 
     private var clockFinding: DoctorFinding {

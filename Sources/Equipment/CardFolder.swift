@@ -52,6 +52,7 @@ package struct CardFolder {
             if error.code != .missing { unreadable = ["\(CardSettings.fileName): \(error.message)"] }
         }
         var outcome = Outcome(settings: CardSettings(bytes, isTimeZone: isTimeZone), problems: unreadable)
+        if !unreadable.isEmpty { outcome.settings.refuseCopies() }
         outcome.problems += outcome.settings.problems
         guard let name = outcome.settings.vocabulary else { return outcome }
         do throws(DeviceError) {

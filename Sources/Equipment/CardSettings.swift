@@ -47,6 +47,7 @@ package struct CardSettings: Hashable, Sendable {
         configuration = Self.base
         guard bytes.count <= Self.largest else {
             problems = ["is longer than \(Self.largest) bytes, so that none of it counts; shorten it"]
+            refuseCopies()
             return
         }
         for (index, line) in CardText(bytes).lines.enumerated() {
@@ -55,7 +56,7 @@ package struct CardSettings: Hashable, Sendable {
                 continue
             }
             if let problem = take(line, number: index + 1, isTimeZone) {
-                problems.append("line \(index + 1): \(problem)")
+                problems.append("line \(index + 1): \(PrivateKey.isIn(problem) ? PrivateKey.refusal : problem)")
             }
         }
     }
@@ -64,6 +65,9 @@ package struct CardSettings: Hashable, Sendable {
     ///
     /// - Parameter path: where the recorder finds them.
     package mutating func use(vocabulary path: String) { configuration.recognizer.vocabulary = path }
+
+    /// Has nothing be copied: what cannot be read may have said for whom copies are sealed.
+    package mutating func refuseCopies() { configuration.export.recipients = [Configuration.Export.nobody] }
 
     /// What the recorder's configuration file says: each setting that is not by default.
     package var text: String {
@@ -87,7 +91,10 @@ package struct CardSettings: Hashable, Sendable {
             return "\(key) is set twice; what line \(earlier) says counts"
         }
         linesOfKeys[key] = number
-        guard !value.isEmpty else { return "\(key) has no value; put a # in front of the line for the default" }
+        let isRecipients = key == "recipients" || key == "export.recipients"
+        guard !value.isEmpty || isRecipients else {
+            return "\(key) has no value; put a # in front of the line for the default"
+        }
         return set(key, String(value), isTimeZone).map { "\(key): \($0)" }
     }
 
@@ -113,6 +120,11 @@ package struct CardSettings: Hashable, Sendable {
                 return "\"\(value)\" is not a file beside \(Self.fileName); give its name alone"
             }
             vocabulary = value
+        case "recipients", "export.recipients":
+            let problem = value.isEmpty ? "has no value" : set("export.recipients", to: value)
+            // For whom is not certain: then nothing leaves the recorder, and nothing is ever copied in the clear instead.
+            if problem != nil { refuseCopies() }
+            return problem.map { "\($0). Nothing is copied until this line is corrected" }
         case "microphone": return set("capture.device", to: value.lowercased() == "auto" ? Self.microphone : value)
         case "button", "lamp": return set("panel.\(key)", to: Self.address(value))
         default:
@@ -154,7 +166,8 @@ package struct CardSettings: Hashable, Sendable {
 
     /// Every name that a line may have without a section.
     package static let names =
-        ["name", "language", "time-zone", "vocabulary", "microphone", "button", "lamp"] + paths.keys.sorted()
+        ["name", "language", "time-zone", "vocabulary", "microphone", "button", "lamp", "recipients"]
+        + paths.keys.sorted()
 
     /// What the image itself depends on.
     private static let fixed = [

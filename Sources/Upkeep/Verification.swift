@@ -153,7 +153,8 @@ package struct Verification: Sendable {
     private func checkLedger(_ row: RecordingSummary) async throws -> [StorageFinding] {
         let passes = Set(try await archive.passes(of: row.id).map(\.id))
         return try await archive.exports(of: row.id).filter { entry in
-            let isManifest = entry.manifest.utf8.count == 64 && entry.manifest.allSatisfy(\.isHexDigit)
+            let isDigest = entry.manifest.utf8.count == 64 && entry.manifest.allSatisfy(\.isHexDigit)
+            let isManifest = isDigest || SealedManifest(entry.manifest) != nil
             return !isManifest || entry.folder.isEmpty || !(entry.pass.map(passes.contains) ?? true)
         }.map {
             damage(

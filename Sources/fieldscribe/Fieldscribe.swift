@@ -14,6 +14,7 @@ import Platform
             ImportCommand.self, ExportCommand.self, DeleteCommand.self, VerifyCommand.self, RecoverCommand.self,
             DemoCommand.self,
             DoctorCommand.self, CalibrateCommand.self, ModelsCommand.self, VocabularyCommand.self,
+            RecipientsCommand.self,
             LampCommand.self, CardCommand.self, DecodeWorkerCommand.self, AlignWordsCommand.self,
         ]
     }

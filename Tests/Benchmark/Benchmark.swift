@@ -7,13 +7,14 @@ import PocketSphinxRecognizer
 /// What is measured with speech uses the corpus beside the repository, and is skipped, and says so, where that is not.
 @main struct Benchmark {
     private static let usage = """
-        usage: benchmark [capture|appliance|export|search|start|copies|hour|seams|memory|recognition|accuracy|speakers|latency|robustness
+        usage: benchmark [capture|appliance|export|sealing|search|start|copies|hour|seams|memory|recognition|accuracy|speakers|latency|robustness
                          |music|unpaused|silence|vocabulary|names|punctuation|alignment|calibrate]
                          [--every N] [--only NAMES] [--engine NAME] [--model DIR] [--pictures FOLDER]
                          [--program FILE] [--to FOLDER]
           capture     an hour to the card, against arecord
           appliance   how soon lamp and microphone answer a press; what it takes while it waits and while it records
           export      the field hour to the folder that --to names, read back, against cp and sync
+          sealing     sealed copies of an hour to the folder that --to names, against age alone on the same tar
           search      a million segments in 10,000 recordings, made in the folder that --to names: searches, the list, and
                       how soon a start is on the disk while others search and verify; --segments N for another size
           start       the same with folders, words and other readings, about 2 GB, and nothing of it in memory: how soon it
@@ -73,7 +74,7 @@ import PocketSphinxRecognizer
         for word in words {
             guard
                 [
-                    "capture", "appliance", "export", "search", "start", "copies", "hour", "seams", "memory",
+                    "capture", "appliance", "export", "sealing", "search", "start", "copies", "hour", "seams", "memory",
                     "recognition",
                     "accuracy", "speakers",
                     "latency", "robustness", "music", "unpaused", "silence", "vocabulary", "names", "punctuation",
@@ -102,6 +103,10 @@ import PocketSphinxRecognizer
                     workshop: workshop, target: target ?? workshop.folder, segments: max(1, segments),
                     recordings: max(1, segments / 100), isWhole: word == "start"
                 ).run()
+                continue
+            }
+            if word == "sealing" {
+                try SealingBenchmark(workshop: workshop, target: target ?? workshop.folder).run()
                 continue
             }
             if word == "copies" {

@@ -68,6 +68,14 @@ import Testing
         Row(key: "export.accept", good: ["any", "marked"], bad: ["all"]),
         Row(key: "export.settings", good: ["yes", "no"], bad: ["sometimes"]),
         Row(
+            key: "export.recipients",
+            good: [
+                "", "nobody", "/etc/fieldscribe/recipients.txt",
+                "age1gsys585vm88twneeqx8q3qzt670h5sesuytqjgg638l0mcnwevqqj8cygd",
+                "age1gsys585vm88twneeqx8q3qzt670h5sesuytqjgg638l0mcnwevqqj8cygd, /etc/others, ssh-ed25519 AAAAC3Nza+/= awa@home",
+            ],
+            bad: [",", "recipients.txt", "awa", "age1", "ssh-ed25519", "-r", "age1gsys585vm88twneeqx8q3, awa"]),
+        Row(
             key: "control.socket", good: ["/run/a.sock", "/" + String(repeating: "s", count: 106)],
             bad: ["a.sock", "/" + String(repeating: "s", count: 107)]),
         Row(

@@ -19,6 +19,7 @@ struct Desk {
     var formats = Desk.formats
     var audio = AudioForm.flac
     var identity: String?
+    var recipients: Result<[Recipient], DeviceError>?
 
     /// - Parameter stick: where to copy to; else a folder of the desk's own.
     init(recordings: Int = 1, seconds: Double = 0.5, stick: String? = nil) async throws {
@@ -66,6 +67,7 @@ struct Desk {
                 identity: identity),
             audioPath: { [folder] in folder.file("\($0).wav") })
         export.gate = gate
+        export.recipients = recipients
         return export
     }
 

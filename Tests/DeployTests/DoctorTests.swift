@@ -29,6 +29,7 @@ import Testing
                     syncSeconds: [Double](repeating: 0.02, count: 20))),
             permissions: permissions, isClockSynchronized: true, board: board)
         facts.appliance = .running
+        facts.sealing = .success(2)
         facts.decoder = .success(DoctorFacts.Decoder(timesRealTime: 1.1, isOnSpeech: true))
         return facts
     }
@@ -71,6 +72,10 @@ import Testing
     private static let missing = DeviceError(.missing, "open", on: "it", "not found", remedy: "plug one in")
 
     private static let cases: [Case] = [
+        Case("copies that are not sealed", .notice, .copies, "whoever plugs in a stick can take every recording") {
+            $0.sealing = .success(0)
+        },
+        Case("no age", .missing, .copies, "not found", exit: 3) { $0.sealing = .failure(missing) },
         Case("a refused line", .failed, .configuration, "a.conf:3: bad", exit: 1) {
             $0.configurationProblems = ["a.conf:3: bad", "a.conf:4: worse"]
         },

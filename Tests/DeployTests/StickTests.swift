@@ -19,6 +19,24 @@ import TestKit
         try write(text, to: "\(path)/SHA256SUMS")
     }
 
+    @Test("of sealed copies, those that are new are checked against the sums beside them", arguments: ["", "x"])
+    func sealed(change: String) throws {
+        let path = folder.file("stick/Fieldscribe/sealed-1a2b3c")
+        #expect(try Tool("mkdir", "-p", path).status == 0)
+        for name in ["000001", "000002"] { try write("sealed \(name)\n", to: "\(path)/\(name).fieldscribe.age") }
+        let sums = try Tool("bash", "-c", "cd '\(path)' && sha256sum *.age").output
+        try write(sums, to: "\(path)/SHA256SUMS")
+        // The older one was changed by somebody, and is not this copy's.
+        try write("other\n", to: "\(path)/000001.fieldscribe.age")
+        #expect(try Tool("touch", "--date=2 hours ago", "\(path)/000001.fieldscribe.age").status == 0)
+        try write("sealed 000002\n\(change)", to: "\(path)/000002.fieldscribe.age")
+        try began("1 hour ago")
+        let tool = try stick("check", "sda1")
+        #expect(tool.status == (change.isEmpty ? 0 : 1), "\(tool.errors)")
+        try write("", to: "\(path)/SHA256SUMS")
+        #expect(try stick("check", "sda1").status == 1)
+    }
+
     /// The moment at which the export began.
     private func began(_ date: String) throws {
         #expect(try Tool("touch", "--date=\(date)", folder.file("stick.owner.began")).status == 0)

@@ -21,7 +21,7 @@ _fieldscribe() {
     --format) _fieldscribe_words "$(_fieldscribe_choices show format)" ;;
     --pass) if [[ $command == transcribe ]]; then _fieldscribe_words 'live fast final'; fi ;;
     --microphone) _fieldscribe_words 'alsa: file: file+fast: tone:' ;;
-    --config | --vocabulary) _fieldscribe_files -f ;;
+    --config | --vocabulary | --key) _fieldscribe_files -f ;;
     --model) _fieldscribe_words "$("$program" models 2>/dev/null | sed -n 's/^[* ] \([^ ]*\) .*/\1/p')" ;;
     --output | --to | --directory) _fieldscribe_files -d ;;
     --punctuation) _fieldscribe_words 'engine none automatic spoken both' ;;
@@ -46,6 +46,7 @@ _fieldscribe_arguments() {
     case $command in
     transcribe | import) _fieldscribe_files -f ;;
     models) _fieldscribe_models ;;
+    recipients) if [[ $before == recipients ]]; then _fieldscribe_words check; else _fieldscribe_files -f; fi ;;
     vocabulary) if [[ $before == vocabulary ]]; then _fieldscribe_words 'check prepare use'; else _fieldscribe_files -f; fi ;;
     show | export | delete | verify | review | relisten | accuracy)
         _fieldscribe_words "$(_fieldscribe_recordings)"

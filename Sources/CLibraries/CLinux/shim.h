@@ -45,6 +45,9 @@ int pipe2(int ends[2], int flags);
 /// Makes a pipe that no child inherits by accident; returns 0 or an errno.
 static inline int fieldscribe_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC) == 0 ? 0 : errno; }
 
+/// Has a pipe hold 1 MiB, where the system allows that.
+static inline void fieldscribe_widen_pipe(int end) { fcntl(end, 1031 /* F_SETPIPE_SZ */, 1 << 20); }
+
 /// Has orphans of this process's children become children of its own.
 static inline void fieldscribe_take_orphans(void) { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
 

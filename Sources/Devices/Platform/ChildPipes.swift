@@ -8,7 +8,8 @@ package final class ChildPipes {
     let name: String
 
     // Each end a descriptor of its own: Swift 6.0's optimizer fails on a struct of two that is taken apart.
-    private let input: FileDescriptor
+    /// Nil once the child has been told that nothing more comes.
+    private var input: FileDescriptor?
     private let output: FileDescriptor
     /// The child's ends, until it has them.
     private var childInput: FileDescriptor?
@@ -19,13 +20,13 @@ package final class ChildPipes {
     package init(to program: String) throws(DeviceError) {
         let (downRead, downWrite) = try Self.pipe(to: program)
         childInput = FileDescriptor(adopting: downRead, named: program)
+        // Who no longer reads is noticed; only our end of the pipe.
+        _ = fcntl(downWrite, F_SETFL, O_NONBLOCK)
         input = FileDescriptor(adopting: downWrite, named: program)
         let (upRead, upWrite) = try Self.pipe(to: program)
         output = FileDescriptor(adopting: upRead, named: program)
         childOutput = FileDescriptor(adopting: upWrite, named: program)
         name = program
-        // Who no longer reads is noticed; only our end of the pipe.
-        _ = fcntl(input.number, F_SETFL, O_NONBLOCK)
     }
 
     /// The child's ends, each with the number at which it is to find it.
@@ -40,13 +41,23 @@ package final class ChildPipes {
         childOutput = nil
     }
 
+    /// Tells the child that nothing more comes.
+    func closeInput() { input = nil }
+
+    /// Has both pipes hold more, as far as the system allows: fewer changes between the two processes.
+    func widen() {
+        if let number = input?.number { fieldscribe_widen_pipe(number) }
+        fieldscribe_widen_pipe(output.number)
+    }
+
     /// Writes all bytes to the child's standard input, within so many seconds for all of them.
     func write(_ bytes: UnsafeRawBufferPointer, timeoutSeconds: Int) throws(DeviceError) {
+        guard let number = input?.number else { throw .system("write", status: EPIPE, on: name) }
         let deadline = MonotonicClock.nanoseconds + Int64(min(timeoutSeconds, 1_000_000)) * 1_000_000_000
         var rest = bytes
-        var room = pollfd(fd: input.number, events: Int16(POLLOUT), revents: 0)
+        var room = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
         while let base = rest.baseAddress, !rest.isEmpty {
-            let count = uninterrupted { Glibc.write(input.number, base, rest.count) }
+            let count = uninterrupted { Glibc.write(number, base, rest.count) }
             if count > 0 {
                 rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             } else if count < 0, errno == EAGAIN {
@@ -58,6 +69,46 @@ package final class ChildPipes {
                 }
             } else {
                 throw .system("write", status: count == 0 ? EPIPE : errno, on: name)
+            }
+        }
+    }
+
+    /// Writes all bytes to the child's standard input, and takes meanwhile what comes from its standard output: neither waits for the
+    /// other.
+    ///
+    /// - Parameters:
+    ///   - room: for what comes.
+    ///   - timeoutSeconds: how long nothing may move.
+    func exchange(
+        _ bytes: UnsafeRawBufferPointer, _ room: UnsafeMutableRawBufferPointer, timeoutSeconds: Int,
+        take: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
+    ) throws(DeviceError) {
+        guard let number = input?.number else { throw .system("write", status: EPIPE, on: name) }
+        var rest = bytes
+        var both = [
+            pollfd(fd: output.number, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: number, events: Int16(POLLOUT), revents: 0),
+        ]
+        while let base = rest.baseAddress, !rest.isEmpty {
+            let ready = uninterrupted { Glibc.poll(&both, 2, Self.milliseconds(timeoutSeconds)) }
+            guard ready != 0 else {
+                throw DeviceError(
+                    .failed, "poll", status: ETIMEDOUT, on: name, "did not go on for \(timeoutSeconds) s",
+                    remedy: "try again")
+            }
+            guard ready > 0 else { throw .system("poll", on: name) }
+            if both[0].revents != 0 {
+                let count = uninterrupted { Glibc.read(output.number, room.baseAddress, room.count) }
+                guard count > 0 else { throw .system("read", status: count == 0 ? EPIPE : errno, on: name) }
+                try take(UnsafeRawBufferPointer(rebasing: room[..<count]))
+            }
+            if both[1].revents != 0 {
+                let count = uninterrupted { Glibc.write(number, base, rest.count) }
+                if count > 0 {
+                    rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+                } else if count == 0 || errno != EAGAIN {
+                    throw .system("write", status: count == 0 ? EPIPE : errno, on: name)
+                }
             }
         }
     }

@@ -73,4 +73,48 @@ package struct ChildProcess: ~Copyable {
     ) throws(DeviceError) -> Int {
         try pipes.read(into: buffer, timeoutSeconds: timeoutSeconds)
     }
+
+    /// Writes all bytes to the child's standard input, and takes meanwhile what comes from its standard output: a child that passes
+    /// on what it gets waits for neither.
+    ///
+    /// - Parameters:
+    ///   - room: for what comes.
+    ///   - timeoutSeconds: how long nothing may move.
+    ///   - take: called with what came, which is there only during the call.
+    /// - Throws: `DeviceError` with `failed` where the child no longer reads or writes, or what `take` throws.
+    package borrowing func exchange(
+        _ bytes: UnsafeRawBufferPointer, _ room: UnsafeMutableRawBufferPointer, timeoutSeconds: Int,
+        take: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
+    ) throws(DeviceError) {
+        try pipes.exchange(bytes, room, timeoutSeconds: timeoutSeconds, take: take)
+    }
+
+    /// Has the pipes hold as much as the system allows.
+    package borrowing func widenPipes() { pipes.widen() }
+
+    /// Tells the child that nothing more comes on its standard input.
+    package borrowing func closeInput() { pipes.closeInput() }
+
+    /// Waits until the child has ended; returns its exit status, or 128 and the number of the signal that ended it.
+    ///
+    /// - Throws: `DeviceError` with `failed` when it has not ended in time.
+    package borrowing func exitStatus(timeoutSeconds: Int) throws(DeviceError) -> Int32 {
+        let deadline = MonotonicClock.nanoseconds + Int64(min(timeoutSeconds, 1_000_000)) * 1_000_000_000
+        while true {
+            // It stays to be waited for: its number is nobody else's before that.
+            var state = siginfo_t()
+            let status = uninterrupted { waitid(P_PID, id_t(id), &state, WEXITED | WNOHANG | WNOWAIT) }
+            guard status == 0 else { throw .system("waitid", on: name) }
+            if state._sifields._sigchld.si_pid == id {
+                let number = state._sifields._sigchld.si_status
+                return state.si_code == Int32(CLD_EXITED) ? number : 128 + number
+            }
+            guard MonotonicClock.nanoseconds < deadline else {
+                throw DeviceError(
+                    .failed, "waitid", status: ETIMEDOUT, on: name, "has not ended within \(timeoutSeconds) s",
+                    remedy: "try again")
+            }
+            usleep(1_000)
+        }
+    }
 }

@@ -83,6 +83,12 @@ enum ExportCommand: Command {
             audioPath: { RecordingFolder(storage: directory, recording: $0).audio })
         export.answer = answer
         export.corrections = corrections
+        do throws(DeviceError) {
+            export.recipients = try configuration.recipients().map { .success($0) }
+        } catch {
+            // Said on the stick, too.
+            export.recipients = .failure(error)
+        }
         let bar = CopyBar()
         export.progress = { bar.show($0) }
         export.shouldStop = { interrupted.isRaised }
@@ -114,6 +120,10 @@ enum ExportCommand: Command {
             Terminal.say(
                 report.kept.isEmpty
                     ? "there is nothing to copy yet" : "\(target) already has everything, nothing was copied")
+        }
+        if !report.inClear.isEmpty {
+            let numbers = report.inClear.map(String.init).joined(separator: ", ")
+            Terminal.say("\(target) has recordings that are not sealed, from copies of before: \(numbers)")
         }
         for failure in report.failures {
             Terminal.say("fieldscribe: recording \(failure.recording): \(failure.error.message)")

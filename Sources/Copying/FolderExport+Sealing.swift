@@ -1,0 +1,115 @@
+import Core
+import Exporting
+import Glibc
+import Platform
+import Sealing
+
+extension FolderExport {
+    /// What sealing needs, ready.
+    private struct Desk: Sendable {
+        var sealedFolder: SealedFolder
+        var age: Age
+        var recipients: [Recipient]
+    }
+
+    /// Seals what the target lacks. Nothing is ever written in the clear: whatever is missing for sealing, nothing is copied then.
+    ///
+    /// - Parameter recipients: for whom, or why that is not certain.
+    func seal(
+        _ chosen: [RecordingSummary], to path: String, for recipients: Result<[Recipient], DeviceError>
+    ) async throws -> CopyReport {
+        let (identity, gate) = (settings.identity, gate)
+        let sealedFolder = try await onThread(named: "copy") {
+            let folder = try SealedFolder(in: Folder(opening: path, gate: gate), identity: identity)
+            try folder.clearTemporaries()
+            return folder
+        }
+        var report = CopyReport()
+        do {
+            let desk = try await onThread(named: "copy") {
+                let (recipients, age) = (try recipients.get(), try Age())
+                try age.check(recipients)
+                return Desk(sealedFolder: sealedFolder, age: age, recipients: recipients)
+            }
+            return try await seal(chosen, on: desk)
+        } catch let error as DeviceError where error.status != ECANCELED {
+            report = try await finish(report, on: sealedFolder, error: error)
+            throw error
+        }
+    }
+
+    private func seal(_ chosen: [RecordingSummary], on desk: Desk) async throws -> CopyReport {
+        let folder = desk.sealedFolder
+        var known = KnownSealedCopies(try await ledger?.exports(to: settings.volume) ?? [], folder: folder.name)
+        var report = CopyReport()
+        for (index, summary) in chosen.enumerated() {
+            do {
+                let progress = progress
+                // Asked first: text that comes meanwhile is newer than what the ledger says, and never older.
+                let pass = settings.formats.isEmpty ? nil : try await archive.shownPass(of: summary.id)?.id
+                let job = try await job(summary) { position, length in
+                    progress(
+                        CopyProgress(
+                            recording: summary.id, number: index + 1, count: chosen.count, reached: position,
+                            length: length))
+                }
+                let copies = known
+                let outcome = try await onThread(named: "copy", niceness: 5) {
+                    let copy = SealedCopy(copy: job, age: desk.age, recipients: desk.recipients)
+                    return try SealedPlacing(sealedFolder: folder, copy: copy, known: copies).run()
+                }
+                let place = "\(folder.name)/\(outcome.name.text)"
+                let copy = CopyReport.Copy(
+                    recording: summary.id, folder: place, bytes: outcome.manifest?.bytes ?? 0,
+                    written: settings.formats.isEmpty ? nil : unwrittenText(job.timeline))
+                guard let manifest = outcome.manifest else {
+                    report.kept.append(copy)
+                    continue
+                }
+                report.readPastCache = report.readPastCache && outcome.isDirect
+                let entry = ExportEntry(
+                    recording: summary.id, pass: pass, volume: settings.volume, folder: place, manifest: manifest.text,
+                    exportedAt: settings.now)
+                do { try await ledger?.add(entry) } catch {
+                    // Nobody could tell later what it is, and each copy would add another.
+                    if !outcome.hasReplaced { try? folder.folder.remove(outcome.name.text) }
+                    throw error
+                }
+                report.copied.append(copy)
+                known.add(entry)
+            } catch let error as DeviceError {
+                if error.status == ECANCELED { throw error }
+                report.failures.append((summary.id, error))
+                // Nothing else will go better on a volume that is gone, or without age.
+                if [EIO, ENODEV, ENXIO, EROFS].contains(error.status) || error.operation == "age" { break }
+            }
+        }
+        let sums = known.all
+        do {
+            try await onThread(named: "copy") { try folder.writeSums(sums) }
+        } catch let error as DeviceError {
+            report.listsError = error
+        }
+        return try await finish(report, on: folder, error: nil)
+    }
+
+    /// Writes what stands beside sealed copies, where another text is there.
+    private func finish(_ report: CopyReport, on folder: SealedFolder, error: DeviceError?) async throws -> CopyReport {
+        var report = report
+        let settings = settings
+        do {
+            report.inClear = try await onThread(named: "copy") {
+                try folder.recordingsInClear(device: settings.device, identity: settings.identity)
+            }
+            let result = SealedTexts.result(report, error: error, answer: answer, corrections: corrections.count)
+            try await onThread(named: "copy") {
+                let readme = try folder.top.renewList(SealedTexts.readmeName, with: SealedTexts.readme)
+                let told = try folder.top.renewList("RESULT.txt", with: result)
+                if readme || told { try folder.top.syncFileSystem() }
+            }
+        } catch let error as DeviceError {
+            if report.listsError == nil { report.listsError = error }
+        }
+        return report
+    }
+}

@@ -1,0 +1,85 @@
+import Core
+import Glibc
+import Platform
+
+/// Finds the place of one recording among the sealed copies: there already, in the place of its older text, or under a name that is
+/// free. Blocks.
+struct SealedPlacing {
+    struct Outcome {
+        var name: SealedName
+        /// Nil where the copy was there before, as it is.
+        var manifest: SealedManifest?
+        /// Whether it took the place of an older one.
+        var hasReplaced = false
+        var isDirect = true
+    }
+
+    let sealedFolder: SealedFolder
+    let copy: SealedCopy
+
+    /// What the ledger knows of this volume.
+    let known: KnownSealedCopies
+
+    /// Seals the recording unless it is there.
+    func run() throws(DeviceError) -> Outcome {
+        let (content, recipients) = (try copy.contentDigest(), SealedCopy.digest(of: copy.recipients))
+        for copy in known.latest(of: copy.copy.summary.id) where try sealedFolder.holds(copy.name, copy.manifest) {
+            let isSame = copy.manifest.content == content && copy.manifest.recipients == recipients
+            return isSame ? Outcome(name: copy.name) : try place(copy.name, replaces: true)
+        }
+        // What is there and not known is somebody's, or ours from a moment in which the power went: it stays.
+        var name = SealedName(copy.copy.summary.id)
+        while try sealedFolder.folder.exists(name.text) { name = name.next }
+        return try place(name, replaces: false)
+    }
+
+    private func place(_ wanted: SealedName, replaces: Bool) throws(DeviceError) -> Outcome {
+        let folder = sealedFolder.folder
+        let plan = try copy.plan()
+        let (room, needed) = (try folder.freeBytes(), copy.expectedBytes(plan))
+        guard room >= needed else {
+            throw DeviceError(
+                .full, "statvfs", status: ENOSPC, on: folder.path,
+                "recording \(copy.copy.summary.id) needs about \(megabytes(needed)), \(megabytes(room)) are free",
+                remedy: "make room there or use another stick")
+        }
+        let temporary = try sealedFolder.freeTemporary()
+        var given: SealedName?
+        do throws(DeviceError) {
+            let (manifest, isDirect) = try copy.write(plan, as: temporary, in: folder)
+            var name = wanted
+            if replaces {
+                try folder.rename(temporary, replacing: name.text)
+            } else {
+                name = try giveFreeName(temporary, from: wanted)
+                given = name
+            }
+            try folder.sync()
+            try folder.syncFileSystem()
+            return Outcome(name: name, manifest: manifest, hasReplaced: replaces, isDirect: isDirect)
+        } catch {
+            // Where even that fails, the next copy does it; what has its name by then stays, beside another one.
+            try? folder.remove(given?.text ?? temporary)
+            guard error.status == EFBIG else { throw error }
+            throw DeviceError(
+                .full, error.operation, status: EFBIG, on: folder.path,
+                "the target takes no file that long (FAT is limited to 4 GiB)",
+                remedy: "use a stick with exFAT or ext4, or export.audio = flac")
+        }
+    }
+
+    private func giveFreeName(_ temporary: String, from wanted: SealedName) throws(DeviceError) -> SealedName {
+        var name = wanted
+        while true {
+            do throws(DeviceError) {
+                try sealedFolder.folder.rename(temporary, toFree: name.text)
+                return name
+            } catch {
+                guard error.operation == "rename", error.status == EEXIST else { throw error }
+                name = name.next
+            }
+        }
+    }
+
+    private func megabytes(_ bytes: Int64) -> String { "\(max(1, bytes / 1_000_000)) MB" }
+}

@@ -1,0 +1,94 @@
+import Core
+
+/// What stands beside sealed copies in the clear: nothing about a recording but its number.
+enum SealedTexts {
+    static let readmeName = "README.txt"
+
+    static let readme = """
+        Sealed recordings
+        =================
+
+        Each file that ends in .fieldscribe.age is one recording: its folder, with the sound, the text and a page that plays
+        it, packed by tar and encrypted by age. Only somebody with the private key to one of the public keys that the recorder
+        was given can open it. The recorder itself cannot, and nobody can without such a key.
+
+        1. Install age: apt install age, brew install age, winget install FiloSottile.age, or from https://age-encryption.org
+        2. In a terminal, in the folder of the file, with the private key in key.txt:
+
+               age -d -i key.txt 000007.fieldscribe.age | tar x
+
+           In Windows:
+
+               age -d -i key.txt -o 000007.tar 000007.fieldscribe.age
+               tar xf 000007.tar
+
+        3. Open index.html in the folder that this makes. In that folder, sha256sum -c SHA256SUMS checks its files.
+
+        What age refuses to open has been changed or is not whole: copy it from the recorder again. The SHA256SUMS beside the
+        sealed files checks them without any key. From here on the folder is as readable as any other: keep it where only
+        those can read it who may.
+
+        """
+
+    /// What RESULT.txt says: how many, their numbers, and what went wrong. It has no date, so that it is written only where
+    /// there is something else to say.
+    ///
+    /// - Parameters:
+    ///   - answer: what became of the settings that the stick brought, a line each.
+    ///   - corrections: how many lines there would be to say of corrections that the stick brought.
+    static func result(_ report: CopyReport, error: DeviceError?, answer: [String], corrections: Int) -> String {
+        var lines = ["Fieldscribe: sealed copies", ""]
+        if let error { lines += ["NOTHING WAS COPIED: \(error.message)", ""] }
+        if !report.failures.isEmpty {
+            lines.append("NOT EVERYTHING WAS COPIED. What is missing is still on the recorder.")
+            lines += report.failures.map { "    recording \($0.recording): \($0.error.message)" } + [""]
+        }
+        if !report.copied.isEmpty {
+            let proof =
+                report.readPastCache ? "bypassing the recorder's cache" : "after the recorder had emptied its cache"
+            let told = recordings(report.copied.map(\.recording))
+            lines.append("Sealed, copied, read back \(proof), and verified: \(told).")
+        }
+        if !report.kept.isEmpty { lines.append("Already here: \(recordings(report.kept.map(\.recording))).") }
+        let unwritten = (report.copied + report.kept).filter { $0.written != nil }.map(\.recording)
+        if !unwritten.isEmpty {
+            lines.append(
+                "NOT EVERYTHING HAS BEEN TRANSCRIBED YET: \(recordings(unwritten)). The sound is complete; "
+                    + "copy again later.")
+        }
+        if !report.inClear.isEmpty {
+            lines += [
+                "",
+                "NOT SEALED: \(recordings(report.inClear)), copied to this stick before copies were sealed. Whoever has "
+                    + "the stick can read and hear them, and index.html lists them. They were left as they are: delete "
+                    + "them if they are not to be here.",
+            ]
+        }
+        if error == nil, report.copied.isEmpty, report.kept.isEmpty, report.failures.isEmpty {
+            lines.append("There was nothing to copy.")
+        }
+        lines.append("")
+        if !answer.isEmpty {
+            lines.append("Settings on this stick:")
+            lines += answer.map { "    " + ($0.hasPrefix("    ") ? "    " : "") + String(line($0).prefix(400)) } + [""]
+        }
+        if corrections > 0 {
+            lines += [
+                "Files of corrections on this stick: \(corrections). The recorder's log tells what became of them.", "",
+            ]
+        }
+        lines.append("\(readmeName) tells how to open sealed recordings.")
+        return lines.map { $0 + "\n" }.joined()
+    }
+
+    /// `1 recording, 7`, or `3 recordings, 1, 2 and 7`.
+    static func recordings(_ numbers: [Int]) -> String {
+        let sorted = numbers.sorted().map(String.init)
+        guard let last = sorted.last, sorted.count > 1 else { return "recording \(sorted.first ?? "")" }
+        return "\(sorted.count) recordings, \(sorted.dropLast().joined(separator: ", ")) and \(last)"
+    }
+
+    private static func line(_ text: String) -> String {
+        text.split(whereSeparator: \.isNewline).joined(separator: " ")
+    }
+}

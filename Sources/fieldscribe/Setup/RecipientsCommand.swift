@@ -1,0 +1,157 @@
+import Configuration
+import Core
+import Equipment
+import Glibc
+import Platform
+import Sealing
+
+/// For whom copies are sealed, and whether a private key opens them: known before somebody needs it.
+enum RecipientsCommand: Command {
+    static let name = "recipients"
+    static let summary = "Check for whom copies are sealed, and that a private key opens them."
+    static let usage = "check [--key FILE [SEALED...]]"
+    static let details = """
+        Seals a test for the public keys in export.recipients, as each copy is sealed. It changes nothing, and neither
+        shows nor keeps a private key.
+
+          --key FILE         a private key, as age-keygen makes it or one of SSH; it may be on a stick. What was sealed
+                             is opened with it
+          SEALED             sealed copies (NNNNNN.fieldscribe.age): whether the key opens each of them, to its end
+
+        Exit status: 0 all is well; 1 age does not take a key, or the private key opens nothing; 3 age or a file is
+        missing; 4 a sealed copy cannot be opened.
+        """
+    static let options = (values: ["--key"], flags: [String]())
+
+    private static let largestKey = 1 << 16
+
+    static func run(_ arguments: Arguments) async throws {
+        guard arguments.rest.first == "check" else {
+            throw UsageError("recipients: say check; see fieldscribe recipients --help")
+        }
+        let files = Array(arguments.rest.dropFirst())
+        if !files.isEmpty, arguments["--key"] == nil {
+            throw UsageError("recipients: \(files[0]): nothing is opened without --key")
+        }
+        let recipients = try arguments.configuration().recipients() ?? []
+        if recipients.isEmpty {
+            Terminal.say(
+                "copies are not sealed: whoever has a stick can read and hear them; set export.recipients to change that"
+            )
+            if files.isEmpty { throw Ending(status: 1) }
+        }
+        let age = try Age()
+        try age.check(recipients)
+        for recipient in recipients { _ = try seal(for: [recipient], age) }
+        if !recipients.isEmpty {
+            let count = recipients.count
+            try Terminal.print(
+                "copies are sealed for \(count == 1 ? "1 public key" : "\(count) public keys"), which age takes:\n")
+            for recipient in recipients { try Terminal.print("  \(recipient.short)\n") }
+        }
+        guard let path = arguments["--key"] else {
+            return Terminal.say("whether a private key opens them is not known; check it with --key FILE")
+        }
+        let key = try privateKey(path)
+        let opened = try recipients.filter { try opens(try seal(for: [$0], age), with: key, age) }
+        var status: Int32 = 0
+        if let first = opened.first {
+            try Terminal.print("\(path): opens what is sealed for \(first.short)\n")
+        } else if !recipients.isEmpty {
+            let error = DeviceError(
+                .failed, "age", on: path, "opens nothing that is sealed for these public keys",
+                remedy: "find the private key to one of them, or set export.recipients to the public key of this one "
+                    + "(age-keygen -y \(path))")
+            Terminal.say("fieldscribe: \(error.message)")
+            status = error.exitStatus
+        }
+        for file in files {
+            do throws(DeviceError) {
+                let bytes = try open(file, with: key, age)
+                try Terminal.print("\(file): opens, whole (\(bytes) bytes inside)\n")
+            } catch {
+                Terminal.say("fieldscribe: \(error.message)")
+                if status == 0 { status = error.exitStatus }
+            }
+        }
+        if status != 0 { throw Ending(status: status) }
+    }
+
+    private static let test = Array("Fieldscribe seals this to check that it can be opened.\n".utf8)
+
+    private static func seal(for recipients: [Recipient], _ age: Age) throws(DeviceError) -> [UInt8] {
+        let gathered = Gathered()
+        let sealer = try age.sealer(for: recipients) { gathered.bytes += $0 }
+        try sealer.write(test)
+        try sealer.finish()
+        return gathered.bytes
+    }
+
+    private static func opens(
+        _ sealed: [UInt8], with key: borrowing FileDescriptor, _ age: Age
+    ) throws(DeviceError) -> Bool {
+        let gathered = Gathered()
+        let opener = try age.opener(with: key) { gathered.bytes += $0 }
+        do throws(DeviceError) {
+            try opener.write(sealed)
+            try opener.finish()
+        } catch {
+            guard error.operation == "age" else { throw error }
+            return false
+        }
+        return gathered.bytes == test
+    }
+
+    /// Opens a sealed copy to its end, and keeps nothing of it; returns the bytes that it holds.
+    private static func open(
+        _ path: String, with key: borrowing FileDescriptor, _ age: Age
+    ) throws(DeviceError) -> Int64 {
+        let (folder, name) = try Folder.holding(path, crosses: true)
+        let file = try folder.openFile(name, O_RDONLY)
+        let gathered = Gathered()
+        let opener = try age.opener(with: key) { gathered.count += Int64($0.count) }
+        var place: Int64 = 0
+        do throws(DeviceError) {
+            while true {
+                let bytes = try file.bytes(at: place, count: 1 << 18)
+                if bytes.isEmpty { break }
+                try opener.write(bytes)
+                place += Int64(bytes.count)
+            }
+            try opener.finish()
+        } catch {
+            guard error.operation == "age" else { throw error }
+            throw DeviceError(
+                .damaged, "age", on: path,
+                gathered.count == 0
+                    ? "age refuses it: it is sealed for another key, was changed, or is no sealed copy"
+                    : "age refuses it after \(gathered.count) bytes: it was changed, or is not whole",
+                remedy: "copy the recording again")
+        }
+        return gathered.count
+    }
+
+    /// A private key's open file, which age reads by itself.
+    private static func privateKey(_ path: String) throws(DeviceError) -> FileDescriptor {
+        let (folder, name) = try Folder.holding(path, crosses: true)
+        let file = try folder.openFile(name, O_RDONLY)
+        let text = String(decoding: try file.content(limit: largestKey), as: UTF8.self)
+        // age would ask for the words, and wait.
+        if text.hasPrefix("age-encryption.org/") || text.contains("-----BEGIN AGE ENCRYPTED FILE") {
+            throw DeviceError(
+                .unsupported, "age", on: path, "is protected by a passphrase, which is not asked for here",
+                remedy: "open it on a laptop: age -d -o key.txt FILE")
+        }
+        guard PrivateKey.isIn(text) else {
+            throw DeviceError(
+                .unsupported, "age", on: path, "holds no private key",
+                remedy: "give the file that age-keygen made, or a private key of SSH")
+        }
+        return file
+    }
+
+    private final class Gathered {
+        var bytes: [UInt8] = []
+        var count: Int64 = 0
+    }
+}

@@ -1,0 +1,224 @@
+import AudioEncoder
+import Copying
+import Core
+import Exporting
+import FoundationEssentials
+import Glibc
+import Platform
+import Synchronization
+import TestKit
+import Testing
+
+/// Copies that nobody can read but who has the key, as age and tar tell.
+@Suite("Sealed copies", .serialized) struct SealedTests {
+    private let keys: KeyPair
+
+    init() throws {
+        signal(SIGPIPE, SIG_IGN)
+        keys = try KeyPair()
+    }
+
+    private func desk(
+        _ recordings: Int = 1, seconds: Double = 0.5, for recipients: [Recipient]? = nil, stick: String? = nil
+    ) async throws -> Desk {
+        var desk = try await Desk(recordings: recordings, seconds: seconds, stick: stick)
+        desk.recipients = .success(recipients ?? [keys.recipient])
+        return desk
+    }
+
+    @Test("opened by age and tar, it is the copy that is not sealed, byte for byte", arguments: AudioForm.allCases)
+    func roundTrip(form: AudioForm) async throws {
+        var sealed = try await desk(2, seconds: 30)
+        sealed.audio = form
+        let report = try await sealed.copy()
+        #expect(report.error == nil && report.copied.map(\.folder) == [1, 2].map { "sealed/\(Desk.sealedName($0))" })
+        var plain = sealed
+        plain.recipients = nil
+        let other = sealed.folder.file("plain")
+        try makeFolder(other)
+        #expect(try await plain.export().copy(to: other).error == nil)
+        let opened = sealed.folder.file("opened")
+        for id in 1...2 {
+            #expect(keys.open("\(sealed.sealedFolder)/\(Desk.sealedName(id))", into: opened) == "")
+        }
+        #expect(names(opened) == [1, 2].map(Desk.name))
+        let difference = shell("diff -r '\(opened)' '\(other)/Fieldscribe/recorder'")
+        #expect(difference.status == 0, "\(difference.output)")
+        #expect(shell("cd '\(opened)/\(Desk.name(1))' && sha256sum --quiet --strict -c SHA256SUMS").status == 0)
+        #expect(shell("cd '\(sealed.sealedFolder)' && sha256sum --quiet --strict -c SHA256SUMS").status == 0)
+    }
+
+    @Test("on the stick there is nothing else, and no word, name or time in it")
+    func nothingElse() async throws {
+        let desk = try await desk(2)
+        try await desk.copy()
+        #expect(names(desk.stick) == ["Fieldscribe"])
+        #expect(names("\(desk.stick)/Fieldscribe") == ["README.txt", "RESULT.txt", "sealed"])
+        #expect(names(desk.sealedFolder) == [Desk.sealedName(1), Desk.sealedName(2), "SHA256SUMS"])
+        // The text, the recorder's name, the year of the recordings and of the copy.
+        let found = shell("cd '\(desk.stick)' && grep -rail -e 'one two' -e 'recorder/' -e 2026 -e '0:00' .")
+        #expect(found.output == "", "\(found.output)")
+        #expect(desk.result().contains("and verified: 2 recordings, 1 and 2."))
+    }
+
+    @Test("at no moment is anything of it on the stick in the clear", .enabled(if: canMountImages))
+    func marker() async throws {
+        let mark = "ZebraFishMark"
+        let folder = TemporaryFolder()
+        let (image, point) = (folder.file("image"), folder.file("point"))
+        try makeFolder(point)
+        #expect(
+            shell(
+                "truncate -s 24M '\(image)' && mkfs.ext4 -q '\(image)' >/dev/null && mount -o loop '\(image)' '\(point)'"
+            ).status == 0)
+        defer { shell("umount '\(point)'") }
+        var desk = try await desk(0, stick: point)
+        desk.audio = .wav
+        // Its samples are the mark again and again.
+        #expect(
+            shell(
+                "yes \(mark) | tr -d '\\n' | head -c 960000 | sox -t raw -r 16000 -b 16 -e signed -c 1 - '\(desk.audioPath(1))'"
+            ).status == 0)
+        await desk.put(1, seconds: 30, text: "\(mark) two")
+        #expect(shell("grep -qa \(mark) '\(desk.audioPath(1))'").status == 0)
+        let looks = Mutex(0)
+        let look: Folder.Gate = { _, _ throws(DeviceError) in
+            looks.withLock { $0 += 1 }
+            #expect(
+                shell("sync -f '\(point)'; grep -qai \(mark) '\(image)' || grep -rqai \(mark) '\(point)'").status == 1)
+        }
+        // Once to the end, once pulled in the middle.
+        #expect(try await desk.export(gate: look).copy(to: point).error == nil)
+        await desk.put(1, seconds: 30, text: "\(mark) three")
+        let calls = Mutex(0)
+        let pulled = await thrown {
+            let report = try await desk.export { operation, path throws(DeviceError) in
+                try look(operation, path)
+                let count = calls.withLock { calls in
+                    calls += 1
+                    return calls
+                }
+                if count > 6 { throw .system(operation, status: EIO, on: path) }
+            }.copy(to: point)
+            if let error = report.error { throw error }
+        }
+        #expect(pulled?.status == EIO)
+        #expect(shell("sync -f '\(point)'; grep -qai \(mark) '\(image)'").status == 1 && looks.withLock { $0 } > 20)
+    }
+
+    @Test("what is there and unchanged is known again without being opened, and nothing is written")
+    func unchanged() async throws {
+        let desk = try await desk(2)
+        try await desk.copy()
+        _ = try await desk.copy()
+        let writes = Mutex<[String]>([])
+        let report = try await desk.export { operation, _ in writes.withLock { $0.append(operation) } }.copy(
+            to: desk.stick)
+        #expect(report.copied.isEmpty && report.kept.map(\.recording) == [1, 2] && report.error == nil)
+        #expect(writes.withLock { $0 } == [])
+        #expect(desk.result().contains("Already here: 2 recordings, 1 and 2."))
+    }
+
+    @Test("a text that has changed takes the place of the older one; nothing else is sealed again")
+    func changed() async throws {
+        let desk = try await desk(2)
+        try await desk.copy()
+        let other = shell("sha256sum < '\(desk.sealedFolder)/\(Desk.sealedName(2))'").output
+        await desk.put(1, text: "one two three")
+        let report = try await desk.copy()
+        #expect(report.copied.map(\.recording) == [1] && report.kept.map(\.recording) == [2])
+        #expect(desk.sealedFiles == [1, 2].map(Desk.sealedName))
+        #expect(shell("sha256sum < '\(desk.sealedFolder)/\(Desk.sealedName(2))'").output == other)
+        let opened = desk.folder.file("opened")
+        #expect(keys.open("\(desk.sealedFolder)/\(Desk.sealedName(1))", into: opened) == "")
+        #expect(shell("cat '\(opened)/\(Desk.name(1))/transcript.txt'").output == "one two three\n")
+        #expect(shell("cd '\(desk.sealedFolder)' && sha256sum --quiet --strict -c SHA256SUMS").status == 0)
+        #expect(try await desk.copy().copied.isEmpty)
+    }
+
+    @Test("for other keys everything is sealed again; their order makes no difference")
+    func otherKeys() async throws {
+        let other = try KeyPair()
+        var desk = try await desk(1)
+        try await desk.copy()
+        let path = "\(desk.sealedFolder)/\(Desk.sealedName(1))"
+        #expect(keys.opens(path) && !other.opens(path))
+        desk.recipients = .success([other.recipient, keys.recipient])
+        #expect(try await desk.copy().copied.count == 1)
+        #expect(keys.opens(path) && other.opens(path))
+        desk.recipients = .success([keys.recipient, other.recipient])
+        #expect(try await desk.copy().kept.count == 1)
+        desk.recipients = .success([other.recipient])
+        #expect(try await desk.copy().copied.count == 1)
+        #expect(!keys.opens(path) && other.opens(path) && desk.sealedFiles == [Desk.sealedName(1)])
+    }
+
+    @Test("keys of SSH open it, too")
+    func ssh() async throws {
+        let folder = TemporaryFolder()
+        let path = folder.file("id")
+        try #require(shell("ssh-keygen -q -t ed25519 -N '' -C 'awa, at home' -f '\(path)'").status == 0)
+        let recipient = try #require(Recipient(shell("cat '\(path).pub'").output))
+        #expect(!recipient.text.contains("awa"))
+        let desk = try await desk(1, for: [recipient])
+        #expect(try await desk.copy().error == nil)
+        #expect(shell("age -d -i '\(path)' '\(desk.sealedFolder)/\(Desk.sealedName(1))' | tar t").status == 0)
+    }
+
+    @Test("a sealed file that somebody has changed, or cut, or put in its place is left alone, and sealed beside it")
+    func foreign() async throws {
+        for command in [
+            "printf x >> FILE", "truncate -s 100 FILE", "printf '\\0\\0' | dd of=FILE bs=1 seek=40 conv=notrunc",
+        ] {
+            let desk = try await desk(1)
+            try await desk.copy()
+            let path = "\(desk.sealedFolder)/\(Desk.sealedName(1))"
+            shell(command.replacing("FILE", with: "'\(path)'"))
+            let before = shell("sha256sum < '\(path)'").output
+            let report = try await desk.copy()
+            #expect(report.copied.map(\.folder) == ["sealed/000001_2.fieldscribe.age"], "\(command)")
+            #expect(shell("sha256sum < '\(path)'").output == before)
+            #expect(keys.opens("\(desk.sealedFolder)/000001_2.fieldscribe.age"))
+            #expect(try await desk.copy().kept.count == 1)
+        }
+    }
+
+    @Test("copies in the clear of before are named, and left as they are")
+    func inClear() async throws {
+        var desk = try await Desk(recordings: 2)
+        try await desk.copy([1])
+        let before = shell("cd '\(desk.stick)' && find . -type f ! -name RESULT.txt | sort | xargs sha256sum").output
+        desk.recipients = .success([keys.recipient])
+        let report = try await desk.copy()
+        #expect(report.inClear == [1] && report.copied.map(\.recording) == [1, 2])
+        #expect(desk.result().contains("NOT SEALED: recording 1, copied to this stick before"))
+        let after = shell(
+            "cd '\(desk.stick)' && find . -type f ! -name RESULT.txt ! -path '*/sealed/*' ! -name README.txt | sort | xargs sha256sum"
+        ).output
+        #expect(after == before)
+    }
+
+    @Test("where it is not certain for whom, nothing is copied, and RESULT.txt says why")
+    func uncertain() async throws {
+        var desk = try await desk(1)
+        desk.recipients = .failure(DeviceError(.missing, "age", "no key"))
+        let error = await thrown { try await desk.copy() }
+        #expect(error?.message == "no key" && desk.result().contains("NOTHING WAS COPIED: no key"))
+        #expect(names(desk.sealedFolder).isEmpty && names("\(desk.stick)/Fieldscribe").contains("RESULT.txt"))
+        desk.recipients = .success([keys.recipient, try #require(Recipient("age1qqqqqqqqqqqqqqqqqqqqqqqq"))])
+        let refused = await thrown { try await desk.copy() }
+        #expect(refused?.message.contains("recipient 2 of 2") == true && names(desk.sealedFolder).isEmpty)
+    }
+}
+
+/// Whether this process may mount the image of a stick.
+private let canMountImages: Bool = {
+    let folder = TemporaryFolder()
+    let image = folder.file("image")
+    guard
+        shell("truncate -s 2M '\(image)' && mkfs.ext4 -q '\(image)' && mount -o loop '\(image)' '\(folder.path)'")
+            .status
+            == 0
+    else { return false }
+    return shell("umount '\(folder.path)'").status == 0
+}()

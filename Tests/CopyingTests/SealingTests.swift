@@ -1,0 +1,172 @@
+import Core
+import Glibc
+import Platform
+import Sealing
+import TestKit
+import Testing
+
+@testable import Copying
+
+/// Public keys, files of them, tars, and what is passed through age.
+@Suite("What sealing is made of") struct SealingTests {
+    private let secret = "AGE-SECRET-KEY-1FPZUAA303EPDUW6H5GGKJSLT86WEN5L8HP6H4HJ64WRL3EE063MSULL5QQ"
+    private let key = "age1gsys585vm88twneeqx8q3qzt670h5sesuytqjgg638l0mcnwevqqj8cygd"
+
+    init() { signal(SIGPIPE, SIG_IGN) }
+
+    @Test(
+        "what has not the form of a public key is none",
+        arguments: [
+            "", "age1", "age", "AGE1GSYS585VM88TWNEEQX8Q3", "age1 with blanks in it, and long", "ssh-ed25519",
+            "ssh-dss AAAA", "-r", "--output=/etc/passwd", "age1gsys585vm88twneeqx8q3/../etc", "ssh-rsa AA;reboot",
+        ])
+    func noRecipient(text: String) { #expect(Recipient(text) == nil) }
+
+    @Test("a file of public keys has comments, blank lines, line ends of Windows, and each key once")
+    func file() throws {
+        let folder = TemporaryFolder()
+        let path = folder.file("recipients.txt")
+        try durableReplace(path: path, with: "\u{FEFF}# ours\r\n\r\n  \(key)\r\n\(key)\nssh-ed25519 AAAAC3 awa@home\n")
+        #expect(try RecipientsFile.recipients(in: path).map(\.text) == [key, "ssh-ed25519 AAAAC3"])
+    }
+
+    @Test(
+        "what is no such file is refused in one line that names it, and is never waited for",
+        arguments: [
+            ("true", "no such file"), ("touch F", "no public key"), ("echo '# nothing' > F", "no public key"),
+            ("mkfifo F", "not a file"), ("mkdir F", "not a file"), ("echo KEY > G; ln -s G F", "link"),
+            ("printf '\\377\\376' > F", "not text"), ("echo age1 > F", "F:1: is no public key"),
+            ("ln -s /dev/zero F", "link"), ("printf 'KEY\\nSECRET\\n' > F", "F:2: is a private key"),
+            ("printf '# SECRET\\nKEY\\n' > F", "F:1: is a private key"),
+            ("printf -- '-----BEGIN OPENSSH PRIVATE KEY-----\\n' > F", "F:1: is a private key"),
+            ("head -c 1M /dev/zero > F", "longer than"),
+        ])
+    func badFile(how: String, says: String) throws {
+        let folder = TemporaryFolder()
+        let commands = how.replacing("KEY", with: key).replacing("SECRET", with: secret)
+        // The replacement above reaches into the other, too.
+        let whole =
+            how.contains("SECRET")
+            ? how.replacing("SECRET", with: secret).replacing("\\nKEY", with: "\\n\(key)") : commands
+        shell("cd '\(folder.path)' && \(whole.replacing("printf 'KEY", with: "printf '\(key)"))")
+        let error = thrown { _ = try RecipientsFile.recipients(in: folder.file("F")) }
+        let message = try #require(error?.message)
+        #expect(message.contains(says) && message.contains("/F"), "\(message)")
+        #expect(!message.contains("\n") && !message.contains("FPZUAA303"))
+    }
+
+    @Test("a private key is hidden, in capitals or not")
+    func hidden() {
+        for text in [secret, secret.lowercased(), "x \(secret)", "AGE-PLUGIN-YUBIKEY-1QQ"] {
+            #expect(PrivateKey.hidden(in: text) == "(a private key)")
+        }
+        #expect(PrivateKey.hidden(in: key) == key && Recipient(secret) == nil && Recipient(secret.lowercased()) == nil)
+    }
+
+    @Test("the ledger's text of a sealed copy is read back, and nothing else is taken for one")
+    func manifest() {
+        let digests = (0..<5).map { String(repeating: "\($0)", count: 64) }
+        let manifest = SealedManifest(
+            file: digests[0], bytes: 1 << 40, head: digests[1], plain: digests[2], content: digests[3],
+            recipients: digests[4])
+        #expect(SealedManifest(manifest.text) == manifest)
+        let wrong = [
+            "", "sealed", digests[0], manifest.text + " ", manifest.text + " 1", String(manifest.text.dropLast()),
+            manifest.text.replacing("sealed", with: "open"), manifest.text.replacing("1099511627776", with: "-1"),
+            manifest.text.replacing("4", with: "x"),
+        ]
+        for text in wrong { #expect(SealedManifest(text) == nil, "\(text)") }
+    }
+
+    @Test("names of sealed copies tell the number alone; others are none of ours")
+    func sealedNames() {
+        #expect(
+            SealedName(7).text == "000007.fieldscribe.age"
+                && SealedName(1_234_567).next.text == "1234567_2.fieldscribe.age")
+        for name in ["000007.fieldscribe.age", "000007_2.fieldscribe.age", "1234567.fieldscribe.age"] {
+            #expect(SealedName(name)?.text == name)
+        }
+        let foreign = [
+            "7.fieldscribe.age", "000007_1.fieldscribe.age", "000007_02.fieldscribe.age", "000007.age",
+            "000000.fieldscribe.age",
+            "00000a.fieldscribe.age", "000007_2_3.fieldscribe.age", "-00007.fieldscribe.age", "+00007.fieldscribe.age",
+            ".fieldscribe.age",
+        ]
+        for name in foreign { #expect(SealedName(name) == nil, "\(name)") }
+    }
+
+    @Test("a tar is what tar reads: files of any length, and no word of complaint")
+    func tar() throws {
+        let folder = TemporaryFolder()
+        let path = folder.file("big.tar")
+        let lengths: [Int64] = [0, 1, 511, 512, 513, 8_589_934_591, 8_589_934_592, 9_999_999_999, 123_456_789_012]
+        for bytes in lengths {
+            let file = try FileDescriptor(opening: path, O_RDWR | O_CREAT | O_TRUNC)
+            var head = Tar.folder("000001_clock-unverified", time: 1_795_163_500)
+            head += Tar.file("000001_clock-unverified/audio.wav", bytes: bytes, time: 1_795_163_500)
+            try head.withUnsafeBytes { try file.write($0, at: 0) }
+            let rest = Int64(head.count) + bytes + Int64(Tar.padding(after: bytes).count)
+            #expect(rest == Int64(Tar.folder("", time: 0).count) + Tar.size(bytes))
+            try Tar.end.withUnsafeBytes { try file.write($0, at: rest) }
+            let listed = shell("tar tvf '\(path)'")
+            #expect(listed.status == 0 && listed.output.contains(" \(bytes) 2026-"), "\(listed.output)")
+            #expect(listed.output.split(separator: "\n").count == 2)
+        }
+    }
+
+    @Test("sound that is encoded twice is the file that is encoded once, and another one is noticed")
+    func twice() throws {
+        let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        func encode(_ audio: EncodedAudio, _ change: Int? = nil) throws {
+            var bytes = bytes
+            if let change { bytes[change] ^= 1 }
+            for start in stride(from: 0, to: bytes.count, by: 7_000) {
+                try Array(bytes[start..<min(start + 7_000, bytes.count)]).withUnsafeBytes {
+                    try audio.write($0, at: Int64(start))
+                }
+            }
+            // The header, at last.
+            try [UInt8](repeating: 9, count: 40).withUnsafeBytes { try audio.write($0, at: 10) }
+        }
+        let measured = EncodedAudio()
+        try encode(measured)
+        let measure = try measured.finish().measure
+        var passed: [UInt8] = []
+        let audio = EncodedAudio(expected: measure) { passed += $0 }
+        try encode(audio)
+        _ = try audio.finish()
+        #expect(passed == bytes[..<10] + [UInt8](repeating: 9, count: 40) + bytes[50...])
+        for change in [0, 65_535, 65_536, 199_999] {
+            let other = EncodedAudio(expected: measure) { _ in }
+            try encode(other, change)
+            #expect(thrown { _ = try other.finish() } != nil)
+        }
+    }
+
+    @Test("what age makes, age opens; much more than pipes hold, and nothing at all")
+    func throughAge() throws {
+        let keys = try KeyPair()
+        let age = try Age()
+        #expect(try age.version().first?.isNumber == true)
+        for count in [0, 1, 65_536, 3_000_001] {
+            let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 17) }
+            var sealed: [UInt8] = []
+            let sealer = try age.sealer(for: [keys.recipient]) { sealed += $0 }
+            try sealer.write(bytes)
+            try sealer.finish()
+            var opened: [UInt8] = []
+            let key = try FileDescriptor(opening: keys.key, O_RDONLY)
+            let opener = try age.opener(with: key) { opened += $0 }
+            try opener.write(sealed)
+            try opener.finish()
+            #expect(opened == bytes)
+            sealed[sealed.count - 1] ^= 1
+            let error = thrown {
+                let opener = try age.opener(with: key) { _ in }
+                try opener.write(sealed)
+                try opener.finish()
+            }
+            #expect(error?.code == .failed && error?.operation == "age")
+        }
+    }
+}

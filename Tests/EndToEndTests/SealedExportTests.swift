@@ -1,0 +1,121 @@
+import Core
+import FoundationEssentials
+import Glibc
+import TestKit
+import Testing
+
+/// Sealed copies by the executable, as a person has them.
+@Suite("export, sealed", .serialized) struct SealedExportTests {
+    private let folder = TemporaryFolder()
+    private let storage: String
+    private let stick: String
+
+    init() throws {
+        storage = folder.file("storage")
+        stick = folder.file("stick")
+        try FileManager.default.createDirectory(atPath: stick, withIntermediateDirectories: true)
+        let ending = try Fieldscribe.run(
+            "record", "--microphone", "file+fast:\(Speech.all[0])", "--directory", storage, in: folder)
+        #expect(ending.status == 0, "\(ending.errors)")
+        for name in ["key", "other"] {
+            try Fieldscribe.tool("age-keygen", "-o", folder.file("\(name).txt"), in: folder)
+            try Fieldscribe.tool(
+                "bash", "-c", "age-keygen -y '\(folder.file("\(name).txt"))' > '\(folder.file("\(name).pub"))'",
+                in: folder)
+        }
+        try configure(folder.file("key.pub"))
+    }
+
+    private func configure(_ recipients: String) throws {
+        try Data("[export]\nrecipients = \(recipients)\n".utf8).write(to: URL(filePath: folder.file("a.conf")))
+    }
+
+    private func run(_ words: String..., path: String? = nil) throws -> Fieldscribe.Ending {
+        let words = words + ["--config", folder.file("a.conf")]
+        guard let path, let program = Fieldscribe.path else { return try Fieldscribe(words, in: folder).wait() }
+        return try Fieldscribe(program: "/usr/bin/env", ["PATH=\(path)", program] + words, in: folder).wait()
+    }
+
+    private func copy(path: String? = nil) throws -> Fieldscribe.Ending {
+        try run("export", "--to", stick, "--directory", storage, path: path)
+    }
+
+    private var files: [String] { get throws { try FileManager.default.subpathsOfDirectory(atPath: stick) } }
+
+    @Test("the key opens it, on any machine with age and tar; recipients check says so before")
+    func opens() throws {
+        let checked = try run("recipients", "check", "--key", folder.file("key.txt"))
+        #expect(
+            checked.status == 0 && checked.output.contains("key.txt: opens what is sealed for age1"),
+            "\(checked.errors)")
+        let ending = try copy()
+        #expect(ending.status == 0, "\(ending.errors)")
+        let sealed = try #require(
+            ending.output.split(separator: "\n").first?.split(separator: " ").last.map(String.init))
+        #expect(sealed.hasSuffix("/000001.fieldscribe.age"))
+        try Fieldscribe.tool(
+            "bash", "-c",
+            "cd '\(folder.path)' && set -o pipefail && age -d -i key.txt '\(sealed)' | tar x && cd 000001_* "
+                + "&& sha256sum --quiet -c SHA256SUMS && test -s index.html", in: folder)
+        let again = try copy()
+        #expect(again.status == 0 && again.output.isEmpty && again.errors.last?.contains("nothing was copied") == true)
+        let whole = try run("recipients", "check", "--key", folder.file("key.txt"), sealed)
+        #expect(whole.status == 0 && whole.output.contains("opens, whole"))
+        let wrong = try run("recipients", "check", "--key", folder.file("other.txt"))
+        #expect(wrong.status == 1 && wrong.errors.count == 1 && wrong.errors[0].contains("opens nothing"))
+        try Fieldscribe.tool(
+            "bash", "-c", "printf xyzxyzxyz | dd of='\(sealed)' bs=1 seek=20000 conv=notrunc", in: folder)
+        let changed = try run("recipients", "check", "--key", folder.file("key.txt"), sealed)
+        #expect(
+            changed.status == 4 && changed.errors.count == 1 && changed.errors[0].contains("\(sealed): age refuses it"))
+    }
+
+    @Test("without age, or with a program in its place that does not seal, nothing is copied")
+    func noAge() throws {
+        let without = try copy(path: folder.file("nowhere"))
+        #expect(without.status == 3 && without.errors.count == 1, "\(without.errors)")
+        #expect(without.errors.first?.contains("apt install age") == true)
+        let bin = folder.file("bin")
+        try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: true)
+        for script in [
+            "exec cat", "exec true", "head -c 1000; exit 1", "exec /usr/bin/age \"$@\" | head -c 3000",
+            "case $1 in -r) echo nothing; exec cat ;; esac", "/usr/bin/age \"$@\"; exit 7", "kill -9 $$",
+        ] {
+            try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(filePath: "\(bin)/age"))
+            #expect(chmod("\(bin)/age", 0o755) == 0)
+            let ending = try copy(path: "\(bin):/usr/bin:/bin")
+            #expect(ending.status != 0, "\(script): \(ending.output)")
+            #expect(try files.allSatisfy { !$0.contains("0000") && !$0.contains("partial") }, "\(script)")
+        }
+        #expect(try files.contains("Fieldscribe/RESULT.txt"))
+        #expect(try copy().status == 0)
+    }
+
+    @Test("a private key in the place of a public one is refused with its place, and shown nowhere; nothing is copied")
+    func privateKey() throws {
+        let text = try String(decoding: Data(contentsOf: URL(filePath: folder.file("key.txt"))), as: UTF8.self)
+        let secret = try #require(text.split(separator: "\n").last.map(String.init))
+        try Fieldscribe.tool(
+            "bash", "-c", "cd '\(folder.path)' && mkfifo pipe && ln -s key.pub link && touch empty", in: folder)
+        for (recipients, status, says) in [
+            (secret, 2, "a.conf:2: export.recipients"), (folder.file("key.txt"), 1, "key.txt:3: is a private key"),
+            (folder.file("pipe"), 1, "pipe: is not a file"), (folder.file("link"), 1, "link"),
+            (folder.path, 1, "is not a file"), (folder.file("none"), 3, "none: no such file"),
+            (folder.file("empty"), 1, "empty: holds no public key"),
+            ("age1qqqqqqqqqqqqqqqqqqqqqqqqqqq", 1, "recipient 1 of 1"),
+        ] as [(String, Int32, String)] {
+            try configure(recipients)
+            for ending in [try copy(), try run("recipients", "check")] {
+                #expect(ending.status == status && ending.errors.count == 1, "\(says): \(ending)")
+                #expect(ending.errors.first?.contains(says) == true, "\(ending.errors)")
+                #expect(!"\(ending)".contains(secret))
+            }
+            #expect(try files.allSatisfy { !$0.contains("0000") })
+            if try files.contains("Fieldscribe/RESULT.txt") {
+                let path = "\(stick)/Fieldscribe/RESULT.txt"
+                let result = try String(decoding: Data(contentsOf: URL(filePath: path)), as: UTF8.self)
+                #expect(!result.contains(secret) && result.contains("NOTHING WAS COPIED"))
+            }
+        }
+    }
+}
