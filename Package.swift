@@ -121,7 +121,7 @@ let package = Package(
             "Upkeep",
             uses: [
                 "Core", "Platform", "Configuration", "Equipment", "Recording", "Recognizing", "SQLiteArchive", "CLinux",
-                "Correcting", "Digests", "Exporting", "PocketSphinxRecognizer",
+                "Correcting", "Digests", "Exporting", "PocketSphinxRecognizer", "Vocabulary",
             ]),
         room(
             "Appliance",
@@ -145,8 +145,9 @@ let package = Package(
             name: "benchmark",
             dependencies: [
                 "Core", "Platform", "Segmenting", "Recognizing", "Exporting", "FileMicrophone", "MoonshineRecognizer",
-                "PocketSphinxRecognizer", "SQLiteArchive", "CSQLite", "Configuration", "Equipment", "TestKit",
-                "fieldscribe",
+                "PocketSphinxRecognizer", "SQLiteArchive", "CSQLite", "Configuration", "Correcting", "Equipment",
+                "TestKit",
+                "Vocabulary", "fieldscribe",
             ],
             path: "Tests/Benchmark",
             exclude: ["README.md", "moonshine-voice.py", "slow-stick", "sync-costs"]),
@@ -206,8 +207,9 @@ let package = Package(
         tests(
             "RecoveryTests",
             of: [
-                "Core", "Platform", "Recognizing", "Recording", "Exporting", "SQLiteArchive", "Configuration", "Upkeep",
-                "Appliance", "TestKit", "fieldscribe",
+                "Core", "Platform", "Recognizing", "Recording", "Exporting", "SQLiteArchive", "Configuration",
+                "Equipment",
+                "Upkeep", "Vocabulary", "Appliance", "TestKit", "fieldscribe",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -60,6 +60,9 @@ extension Configuration {
             case yes, no
         }
 
+        /// What becomes of words that people have put right: preferred from the next recording on, proposed to be, or neither.
+        package enum Learning: String, Sendable, CaseIterable { case yes, ask, no }
+
         /// The name of an engine, `auto` for the best of those that it may choose from, or
         /// `command:PROGRAM`, with arguments behind blanks, for one that speaks the protocol of decode workers. The default is
         /// `auto`.
@@ -80,6 +83,9 @@ extension Configuration {
 
         /// A file of words and phrases to prefer. The default is none.
         package var vocabulary: String?
+
+        /// Whether words that people have put right are preferred. The default is `yes`.
+        package var learn = Learning.yes
 
         /// The default is `dictation`.
         package var hint = Hint.dictation

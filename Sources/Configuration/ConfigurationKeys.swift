@@ -38,6 +38,7 @@ extension ConfigurationKey {
             .optionalPath("recognizer.language-model", \.recognizer.languageModel),
             .optionalPath("recognizer.dictionary", \.recognizer.dictionary),
             .optionalPath("recognizer.vocabulary", \.recognizer.vocabulary),
+            .choice("recognizer.learn", \.recognizer.learn),
             .choice("recognizer.hint", \.recognizer.hint),
             .choice("recognizer.punctuation", \.recognizer.punctuation),
             .parsed(

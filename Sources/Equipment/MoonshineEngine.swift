@@ -62,7 +62,7 @@ package struct MoonshineEngine: EngineEntry {
                 "decode-worker", "--engine", name, "--profile", profile, "--model", model.path,
                 "--timing-model", configuration.pocketSphinxFolder, "--dictionary", configuration.model.dictionary,
                 "--cache", configuration.cacheFolder,
-            ] + (configuration.recognizer.vocabulary.map { ["--vocabulary", $0] } ?? []),
+            ] + configuration.vocabularyArguments,
             model: model.path, profile: profile, makesCopies: makesCopies)
     }
 
@@ -99,7 +99,7 @@ package struct MoonshineEngine: EngineEntry {
     }
 
     package func speedName(in configuration: Configuration) -> String? {
-        configuration.moonshineModel.path + (configuration.recognizer.vocabulary == nil ? "" : " with a vocabulary")
+        configuration.moonshineModel.path + (configuration.hasVocabulary ? " with a vocabulary" : "")
     }
 
     package func models(in configuration: Configuration) -> [InstalledModel] {
@@ -142,7 +142,9 @@ private struct TimedMoonshine: RecognizerProvider {
     func open() throws(DeviceError) -> any Recognizer {
         Heap.releaseBlocks(from: Self.largestKept)
         let model = MoonshineModel(path: options.model ?? "\(MoonshineModel.packaged)/\(MoonshineModel.usual)")
-        let reader = try MoonshineRecognizer.Provider(model: model, profile: profile, phrases: phrases()).open()
+        let reader = try MoonshineRecognizer.Provider(
+            model: model, profile: profile, phrases: phrases(), learned: learned()
+        ).open()
         let timing = PocketSphinxModel(
             folder: options.timingModel ?? PocketSphinxModel.debian, dictionary: options.dictionary)
         return TimedRecognizer(reader, timing: try ForcedAligner(model: timing), voice: VoiceReading())
@@ -155,5 +157,10 @@ private struct TimedMoonshine: RecognizerProvider {
         let vocabulary = VocabularyFile(String(decoding: text, as: UTF8.self))
         for problem in vocabulary.problems { options.tell("\(file):\(problem.line): \(problem.reason)") }
         return vocabulary.phrases.map { $0.words.joined(separator: " ") }
+    }
+
+    /// What was learned from corrections.
+    private func learned() -> [String] {
+        VocabularyFile(options.learnedWords() ?? "").phrases.map { $0.words.joined(separator: " ") }
     }
 }

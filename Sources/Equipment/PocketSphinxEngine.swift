@@ -45,7 +45,7 @@ package struct PocketSphinxEngine: EngineEntry {
                 "decode-worker", "--engine", name, "--profile", profile, "--model", folder,
                 "--language-model", model.languageModel, "--dictionary", model.dictionary,
                 "--hint", recognizer.hint.rawValue, "--cache", configuration.cacheFolder,
-            ] + (recognizer.vocabulary.map { ["--vocabulary", $0] } ?? []), model: folder, profile: profile,
+            ] + configuration.vocabularyArguments, model: folder, profile: profile,
             makesCopies: makesCopies)
     }
 
@@ -61,7 +61,7 @@ package struct PocketSphinxEngine: EngineEntry {
     package func cost(in configuration: Configuration) -> EngineCost {
         var cost = EngineCost()
         // Measured was 1.3, and 1.6 with a vocabulary.
-        if configuration.recognizer.vocabulary != nil { cost.mostFasterRatio = 2.5 }
+        if configuration.hasVocabulary { cost.mostFasterRatio = 2.5 }
         return cost
     }
 
@@ -76,7 +76,7 @@ package struct PocketSphinxEngine: EngineEntry {
     package func speedName(in configuration: Configuration) -> String? {
         // With a vocabulary it is another speed.
         configuration.modelFolder(configuration.recognizer.model)
-            + (configuration.recognizer.vocabulary == nil ? "" : " with a vocabulary")
+            + (configuration.hasVocabulary ? " with a vocabulary" : "")
     }
 
     package func models(in configuration: Configuration) -> [InstalledModel] {

@@ -14,15 +14,27 @@ struct PreparedPocketSphinx: RecognizerProvider {
             folder: options.model ?? PocketSphinxModel.debian, languageModel: options.languageModel,
             dictionary: options.dictionary)
         try model.check()
+        let learned = options.hint == .confirmation ? nil : options.learnedWords()
         guard let vocabulary = try vocabularyOfHint() else {
-            return try PocketSphinxRecognizer(model: model, profile: profileOfHint(isGrammar: false))
+            let prepared = learned.map { learnedModel(model, $0) } ?? model
+            return try PocketSphinxRecognizer(model: prepared, profile: profileOfHint(isGrammar: false))
         }
-        let (prepared, outcome) = try model.prepare(vocabulary, keptIn: options.cache)
+        let (prepared, outcome) = try model.prepare(vocabulary, and: learned, keptIn: options.cache)
         for problem in outcome.report?.problems ?? [] {
             options.tell("\(vocabulary):\(problem.line): \(problem.reason)")
         }
         return try PocketSphinxRecognizer(
             model: prepared, profile: profileOfHint(isGrammar: outcome.grammar != nil))
+    }
+
+    /// The model with what was learned; without it where nothing of that can be heard: a recording must not fail for a word.
+    private func learnedModel(_ model: PocketSphinxModel, _ learned: String) -> PocketSphinxModel {
+        do throws(DeviceError) {
+            return try model.prepare(nil, and: learned, keptIn: options.cache).model
+        } catch {
+            options.tell(error.message)
+            return model
+        }
     }
 
     private func profileOfHint(isGrammar: Bool) -> DecoderProfile {

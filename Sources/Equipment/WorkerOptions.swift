@@ -19,6 +19,9 @@ package struct WorkerOptions: Sendable {
     /// A person's words and phrases, or a grammar.
     package var vocabulary: String?
 
+    /// The archive's folder, where there may be words that people have put right; nil: these do not count.
+    package var learned: String?
+
     /// Where is kept what can be made again.
     package var cache = "."
     /// What the words are likely to be.
@@ -29,4 +32,9 @@ package struct WorkerOptions: Sendable {
 
     /// The defaults.
     package init() {}
+
+    /// What was learned from corrections, as a vocabulary; nil where nothing was.
+    func learnedWords() -> String? {
+        learned.flatMap { LearnedVocabulary(storage: $0).inUse(tell) }
+    }
 }

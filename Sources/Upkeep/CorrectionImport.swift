@@ -39,6 +39,8 @@ package struct CorrectionImport: Sendable {
     }
 
     private let storage: String
+    private let learning: Learning
+    private let proposes: Bool
     private let archive: any ArchiveUpkeep
     private let punctuator: Punctuator
     private let times: WordTimes
@@ -47,6 +49,8 @@ package struct CorrectionImport: Sendable {
     /// - Parameter configuration: names the storage, and the model that tells when words were said.
     package init(_ configuration: Configuration, archive: any ArchiveUpkeep) {
         storage = configuration.storage.directory
+        learning = Learning(configuration, archive: archive)
+        proposes = configuration.recognizer.learn == .ask
         self.archive = archive
         // Without the model of sentences what was shown had no full stops either.
         punctuator = configuration.punctuator { _ throws(DeviceError) in }
@@ -208,8 +212,22 @@ package struct CorrectionImport: Sendable {
             line += differing == 0 ? "; \(who) wrote the same, " : "; it differs from what \(who) wrote in \(places), "
             line += "both are kept, and this one is shown (fieldscribe show \(summary.id) --changes)"
         }
-        return line
+        return line + (await learned())
     }
+
+    /// Learns from what is in the archive now, and says what; that this fails takes no correction back.
+    private func learned() async -> String {
+        do {
+            let words = try await learning.learn()
+            guard !words.isEmpty else { return "" }
+            let more = words.count > Self.mostTold ? " and \(words.count - Self.mostTold) more" : ""
+            let told = words.prefix(Self.mostTold).joined(separator: ", ") + more
+            return proposes
+                ? "; to be accepted by fieldscribe vocabulary accept: \(told)" : "; preferred from now on: \(told)"
+        } catch { return "; nothing was learned from it: \(DeviceError(wrapping: error).message)" }
+    }
+
+    private static let mostTold = 10
 
     /// The segments with the times at which their new words were said, where the model can tell.
     private func timed(_ corrected: [CorrectedSegment], of summary: RecordingSummary) async throws -> [CorrectedSegment]

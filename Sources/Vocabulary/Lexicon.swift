@@ -55,6 +55,20 @@ package struct Lexicon: Sendable {
         }
     }
 
+    /// The same with its first words alone.
+    func prefix(_ count: Int) -> Lexicon {
+        var lexicon = self
+        lexicon.entries = Array(entries.prefix(count))
+        return lexicon
+    }
+
+    /// Which of these words a dictionary has.
+    ///
+    /// - Throws: `DeviceError` where the dictionary cannot be read.
+    package static func known(_ words: Set<String>, inDictionary path: String) throws(DeviceError) -> Set<String> {
+        words.isEmpty ? [] : known(words, in: try content(ofFile: path))
+    }
+
     /// The names of the words as the decoder has them, by how they were written; without those that cannot be heard.
     package var names: [String: String] {
         Dictionary(entries.filter { $0.origin != .unknown }.map { ($0.written, $0.name) }) { first, _ in first }

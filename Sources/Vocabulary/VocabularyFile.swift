@@ -57,14 +57,16 @@ package struct VocabularyFile: Hashable, Sendable {
 
     /// Reads a file; what is wrong with it is in `problems`.
     ///
-    /// - Parameter text: the file's content.
-    package init(_ text: String) {
+    /// - Parameters:
+    ///   - text: the file's content.
+    ///   - usual: how often a phrase is said in a thousand words, where its line tells nothing.
+    package init(_ text: String, usual: Double = Self.usual) {
         var items: [Item] = []
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
             // An editor's byte order mark is none of the words.
             let bare = line.drop { $0 == "\u{FEFF}" }.prefix { $0 != "#" }
             do throws(Refusal) {
-                if let item = try read(bare, line: index + 1) { items.append(item) }
+                if let item = try read(bare, line: index + 1, usual: usual) { items.append(item) }
             } catch { problems.append(Problem(line: index + 1, reason: error.reason)) }
         }
         // Classes may be told below the templates that use them.
@@ -88,7 +90,7 @@ private struct Refusal: Error { var reason: String }
 
 // Reading.
 extension VocabularyFile {
-    private mutating func read(_ line: Substring, line number: Int) throws(Refusal) -> Item? {
+    private mutating func read(_ line: Substring, line number: Int, usual: Double) throws(Refusal) -> Item? {
         let sides = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let left = sides[0].split(whereSeparator: \.isWhitespace).map(String.init)
         if left.isEmpty, sides.count == 1 { return nil }
@@ -108,7 +110,7 @@ extension VocabularyFile {
             classes[left[0]] = members
             return nil
         }
-        let item = try item(left, line: number)
+        let item = try item(left, line: number, usual: usual)
         guard sides.count == 2 else { return item }
         guard item.words.count == 1, !item.words[0].isClass else {
             throw Refusal(reason: "sounds belong to one word; give each word that sounds unusual a line of its own")
@@ -122,7 +124,7 @@ extension VocabularyFile {
     }
 
     private func item(
-        _ fields: [String], line: Int, usual: Double = usual
+        _ fields: [String], line: Int, usual: Double
     ) throws(Refusal) -> Item {
         var words = fields
         var count = usual

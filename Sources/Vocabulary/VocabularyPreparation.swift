@@ -19,8 +19,9 @@ package struct VocabularyPreparation: Sendable {
         package var report: VocabularyReport?
     }
 
-    /// The vocabulary.
-    package let file: String
+    /// The vocabulary; nil where only what was learned counts.
+    private let file: String?
+    private let learned: String?
     private let dictionary: String
     private let languageModel: String
     private let language: String
@@ -28,16 +29,19 @@ package struct VocabularyPreparation: Sendable {
     private let folder: String
 
     /// - Parameters:
-    ///   - file: `vocabulary.txt`, or a grammar in JSGF.
+    ///   - file: `vocabulary.txt`, or a grammar in JSGF; nil for none.
+    ///   - learned: a vocabulary's text, that counts beside that of the file with a weight of its own, but not beside a grammar; nil for none.
     ///   - dictionary: the model's.
     ///   - languageModel: the model's; what is kept is made anew when it changes.
     ///   - language: of the words: `en-US`.
     ///   - sounds: those of the acoustic model.
     ///   - folder: where it is kept; it may be deleted at any time.
     package init(
-        file: String, dictionary: String, languageModel: String, language: String, sounds: Set<String>, folder: String
+        file: String?, learned: String? = nil, dictionary: String, languageModel: String, language: String,
+        sounds: Set<String>, folder: String
     ) {
         self.file = file
+        self.learned = learned
         self.dictionary = dictionary
         self.languageModel = languageModel
         self.language = language
@@ -57,7 +61,8 @@ package struct VocabularyPreparation: Sendable {
         base: () throws(DeviceError) -> PhraseModel.Base
     ) throws(DeviceError) -> Outcome {
         let text = try text()
-        let place = "\(folder)/\(name(of: text))"
+        let name = name(of: text)
+        let place = "\(folder)/\(name)"
         let isGrammar = GrammarFile.isGrammar(text)
         let (words, model) = ("\(place)/words.dict", "\(place)/\(isGrammar ? "said.gram" : "phrases.lm")")
         let (languageModel, grammar) = isGrammar ? (nil, model) : (model, nil)
@@ -65,9 +70,10 @@ package struct VocabularyPreparation: Sendable {
         if access(words, R_OK) == 0, access(model, R_OK) == 0 { return outcome }
         let reading = try read(text)
         guard !reading.report.isEmpty else {
+            let named = file ?? LearnedFile.name
             throw DeviceError(
                 .unsupported, "vocabulary",
-                "\(file): contains no word that can be heard; fieldscribe vocabulary check \(file) explains why")
+                "\(named): contains no word that can be heard; fieldscribe vocabulary check \(named) explains why")
         }
         try makeFolder(place)
         let content =
@@ -78,8 +84,17 @@ package struct VocabularyPreparation: Sendable {
         // Last: it is there only when all is.
         try durableReplace(path: words, with: reading.lexicon.extendedDictionary())
         outcome.report = reading.report
+        if learned != nil, !isGrammar { removeOthers(than: name) }
         return outcome
     }
+
+    /// Each correction makes a dictionary of some megabytes anew: those of what was learned before are of no more use.
+    private func removeOthers(than name: String) {
+        guard let folder = try? Folder(opening: folder), let names = try? folder.names() else { return }
+        for other in names where other.hasPrefix(Self.learnedPrefix) && other != name { try? folder.removeAll(other) }
+    }
+
+    private static let learnedPrefix = "learned-"
 
     private struct Reading {
         var phrases: [VocabularyFile.Phrase] = []
@@ -88,7 +103,8 @@ package struct VocabularyPreparation: Sendable {
     }
 
     private func text() throws(DeviceError) -> String {
-        String(decoding: try content(ofFile: file, limit: VocabularyFile.largest), as: UTF8.self)
+        guard let file else { return "" }
+        return String(decoding: try content(ofFile: file, limit: VocabularyFile.largest), as: UTF8.self)
     }
 
     private func read(_ text: String) throws(DeviceError) -> Reading {
@@ -96,7 +112,7 @@ package struct VocabularyPreparation: Sendable {
         if GrammarFile.isGrammar(text) {
             let grammar = GrammarFile(text)
             if let excess = grammar.excess {
-                throw DeviceError(.unsupported, "vocabulary", "\(file): this grammar \(excess)")
+                throw DeviceError(.unsupported, "vocabulary", "\(file ?? ""): this grammar \(excess)")
             }
             let lexicon = try Lexicon(
                 grammar.words, pronunciations: [:], dictionary: dictionary, speak: voice.ways)
@@ -108,12 +124,19 @@ package struct VocabularyPreparation: Sendable {
                     }, phrases: 0, isGrammar: true, lexicon: lexicon, sounds: sounds))
         }
         let vocabulary = VocabularyFile(text)
+        let own = vocabulary.words
+        let other = VocabularyFile(learned ?? "", usual: LearnedFile.usual)
+        let known = Set(own.map(\.word))
         let lexicon = try Lexicon(
-            vocabulary.words, pronunciations: vocabulary.pronunciations, dictionary: dictionary, speak: voice.ways)
+            own + other.words.filter { !known.contains($0.word) },
+            pronunciations: vocabulary.pronunciations.merging(other.pronunciations) { own, _ in own },
+            dictionary: dictionary, speak: voice.ways)
+        // Lines of the file are told, those that were learned only where there is no file.
+        let told = file == nil ? (other, lexicon) : (vocabulary, lexicon.prefix(own.count))
         return Reading(
-            phrases: vocabulary.phrases, lexicon: lexicon,
+            phrases: vocabulary.phrases + other.phrases, lexicon: lexicon,
             report: VocabularyReport(
-                problems: vocabulary.problems, phrases: vocabulary.phrases.count, isGrammar: false, lexicon: lexicon,
+                problems: told.0.problems, phrases: told.0.phrases.count, isGrammar: false, lexicon: told.1,
                 sounds: sounds))
     }
 
@@ -136,12 +159,14 @@ package struct VocabularyPreparation: Sendable {
         }
         // The number grows when something else is made of the same words.
         add("fieldscribe vocabulary 2\n\(text)\n".utf8)
+        let isLearned = learned != nil && !GrammarFile.isGrammar(text)
+        if isLearned, let learned { add("learned \(LearnedFile.usual)\n\(learned)\n".utf8) }
         for path in [dictionary, languageModel] {
             var status = stat()
             _ = stat(path, &status)
             add("\(path) \(status.st_size) \(status.st_mtim.tv_sec)\n".utf8)
         }
         let digits = String(hash, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
+        return (isLearned ? Self.learnedPrefix : "") + String(repeating: "0", count: 16 - digits.count) + digits
     }
 }

@@ -7,8 +7,9 @@ import PocketSphinxRecognizer
 /// What is measured with speech uses the corpus beside the repository, and is skipped, and says so, where that is not.
 @main struct Benchmark {
     private static let usage = """
-        usage: benchmark [capture|appliance|export|sealing|search|start|copies|hour|seams|memory|recognition|accuracy|speakers|latency|robustness
-                         |music|unpaused|silence|vocabulary|names|punctuation|alignment|calibrate]
+        usage: benchmark [capture|appliance|export|sealing|search|start|copies|hour|seams|memory|recognition|accuracy
+                         |speakers|latency|robustness|music|unpaused|silence|vocabulary|names|learning|punctuation
+                         |alignment|calibrate]
                          [--every N] [--only NAMES] [--engine NAME] [--model DIR] [--pictures FOLDER]
                          [--program FILE] [--to FOLDER]
           capture     an hour to the card, against arecord
@@ -35,6 +36,7 @@ import PocketSphinxRecognizer
           silence     what is written down where nobody speaks, what is lost of speech, other languages
           vocabulary  a vocabulary's words, said by espeak-ng, and speech without them
           names       names that are said in the open set, in a list with a hundred others
+          learning    half of what is said corrected by the reference, the rest read without and with what was learned of it
           punctuation where a reader's sentences end
           alignment   where words were said that are known, against where they were put
           calibrate   the constants of Calibration.swift
@@ -77,7 +79,8 @@ import PocketSphinxRecognizer
                     "capture", "appliance", "export", "sealing", "search", "start", "copies", "hour", "seams", "memory",
                     "recognition",
                     "accuracy", "speakers",
-                    "latency", "robustness", "music", "unpaused", "silence", "vocabulary", "names", "punctuation",
+                    "latency", "robustness", "music", "unpaused", "silence", "vocabulary", "names", "learning",
+                    "punctuation",
                     "alignment",
                     "calibrate",
                 ]
@@ -142,6 +145,9 @@ import PocketSphinxRecognizer
             case "silence":
                 try SilenceBenchmark(workshop: workshop, corpus: open, step: max(1, step)).run(chosen(Self.readers))
             case "names": try NamesBenchmark(workshop: workshop, corpus: open).run(chosen(Self.readers))
+            case "learning":
+                try LearningBenchmark(workshop: workshop, corpus: open)
+                    .run(only == nil ? chosen([Contender.moonshine[0]]) : chosen(Self.readers))
             case "vocabulary": try VocabularyBenchmark(workshop: workshop, corpus: open).run()
             case "punctuation": try PunctuationBenchmark(workshop: workshop, corpus: open).run()
             case "alignment": try AlignmentBenchmark(workshop: workshop, corpus: open).run()

@@ -6,7 +6,7 @@ import TestKit
 /// nobody said.
 struct NamesBenchmark {
     /// Names of the open set, as they are written.
-    private static let said = [
+    static let said = [
         "Margaret", "Hale", "Thornton", "Helstone", "Allah", "Zau al Makan", "Nuzhat al Zaman", "Zarathustra",
         "Sherburn", "Puttel", "Polly", "Liddy", "Jamieson", "Warner", "Innes", "Netherlands", "Gutenberg",
         "Abigail Claflin", "Abbie", "Exhibition", "Bible", "Middle Ages", "Americans", "Chinese", "Sunday",

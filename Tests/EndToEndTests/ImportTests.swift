@@ -79,6 +79,37 @@ import Testing
         #expect(try Fieldscribe.text("\(desk.stick)/Fieldscribe/RESULT.txt").contains("in the archive already"))
     }
 
+    @Test("A name that is put right is learned, listed and preferred, and a person decides what stays")
+    func learned() throws {
+        let desk = try Desk()
+        try desk.corrections(desk.segment.text + " with Zorpela", by: "Anna", to: desk.folder.file("corrections.json"))
+        let taken = try desk.run("import", desk.folder.file("corrections.json"))
+        #expect(taken.output.contains("; preferred from now on: Zorpela\n"), "\(taken)")
+        #expect(try desk.run("vocabulary", "learned").output == "Zorpela  corrected once, in 1\n")
+        let (file, page) = ("\(desk.storage)/learned.txt", desk.folder.file("corrections.json"))
+        let text = try Fieldscribe.text(file)
+        let edited = text.replacing("Zorpela  #", with: "# Zorpela  #") + "zor(2)\n"
+        try Data(edited.utf8).write(to: URL(filePath: file))
+        #expect(try desk.run("vocabulary", "learn").errors == ["there is nothing new to learn"])
+        let listed = try desk.run("vocabulary", "learned")
+        #expect(listed.status == 1 && listed.output.hasPrefix("Zorpela  corrected once, in 1  not used\n"), "\(listed)")
+        #expect(listed.output.contains("learned.txt:7: \"zor(2)\": ( cannot be part of a word"), "\(listed)")
+        #expect(try desk.run("vocabulary", "accept", "zorpela").output == "zorpela\n")
+        let none = try desk.run("vocabulary", "accept", "nobody")
+        #expect(none.status == 1 && none.errors.first?.contains("nobody: not in") == true)
+        unlink(file)
+        #expect(try desk.run("vocabulary", "learn").output == "Zorpela\n")
+        // What lies in its place takes no correction, and no recording, back.
+        unlink(file)
+        mkfifo(file, 0o600)
+        try desk.corrections(desk.segment.text + " with Kadiu", by: "Anna", to: page)
+        let refused = try desk.run("import", page)
+        #expect(refused.status == 0 && refused.output.contains("; nothing was learned from it: "), "\(refused)")
+        let recorded = try desk.run(
+            "record", "--engine", "pocketsphinx", "--microphone", "file+fast:\(Speech.all[0])")
+        #expect(recorded.status == 0 && recorded.errors.contains { $0.contains("learned.txt") }, "\(recorded.errors)")
+    }
+
     @Test("A database that is lost comes back with two people's corrections")
     func recover() throws {
         let desk = try Desk()

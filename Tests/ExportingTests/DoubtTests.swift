@@ -19,6 +19,18 @@ import Testing
         #expect(Doubt.worst(0, of: segments).isEmpty && Doubt.worst(5, of: []).isEmpty)
     }
 
+    @Test("of a word that is doubtful at many places one comes first for all of them, but not of a short one")
+    func frequent() {
+        let often = [
+            segment(1, [word("in", 0, 0.2, 0.1), word("Hale", 1, 1.5, 0.4), word("fort", 2, 2.5, 0.2)]),
+            segment(2, [word("in", 10, 10.2, 0.15), word("hale,", 11, 11.5, 0.3), word("Hale", 12, 12.5, 0.9)]),
+        ]
+        let doubts = Doubt.worst(9, of: often)
+        #expect(doubts.map(\.word.text) == ["hale,", "in", "in", "fort", "Hale", "Hale"])
+        #expect(doubts.map(\.word.confidence) == [0.3, 0.1, 0.15, 0.2, 0.4, 0.9])
+        #expect(Doubt.order([]).isEmpty)
+    }
+
     @Test("a mark that stands alone is nothing to listen to again")
     func marks() {
         let marked = [segment(1, [word("Go", 0, 0.5, 0.3), word("—", 0.5, 0.6, 0), word("on!", 0.6, 1, 0.4)])]

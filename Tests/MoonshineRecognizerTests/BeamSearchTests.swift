@@ -93,6 +93,18 @@ struct BeamSearchTests {
         #expect(try search.readings(of: &source, limit: 10).first?.tokens == [3])
     }
 
+    @Test("a phrase with a weight of its own is raised by that; where two share a beginning, by the greater")
+    func weights() {
+        let trie = PhraseTrie(
+            [(number: 0, tokens: [5, 6]), (number: 1, tokens: [3, 6]), (number: 2, tokens: [5, 7, 7])], weight: 2,
+            others: [1: 1, 2: 3], beginsWord: { [3, 5].contains($0) }, isMark: { $0 == 2 })
+        func bonus(_ tokens: [Int]) -> Double {
+            tokens.reduce(into: PhraseTrie.Walk()) { $0 = trie.walk(on: $0, by: $1) }.bonus
+        }
+        #expect(bonus([3, 6, 2]) == 2 && bonus([5, 7, 7, 2]) == 9 && bonus([5, 6, 2]) == 5)
+        #expect(bonus([5, 7, 2]) == 0)
+    }
+
     @Test("a phrase that is a part of a longer word gains nothing, and one said twice in a row gains once")
     func wholeWords() {
         let trie = PhraseTrie(

@@ -50,6 +50,27 @@ import Vocabulary
         #expect(try model.prepare(path, keptIn: folder.file("cache")).outcome.report != nil)
     }
 
+    @Test(
+        "what was learned counts beside a vocabulary, or alone, but not beside a grammar, and leaves nothing of before")
+    func learned() throws {
+        let cache = folder.file("cache")
+        let path = try file("balafon\n")
+        let (own, _) = try model.prepare(path, keptIn: cache)
+        let (both, made) = try model.prepare(path, and: "\nNokoué\nbalafon = B AA\n", keptIn: cache)
+        #expect(made.report?.words == 1 && both != own)
+        #expect(try text(both.dictionary).contains("\nNokoué ") && text(both.dictionary).contains("\nbalafon B AA\n"))
+        guard case .phrases(let phrases) = both.addition else { return #expect(Bool(false), "\(both)") }
+        #expect(try text(phrases).contains("Nokoué"))
+        let (alone, _) = try model.prepare(nil, and: "griot\n", keptIn: cache)
+        #expect(try text(alone.dictionary).contains("\ngriot "))
+        let kept = try FileManager.default.contentsOfDirectory(atPath: cache)
+        #expect(kept.count == 2 && kept.filter { $0.hasPrefix("learned-") }.count == 1, "\(kept)")
+        #expect(thrown { _ = try model.prepare(nil, and: "x9q%\n", keptIn: cache) }?.code == .unsupported)
+        let grammar = try file("#JSGF V1.0;\ngrammar g;\npublic <g> = yes | no;\n", named: "g.gram")
+        let (said, _) = try model.prepare(grammar, and: "griot\n", keptIn: cache)
+        #expect(try !text(said.dictionary).contains("\ngriot "))
+    }
+
     @Test("a way to say a word that the dictionary has is one more")
     func oneMore() throws {
         let (prepared, _) = try model.prepare(file("tomato = T OW M AO T OW\n"), keptIn: folder.file("cache"))

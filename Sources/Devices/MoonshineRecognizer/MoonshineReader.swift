@@ -32,16 +32,18 @@ package final class MoonshineReader {
     ///
     /// - Throws: `DeviceError` with `missing`, `denied` or `damaged`, naming the file.
     ///
-    /// - Parameter phrases: words and phrases to prefer, as a person writes them; the beam of `fast`, which is none, is widened.
+    /// - Parameters:
+    ///   - phrases: words and phrases to prefer, as a person writes them; the beam of `fast`, which is none, is widened.
+    ///   - learned: others, that were learned from corrections.
     package init(
-        _ model: MoonshineModel, profile: MoonshineProfile, phrases: [String] = []
+        _ model: MoonshineModel, profile: MoonshineProfile, phrases: [String] = [], learned: [String] = []
     ) throws(DeviceError) {
         try model.verify()
         network = try MoonshineNetwork(model, prepacks: profile.prepacks)
         search = BeamSearch(width: profile.width, lengthExponent: profile.lengthExponent)
-        if !phrases.isEmpty {
+        if !phrases.isEmpty || !learned.isEmpty {
             search.width = max(search.width, Self.leastWidthForPhrases)
-            search.bias = PhraseTrie(phrases, of: network.tokenizer)
+            search.bias = PhraseTrie(phrases, learned: learned, of: network.tokenizer)
         }
         engine = EngineDescription(
             name: "moonshine", version: "onnxruntime \(network.runtime.version)", model: model.name)

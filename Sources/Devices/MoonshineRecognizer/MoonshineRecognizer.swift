@@ -12,15 +12,20 @@ package final class MoonshineRecognizer: Recognizer {
         package var profile: MoonshineProfile
         /// Phrases to prefer, as a person writes them.
         package var phrases: [String]
+        /// Phrases that were learned from corrections, to be preferred by a weight of their own.
+        package var learned: [String]
 
-        package init(model: MoonshineModel, profile: MoonshineProfile = .live, phrases: [String] = []) {
+        package init(
+            model: MoonshineModel, profile: MoonshineProfile = .live, phrases: [String] = [], learned: [String] = []
+        ) {
             self.model = model
             self.profile = profile
             self.phrases = phrases
+            self.learned = learned
         }
 
         package func open() throws(DeviceError) -> any Recognizer {
-            MoonshineRecognizer(try MoonshineReader(model, profile: profile, phrases: phrases))
+            MoonshineRecognizer(try MoonshineReader(model, profile: profile, phrases: phrases, learned: learned))
         }
     }
 

@@ -19,36 +19,38 @@ package struct PhraseTrie: Sendable {
         var next: [Int: Int] = [:]
         /// The phrase that ends here.
         var phrase: Int?
-        var depth: Int
+        /// What its token is raised by, as a natural logarithm; of several phrases that have it the most.
+        var weight: Double
     }
 
-    /// What each token is raised by, as a natural logarithm.
-    private let weight: Double
     private let beginsWord: @Sendable (Int) -> Bool
     private let isMark: @Sendable (Int) -> Bool
-    private var nodes = [Node(depth: 0)]
+    private var nodes = [Node(weight: 0)]
 
     /// - Parameters:
     ///   - phrases: the tokens of each; several spellings of one phrase have the same number.
+    ///   - weight: what each token is raised by, as a natural logarithm.
+    ///   - others: the same for phrases with a weight of their own, by their number.
     ///   - beginsWord: whether a token begins a word.
     ///   - isMark: whether a token is a mark or the end, behind which a word is over.
     init(
-        _ phrases: [(number: Int, tokens: [Int])], weight: Double, beginsWord: @escaping @Sendable (Int) -> Bool,
-        isMark: @escaping @Sendable (Int) -> Bool
+        _ phrases: [(number: Int, tokens: [Int])], weight: Double, others: [Int: Double] = [:],
+        beginsWord: @escaping @Sendable (Int) -> Bool, isMark: @escaping @Sendable (Int) -> Bool
     ) {
-        self.weight = weight
         self.beginsWord = beginsWord
         self.isMark = isMark
         for (number, tokens) in phrases where !tokens.isEmpty {
             var node = 0
+            let weight = others[number] ?? weight
             for token in tokens {
                 if let next = nodes[node].next[token] {
                     node = next
                 } else {
-                    nodes.append(Node(depth: nodes[node].depth + 1))
+                    nodes.append(Node(weight: weight))
                     nodes[node].next[token] = nodes.count - 1
                     node = nodes.count - 1
                 }
+                nodes[node].weight = max(nodes[node].weight, weight)
             }
             nodes[node].phrase = number
         }
@@ -84,7 +86,7 @@ package struct PhraseTrie: Sendable {
     private func step(_ walk: Walk, to next: Int) -> Walk {
         var walk = walk
         walk.node = next
-        walk.pending += weight
+        walk.pending += nodes[next].weight
         if let phrase = nodes[next].phrase, phrase == walk.last { walk.pending = 0 }
         return walk
     }

@@ -4,24 +4,30 @@ import Vocabulary
 extension PocketSphinxModel {
     /// How a person's vocabulary is made ready for this model.
     ///
-    /// - Parameter folder: where it is kept.
+    /// - Parameters:
+    ///   - file: it; nil for what was learned alone.
+    ///   - learned: the text of what was learned from corrections; nil for nothing.
+    ///   - folder: where it is kept.
     /// - Throws: `DeviceError` with `damaged` where the acoustic model does not tell its sounds.
-    package func preparation(of file: String, keptIn folder: String) throws(DeviceError) -> VocabularyPreparation {
+    package func preparation(
+        of file: String?, and learned: String? = nil, keptIn folder: String
+    ) throws(DeviceError) -> VocabularyPreparation {
         guard let sounds = ModelFolder.sounds(of: acousticModel) else {
             throw DeviceError(
                 .damaged, "mdef", "\(acousticModel)/mdef: not a model definition",
                 remedy: "see fieldscribe models")
         }
         return VocabularyPreparation(
-            file: file, dictionary: dictionary, languageModel: languageModel,
+            file: file, learned: learned, dictionary: dictionary, languageModel: languageModel,
             language: ModelFolder.language(of: name), sounds: sounds, folder: folder)
     }
 
     /// Makes a vocabulary ready, or takes what was made before, and tells what there is to say of it.
     package func prepare(
-        _ file: String, keptIn folder: String
+        _ file: String?, and learned: String? = nil, keptIn folder: String
     ) throws(DeviceError) -> (model: PocketSphinxModel, outcome: VocabularyPreparation.Outcome) {
-        let outcome = try preparation(of: file, keptIn: folder).prepare { [languageModel] () throws(DeviceError) in
+        let outcome = try preparation(of: file, and: learned, keptIn: folder).prepare {
+            [languageModel] () throws(DeviceError) in
             let own = try LanguageModelFile(path: languageModel)
             return { own.probability(of: $0, after: $1) }
         }

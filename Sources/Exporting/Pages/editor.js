@@ -169,14 +169,28 @@ main.addEventListener('dblclick', event => {
   edit(line, word ? [...line.querySelectorAll('.w')].indexOf(word) : undefined);
 });
 
-// Doubtful words: worst first.
+// Doubtful words: worst first, but of a word that is doubtful at many places one that stands for all.
 let doubts = [], doubt = null;
 function findDoubts() {
   doubts = [];
   words.forEach(word => {
     if (word.getAttribute('data-c') < 50 && /[\p{L}\p{N}]/u.test(word.textContent)) doubts.push(word);
   });
-  doubts = doubts.map((word, i) => [word, i]).sort((a, b) => a[0].dataset.c - b[0].dataset.c || a[1] - b[1]).map(one => one[0]);
+  const kinds = new Map();
+  const places = doubts.map((word, i) => {
+    const place = { word, i, score: 100 - word.dataset.c };
+    const key = word.textContent.toLowerCase().replace(/[^\p{L}\p{N}']/gu, '');
+    if (key.length > 3) {
+      if (!kinds.has(key)) kinds.set(key, []);
+      kinds.get(key).push(place);
+    }
+    return place;
+  });
+  for (const kind of kinds.values()) {
+    const sum = kind.reduce((sum, place) => sum + place.score, 0);
+    kind.reduce((worst, place) => place.score > worst.score ? place : worst).score = sum;
+  }
+  doubts = places.sort((a, b) => b.score - a.score || a.i - b.i).map(place => place.word);
 }
 function nextDoubt() {
   doubt?.classList.remove('asked');

@@ -1,11 +1,11 @@
 import Core
 import Exporting
 
-/// The words least sure, worst first: where a person should listen again.
+/// The words least sure, and of these first those that are missed often: where a person should listen again.
 enum ReviewCommand: Command {
     static let name = "review"
     static let formerNames = ["relisten"]
-    static let summary = "List the least certain words, worst first."
+    static let summary = "List the least certain words, first those that are missed often."
     static let usage = "[ID...] [--json] [--limit N] [--directory DIR]"
     static let details = """
           ID                 recordings, as fieldscribe list shows them; default all
@@ -13,8 +13,12 @@ enum ReviewCommand: Command {
           --limit N          at most N words; default 20
           --directory DIR    where the archive is; default storage.directory
 
-        The page of a recording lists them too, and plays each.
+        Of a word that is doubtful at many places the least certain comes first, since its answer would teach most. The
+        page of a recording lists them too, and plays each.
         """
+    /// Of each recording; among them are those that matter over all recordings.
+    private static let mostOfOne = 1_000
+
     static let options = (values: ["--limit", "--directory"], flags: ["--json"])
 
     private struct Row: Encodable {
@@ -34,13 +38,16 @@ enum ReviewCommand: Command {
         let archive = try await ArchivePlace(arguments).archive
         let recordings = asked.isEmpty ? try await archive.recordings().map(\.id) : asked
         var rows: [Row] = []
+        var words: [Word] = []
         for recording in recordings {
             guard let (_, timeline) = try await archive.transcript(of: recording) else {
                 // One of all may be deleted meanwhile.
                 if asked.isEmpty { continue }
                 throw DeviceError.noRecording(recording, "review")
             }
-            rows += Doubt.worst(limit, of: timeline.segments).map { doubt in
+            let doubts = Doubt.worst(max(limit, Self.mostOfOne), of: timeline.segments)
+            words += doubts.map(\.word)
+            rows += doubts.map { doubt in
                 Row(
                     recording: recording, segment: doubt.segment, start: doubt.word.range.start.seconds,
                     end: doubt.word.range.end.seconds, text: doubt.word.text,
@@ -48,8 +55,7 @@ enum ReviewCommand: Command {
                     after: doubt.after)
             }
         }
-        let worst = rows.enumerated().sorted { ($0.element.confidence, $0.offset) < ($1.element.confidence, $1.offset) }
-            .prefix(limit).map(\.element)
+        let worst = Doubt.order(words).prefix(limit).map { rows[$0] }
         if arguments.has("--json") { return try Terminal.print(jsonText(worst)) }
         if worst.isEmpty { Terminal.say("there are no words to review") }
         for row in worst {

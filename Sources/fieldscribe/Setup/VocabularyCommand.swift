@@ -10,12 +10,17 @@ import Vocabulary
 enum VocabularyCommand: Command {
     static let name = "vocabulary"
     static let summary = "Check words and phrases of your own, and make the recorder prefer them."
-    static let usage = "check|prepare|use FILE [--model NAME] [--json]"
+    static let usage =
+        "check|prepare|use FILE [--model NAME] [--json] | learned|learn|accept [PHRASE...] [--directory DIR] [--json]"
     static let details = """
           check FILE         show how each word will be heard, and which lines cannot be used
           prepare FILE       the same, and make the language model now instead of at the first recording
           use FILE           the same, and save it as recognizer.vocabulary in the configuration file
+          learned            list what people have put right, as learned.txt in the archive's folder has it
+          learn              write into that file what it lacks, also where it was lost
+          accept [PHRASE...] use what recognizer.learn = ask has proposed: these, or all
           --model NAME       for this model; default recognizer.model
+          --directory DIR    where the archive is; default storage.directory
           --json             one JSON object
 
         FILE has one word or phrase per line, or is a JSGF grammar; then nothing else is understood:
@@ -26,7 +31,7 @@ enum VocabularyCommand: Command {
           <person> = Awa Ouedraogo | Bintou   a class, and a template with it:
           ask <person> about the harvest
         """
-    static let options = (values: ["--model"], flags: ["--json"])
+    static let options = (values: ["--model", "--directory"], flags: ["--json"])
 
     private struct Answer: Encodable {
         var file: String
@@ -37,10 +42,15 @@ enum VocabularyCommand: Command {
     }
 
     static func run(_ arguments: Arguments) async throws {
+        if let action = arguments.rest.first, LearnedWords.actions.contains(action) {
+            return try await LearnedWords.run(action, arguments)
+        }
         try arguments.expect(2, "what to do (check, prepare or use) and a file")
         let action = arguments.rest[0]
         guard ["check", "prepare", "use"].contains(action) else {
-            throw UsageError("vocabulary: \(action): choose one of check, prepare, use")
+            throw UsageError(
+                "vocabulary: \(action): choose one of check, prepare, use, \(LearnedWords.actions.joined(separator: ", "))"
+            )
         }
         let configuration = try arguments.configuration().with(model: arguments["--model"])
         let path = arguments.rest[1]

@@ -10,13 +10,12 @@ enum DecodeWorkerCommand: Command {
     static let name = "decode-worker"
     static let summary = "Read utterances from standard input, write what was said to standard output."
     static let usage =
-        "[--engine NAME] [--model FOLDER|FILE] [--timing-model FOLDER] [--language-model FILE] [--dictionary FILE] [--vocabulary FILE] [--cache DIR] [--hint H] [--profile NAME] [--copies N]"
+        "[--engine NAME] [--model FOLDER|FILE] [--timing-model FOLDER] [--language-model FILE] [--dictionary FILE] [--vocabulary FILE] [--learned DIR] [--cache DIR] [--hint H] [--profile NAME] [--copies N]"
     static let details = "Started by the other commands. Its protocol: Sources/Recognizing/WorkerProtocol.swift."
     static let options = (
         values: [
-            "--engine", "--model", "--timing-model", "--language-model", "--dictionary", "--vocabulary", "--cache",
-            "--hint",
-            "--profile", "--copies",
+            "--engine", "--model", "--timing-model", "--language-model", "--dictionary", "--vocabulary", "--learned",
+            "--cache", "--hint", "--profile", "--copies",
         ],
         flags: [String]()
     )
@@ -40,6 +39,7 @@ enum DecodeWorkerCommand: Command {
         options.languageModel = arguments["--language-model"]
         options.dictionary = arguments["--dictionary"]
         options.vocabulary = arguments["--vocabulary"]
+        options.learned = arguments["--learned"]
         options.cache = arguments["--cache"] ?? options.cache
         options.hint = try arguments.choice(
             "--hint", of: Configuration.Recognizer.Hint.allCases, named: \.rawValue, default: options.hint)

@@ -1,0 +1,79 @@
+import Core
+
+/// A line of `learned.txt`: `Awa Ouedraogo * 2  # 3 times, in 4 7`, a proposal `#? Awa Ouedraogo  # 1 time, in 4`, or anything else that
+/// a person has written.
+struct LearnedLine: Hashable, Sendable {
+    /// As the file has it.
+    private(set) var text: String
+    /// The keys of its words, with a space between each two; nil for what is no phrase.
+    private(set) var key: String?
+    /// Its words.
+    private(set) var phrase: String?
+    /// Whether it may be used: not where it begins with `#`, and not where it is empty.
+    private(set) var isUsed = false
+    /// What a vocabulary has of it, without what is told behind it.
+    private(set) var content = ""
+    private(set) var isProposal = false
+    /// How often it was corrected; nil where it does not tell, since a person has written it.
+    private(set) var times: Int?
+    private(set) var recordings: [Int] = []
+    /// What stands before the counts.
+    private var beginning = ""
+
+    private static let proposal = "#? "
+    private static let mostRecordings = 20
+
+    init(_ text: String) {
+        self.text = text
+        let bare = text.drop { $0.isWhitespace || $0 == "\u{FEFF}" }
+        let isComment = bare.hasPrefix("#")
+        isProposal = bare.hasPrefix("#?")
+        let body = bare.drop { $0 == "#" || isComment && ($0 == "?" || $0.isWhitespace) }
+        let content = body.prefix { $0 != "#" }
+        self.content = String(content)
+        isUsed = !isComment && !content.allSatisfy(\.isWhitespace)
+        let words = content.prefix { $0 != "=" && $0 != "*" }.split(whereSeparator: \.isWhitespace).map(String.init)
+        let keys = words.map { Word.key(of: $0) }
+        // A sentence of a comment is no phrase, though it could be read as one.
+        let isPhrase = !words.isEmpty && words.count <= 8 && keys.allSatisfy { !$0.isEmpty }
+        if isPhrase { (key, phrase) = (keys.joined(separator: " "), words.joined(separator: " ")) }
+        count(body.drop { $0 != "#" })
+        if times != nil { beginning = String(text.prefix(upTo: body.drop { $0 != "#" }.startIndex)) }
+    }
+
+    /// A new line; nil where a vocabulary cannot have it.
+    init?(_ found: LearnedFile.Found, isProposal: Bool) {
+        guard VocabularyFile(found.text).problems.isEmpty, !found.text.contains("#") else { return nil }
+        self.init("\(isProposal ? Self.proposal : "")\(found.text)  # 1 time, in 1")
+        guard key == found.key else { return nil }
+        (times, recordings) = (0, [])
+        count(times: found.times, recordings: found.recordings)
+    }
+
+    /// Tells a higher count, and more recordings, where the line tells any.
+    mutating func count(times other: Int, recordings others: [Int]) {
+        guard let known = times else { return }
+        let all = Set(recordings).union(others).sorted()
+        let (most, last) = (max(known, other), Array(all.suffix(Self.mostRecordings)))
+        guard most != known || last != recordings else { return }
+        (times, recordings) = (most, last)
+        let list = last.map { "\($0)" }.joined(separator: " ")
+        text = "\(beginning)# \(most) \(most == 1 ? "time" : "times"), in \(list)"
+    }
+
+    /// Is used from now on.
+    mutating func accept() {
+        guard !isUsed else { return }
+        self = LearnedLine(String(text.drop { "#? \t\u{FEFF}".contains($0) }))
+    }
+
+    /// Reads `# 3 times, in 4 7`.
+    private mutating func count(_ comment: Substring) {
+        let fields = comment.dropFirst().split { $0.isWhitespace || $0 == "," }
+        guard fields.count > 3, let number = Int(fields[0]), (0...1_000_000).contains(number),
+            fields[1].hasPrefix("time"), fields[2] == "in"
+        else { return }
+        times = number
+        recordings = fields.dropFirst(3).compactMap { Int($0) }
+    }
+}

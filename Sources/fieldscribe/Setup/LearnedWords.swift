@@ -1,0 +1,106 @@
+import Configuration
+import Core
+import Equipment
+import Exporting
+import Glibc
+import Upkeep
+import Vocabulary
+
+/// What people have put right, as a vocabulary: the actions of `fieldscribe vocabulary` that are about `learned.txt`.
+enum LearnedWords {
+    static let actions = ["learned", "learn", "accept"]
+
+    private struct Answer: Encodable {
+        var file: String
+        var learn: String
+        var entries: [LearnedFile.Entry]
+        var problems: [VocabularyFile.Problem]
+    }
+
+    static func run(_ action: String, _ arguments: Arguments) async throws {
+        var configuration = try arguments.configuration()
+        if let directory = arguments["--directory"] { configuration.storage.directory = directory }
+        switch action {
+        case "learn":
+            try arguments.expect(1, "nothing else")
+            try await learn(configuration, arguments)
+        case "accept": try await accept(configuration, Array(arguments.rest.dropFirst()))
+        default:
+            try arguments.expect(1, "nothing else")
+            try list(configuration, asJSON: arguments.has("--json"))
+        }
+    }
+
+    private static func list(_ configuration: Configuration, asJSON: Bool) throws {
+        let learned = configuration.learned
+        let file = try learned.file()
+        let entries = file.entries(most: LearnedVocabulary.mostUsed)
+        let problems = file.problems
+        if asJSON {
+            let answer = Answer(
+                file: learned.path, learn: configuration.recognizer.learn.rawValue, entries: entries, problems: problems
+            )
+            try Terminal.print(jsonText(answer))
+        } else {
+            for entry in entries { try Terminal.print(text(entry) + "\n") }
+            for problem in problems {
+                try Terminal.print("\(learned.path):\(problem.line): \(problem.reason)\n")
+            }
+            if entries.isEmpty { Terminal.say("nothing was learned yet; see fieldscribe import --help") }
+            if configuration.recognizer.learn == .no, !entries.isEmpty {
+                Terminal.say("nothing of it is used (recognizer.learn = no)")
+            }
+        }
+        if !problems.isEmpty { throw Ending(status: 1) }
+    }
+
+    private static func text(_ entry: LearnedFile.Entry) -> String {
+        let state =
+            switch entry.state {
+            case .used: ""
+            case .proposed: "  proposed"
+            case .off: "  not used"
+            case .beyond: "  beyond the \(LearnedVocabulary.mostUsed) lines that are used"
+            }
+        guard entry.times > 0 else { return "\(entry.phrase)\(state)" }
+        let places = entry.recordings.map { "\($0)" }.joined(separator: " ")
+        return "\(entry.phrase)  corrected \(entry.times == 1 ? "once" : "\(entry.times) times"), in \(places)\(state)"
+    }
+
+    private static func learn(_ configuration: Configuration, _ arguments: Arguments) async throws {
+        guard configuration.recognizer.learn != .no else {
+            throw DeviceError(
+                .unsupported, "learn", on: "recognizer.learn", "is no, so nothing is learned",
+                remedy: "set it to yes or ask")
+        }
+        let place = try await ArchivePlace(arguments)
+        let added = try await ArchiveOwner(of: configuration.storage.directory).act {
+            try await Learning(configuration, archive: place.archive).learn()
+        }
+        for word in added { try Terminal.print("\(word)\n") }
+        Terminal.say(
+            added.isEmpty
+                ? "there is nothing new to learn"
+                : configuration.recognizer.learn == .ask
+                    ? "accept these with fieldscribe vocabulary accept" : "preferred from the next recording on")
+    }
+
+    private static func accept(_ configuration: Configuration, _ words: [String]) async throws {
+        let learned = configuration.learned
+        let wanted = words.map { (text: $0, key: key(of: $0)) }
+        let keys = words.isEmpty ? nil : Set(wanted.map(\.key))
+        let accepted = try await ArchiveOwner(of: configuration.storage.directory).act {
+            try learned.change { $0.accept(keys) }
+        }
+        for key in accepted { try Terminal.print("\(key)\n") }
+        for word in wanted where !accepted.contains(word.key) {
+            Terminal.say("fieldscribe: \(oneLine(word.text)): not in \(learned.path)")
+        }
+        if wanted.contains(where: { !accepted.contains($0.key) }) { throw Ending(status: 1) }
+        if accepted.isEmpty { Terminal.say("there are no proposals") }
+    }
+
+    private static func key(of text: String) -> String {
+        text.split(whereSeparator: \.isWhitespace).map { Word.key(of: String($0)) }.joined(separator: " ")
+    }
+}

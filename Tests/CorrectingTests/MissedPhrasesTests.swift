@@ -1,0 +1,83 @@
+import Core
+import Testing
+
+@testable import Correcting
+
+@Suite("What corrections teach") struct MissedPhrasesTests {
+    private func missed(_ heard: String, _ corrected: String) -> MissedPhrases {
+        let old = spoken(1, at: 10, heard)
+        let new = CorrectedSegment(old, words: corrected.split(separator: " ").map(String.init)).segment
+        return MissedPhrases(heard: [old], corrected: [new])
+    }
+
+    /// As if the dictionary had these words.
+    private func worth(_ missed: MissedPhrases, known: Set<String> = []) -> [String] {
+        let all = try? missed.worthLearning { (words) throws(DeviceError) in known.intersection(words) }
+        return all?.map(\.phrase.text) ?? ["failed"]
+    }
+
+    @Test("names that follow each other are one phrase, without marks and without a 's")
+    func names() {
+        #expect(worth(missed("we met a wed draw go", "we met Awa Ouedraogo.")) == ["Awa Ouedraogo"])
+        #expect(worth(missed("that is hails house", "that is Hale's house")) == ["Hale"])
+        #expect(worth(missed("with anna bert and carl", "with Ouma, Bintou and Kadi")) == ["Bintou", "Kadi", "Ouma"])
+        #expect(worth(missed("the you nick man", "the UNICEF man"), known: ["unicef"]) == ["UNICEF"])
+    }
+
+    @Test("what was heard right, is only written otherwise, or was taken away teaches nothing")
+    func unchanged() {
+        #expect(worth(missed("Hale's house in koudougou", "Hale's house in Koudougou!")).isEmpty)
+        #expect(worth(missed("the Hale house", "the Hale's house")).isEmpty)
+        #expect(worth(missed("we met zorp there", "we met there")).isEmpty)
+        #expect(worth(missed("", "")).isEmpty)
+    }
+
+    @Test(
+        "words that hold a sentence together, numbers, letters and what is no word are not learned",
+        arguments: [
+            "the", "Seven", "7", "B2", "x", "I", "a=b", "zor|p", "#zorp", "zo<rp", "zo*rp", "…", "“”",
+            "\u{202E}zorp\u{202E}x",
+        ])
+    func neverLearned(word: String) {
+        let phrases = missed("we fort met", "we \(word) met") + missed("we fort met", "we \(word) met")
+        let learned = worth(phrases)
+        #expect(learned.isEmpty || learned == ["zorp"], "\(learned)")
+        #expect(learned.allSatisfy { $0.allSatisfy { $0.isLetter } })
+    }
+
+    @Test("a common word is learned once it was missed twice, and no less often than it was heard")
+    func common() {
+        let once = missed("by the fort", "by the ford")
+        #expect(worth(once, known: ["ford"]).isEmpty && worth(once) == ["ford"])
+        #expect(worth(once + once, known: ["ford"]) == ["ford"])
+        let heard = missed("ford ford ford", "ford ford ford")
+        #expect(worth(once + once + heard, known: ["ford"]) == ["ford"], "nothing there was corrected")
+        let often = missed("by the fort the ford a ford a ford", "by the ford the ford a ford a ford")
+        #expect(worth(once + often, known: ["ford"]).isEmpty)
+        #expect(worth(missed("so ago", "so Ford"), known: ["ford"]) == ["Ford"], "a name")
+        #expect(worth(missed("ago so", "Ford so"), known: ["ford"]).isEmpty, "a sentence begins there")
+        #expect(worth(missed("on. ago so", "on. Ford so"), known: ["ford"]).isEmpty)
+    }
+
+    @Test("parts of a compound that the dictionary has are no new word")
+    func compound() {
+        let phrases = missed("a well nun man", "a sought-after man")
+        #expect(worth(phrases, known: ["sought", "after"]).isEmpty && worth(phrases) == ["sought-after"])
+    }
+
+    @Test("a word that was heard as a part of another is none that was missed; one that was heard in pieces is")
+    func pieces() {
+        #expect(worth(missed("a shop-boy there", "a zorp boy there")) == ["boy", "zorp"])
+        #expect(worth(missed("a zorp-boy there", "a zorp boy there")).isEmpty)
+        #expect(worth(missed("in koudou gou there", "in Koudougou there")) == ["Koudougou"])
+    }
+
+    @Test("the most often corrected come first; what another segment has does not count")
+    func order() {
+        let zorp = missed("a fort", "a zorp")
+        #expect(worth(missed("a fort", "a balafon") + zorp + zorp) == ["zorp", "balafon"])
+        #expect((zorp + zorp).times == ["zorp": 2])
+        let other = spoken(2, at: 10, "a zorp")
+        #expect(MissedPhrases(heard: [spoken(1, at: 10, "a fort")], corrected: [other]).phrases.isEmpty)
+    }
+}

@@ -1,0 +1,144 @@
+import Configuration
+import Core
+import Equipment
+import FoundationEssentials
+import Glibc
+import SQLiteArchive
+import TestKit
+import Testing
+import Upkeep
+
+/// What becomes of corrections in the archive, and of `learned.txt` under the hands of strangers.
+@Suite("Learning from corrections") struct LearningTests {
+    private let storage = Storage()
+    private var path: String { storage.folder.file("learned.txt") }
+
+    private func text() throws -> String { String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self) }
+
+    private func write(_ text: String) throws { try Data(text.utf8).write(to: URL(filePath: path)) }
+
+    private func configuration(_ learn: Configuration.Recognizer.Learning = .yes) -> Configuration {
+        var configuration = storage.configuration
+        configuration.recognizer.learn = learn
+        return configuration
+    }
+
+    private func learn(_ archive: SQLiteArchive, _ learn: Configuration.Recognizer.Learning = .yes) async throws
+        -> [String]
+    {
+        try await Learning(configuration(learn), archive: archive).learn()
+    }
+
+    /// A recording in which a person has put other words in the place of what was heard.
+    private func correct(_ words: [String], over id: Int? = nil, in archive: SQLiteArchive) async throws -> Int {
+        let heard = words.indices.map { "heard\($0)" }
+        let recording: Int
+        if let id {
+            recording = id
+        } else {
+            recording = try await storage.record(
+                [.samples([Int16](repeating: 100, count: 16_000))], words: heard, in: archive)
+        }
+        let base = try await archive.passes(of: recording).count
+        _ = try await archive.correct(
+            words.enumerated().map { segment($0 + 1, $1) },
+            Correction(person: "Anna", savedAt: 1_795_000_000, base: base), recording: recording)
+        return recording
+    }
+
+    @Test(
+        "words go into the file with how often and from where, and a deleted line comes back only when it is corrected again"
+    )
+    func learned() async throws {
+        let archive = try storage.archive()
+        let first = try await correct(["zorpel", "balafonu", "water", "heard3"], in: archive)
+        #expect(try await learn(archive) == ["balafonu", "zorpel"])
+        #expect(try text().contains("\nzorpel  # 1 time, in \(first)\n"))
+        #expect(try await learn(archive).isEmpty)
+        try write(text().replacing("zorpel  # 1 time, in \(first)\n", with: ""))
+        // The same page once more, with one word changed besides.
+        _ = try await correct(["zorpel", "balafonu", "water", "kadiu"], over: first, in: archive)
+        #expect(try await learn(archive) == ["kadiu"])
+        let second = try await correct(["zorpel", "water"], in: archive)
+        #expect(try await learn(archive) == ["water", "zorpel"], "water was corrected twice")
+        #expect(try text().contains("\nzorpel  # 2 times, in \(first) \(second)\n"))
+        // Lost, it is made again.
+        unlink(path)
+        #expect(try await learn(archive).count == 4)
+    }
+
+    @Test("proposals are proposals, and no means no")
+    func modes() async throws {
+        let archive = try storage.archive()
+        _ = try await correct(["zorpel"], in: archive)
+        #expect(try await learn(archive, .no).isEmpty && !FileManager.default.fileExists(atPath: path))
+        #expect(try await learn(archive, .ask) == ["zorpel"])
+        #expect(try text().contains("\n#? zorpel ") && configuration().learned.inUse { _ in } == nil)
+        #expect(try await learn(archive, .yes).isEmpty, "it was proposed, and not accepted")
+    }
+
+    @Test(
+        "whatever stands in the file's place is told, stays as it is, and stops neither learning elsewhere nor reading",
+        arguments: ["link", "pipe", "folder", "huge", "bytes"])
+    func hostile(kind: String) async throws {
+        let archive = try storage.archive()
+        _ = try await correct(["zorpel"], in: archive)
+        let target = storage.folder.file("elsewhere")
+        switch kind {
+        case "link":
+            try Data("mine\n".utf8).write(to: URL(filePath: target))
+            symlink(target, path)
+        case "pipe": mkfifo(path, 0o600)
+        case "folder": mkdir(path, 0o700)
+        case "huge":
+            let file = open(path, O_WRONLY | O_CREAT, 0o600)
+            ftruncate(file, 1 << 40)
+            close(file)
+        default: try Data([0x41, 0x0A, 0xFF, 0xFE, 0x0A]).write(to: URL(filePath: path))
+        }
+        let error = await thrown { _ = try await learn(archive) }
+        #expect(error?.message.contains("learned.txt") == true, "\(String(describing: error))")
+        if kind == "bytes" { #expect(error?.message.contains("learned.txt:2: is not UTF-8") == true) }
+        var told: [String] = []
+        let used = configuration().learned.inUse { told.append($0) }
+        #expect(kind == "bytes" ? used?.contains("A") == true : used == nil)
+        #expect(told.count == 1 && told[0].contains("learned.txt"), "\(told)")
+        var status = stat()
+        #expect(lstat(path, &status) == 0)
+        if kind == "link" { #expect(try Data(contentsOf: URL(filePath: target)) == Data("mine\n".utf8)) }
+    }
+
+    @Test("a file that may not be read is not replaced by what would lack its lines")
+    func unreadable() async throws {
+        guard geteuid() != 0 else { return print("skipped: root may read everything") }
+        let archive = try storage.archive()
+        _ = try await correct(["zorpel"], in: archive)
+        try write("mine\n")
+        chmod(path, 0)
+        #expect(await thrown { _ = try await learn(archive) }?.code == .denied)
+        chmod(path, 0o600)
+        #expect(try text() == "mine\n")
+    }
+
+    @Test("a change by an editor meanwhile is kept")
+    func meanwhile() throws {
+        try write("mine\n")
+        var turns = 0
+        let learned = configuration().learned
+        let accepted = try learned.change { file -> Int in
+            turns += 1
+            if turns == 1 { try? Data("mine\n#? yours  # 1 time, in 4\n".utf8).write(to: URL(filePath: path)) }
+            return file.accept(["yours", "mine"]).count
+        }
+        _ = accepted
+        #expect(try text().contains("mine\n"))
+        #expect(try text().contains("yours"))
+    }
+
+    @Test("no folder of storage is nothing to use, and says nothing")
+    func missing() {
+        var told: [String] = []
+        let learned = LearnedVocabulary(storage: storage.folder.file("none"))
+        #expect(learned.inUse { told.append($0) } == nil && told.isEmpty)
+    }
+}
