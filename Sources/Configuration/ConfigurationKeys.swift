@@ -38,7 +38,6 @@ extension ConfigurationKey {
             .optionalPath("recognizer.language-model", \.recognizer.languageModel),
             .optionalPath("recognizer.dictionary", \.recognizer.dictionary),
             .optionalPath("recognizer.vocabulary", \.recognizer.vocabulary),
-            .choice("recognizer.learn", \.recognizer.learn),
             .choice("recognizer.hint", \.recognizer.hint),
             .choice("recognizer.punctuation", \.recognizer.punctuation),
             .parsed(
@@ -52,6 +51,8 @@ extension ConfigurationKey {
                     }
                 }),
             .whole("recognizer.workers", \.recognizer.workers, 0...64),
+
+            .choice("vocabulary.learn", \.recognizer.learn),
 
             .address("panel.button", \.panel.button),
             .address("panel.lamp", \.panel.lamp),

@@ -20,7 +20,7 @@ package struct Learning: Sendable {
 
     /// Learns from everything in the archive that was not learned from yet.
     ///
-    /// - Returns: what was added, as it was written, the most often corrected first; nothing where `recognizer.learn` is no.
+    /// - Returns: what was added, as it was written, the most often corrected first; nothing where `vocabulary.learn` is no.
     /// - Throws: `DeviceError` as `LearnedVocabulary.change`, or where the archive or the dictionary cannot be read.
     package func learn() async throws -> [String] {
         guard configuration.recognizer.learn != .no else { return [] }

@@ -47,7 +47,7 @@ import Testing
         Row(key: "recognizer.language-model", good: ["", "/opt/a.lm.bin"], bad: ["a.lm.bin"]),
         Row(key: "recognizer.dictionary", good: ["", "/opt/a.dict"], bad: ["a.dict"]),
         Row(key: "recognizer.vocabulary", good: ["", "/etc/words"], bad: ["words"]),
-        Row(key: "recognizer.learn", good: ["yes", "ask", "no"], bad: ["Yes", "maybe", "true"]),
+        Row(key: "vocabulary.learn", good: ["yes", "ask", "no"], bad: ["Yes", "maybe", "true"]),
         Row(key: "recognizer.hint", good: ["dictation", "search", "confirmation"], bad: ["Search", "yesno"]),
         Row(
             key: "recognizer.punctuation", good: ["engine", "none", "automatic", "spoken", "both"],

@@ -48,7 +48,7 @@ enum LearnedWords {
             }
             if entries.isEmpty { Terminal.say("nothing was learned yet; see fieldscribe import --help") }
             if configuration.recognizer.learn == .no, !entries.isEmpty {
-                Terminal.say("nothing of it is used (recognizer.learn = no)")
+                Terminal.say("nothing of it is used (vocabulary.learn = no)")
             }
         }
         if !problems.isEmpty { throw Ending(status: 1) }
@@ -70,7 +70,7 @@ enum LearnedWords {
     private static func learn(_ configuration: Configuration, _ arguments: Arguments) async throws {
         guard configuration.recognizer.learn != .no else {
             throw DeviceError(
-                .unsupported, "learn", on: "recognizer.learn", "is no, so nothing is learned",
+                .unsupported, "learn", on: "vocabulary.learn", "is no, so nothing is learned",
                 remedy: "set it to yes or ask")
         }
         let place = try await ArchivePlace(arguments)

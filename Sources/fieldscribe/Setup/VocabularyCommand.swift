@@ -18,7 +18,7 @@ enum VocabularyCommand: Command {
           use FILE           the same, and save it as recognizer.vocabulary in the configuration file
           learned            list what people have put right, as learned.txt in the archive's folder has it
           learn              write into that file what it lacks, also where it was lost
-          accept [PHRASE...] use what recognizer.learn = ask has proposed: these, or all
+          accept [PHRASE...] use what vocabulary.learn = ask has proposed: these, or all
           --model NAME       for this model; default recognizer.model
           --directory DIR    where the archive is; default storage.directory
           --json             one JSON object
