@@ -47,13 +47,13 @@ import Testing
         Row(key: "recognizer.language-model", good: ["", "/opt/a.lm.bin"], bad: ["a.lm.bin"]),
         Row(key: "recognizer.dictionary", good: ["", "/opt/a.dict"], bad: ["a.dict"]),
         Row(key: "recognizer.vocabulary", good: ["", "/etc/words"], bad: ["words"]),
-        Row(key: "vocabulary.learn", good: ["yes", "ask", "no"], bad: ["Yes", "maybe", "true"]),
         Row(key: "recognizer.hint", good: ["dictation", "search", "confirmation"], bad: ["Search", "yesno"]),
         Row(
             key: "recognizer.punctuation", good: ["engine", "none", "automatic", "spoken", "both"],
             bad: ["yes", "Both"]),
         Row(key: "recognizer.second-pass", good: ["auto", "yes", "no"], bad: ["Yes", "maybe", "2"]),
         Row(key: "recognizer.workers", good: ["0", "4", "64"], bad: ["-1", "65", "all"]),
+        Row(key: "vocabulary.learn", good: ["yes", "ask", "no"], bad: ["Yes", "maybe", "true"]),
         Row(
             key: "panel.button", good: ["gpio:GPIO17", "gpio:gpiochip0/17", "sim:", "none"],
             bad: ["GPIO17", "gpio:", "sim", "gpio:gpiochip0/", "gpio:/17", "gpio:0/x"]),

@@ -93,7 +93,8 @@ import Testing
         #expect(try read("[Panel]\n").complaints == ["1 [Panel] is not a section; did you mean panel?"])
         #expect(
             try read("[wifi]\nname = x\n").complaints == [
-                "1 [wifi] is not a section; known: capture, speech, recognizer, panel, storage, export, control"
+                "1 [wifi] is not a section; known: capture, speech, recognizer, vocabulary, panel, storage, export, "
+                    + "control"
             ])
         #expect(
             try read("[capture]\nsample-rate = 16000\nRate = 16000\n").complaints == [
