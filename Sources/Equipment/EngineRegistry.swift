@@ -1,7 +1,7 @@
 import Configuration
 import Core
 
-/// Every engine there is: the one place where another is added.
+/// Every engine there is, in the order of the manual.
 package enum EngineRegistry {
     /// What `recognizer.engine` says for the first of `automatic` that is whole.
     package static let automaticName = Configuration.Recognizer.automaticEngine

@@ -52,7 +52,7 @@ package struct TranscriptFormat: Sendable {
 }
 
 extension TranscriptFormat: RawRepresentable, CaseIterable, Hashable, CustomStringConvertible {
-    /// Every format there is, in the order of the manual: the one place where another is added.
+    /// Every format there is, in the order of the manual.
     package static let allCases: [TranscriptFormat] = [
         .text, .json, .jsonl, .srt, .vtt, .csv, .textgrid, .eaf, .labels, .html,
     ]

@@ -8,7 +8,8 @@
 const char *fieldscribe_ps_version(void) { return FIELDSCRIBE_POCKETSPHINX_5 ? "5" : "0.8+5prealpha"; }
 
 char *fieldscribe_ps_last_error(void) {
-    static char line[512];
+    // Of the calling thread alone, as errno is.
+    static _Thread_local char line[512];
     return line;
 }
 
