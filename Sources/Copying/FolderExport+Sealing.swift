@@ -42,48 +42,35 @@ extension FolderExport {
         let folder = desk.sealedFolder
         var known = KnownSealedCopies(try await ledger?.exports(to: settings.volume) ?? [], folder: folder.name)
         var report = CopyReport()
-        for (index, summary) in chosen.enumerated() {
-            do {
-                let progress = progress
-                // Asked first: text that comes meanwhile is newer than what the ledger says, and never older.
-                let pass = settings.formats.isEmpty ? nil : try await archive.shownPass(of: summary.id)?.id
-                let job = try await job(summary) { position, length in
-                    progress(
-                        CopyProgress(
-                            recording: summary.id, number: index + 1, count: chosen.count, reached: position,
-                            length: length))
-                }
-                let copies = known
-                let outcome = try await onThread(named: "copy", niceness: 5) {
-                    let copy = SealedCopy(copy: job, age: desk.age, recipients: desk.recipients)
-                    return try SealedPlacing(sealedFolder: folder, copy: copy, known: copies).run()
-                }
-                let place = "\(folder.name)/\(outcome.name.text)"
-                let copy = CopyReport.Copy(
-                    recording: summary.id, folder: place, bytes: outcome.manifest?.bytes ?? 0,
-                    written: settings.formats.isEmpty ? nil : unwrittenText(job.timeline))
-                guard let manifest = outcome.manifest else {
-                    report.kept.append(copy)
-                    continue
-                }
-                report.readPastCache = report.readPastCache && outcome.isDirect
-                let entry = ExportEntry(
-                    recording: summary.id, pass: pass, volume: settings.volume, folder: place, manifest: manifest.text,
-                    exportedAt: settings.now)
-                do { try await ledger?.add(entry) } catch {
-                    // Nobody could tell later what it is, and each copy would add another.
-                    if !outcome.hasReplaced { try? folder.folder.remove(outcome.name.text) }
-                    throw error
-                }
-                report.copied.append(copy)
-                known.add(entry)
-            } catch let error as DeviceError {
-                if error.status == ECANCELED { throw error }
-                report.failures.append((summary.id, error))
-                // Nothing else will go better on a volume that is gone, or without age.
-                if [EIO, ENODEV, ENXIO, EROFS].contains(error.status) || error.operation == "age" { break }
+        let thread = WorkThread(named: "copy", niceness: 5)
+        // Nothing goes better for the others without age either.
+        let failures = try await each(of: chosen, endsAll: { $0.operation == "age" }) { job, pass in
+            let copies = known
+            let outcome = try await thread.run {
+                let copy = SealedCopy(copy: job, age: desk.age, recipients: desk.recipients)
+                return try SealedPlacing(sealedFolder: folder, copy: copy, known: copies).run()
             }
+            let place = "\(folder.name)/\(outcome.name.text)"
+            let copy = CopyReport.Copy(
+                recording: job.summary.id, folder: place, bytes: outcome.manifest?.bytes ?? 0,
+                written: settings.formats.isEmpty ? nil : unwrittenText(job.timeline))
+            guard let manifest = outcome.manifest else {
+                report.kept.append(copy)
+                return
+            }
+            report.readPastCache = report.readPastCache && outcome.isDirect
+            let entry = ExportEntry(
+                recording: job.summary.id, pass: pass, volume: settings.volume, folder: place,
+                manifest: manifest.text, exportedAt: settings.now)
+            do { try await ledger?.add(entry) } catch {
+                // Nobody could tell later what it is, and each copy would add another.
+                if !outcome.hasReplaced { try? folder.folder.remove(outcome.name.text) }
+                throw error
+            }
+            report.copied.append(copy)
+            known.add(entry)
         }
+        report.failures = failures
         let sums = known.all
         do {
             try await onThread(named: "copy") { try folder.writeSums(sums) }

@@ -75,41 +75,26 @@ package struct FolderExport: Sendable {
         var known = KnownCopies(try await ledger?.exports(to: settings.volume) ?? [], device: settings.device)
         var texts = IndexTexts()
         var report = CopyReport()
-        for (index, summary) in chosen.enumerated() {
-            do {
-                let progress = progress
-                // Asked first: text that comes meanwhile is newer than what the ledger says, and never older.
-                let pass = settings.formats.isEmpty ? nil : try await archive.shownPass(of: summary.id)?.id
-                let job = try await job(summary) { position, length in
-                    progress(
-                        CopyProgress(
-                            recording: summary.id, number: index + 1, count: chosen.count, reached: position,
-                            length: length))
-                }
-                texts.add(job.summary, job.timeline)
-                let copies = known
-                let outcome = try await thread.run {
-                    try Placing(exportFolder: exportFolder, copy: job, known: copies, otherNames: renamed).run()
-                }
-                report.readPastCache = report.readPastCache && outcome.isDirect
-                let copy = CopyReport.Copy(
-                    recording: summary.id, folder: "\(settings.device.text)/\(outcome.place)",
-                    bytes: outcome.bytes, written: settings.formats.isEmpty ? nil : unwrittenText(job.timeline))
-                if outcome.isNew { report.copied.append(copy) } else { report.kept.append(copy) }
-                guard let manifest = outcome.manifest else { continue }
-                let entry = ExportEntry(
-                    recording: summary.id, pass: pass, volume: settings.volume,
-                    folder: "\(settings.device.text)/\(outcome.name.text)", manifest: manifest,
-                    exportedAt: settings.now)
-                try await ledger?.add(entry)
-                known.add(entry)
-            } catch let error as DeviceError {
-                if error.status == ECANCELED { throw error }
-                report.failures.append((summary.id, error))
-                // Nothing else will go better on a volume that is gone.
-                if [EIO, ENODEV, ENXIO, EROFS].contains(error.status) { break }
+        let failures = try await each(of: chosen) { job, pass in
+            texts.add(job.summary, job.timeline)
+            let copies = known
+            let outcome = try await thread.run {
+                try Placing(exportFolder: exportFolder, copy: job, known: copies, otherNames: renamed).run()
             }
+            report.readPastCache = report.readPastCache && outcome.isDirect
+            let copy = CopyReport.Copy(
+                recording: job.summary.id, folder: "\(settings.device.text)/\(outcome.place)", bytes: outcome.bytes,
+                written: settings.formats.isEmpty ? nil : unwrittenText(job.timeline))
+            if outcome.isNew { report.copied.append(copy) } else { report.kept.append(copy) }
+            guard let manifest = outcome.manifest else { return }
+            let entry = ExportEntry(
+                recording: job.summary.id, pass: pass, volume: settings.volume,
+                folder: "\(settings.device.text)/\(outcome.name.text)", manifest: manifest,
+                exportedAt: settings.now)
+            try await ledger?.add(entry)
+            known.add(entry)
         }
+        report.failures = failures
         // What was not asked for now is on the target, too.
         if !isAll { texts = try await self.texts(of: all, known) }
         let index = CopyIndex(exportFolder: exportFolder, device: settings.device, known: known, texts: texts)
@@ -128,7 +113,38 @@ package struct FolderExport: Sendable {
         }
     }
 
-    func job(
+    /// Does something with each recording, and with the number of the pass that its text is of; what fails for one is told, and the
+    /// others are done, unless nothing would go better for them.
+    ///
+    /// - Parameter endsAll: another failure after which nothing would, besides a volume that is gone.
+    /// - Throws: `DeviceError` with `ECANCELED`, when it was stopped.
+    func each(
+        of chosen: [RecordingSummary], endsAll: (DeviceError) -> Bool = { _ in false },
+        _ body: (RecordingCopy, Int?) async throws -> Void
+    ) async throws -> [(recording: Int, error: DeviceError)] {
+        var failures: [(recording: Int, error: DeviceError)] = []
+        for (index, summary) in chosen.enumerated() {
+            do {
+                let progress = progress
+                // Asked first: text that comes meanwhile is newer than what the ledger says, and never older.
+                let pass = settings.formats.isEmpty ? nil : try await archive.shownPass(of: summary.id)?.id
+                let job = try await job(summary) { position, length in
+                    progress(
+                        CopyProgress(
+                            recording: summary.id, number: index + 1, count: chosen.count, reached: position,
+                            length: length))
+                }
+                try await body(job, pass)
+            } catch let error as DeviceError {
+                if error.status == ECANCELED { throw error }
+                failures.append((summary.id, error))
+                if [EIO, ENODEV, ENXIO, EROFS].contains(error.status) || endsAll(error) { break }
+            }
+        }
+        return failures
+    }
+
+    private func job(
         _ summary: RecordingSummary, progress: @escaping @Sendable (SamplePosition, SamplePosition) -> Void
     ) async throws -> RecordingCopy {
         guard let (summary, timeline) = try await archive.transcript(of: summary.id) else {

@@ -143,23 +143,9 @@ import Testing
     @Test("a copy that is stopped leaves nothing behind, wherever it stood")
     func stopped() async throws {
         let desk = try await desk(2, seconds: 5)
-        var stops = 0
-        for turn in 1... {
-            let asked = Mutex(0)
-            var export = desk.export()
-            export.shouldStop = {
-                asked.withLock { asked in
-                    asked += 1
-                    return asked >= turn
-                }
-            }
-            let error = await thrown { _ = try await export.copy(to: desk.stick) }
+        let stops = try await desk.stopEverywhere {
             #expect(names(desk.sealedFolder).allSatisfy { !$0.contains("partial") })
             #expect(desk.sealedFiles.allSatisfy { keys.opens("\(desk.sealedFolder)/\($0)") })
-            guard let error else { break }
-            #expect(error.status == ECANCELED)
-            stops += 1
-            shell("rm -rf '\(desk.stick)/Fieldscribe'")
         }
         #expect(stops > 8 && desk.sealedFiles.count == 2)
     }

@@ -4,6 +4,7 @@ import Core
 import Exporting
 import Glibc
 import Platform
+import Synchronization
 import TestKit
 import Testing
 
@@ -74,6 +75,31 @@ struct Desk {
     /// Copies everything.
     @discardableResult func copy(_ numbers: [Int]? = nil) async throws -> CopyReport {
         try await export().copy(numbers, to: stick)
+    }
+
+    /// Stops a copy at each place in turn at which it asks, with an empty stick each time, until one comes to its end.
+    ///
+    /// - Parameter check: looks at what each has left.
+    /// - Returns: how many were stopped.
+    func stopEverywhere(_ check: () -> Void) async throws -> Int {
+        var stops = 0
+        for turn in 1... {
+            let asked = Mutex(0)
+            var stopped = self.export()
+            stopped.shouldStop = {
+                asked.withLock { asked in
+                    asked += 1
+                    return asked >= turn
+                }
+            }
+            let error = await thrown { _ = try await stopped.copy(to: stick) }
+            check()
+            guard let error else { break }
+            #expect(error.status == ECANCELED)
+            stops += 1
+            shell("rm -rf '\(stick)/Fieldscribe'")
+        }
+        return stops
     }
 
     /// The folders under a final name, sorted.
