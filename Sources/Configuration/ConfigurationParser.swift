@@ -221,7 +221,7 @@ final class ConfigurationParser {
         problems.append(
             Problem(
                 file: file, line: line ?? self.line, section: section ?? "", key: "",
-                value: PrivateKey.hidden(in: owed ?? ""), reason: hidden("\(subject) \(reason)")))
+                value: PrivateKey.hidden(in: owed ?? ""), reason: PrivateKey.refusing("\(subject) \(reason)")))
         return false
     }
 
@@ -229,11 +229,8 @@ final class ConfigurationParser {
         problems.append(
             Problem(
                 file: file, line: line, section: section ?? "", key: PrivateKey.hidden(in: key),
-                value: PrivateKey.hidden(in: value), reason: hidden(reason)))
+                value: PrivateKey.hidden(in: value), reason: PrivateKey.refusing(reason)))
     }
-
-    /// A reason that shows no private key, whatever place somebody has put one into.
-    private func hidden(_ reason: String) -> String { PrivateKey.isIn(reason) ? PrivateKey.refusal : reason }
 }
 
 private let newline = UInt8(ascii: "\n")

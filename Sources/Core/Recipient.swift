@@ -46,6 +46,9 @@ package enum PrivateKey {
         return starts.contains { capitals.contains($0) }
     }
 
+    /// A reason for people; where somebody has put a private key into what is wrong, that it is one, and no more.
+    package static func refusing(_ reason: String) -> String { isIn(reason) ? refusal : reason }
+
     /// A text for people, without whatever private key somebody has put into it.
     package static func hidden(in text: String) -> String { isIn(text) ? "(a private key)" : text }
 }

@@ -56,7 +56,7 @@ package struct CardSettings: Hashable, Sendable {
                 continue
             }
             if let problem = take(line, number: index + 1, isTimeZone) {
-                problems.append("line \(index + 1): \(PrivateKey.isIn(problem) ? PrivateKey.refusal : problem)")
+                problems.append("line \(index + 1): \(PrivateKey.refusing(problem))")
             }
         }
     }
