@@ -4,13 +4,14 @@ import Core
 struct ArchiveQueries {
     let connection: Connection
 
-    /// - Parameter turn: what tells the recording's place among those of its boot.
+    /// - Parameter turn: what tells the recording's place among those of its boot, for which it is asked where the clock does not tell.
     private static func summaries(turn: String = "NULL") -> String {
-        """
-        SELECT id, started_at, clock, microphone, length_samples, transcribed_samples, stop_reason,
-            state = 'missing', CASE WHEN clock = 'unverified' AND boot_id IS NOT NULL THEN monotonic_ns END, \(turn)
-        FROM recording
-        """
+        let isTimeless = "clock = 'unverified' AND boot_id IS NOT NULL"
+        return """
+            SELECT id, started_at, clock, microphone, length_samples, transcribed_samples, stop_reason,
+                state = 'missing', CASE WHEN \(isTimeless) THEN monotonic_ns END, CASE WHEN \(isTimeless) THEN \(turn) END
+            FROM recording
+            """
     }
 
     /// Rows that have a number which no recording can have are nobody's.

@@ -298,6 +298,10 @@ enum Migrations {
         """
         ALTER TABLE pass ADD COLUMN correction TEXT;        -- Correction as JSON where a person has written it, or NULL
         """,
+        // A recording's place among those of its power-on, without looking at all there are.
+        """
+        CREATE INDEX recording_of_boot ON recording (boot_id);
+        """,
     ]
 }
 
