@@ -18,7 +18,8 @@ extension LiveRecording {
     ///
     /// - Returns: what was lost, or is not safe.
     package func giveUp() -> DeviceError {
-        let gap = Gap(SampleRange(observer.writtenUpTo, position), cause: .disk)
+        // Of a pause nothing is in memory.
+        let gap = Gap(SampleRange(observer.writtenUpTo, isPaused ? observer.writtenUpTo : position), cause: .disk)
         let what =
             gap.range.isEmpty
             ? "the end of recording \(id) is not safe if the power goes now"

@@ -92,6 +92,12 @@ package final class LiveRecording: Sendable {
     /// Waits until so much is recorded; false where the recording ends before.
     package func reaches(_ position: SamplePosition) async -> Bool { await observer.reaches(position) }
 
+    /// Takes nothing from now on, until it shall go on; from any thread.
+    package func setPaused(_ isPaused: Bool) { session.setPaused(isPaused) }
+
+    /// Whether nothing is taken.
+    package var isPaused: Bool { session.isPaused }
+
     /// Ends the recording, from any thread; `run` returns once its transcription has caught up.
     package func stop(reason: StopReason) {
         hub.publish(.state(.stopping))

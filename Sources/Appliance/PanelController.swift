@@ -89,7 +89,11 @@ package final class PanelController: Sendable {
         switch effect {
         case .pressed: state.pressedAt = now
         // The next press means what it means after this one; where the recorder cannot follow, it tells so.
-        case .start: _ = state.button?.handle(.recording(true))
+        case .start:
+            _ = state.button?.handle(.recording(true))
+            _ = state.button?.handle(.paused(false))
+        case .pause: _ = state.button?.handle(.paused(true))
+        case .resume: _ = state.button?.handle(.paused(false))
         case .stop: _ = state.button?.handle(.recording(false))
         case .acknowledge, .mark, .shutDown, .stuck, .free: break
         }
@@ -98,7 +102,8 @@ package final class PanelController: Sendable {
     /// Tells the button what goes on, unless the recorder has not heard yet what the button meant.
     private static func align(_ state: inout State) -> [ButtonGesture.Effect] {
         guard state.view.pressesHeard == state.pressesTold else { return [] }
-        let effects = state.button?.handle(.recording(state.view.records)) ?? []
+        var effects = state.button?.handle(.recording(state.view.records)) ?? []
+        effects += state.button?.handle(.paused(state.view.isPaused)) ?? []
         return effects + (state.button?.handle(.fault(state.view.isFaulted)) ?? [])
     }
 }
@@ -133,9 +138,8 @@ extension PanelController {
         state.withLock { state in
             let mode = state.lamp.mode(at: now)
             let isRest = lit == (mode != .off)
-            let shows =
-                state.lamp.isFaulted
-                ? "fault" : isRest || mode == .pulse || mode == .doubleBlink ? mode.rawValue : "blink"
+            let flashes = [.pulse, .doubleBlink, .paused].contains(mode)
+            let shows = state.lamp.isFaulted ? "fault" : isRest || flashes ? mode.rawValue : "blink"
             if state.history.count == Self.historyLength { state.history.removeFirst() }
             state.history.append(LampChange(time: Double(now.milliseconds) / 1_000, lit: lit, shows: shows))
         }

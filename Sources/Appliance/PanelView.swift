@@ -7,6 +7,9 @@ struct PanelView: Hashable, Sendable {
     /// Whether the next press ends a recording.
     var records = false
 
+    /// Whether that is paused.
+    var isPaused = false
+
     /// Whether a fault is shown that waits to be acknowledged.
     var isFaulted = false
 
@@ -18,6 +21,7 @@ extension PanelView {
     init(of state: RecorderState) {
         lamp = LampPattern(for: state)
         records = state.records
+        isPaused = state.isPaused
         isFaulted = state.isFaulted
         pressesHeard = state.pressesHeard
     }
@@ -31,7 +35,9 @@ extension LampPattern {
     init(for state: RecorderState) {
         var layers: [Layer] = []
         if case .recording(let recording) = state.phase {
-            if recording.microphoneIsAlive, case .written(let time) = recording.disk {
+            if let since = recording.pausedSince {
+                layers = [Layer(.paused, since: since)]
+            } else if recording.microphoneIsAlive, case .written(let time) = recording.disk {
                 layers = [Layer(.steady, since: time, until: time + Self.patience)]
             }
         } else {

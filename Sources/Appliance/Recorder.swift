@@ -21,11 +21,15 @@ package final class Recorder: Service {
         case toggle
         /// Marks the place that was recorded so long ago.
         case mark(text: String, ago: Duration)
+        /// Takes nothing until `resume`; does nothing where it is paused.
+        case pause
+        /// Does nothing where it is not paused.
+        case resume
     }
 
     /// What an order came to.
     package struct Answer: Hashable, Sendable {
-        /// The recording that it started, stopped or marked, or that goes on; nil where there is none.
+        /// The recording that it started, stopped, paused or marked, or that goes on; nil where there is none.
         package var recording: Int?
         /// Of a `mark`: the bookmark as it was set.
         package var mark: Bookmark?

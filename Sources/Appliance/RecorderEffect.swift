@@ -11,6 +11,8 @@ enum RecorderEffect: Hashable, Sendable {
     case look(Int)
     /// Ends a recording.
     case close(Int, StopReason)
+    /// Takes nothing of a recording from now on, or something again.
+    case setPaused(Int, Bool)
     /// Marks the place that was recorded at that monotonic time: `marked`.
     case mark(Int, text: String, at: Duration, RecorderTicket?)
     case answer(RecorderTicket, Result<Recorder.Answer, DeviceError>)

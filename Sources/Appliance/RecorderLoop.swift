@@ -98,6 +98,7 @@ struct RecorderLoop {
             guard let live = lives[id]?.recording else { break }
             later(by: Self.period, in: &group) { .looked(id, live.look) }
         case .close(let id, let reason): lives[id]?.recording.stop(reason: reason)
+        case .setPaused(let id, let isPaused): lives[id]?.recording.setPaused(isPaused)
         case .mark(let id, let text, let time, let ticket):
             if let live = lives[id]?.recording { mark(live, text, at: time, ticket, in: &group) }
         case .answer(let ticket, let result): replies.removeValue(forKey: ticket)?.resume(returning: result)

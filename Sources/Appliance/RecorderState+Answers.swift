@@ -14,9 +14,11 @@ extension RecorderState {
 
     mutating func opened(_ attempt: Int, _ id: Int, at now: Duration) -> [RecorderEffect] {
         guard case .opening(let opening) = phase, opening.attempt == attempt else { return [] }
-        let recording = Recording(id: id, beginning: .awaited(opening.starts), disk: .awaited(since: now))
+        var recording = Recording(id: id, beginning: .awaited(opening.starts), disk: .awaited(since: now))
+        recording.pausedSince = opening.pausedSince
         latest = id
-        let effects: [RecorderEffect] = [.record(id), .look(id)] + breakOffUpkeep()
+        var effects: [RecorderEffect] = [.record(id), .look(id)] + breakOffUpkeep()
+        if recording.pausedSince != nil { effects.insert(.setPaused(id, true), at: 0) }
         guard let ending = opening.ending else {
             phase = .recording(recording)
             return effects
@@ -60,6 +62,7 @@ extension RecorderState {
                 return
             }
             if case .stalled = recording.disk { return }
+            if recording.pausedSince != nil { return }
             let since = recording.disk.time
             guard recording.beginning == .begun, look.microphoneIsAlive, moment.monotonic - since > LampPattern.patience
             else { return }

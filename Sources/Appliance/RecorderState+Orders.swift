@@ -9,6 +9,8 @@ extension RecorderState {
         case .start: start(ticket, at: now)
         case .stop: stop(reason, ticket)
         case .toggle: records ? stop(reason, ticket) : start(ticket, at: now)
+        case .pause: setPaused(true, ticket, at: now)
+        case .resume: setPaused(false, ticket, at: now)
         case .mark(let text, let ago): mark(text, at: now - ago, ticket)
         }
     }
@@ -69,9 +71,35 @@ extension RecorderState {
         return answer(ending.next ?? [], .failure(isEnding ? Self.isEndingError : Self.takenBackError))
     }
 
+    /// Takes nothing of the recording that goes on or is being begun, or something again.
+    mutating func setPaused(_ isPaused: Bool, _ ticket: RecorderTicket?, at now: Duration) -> [RecorderEffect] {
+        let tickets = [ticket].compactMap { $0 }
+        switch phase {
+        case .opening(var opening) where opening.ending == nil:
+            opening.pausedSince = isPaused ? opening.pausedSince ?? now : nil
+            phase = .opening(opening)
+            return answer(tickets, .success(Recorder.Answer()))
+        case .recording(var recording):
+            let done = answer(tickets, .success(Recorder.Answer(recording: recording.id)))
+            guard isPaused != (recording.pausedSince != nil) else { return done }
+            recording.pausedSince = isPaused ? now : nil
+            // What has reached the disk counts from here.
+            if !isPaused { recording.disk = .awaited(since: now) }
+            phase = .recording(recording)
+            return [.setPaused(recording.id, isPaused)] + done
+        case .idle, .opening, .closing:
+            let words = "nothing is being recorded; there is nothing to \(isPaused ? "pause" : "go on with")"
+            return answer(tickets, .failure(DeviceError(.failed, isPaused ? "pause" : "resume", words)))
+        }
+    }
+
     /// Marks the place that was recorded at that time.
     mutating func mark(_ text: String, at time: Duration, _ ticket: RecorderTicket?) -> [RecorderEffect] {
         if case .recording(let recording) = phase, recording.beginning == .begun {
+            guard recording.pausedSince == nil else {
+                let error = DeviceError(.failed, "mark", "the recording is paused; resume it first, then mark")
+                return answer([ticket].compactMap { $0 }, .failure(error))
+            }
             return [.mark(recording.id, text: text, at: time, ticket)]
         }
         let error = DeviceError(.failed, "mark", "nothing is being recorded; start first, then mark")

@@ -12,8 +12,9 @@ extension RecorderState {
             upkeepRuns += 1
             effects.append(.upkeep)
         }
-        // A recording says by itself that it goes on, and that it stops.
-        if shown != before, shown == .idle || shown == .faulted {
+        // A recording says by itself that it begins, and that it stops.
+        let goesOn = before == .paused && shown == .recording
+        if shown != before, goesOn || shown == .idle || shown == .faulted || shown == .paused {
             effects += [.publish(.state(shown)), .log(LogLine(shown, recording: recording))]
         }
         return effects
@@ -58,6 +59,8 @@ extension RecorderState {
         case .start: return start(nil, at: now)
         case .stop: return stop(.button, nil)
         case .mark(let time): return mark("", at: time, nil)
+        case .pause: return setPaused(true, nil, at: now)
+        case .resume: return setPaused(false, nil, at: now)
         case .acknowledge(let time): return acknowledge(at: time)
         case .stuck:
             return raise(

@@ -23,6 +23,8 @@ struct RecorderState: Hashable, Sendable {
         var starts: [RecorderTicket]
         /// Somebody has stopped it already.
         var ending: Ending?
+        /// Nothing of it is to be taken yet.
+        var pausedSince: Duration?
     }
 
     struct Recording: Hashable, Sendable {
@@ -44,6 +46,8 @@ struct RecorderState: Hashable, Sendable {
         var beginning: Beginning
         var disk: Disk
         var microphoneIsAlive = true
+        /// Nothing is taken of it since then; nil: it is not paused.
+        var pausedSince: Duration?
     }
 
     /// Why a recording ends, and what then.
@@ -127,7 +131,7 @@ extension RecorderState {
     var shown: Event.State {
         switch phase {
         case .idle, .opening: isFaulted ? .faulted : .idle
-        case .recording: .recording
+        case .recording(let recording): recording.pausedSince == nil ? .recording : .paused
         case .closing: .stopping
         }
     }
@@ -147,6 +151,15 @@ extension RecorderState {
         case .opening(let opening): opening.ending.map { $0.next != nil } ?? true
         case .recording: true
         case .closing(_, let ending): ending.next != nil
+        }
+    }
+
+    /// Whether what goes on is paused: whether the next press goes on with it.
+    var isPaused: Bool {
+        switch phase {
+        case .idle, .closing: false
+        case .opening(let opening): opening.ending == nil && opening.pausedSince != nil
+        case .recording(let recording): recording.pausedSince != nil
         }
     }
 
@@ -180,7 +193,8 @@ extension RecorderState {
         switch phase {
         case .idle: true
         case .opening(let opening): now - opening.since < Self.stallLimit
-        case .recording(let recording), .closing(let recording, _): now - recording.disk.time < Self.stallLimit
+        case .recording(let recording), .closing(let recording, _):
+            recording.pausedSince != nil || now - recording.disk.time < Self.stallLimit
         }
     }
 }

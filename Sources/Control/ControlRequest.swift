@@ -6,6 +6,8 @@ package enum ControlRequest: Hashable, Sendable {
     case start
     case stop
     case toggle
+    /// Takes nothing of the recording that goes on, until `resume`.
+    case pause, resume
 
     /// Sets a bookmark with this text, which may be empty.
     case mark(text: String)

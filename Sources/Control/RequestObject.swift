@@ -3,8 +3,8 @@ import Core
 /// A request as it stands on the wire: an object that names a command, with the keys that the command has.
 struct RequestObject: Codable {
     enum Command: String, Codable {
-        case start, stop, toggle, mark, status, watch, press, release, lamp, list, show, pass, passes, search, delete,
-            verify
+        case start, stop, toggle, pause, resume, mark, status, watch, press, release, lamp
+        case list, show, pass, passes, search, delete, verify
         case exports, exported, exporting, importing, settings
     }
 
@@ -47,6 +47,8 @@ extension ControlRequest: Codable {
         case .start: self = .start
         case .stop: self = .stop
         case .toggle: self = .toggle
+        case .pause: self = .pause
+        case .resume: self = .resume
         case .mark: self = .mark(text: object.text ?? "")
         case .status: self = .status
         case .watch: self = .watch(partials: object.partials ?? false)
@@ -88,6 +90,8 @@ extension ControlRequest: Codable {
         case .start: RequestObject(command: .start)
         case .stop: RequestObject(command: .stop)
         case .toggle: RequestObject(command: .toggle)
+        case .pause: RequestObject(command: .pause)
+        case .resume: RequestObject(command: .resume)
         case .mark(let text): RequestObject(command: .mark, text: text)
         case .status: RequestObject(command: .status)
         case .watch(let partials): RequestObject(command: .watch, partials: partials)

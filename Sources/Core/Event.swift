@@ -1,7 +1,7 @@
 /// What happens while recording and transcribing, in the order it happens.
 package enum Event: Hashable, Sendable {
     /// What the recorder is doing; the raw values stand in JSON.
-    package enum State: String, Sendable, Codable { case idle, recording, stopping, faulted }
+    package enum State: String, Sendable, Codable { case idle, recording, paused, stopping, faulted }
     /// How far a copy has come; the raw values stand in JSON.
     package enum ExportState: String, Sendable, Codable { case started, finished, failed }
 

@@ -1,6 +1,6 @@
-/// Audio that was lost. In the recording it is silence of the right length, so that time stays true.
+/// Audio that was lost, or not taken. In the recording it is silence of the right length, so that time stays true.
 package struct Gap: Hashable, Sendable, Codable {
-    /// Why audio was lost; the raw values stand in files and JSON.
+    /// Why there is none; the raw values stand in files and JSON.
     package enum Cause: String, Sendable, Codable, CaseIterable {
         /// The sound card's buffer ran over because nobody read it in time.
         case overrun
@@ -10,6 +10,8 @@ package struct Gap: Hashable, Sendable, Codable {
         case disk
         /// The machine or the program was not running.
         case outage
+        /// Somebody paused the recording: what was said is off the record.
+        case paused
     }
 
     /// Where in the recording it is missing.

@@ -30,6 +30,8 @@ package struct ButtonGesture: Hashable, Sendable {
         /// So late it is, and no change will be dated before.
         case time(Duration)
         case recording(Bool)
+        /// Whether the recording that goes on is paused.
+        case paused(Bool)
         /// Whether a fault is shown that waits to be acknowledged.
         case fault(Bool)
     }
@@ -41,6 +43,9 @@ package struct ButtonGesture: Hashable, Sendable {
         case start(at: Duration)
         case stop(at: Duration)
         case mark(at: Duration)
+        /// Nothing is taken from now on. At the press itself, so that nothing is taken after it.
+        case pause(at: Duration)
+        case resume(at: Duration)
         case shutDown
         /// What was shown when the press began, and nothing that came since.
         case acknowledge(at: Duration)
@@ -53,6 +58,8 @@ package struct ButtonGesture: Hashable, Sendable {
         /// While idle; the recording starts when it ends, because holding shuts down.
         case idle(since: Duration)
         case recording(since: Duration)
+        /// It has paused the recording; holding stops that.
+        case pausing(since: Duration)
         /// All that it means has been said.
         case spent(since: Duration)
         case stuck
@@ -61,6 +68,7 @@ package struct ButtonGesture: Hashable, Sendable {
     private let settings: Settings
     private var press: Press?
     private var isRecording = false
+    private var isPaused = false
     private var isFaulted = false
 
     package init(_ settings: Settings = Settings()) { self.settings = settings }
@@ -69,7 +77,7 @@ package struct ButtonGesture: Hashable, Sendable {
     package var wakeAt: Duration? {
         switch press {
         case .idle(let since): since + min(settings.shutdown ?? settings.stuck, settings.stuck)
-        case .recording(let since): since + min(settings.hold, settings.stuck)
+        case .recording(let since), .pausing(let since): since + min(settings.hold, settings.stuck)
         case .spent(let since): since + settings.stuck
         case .stuck, nil: nil
         }
@@ -88,6 +96,9 @@ package struct ButtonGesture: Hashable, Sendable {
         case .recording(let isRecording):
             self.isRecording = isRecording
             return []
+        case .paused(let isPaused):
+            self.isPaused = isPaused
+            return []
         case .fault(let isFaulted):
             self.isFaulted = isFaulted
             return []
@@ -102,8 +113,13 @@ package struct ButtonGesture: Hashable, Sendable {
             effects.append(.acknowledge(at: time))
             isFaulted = false
         }
-        if isRecording {
-            press = acknowledges ? .spent(since: time) : .recording(since: time)
+        if isRecording, acknowledges {
+            press = .spent(since: time)
+        } else if isRecording, settings.style == .pause, !isPaused {
+            press = .pausing(since: time)
+            effects.append(.pause(at: time))
+        } else if isRecording {
+            press = .recording(since: time)
         } else if settings.shutdown != nil {
             press = .idle(since: time)
         } else {
@@ -117,9 +133,24 @@ package struct ButtonGesture: Hashable, Sendable {
         defer { press = nil }
         return switch press {
         case .idle(let since): [.start(at: since)]
-        case .recording(let since): [settings.style == .toggle ? .stop(at: since) : .mark(at: since)]
+        case .recording(let since): [whenPressed(at: since)]
         case .stuck: [.free]
-        case .spent, nil: []
+        case .pausing, .spent, nil: []
+        }
+    }
+
+    private func whenPressed(at time: Duration) -> Effect {
+        switch settings.style {
+        case .toggle: .stop(at: time)
+        case .mark: .mark(at: time)
+        case .pause: .resume(at: time)
+        }
+    }
+
+    private func whenHeld(at time: Duration) -> Effect {
+        switch settings.style {
+        case .toggle: .mark(at: time)
+        case .mark, .pause: .stop(at: time)
         }
     }
 
@@ -131,8 +162,9 @@ package struct ButtonGesture: Hashable, Sendable {
             case .idle(let since) where settings.shutdown.map { since + $0 == due } ?? false:
                 effects.append(.shutDown)
                 press = .spent(since: since)
-            case .recording(let since) where since + settings.hold == due:
-                effects.append(settings.style == .toggle ? .mark(at: since) : .stop(at: since))
+            case .recording(let since) where since + settings.hold == due,
+                .pausing(let since) where since + settings.hold == due:
+                effects.append(whenHeld(at: since))
                 press = .spent(since: since)
             default:
                 effects.append(.stuck)

@@ -9,6 +9,8 @@ package struct LampPattern: Hashable, Sendable {
         case off
         /// Recording, the disk takes it, and the microphone is alive.
         case steady
+        /// Paused, nothing is taken: a short flash every 3 s.
+        case paused
         /// Still transcribing: 1 s on, 1 s off.
         case pulse
         /// Exporting: two blinks a second.
@@ -90,6 +92,7 @@ package struct LampPattern: Hashable, Sendable {
         switch layer.mode {
         case .off: return (false, nil)
         case .steady: return (true, nil)
+        case .paused: return cycle([100, 2_900], since: layer.since, now)
         case .pulse: return cycle([1_000, 1_000], since: layer.since, now)
         case .doubleBlink: return cycle([100, 150, 100, 650], since: layer.since, now)
         case .done:

@@ -8,6 +8,8 @@ package struct PanelButton: Hashable, Sendable {
         /// So late it is, and no edge is waiting.
         case time(Duration)
         case recording(Bool)
+        /// Whether the recording that goes on is paused.
+        case paused(Bool)
         /// Whether a fault is shown that waits to be acknowledged.
         case fault(Bool)
     }
@@ -40,6 +42,7 @@ package struct PanelButton: Hashable, Sendable {
         case .edge(let edge): return atStart + advance(.edge(edge), to: edge.time)
         case .time(let now): return atStart + advance(.time(now), to: now)
         case .recording(let isRecording): return atStart + gesture.handle(.recording(isRecording))
+        case .paused(let isPaused): return atStart + gesture.handle(.paused(isPaused))
         case .fault(let isFaulted): return atStart + gesture.handle(.fault(isFaulted))
         }
     }

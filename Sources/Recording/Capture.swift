@@ -24,6 +24,8 @@ final class Capture {
     /// When the last samples came; what is lost in an outage counts from here.
     private var lastHeard: Int64 = 0
     private var isAway = false
+    /// What the time since the last samples is called.
+    private var absence = Gap.Cause.microphone
     /// When the microphone was opened again, less what it had heard before; nil for one that hears from then on.
     private var resumed: Int64?
     private var pause = Capture.firstPause
@@ -56,7 +58,10 @@ final class Capture {
                 if isAway { lose(upTo: clock()) }
                 return link.captureEnded(outcome)
             }
-            if !isAway { link.tell(.microphoneLost(error)) }
+            if !isAway {
+                link.tell(.microphoneLost(error))
+                absence = link.isPaused ? .paused : .microphone
+            }
             Log.debug(
                 .recording, "microphone", ["state": "lost", "operation": error.operation, "status": "\(error.status)"])
             isAway = true
@@ -83,7 +88,7 @@ final class Capture {
             do throws(DeviceError) { block = try microphone.read(into: buffer) } catch { return .failed(error) }
             switch block {
             case .samples(let count): take(count)
-            case .lost(let count): lose(count, cause: isAway ? .microphone : .overrun)
+            case .lost(let count): lose(count, cause: link.isPaused ? .paused : isAway ? .microphone : .overrun)
             case .ended: return .ended
             }
             if unannounced >= wakeSamples {
@@ -102,6 +107,7 @@ final class Capture {
             lastHeard = now
             watchRate(count, at: now)
         }
+        guard !link.isPaused else { return link.ring.lose(advance(count), cause: .paused) }
         let taken = advance(count)
         let samples = UnsafeBufferPointer(rebasing: buffer.prefix(taken))
         if isRealTime { link.ring.put(samples) } else { put(waiting: samples) }
@@ -137,7 +143,7 @@ final class Capture {
     private func lose(upTo time: Int64) {
         guard time > lastHeard else { return }
         let seconds = Double(time - lastHeard) / 1e9
-        link.ring.lose(advance(Int((seconds * Double(SamplePosition.rate)).rounded())), cause: .microphone)
+        link.ring.lose(advance(Int((seconds * Double(SamplePosition.rate)).rounded())), cause: absence)
         lastHeard = time
     }
 
@@ -147,10 +153,14 @@ final class Capture {
             let lost = clock() - lastHeard
             let room = left < Int64.max / 1_000_000_000 ? left * 1_000_000_000 / Int64(SamplePosition.rate) : .max
             guard lost < room else {
-                link.ring.lose(advance(Int(left)), cause: .microphone)
+                link.ring.lose(advance(Int(left)), cause: absence)
                 return nil
             }
             link.pause(nanoseconds: min(pause, room - lost))
+            if link.isPaused != (absence == .paused) {
+                lose(upTo: clock())
+                absence = link.isPaused ? .paused : .microphone
+            }
             pause = min(2 * pause, Self.longestPause)
             guard !link.isStopping, let microphone = try? provider.open() else { continue }
             Log.debug(.recording, "microphone", ["state": "reopened", "name": provider.name])

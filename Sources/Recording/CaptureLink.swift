@@ -32,6 +32,7 @@ final class CaptureLink: Sendable {
     /// Wakes a capture thread that waits for room.
     private let room = Wakeup()
     private let stopping = Atomic<Bool>(false)
+    private let paused = Atomic<Bool>(false)
     private let opened = Atomic<Bool>(false)
     private let ended = Atomic<Bool>(false)
     private let reason = Mutex<StopReason?>(nil)
@@ -54,6 +55,12 @@ final class CaptureLink: Sendable {
 
     /// Capture: whether it shall end.
     var isStopping: Bool { stopping.load(ordering: .acquiring) }
+
+    /// Any thread: nothing is taken from now on, or something again.
+    func setPaused(_ isPaused: Bool) { paused.store(isPaused, ordering: .releasing) }
+
+    /// Capture: whether what is heard is to be left out.
+    var isPaused: Bool { paused.load(ordering: .acquiring) }
 
     /// Capture: waits until the ring takes so many samples, or it shall end.
     func waitForRoom(for count: Int) {

@@ -31,6 +31,12 @@ package final class CaptureSession: Sendable {
         }
     }
 
+    /// Takes nothing from now on, until it shall go on; what is left out becomes one gap. From any thread.
+    package func setPaused(_ isPaused: Bool) { link.setPaused(isPaused) }
+
+    /// Whether nothing is taken.
+    package var isPaused: Bool { link.isPaused }
+
     /// Ends it, from any thread. The first reason counts; nil is none, for what nobody records.
     package func stop(reason: StopReason?) { link.stop(reason: reason) }
 }

@@ -78,6 +78,13 @@ package final class RecordingSession: Sendable {
         }
     }
 
+    /// Takes nothing from now on, until it shall go on: the time between is silence in the file and one gap, told when it is
+    /// over. A recording that ends while it is paused ends where the pause began. From any thread.
+    package func setPaused(_ isPaused: Bool) { capture.setPaused(isPaused) }
+
+    /// Whether nothing is taken.
+    package var isPaused: Bool { capture.isPaused }
+
     /// Ends the recording, from any thread: `run` returns once everything captured so far is in the closed file.
     ///
     /// The first reason counts; later calls change nothing.

@@ -76,9 +76,15 @@ package final class SampleRing: @unchecked Sendable {
 
     /// Producer: so many samples are missing before the next that is put in.
     ///
-    /// A loss that mixes causes is the disk's, if the disk had a part in it, else the later one's.
+    /// A loss that mixes causes is the disk's, if the disk had a part in it, else the later one's. A pause is no loss, and
+    /// stays apart.
     package func lose(_ count: Int, cause: Gap.Cause) {
         guard count > 0 else { return }
+        if let lost = pending, (lost.cause == .paused) != (cause == .paused), markers.hasRoom {
+            let index = written.load(ordering: .relaxed)
+            markers.put(MarkerQueue.Marker(index: index, lost: lost.count, cause: lost.cause))
+            pending = nil
+        }
         pending = ((pending?.count ?? 0) + count, pending?.cause == .disk ? .disk : cause)
     }
 
@@ -101,9 +107,14 @@ package final class SampleRing: @unchecked Sendable {
         return true
     }
 
-    /// Consumer, once the producer has ended and all was taken: what was lost after the last sample.
+    /// Consumer, once the producer has ended and all was taken: what was lost after the last sample. What ends in a pause
+    /// ends where that began.
     package func takeRest<Failure>(_ body: (Piece) throws(Failure) -> Void) throws(Failure) {
-        guard let lost = pending, !restIsTaken else { return }
+        while let marker = markers.first {
+            try body(.lost(marker.lost, marker.cause))
+            markers.removeFirst()
+        }
+        guard let lost = pending, lost.cause != .paused, !restIsTaken else { return }
         try body(.lost(lost.count, lost.cause))
         restIsTaken = true
     }

@@ -8,7 +8,7 @@ import Platform
     static var commands: [any Command.Type] {
         [
             RunCommand.self, StartCommand.self, StopCommand.self, ToggleCommand.self, MarkCommand.self,
-            StatusCommand.self, WatchCommand.self,
+            PauseCommand.self, ResumeCommand.self, StatusCommand.self, WatchCommand.self,
             TranscribeCommand.self, RecordCommand.self, ListCommand.self, ShowCommand.self, SearchCommand.self,
             ReviewCommand.self, AccuracyCommand.self,
             ImportCommand.self, ExportCommand.self, DeleteCommand.self, VerifyCommand.self, RecoverCommand.self,

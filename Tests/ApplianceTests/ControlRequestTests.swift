@@ -6,6 +6,8 @@ import Testing
 @Suite("Requests over the control socket") struct ControlRequestTests {
     static let lines: [(ControlRequest, String)] = [
         (.start, #"{"command":"start"}"#),
+        (.pause, #"{"command":"pause"}"#),
+        (.resume, #"{"command":"resume"}"#),
         (.mark(text: "here"), #"{"command":"mark","text":"here"}"#),
         (.watch(partials: true), #"{"command":"watch","partials":true}"#),
         (.exporting(.finished, message: "done"), #"{"command":"exporting","export":"finished","text":"done"}"#),

@@ -124,6 +124,36 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 stop       | close1:command   | stopping | off
                 """),
         RecorderMarbles(
+            name: "a pause: nothing is taken, nothing is missed, and the disk is asked for nothing",
+            table: """
+                pause      | a:!failed        | idle      | off
+                start opened1 begun1 | open1 record1 b:1 | recording | off
+                +500 written1 |               | recording | steady
+                pause      | pause1 c:1 =paused | paused  | paused
+                pause      | d:1              | paused    | paused
+                mark       | e:!failed        | paused    | paused
+                +60000 silent1 |              | paused    | paused
+                fault      |                  | paused    | paused!
+                ack press-resume | resume1 =recording | recording | off
+                +2900 silent1 |               | recording | off
+                +100 written1 |               | recording | steady
+                resume     | f:1              | recording | steady
+                press-pause | pause1 =paused  | paused    | paused
+                stop       | close1:command   | stopping  | off
+                resume     | h:!failed        | stopping  | off
+                closed1    | g:1 =idle        | idle      | pulse
+                """),
+        RecorderMarbles(
+            name: "a pause while the microphone is being opened begins with the recording",
+            table: """
+                start pause | open1 b:-       | idle      | off
+                opened1    | pause1 record1 =paused | paused | paused
+                begun1     | a:1              | paused    | paused
+                press-resume | resume1 =recording | recording | off
+                start stop closed1 | c:1 close1:command d:1 =idle | idle | pulse
+                start pause resume opened2 | open2 f:- g:- record2 | recording | off
+                """),
+        RecorderMarbles(
             name: "text of one and sound of the next",
             table: """
                 start opened1 begun1 stop closed1 | open1 record1 a:1 close1:command b:1 =idle | idle | pulse

@@ -13,6 +13,7 @@ struct RecorderWorld {
         var isClosed = false
         var hasBegun = false
         var microphoneIsAlive = true
+        var isPaused = false
     }
 
     private(set) var problems: [String] = []
@@ -81,11 +82,15 @@ struct RecorderWorld {
 
     private mutating func happening(_ generator: inout SeededGenerator) -> RecorderInput.Kind {
         let error = DeviceError(.failed, "world", "number \(Int.random(in: 0..<3, using: &generator))")
-        switch Int.random(in: 0..<20, using: &generator) {
+        switch Int.random(in: 0..<24, using: &generator) {
         case 0...3: return .order(.start, .command, ticket())
         case 4...6: return .order(.stop, .command, ticket(stops: true))
         case 7, 8: return .order(.toggle, .command, ticket(stops: state.records))
         case 9: return .order(.mark(text: "", ago: .zero), .command, ticket())
+        case 20: return .order(.pause, .command, ticket())
+        case 21: return .order(.resume, .command, ticket())
+        case 22: return .button(.pause(at: now))
+        case 23: return .button(.resume(at: now))
         case 10: return .button(.start(at: now))
         case 11: return .button(.stop(at: now))
         case 12: return .button(.mark(at: now))
@@ -101,7 +106,7 @@ struct RecorderWorld {
     private mutating func grow(_ generator: inout SeededGenerator) {
         for id in disks.keys.sorted() where disks[id]?.isClosed == false {
             disks[id]?.microphoneIsAlive = Int.random(in: 0..<8, using: &generator) > 0
-            if Int.random(in: 0..<3, using: &generator) > 0 { disks[id]?.grewAt = now }
+            if disks[id]?.isPaused == false, Int.random(in: 0..<3, using: &generator) > 0 { disks[id]?.grewAt = now }
         }
     }
 
@@ -183,6 +188,10 @@ struct RecorderWorld {
                 .failed(DeviceError(.failed, "world", "failed")),
             ]
             pending += [.begun(id, RecorderInput.Look()), .closed(id), .ended(id, ends[id % ends.count])]
+        case .setPaused(let id, let isPaused):
+            expect(disks[id]?.isPaused == !isPaused, "recording \(id) is paused twice, or goes on twice")
+            expect(disks[id]?.isClosed == false, "recording \(id) is closed, and paused")
+            disks[id]?.isPaused = isPaused
         case .look(let id): pending.append(.looked(id, RecorderInput.Look()))
         case .close(let id, _): expect(disks[id]?.hasBegun == true, "recording \(id) is closed before it is recorded")
         case .mark(let id, _, _, let ticket):
@@ -221,12 +230,16 @@ struct RecorderWorld {
         expect(lamp.isFaulted == !unseen.isEmpty, "\(unseen.count) faults are not shown")
         for late in [0, 1_000, 2_999, 3_000, 9_000] {
             let then = now + .milliseconds(late)
+            let isPaused = state.recording.map { disks[$0]?.isPaused ?? false } ?? false
+            let isShownPaused = lamp.mode(at: then) == .paused
+            expect(isShownPaused == (isPaused && state.shown == .paused), "the lamp says otherwise of a pause")
             guard lamp.mode(at: then) == .steady else { continue }
             let grewAt = state.recording.flatMap { disks[$0]?.grewAt }
             expect(grewAt.map { then < $0 + .seconds(3) } ?? false, "the lamp is steady, and nothing is on the disk")
         }
         let isTold = effects.contains { if case .publish(.state) = $0 { true } else { false } }
-        let isOurs = state.shown == .idle || state.shown == .faulted
+        let goesOn = before == .paused && state.shown == .recording
+        let isOurs = goesOn || [.idle, .faulted, .paused].contains(state.shown)
         expect(isTold == (isOurs && state.shown != before), "\(state.shown) behind \(before): told \(isTold)")
         let view = PanelView(of: state)
         expect(view.isFaulted == lamp.isFaulted && view.records == state.records, "the panel is told otherwise")

@@ -58,7 +58,7 @@ import Testing
             key: "panel.button", good: ["gpio:GPIO17", "gpio:gpiochip0/17", "sim:", "none"],
             bad: ["GPIO17", "gpio:", "sim", "gpio:gpiochip0/", "gpio:/17", "gpio:0/x"]),
         Row(key: "panel.lamp", good: ["gpio:GPIO26", "none"], bad: ["26", "None"]),
-        Row(key: "panel.style", good: ["toggle", "mark"], bad: ["hold", "Mark"]),
+        Row(key: "panel.style", good: ["toggle", "mark", "pause"], bad: ["hold", "Mark"]),
         Row(key: "panel.hold-milliseconds", good: ["300", "4000"], bad: ["299", "4001"]),
         Row(key: "panel.shutdown", good: ["yes", "no"], bad: ["5", "never"]),
         Row(key: "storage.directory", good: ["/srv/sound"], bad: ["sound", "./x"]),

@@ -69,6 +69,58 @@ import Testing
         #expect(try samples(speech).starts(with: heard))
     }
 
+    @Test("a press pauses and the next one resumes: what was said between is nowhere, and holding stops")
+    func pause() throws {
+        let speech = try Speech.endless(in: folder)
+        let appliance = try ApplianceProcess(in: folder, microphone: "file:\(speech)", style: "pause")
+        let watcher = try Watcher(appliance)
+        try appliance.press()
+        try watcher.wait { $0.contains(#""event":"partial""#) }
+        try appliance.press()
+        try appliance.status(has: #""state":"paused""#)
+        #expect(try appliance.run("mark").errors.first?.contains("the recording is paused") ?? false)
+        #expect(try appliance.run("pause").output == "paused 1\n")
+        let patience = Patience("a flash for the pause")
+        while try !appliance.lamp().contains(where: { $0.shows == "paused" && !$0.lit }) { try patience.check() }
+        try appliance.press()
+        try watcher.wait { $0.contains(#""cause":"paused""#) }
+        #expect(try appliance.run("pause").output == "paused 1\n")
+        #expect(try appliance.run("resume").output == "recording 1\n")
+        try watcher.wait { $0.contains(#""event":"final""#) }
+        try appliance.press(milliseconds: 600)
+        try appliance.status(has: #""backlogSeconds":0,"#)
+        let states = try watcher.lines.filter { $0.contains(#""event":"state""#) }.compactMap {
+            $0.split(separator: "\"").dropLast().last.map(String.init)
+        }
+        let held = ["paused", "stopping", "idle"]
+        #expect(
+            states == ["idle", "recording"] + ["paused", "recording"] + ["paused", "recording"] + held, "\(states)")
+        let ending = try appliance.end()
+        #expect(ending.status == 0 && !ending.errors.contains { $0.contains("fault") }, "\(ending.errors)")
+
+        let shown = try JSONDecoder().decode(
+            Gaps.self, from: Data(try appliance.run("show", "1", "--format", "json").output.utf8))
+        #expect(shown.gaps.map(\.cause) == ["paused", "paused"])
+        var said = Array(try samples(speech))
+        let heard = Array(try samples(audio(1, of: appliance)))
+        for gap in shown.gaps {
+            let range = 2 * Int((gap.start * 16_000).rounded())..<2 * Int((gap.end * 16_000).rounded())
+            #expect(!range.isEmpty)
+            said.replaceSubrange(range, with: repeatElement(0, count: range.count))
+        }
+        #expect(said.starts(with: heard))
+    }
+
+    private struct Gaps: Decodable {
+        struct Gap: Decodable {
+            var start: Double
+            var end: Double
+            var cause: String
+        }
+
+        var gaps: [Gap]
+    }
+
     @Test("the archive answers while it records, and everybody is told who owns it")
     func archive() throws {
         let appliance = try ApplianceProcess(in: folder, microphone: "file:\(Speech.all[0])")
@@ -101,7 +153,7 @@ import Testing
         #expect(try appliance.run("list").output.split(separator: "\n").count == 2)
         let ending = try appliance.end()
         #expect(ending.status == 0 && !ending.errors.contains { $0.contains(word) }, "\(ending.errors)")
-        for command in ["start", "stop", "toggle", "mark", "status", "watch"] {
+        for command in ["start", "stop", "toggle", "pause", "resume", "mark", "status", "watch"] {
             let alone = try appliance.run(command)
             #expect(alone.status == 5 && alone.errors.count == 1 && alone.errors[0].contains("not running"))
         }

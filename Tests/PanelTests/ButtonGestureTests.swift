@@ -33,6 +33,24 @@ import Testing
     }
 
     @Test(
+        "pause: a press pauses at once and the next goes on once it ends; holding stops, paused or not",
+        arguments: [
+            ("-p-r--", "-S----"),
+            // Nothing is taken after the press, and nothing before it is over.
+            ("pr-p-r-p--r-p", "S--P------R-P"),
+            ("pr-p------------r-p", "S--P---------X----S"),
+            ("pr-pr-p------------r-pr", "S--P------------X----S-"),
+        ])
+    func pause(_ line: String, _ expected: String) {
+        #expect(marbles(line, .init(.pause)) == expected)
+    }
+
+    @Test("a press that acknowledges a fault neither pauses nor goes on")
+    func pauseAndFault() {
+        #expect(marbles("f-p-r-pr-f-p-r-pr", .init(.pause), recording: true) == "--A---P----A----R")
+    }
+
+    @Test(
         "holding for 5 s while idle shuts down where that is allowed, and then a recording starts as the press ends",
         arguments: [
             ("p-r", "--S"),

@@ -4,8 +4,8 @@ import Panel
 /// Runs a gesture by a marble line and tells what comes of it, in the same form.
 ///
 /// A letter is 100 ms. In: `p` pressed, `r` released, `f` a fault is shown, `-` nothing. Out: `S` start, `X` stop,
-/// `M` mark, `D` shut down, `A` acknowledge, `K` stuck, `F` free; two at once in brackets. Starts and stops are followed, as
-/// a recorder would.
+/// `M` mark, `P` pause, `R` resume, `D` shut down, `A` acknowledge, `K` stuck, `F` free; two at once in brackets. Starts,
+/// stops and pauses are followed, as a recorder would.
 func marbles(_ line: String, _ settings: ButtonGesture.Settings, recording: Bool = false) -> String {
     var gesture = ButtonGesture(settings)
     _ = gesture.handle(.recording(recording))
@@ -23,6 +23,9 @@ func marbles(_ line: String, _ settings: ButtonGesture.Settings, recording: Bool
         for effect in effects {
             if case .start = effect { _ = gesture.handle(.recording(true)) }
             if case .stop = effect { _ = gesture.handle(.recording(false)) }
+            if case .start = effect { _ = gesture.handle(.paused(false)) }
+            if case .pause = effect { _ = gesture.handle(.paused(true)) }
+            if case .resume = effect { _ = gesture.handle(.paused(false)) }
         }
         out += letters.count > 1 ? "(\(letters.joined()))" : letters.first ?? "-"
     }
@@ -37,6 +40,8 @@ extension ButtonGesture.Effect {
         case .start: "S"
         case .stop: "X"
         case .mark: "M"
+        case .pause: "P"
+        case .resume: "R"
         case .shutDown: "D"
         case .acknowledge: "A"
         case .stuck: "K"

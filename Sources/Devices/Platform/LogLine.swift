@@ -34,10 +34,10 @@ package struct LogLine: Hashable, Sendable {
         self.state = state
     }
 
-    /// Sound was lost; positions are in seconds.
+    /// Sound was lost, or not taken; positions are in seconds.
     package init(recording: Int, _ gap: Gap) {
         self.init(
-            .warning, "gap",
+            gap.cause == .paused ? .information : .warning, "gap",
             [
                 "recording": "\(recording)", "start": "\(gap.range.start.seconds)", "seconds": "\(gap.range.seconds)",
                 "cause": gap.cause.rawValue,

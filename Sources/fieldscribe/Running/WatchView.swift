@@ -82,10 +82,11 @@ struct WatchView {
     /// State, meter and times, in one line that fits.
     private var bottom: (line: String, columns: Int) {
         let isRecording = state == "recording"
+        let isOpen = isRecording || state == "paused"
         let clock = { RecordingScreen.clock(SamplePosition(seconds: $0)) }
         var words = [state]
         if let status {
-            if isRecording { words.append(clock(status.recordedSeconds)) }
+            if isOpen { words.append(clock(status.recordedSeconds)) }
             if status.backlogSeconds >= 1 { words.append("\(clock(status.backlogSeconds)) to transcribe") }
         }
         let text = words.joined(separator: "  ")

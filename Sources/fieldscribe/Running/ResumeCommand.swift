@@ -1,0 +1,17 @@
+/// Goes on with a paused recording of the running appliance.
+enum ResumeCommand: Command {
+    static let name = "resume"
+    static let summary = "Go on with the recording that is paused."
+    static let usage = ""
+    static let details = """
+        Does nothing where it is not paused.
+
+        """
+    static let options = (values: [String](), flags: [String]())
+
+    static func run(_ arguments: Arguments) async throws {
+        try arguments.expect(0, "nothing else")
+        let answer = try RunningAppliance(arguments).ask(.resume)
+        try Terminal.print("recording\(answer.recording.map { " \($0)" } ?? "")\n")
+    }
+}

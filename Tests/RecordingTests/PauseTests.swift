@@ -1,0 +1,101 @@
+import Core
+import Glibc
+import Platform
+@testable import Recording
+import TestKit
+import Testing
+
+/// A recording that is paused by whom it records, by a clock that the script sets.
+@Suite struct PauseTests {
+    let folder = TemporaryFolder()
+    var path: String { folder.file("audio.wav") }
+    let time = ManualTime()
+    let stopper = Stopper()
+
+    private static let unplugged = DeviceError(.disconnected, "snd_pcm_readi", status: ENODEV, "scripted: is gone")
+
+    private func run(_ steps: [ScriptedMicrophone.Step], log: RecordingLog = RecordingLog()) async throws
+        -> RecordingResult
+    {
+        var settings = RecordingSession.Settings()
+        settings.realtimePriority = nil
+        settings.clock = { [time] in time.nanoseconds }
+        let session = RecordingSession(
+            microphone: ScriptedMicrophone(isRealTime: true, steps), path: path, settings: settings, sink: log)
+        stopper.session.withLock { $0 = session }
+        return try await session.run()
+    }
+
+    /// A block of 100 ms that comes when it has been heard.
+    private func block(_ index: Int) -> [ScriptedMicrophone.Step] {
+        [
+            .perform { [time] in time.advance(milliseconds: 100) },
+            .samples(numbered(from: index * 1600, 1600)),
+        ]
+    }
+
+    private func paused(_ isPaused: Bool) -> ScriptedMicrophone.Step {
+        .perform { [stopper] in stopper.session.withLock { $0 }?.setPaused(isPaused) }
+    }
+
+    @Test("what is heard meanwhile is nowhere: silence of its length, one gap, and not a sample more or less")
+    func leavesOut() async throws {
+        let steps = block(0) + [paused(true)] + block(1) + block(2) + [paused(false)] + block(3) + [.ended]
+        let result = try await run(steps)
+        #expect(result.gaps == [gap(1_600, 4_800, .paused)])
+        let silence = [Int16](repeating: 0, count: 3_200)
+        #expect(try samples(of: path) == numbered(1_600) + silence + numbered(from: 4_800, 1_600))
+    }
+
+    @Test("a recording that ends while it is paused ends where that began")
+    func endsPaused() async throws {
+        let result = try await run(block(0) + [paused(true)] + block(1) + block(2) + [.ended])
+        #expect(result.gaps == [])
+        #expect(result.length == SamplePosition(1_600))
+        #expect(try samples(of: path) == numbered(1_600))
+    }
+
+    @Test("a microphone that is away in a pause is the pause's, and away beside it its own")
+    func unpluggedMeanwhile() async throws {
+        let wait: ScriptedMicrophone.Step = .perform { [time] in time.advance(milliseconds: 1_000) }
+        let steps =
+            block(0) + [paused(true), .failure(Self.unplugged), wait] + block(1) + [paused(false)] + block(2)
+            + [.failure(Self.unplugged), wait] + block(3) + [.ended]
+        let result = try await run(steps)
+        #expect(result.gaps == [gap(1_600, 19_200, .paused), gap(20_800, 36_800, .microphone)])
+        #expect(result.length == SamplePosition(38_400))
+    }
+
+    @Test("samples that the card lost in a pause are the pause's; those that it lost after it are not")
+    func overrun() async throws {
+        let steps =
+            block(0) + [paused(true)] + block(1) + [.lost(800), paused(false), .lost(400)] + block(2) + [.ended]
+        let result = try await run(steps)
+        #expect(result.gaps == [gap(1_600, 4_000, .paused), gap(4_000, 4_400, .overrun)])
+        #expect(try samples(of: path).suffix(1_600) == numbered(from: 3_200, 1_600))
+    }
+
+    @Test("a disk that fails after a pause is given the pause again")
+    func diskFailsLater() throws {
+        let ring = SampleRing(capacity: 100)
+        func put(_ count: Int) { [Int16](repeating: 7, count: count).withUnsafeBufferPointer { _ = ring.put($0) } }
+        put(3)
+        ring.lose(5, cause: .paused)
+        ring.lose(2, cause: .overrun)
+        put(1)
+        ring.lose(9, cause: .paused)
+        for _ in 1...2 {
+            var out: [String] = []
+            let append = { (piece: SampleRing.Piece) in
+                switch piece {
+                case .samples(let samples): out.append("\(samples.count)")
+                case .lost(let count, let cause): out.append("\(cause.rawValue) \(count)")
+                }
+            }
+            while ring.take(append) {}
+            ring.takeRest(append)
+            #expect(out == ["3", "paused 5", "overrun 2", "1"])
+            ring.rewind()
+        }
+    }
+}
