@@ -195,7 +195,7 @@ let package = Package(
             exclude: ["elan.py"]),
         .testTarget(
             name: "PageTests", dependencies: ["Core", "Exporting", "TestKit"], path: "Tests/PageTests",
-            exclude: ["browser.py", "editing.py"]),
+            exclude: ["browser.py", "editing.py", "firefox.py"]),
         tests(
             "CopyingTests",
             of: [

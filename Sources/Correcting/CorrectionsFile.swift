@@ -116,7 +116,7 @@ package struct CorrectionsFile: Hashable, Sendable {
     }
 
     private static func refusal(_ name: String, _ reason: String) -> DeviceError {
-        DeviceError(.damaged, "import", on: name, reason, remedy: "nothing was changed; save it anew on the page")
+        DeviceError(.damaged, "import", on: name, reason, remedy: "nothing was changed; save it again on the page")
     }
 
     private struct Document: Decodable {

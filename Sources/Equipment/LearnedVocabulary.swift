@@ -60,7 +60,7 @@ package struct LearnedVocabulary: Sendable {
     /// Its content, which is empty where there is no file.
     ///
     /// - Throws: `DeviceError` as where it cannot be read; `damaged`, with file and line, where it is not UTF-8: then it must not be
-    ///   written anew, since that would lose something.
+    ///   written again, since that would lose something.
     package func file() throws(DeviceError) -> LearnedFile { try file(of: bytes() ?? []) }
 
     private func file(of bytes: [UInt8]) throws(DeviceError) -> LearnedFile {

@@ -1,6 +1,9 @@
-/// The tools of whoever corrects, in the bar; shown by the script where corrections can come back.
-let correctingTools = """
-    <div class="row tools correcting" hidden>
+/// The tools of whoever corrects, in the bar.
+///
+/// - Parameter isShown: where corrections can come back. A script that showed them would move all of the text down.
+func correctingTools(isShown: Bool) -> String {
+    """
+    <div class="row tools correcting"\(isShown ? "" : " hidden")>
     <button id="doubtful" type="button" aria-keyshortcuts="d">Next doubtful word</button>\
     <output class="left" id="left"></output>
     <button id="undo" type="button" disabled>Undo</button><button id="redo" type="button" disabled>Redo</button>
@@ -14,6 +17,7 @@ let correctingTools = """
     <button id="choice-mine" type="button">Keep mine</button></p>
 
     """
+}
 
 /// What a person adds besides the words.
 let correctingPanel = """

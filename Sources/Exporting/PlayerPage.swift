@@ -87,7 +87,7 @@ private func player(_ timeline: Timeline, _ details: RecordingDetails, length: I
     <label><input id="silence" type="checkbox"> Skip silence</label>
     <button id="help-button" type="button" aria-label="Keyboard help" aria-keyshortcuts="?">?</button>
     </div>
-    \(correctingTools)<p class="trouble" id="trouble" role="alert" hidden>\(markup(details.audio)) cannot be played: it has to be \
+    \(correctingTools(isShown: details.identity != nil))<p class="trouble" id="trouble" role="alert" hidden>\(markup(details.audio)) cannot be played: it has to be \
     in the same folder as this page. The text is complete without it.</p>
     </div></section>
 

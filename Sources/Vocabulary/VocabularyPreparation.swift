@@ -32,7 +32,7 @@ package struct VocabularyPreparation: Sendable {
     ///   - file: `vocabulary.txt`, or a grammar in JSGF; nil for none.
     ///   - learned: a vocabulary's text, that counts beside that of the file with a weight of its own, but not beside a grammar; nil for none.
     ///   - dictionary: the model's.
-    ///   - languageModel: the model's; what is kept is made anew when it changes.
+    ///   - languageModel: the model's; what is kept is made again when it changes.
     ///   - language: of the words: `en-US`.
     ///   - sounds: those of the acoustic model.
     ///   - folder: where it is kept; it may be deleted at any time.
@@ -88,7 +88,7 @@ package struct VocabularyPreparation: Sendable {
         return outcome
     }
 
-    /// Each correction makes a dictionary of some megabytes anew: those of what was learned before are of no more use.
+    /// Each correction makes another dictionary of some megabytes: those of what was learned before are of no more use.
     private func removeOthers(than name: String) {
         guard let folder = try? Folder(opening: folder), let names = try? folder.names() else { return }
         for other in names where other.hasPrefix(Self.learnedPrefix) && other != name { try? folder.removeAll(other) }

@@ -4,8 +4,8 @@ import Glibc
 import TestKit
 import Testing
 
-/// The pages in a real browser: headless Chromium, driven by WebDriver.
-@Suite("The pages in Chromium") struct PageTests {
+/// The pages in real browsers: headless Chromium, driven by WebDriver, and Firefox, driven by Marionette.
+@Suite("The pages in browsers") struct PageTests {
     static let checks = [
         "a click on a word plays from there", "the playing word follows", "keys", "help", "search",
         "search folds case and accents", "links", "slider and overview", "gaps and marks", "confidence", "index",
@@ -42,6 +42,15 @@ import Testing
     func check(name: String) {
         let found = Self.outcome[name]
         #expect(found == "", "\(found ?? "it did not run: \(Self.outcome[""] ?? "")")")
+    }
+
+    @Test("in Firefox a word is corrected, kept, saved as a download and shown again from beside the page")
+    func firefox() throws {
+        let pages = try Pages()
+        let driver = #filePath.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/firefox.py"
+        let said = run("python3 '\(driver)' '\(pages.folder.path)' 2>&1")
+        if said.hasPrefix("skipped: ") { return print(said) }
+        #expect(said == "ok editing in Firefox\nok saving and loading in Firefox\n")
     }
 
     @Test("a page names the digests of its styles and its script, so that no other runs")

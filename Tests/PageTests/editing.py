@@ -60,7 +60,10 @@ def editing(b):
     assert b.js("return document.activeElement.id") == "field"
     assert b.js("const f = document.activeElement; return f.value.slice(f.selectionStart, f.selectionEnd)") == "ford"
     assert b.js("return document.querySelector('.s[data-n=\"6\"] .x').checkVisibility()")
+    b.until("const top = document.activeElement.getBoundingClientRect().top, before = window.lastTop;"
+            "window.lastTop = top; return before === top")
     keys(b, "old fort")
+    b.shot("correcting")
     b.press("Enter")
     after = b.js(TIMES % 6)
     assert [word for word, _ in after] == ["we", "crossed", "by", "the", "old", "fort", "below", "the", "mill"], after
@@ -115,6 +118,17 @@ def kept(b):
     assert b.js(TEXTS % 6) == "we crossed by the fort below the mill"
     assert "half typed" in b.js("return document.getElementById('field').value")
     b.press("Escape")
+    # Closing asks where something is unsaved.
+    asks = "return !dispatchEvent(new Event('beforeunload', { cancelable: true }))"
+    assert b.js(asks)
+    # A browser that keeps no more says so.
+    b.js("Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); }")
+    b.press("Enter")
+    keys(b, "fort ")
+    b.press("Enter")
+    assert b.js("return document.getElementById('kept').textContent") == "This browser keeps no more: save now"
+    b.js("isUnsaved = false")
+    assert not b.js(asks)
     # Another recording has nothing of it, though Chromium has one storage for all files.
     b.open("long/index.html")
     assert b.js("return document.querySelectorAll('.edited').length") == 0
@@ -159,6 +173,8 @@ def doubtful(b):
         pressed += 2 + len("grandfather")
         assert (b.js(TEXTS % place[0]).split()[place[1]]) == "grandfather"
         assert left() == was - 1
+    # No more than these were pressed: each word was put right, and the next one asked for.
+    assert pressed <= 3 * (len("grandfather") + 2)
     print(f"note keystrokes a corrected word: its letters + {(pressed - 3 * len('grandfather')) / 3:g}")
     fresh(b)
 
@@ -176,6 +192,11 @@ def saving(b):
     text = b.js("return window.written['corrections.html']")
     told = json.loads(b.js("return window.written['corrections.json']"))
     assert told["editor"]["name"] == "Anna" and told["segments"][0]["text"].endswith("</script><b>fort below the mill")
+    # Another recording's folder is not written into.
+    b.js(PICKED.replace("outerHTML", "outerHTML.replaceAll('0123456789abcde7', 'f123456789abcdef')"))
+    b.press("Control", "s")
+    b.until("return document.getElementById('kept').textContent.startsWith('That is another recording')")
+    assert b.js("return Object.keys(window.written).length") == 0
     # Another browser, or another computer: nothing but the file beside the page.
     beside = os.path.join(b.folder, "talk/corrections.html")
     b.js("localStorage.clear()")
@@ -231,6 +252,8 @@ def added(b):
     count = b.js("return document.querySelectorAll('.mark').length")
     b.click("#add-mark")
     assert b.js("return document.querySelectorAll('.mark').length") == count + 1
+    b.js("const name = document.querySelectorAll('#marks input')[1]; name.value = 'at the ford'; name.dispatchEvent(new Event('change'))")
+    assert "⚑ at the ford" in b.js("return [...document.querySelectorAll('.mark')].map(mark => mark.textContent)")
     b.click("#marks li:first-child button")
     assert "landing" not in b.js("return [...document.querySelectorAll('.mark')].map(mark => mark.textContent).join()")
     b.js("const words = document.querySelectorAll('.s[data-n=\"6\"] .w'), range = document.createRange();"
@@ -239,6 +262,12 @@ def added(b):
     b.js("document.getElementById('word').value = '=idea'; document.activeElement.blur();")
     b.press("q")
     assert b.js("return document.querySelector('#quotations q').textContent") == "crossed by the ford"
+    b.js("Object.defineProperty(navigator, 'clipboard', { value: { writeText: async text => { window.copied = text; } } })")
+    b.click("#quotations li button")
+    start = b.js("return state.quotations[0].start")
+    assert b.until("return window.copied").splitlines() == [
+        f"“crossed by the ford” ({int(start) // 60}:{int(start) % 60:02})",
+        b.js("return location.href.split('#')[0]") + f"#t={start:g}"], b.js("return window.copied")
     b.js(CAUGHT)
     b.click("#quotations-csv")
     rows = b.until("return window.caught[0]").split("\r\n")
@@ -262,8 +291,15 @@ def learnt(b):
     at = b.until("return document.getElementById('audio').currentTime")
     b.press("F9")
     b.until("return Math.abs(document.getElementById('audio').currentTime - arguments[0]) < 0.2", at - 3)
+    b.press("F4")
+    assert b.js("return audio.playbackRate") == 1.25
+    b.press("F3")
+    assert b.js("return audio.playbackRate") == 1
+    # It goes on a little earlier than it stopped.
+    stopped = b.js("return audio.currentTime")
     b.press("Tab")
     b.until("return !document.getElementById('audio').paused")
+    assert b.js("return audio.currentTime") < stopped - 0.5
     assert b.js("return document.activeElement.id") == "field"
     b.press("Tab")
     b.until("return document.getElementById('audio').paused")

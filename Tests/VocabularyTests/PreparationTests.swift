@@ -33,7 +33,7 @@ import Vocabulary
         #expect(report.problems.first?.reason.contains("no sound QQ") == true)
     }
 
-    @Test("it is made once, and anew when the vocabulary or the model's files change")
+    @Test("it is made once, and again when the vocabulary or the model's files change")
     func kept() throws {
         let path = try file("balafon\n")
         let (first, made) = try model.prepare(path, keptIn: folder.file("cache"))

@@ -1,5 +1,5 @@
 
-// Correcting. What a person changes is kept as a text a segment; times are found anew from the words as they were shown.
+// Correcting. What a person changes is kept as a text a segment; times are found again from the words as they were shown.
 const known = data.recording ?? null;
 const bySegment = new Map(), state = {
   edits: new Map(), details: { ...(data.details ?? {}) }, notes: data.notes ?? [], marks: null,
@@ -92,7 +92,7 @@ function render(id) {
   const all = [...items, ...others].sort((a, b) => (a.dataset.t ?? 0) - (b.dataset.t ?? 0));
   place.replaceChildren(...all.flatMap((element, i) => i ? [' ', element] : [element]));
   line.classList.toggle('edited', Boolean(edit));
-  refresh();
+  [lines, times, shownWord] = [null, null, null];
   return shown;
 }
 
@@ -173,9 +173,8 @@ main.addEventListener('dblclick', event => {
 let doubts = [], doubt = null;
 function findDoubts() {
   doubts = [];
-  words.forEach(word => {
-    if (word.getAttribute('data-c') < 50 && /[\p{L}\p{N}]/u.test(word.textContent)) doubts.push(word);
-  });
+  // Their classes tell that they are less than 50 % sure.
+  for (const word of main.querySelectorAll('.c0, .c1')) if (/[\p{L}\p{N}]/u.test(word.textContent)) doubts.push(word);
   const kinds = new Map();
   const places = doubts.map((word, i) => {
     const place = { word, i, score: 100 - word.dataset.c };
@@ -206,7 +205,7 @@ function nextDoubt() {
 }
 const indexIn = word => [...word.closest('.s').querySelectorAll('.w')].indexOf(word);
 function confirm_() {
-  const word = doubt?.isConnected ? doubt : words[indexAt(starts, now() + 1)];
+  const word = doubt?.isConnected ? doubt : wordAt(now() + 1);
   const line = word?.closest('.s');
   if (!line?.dataset.n) return;
   const segment = original(line), before = state.edits.get(segment.id);

@@ -79,12 +79,13 @@ byId('about-name').addEventListener('change', event => { state.name = normal(eve
 function selected() {
   const range = getSelection().rangeCount && !getSelection().isCollapsed ? getSelection().getRangeAt(0) : null;
   if (!range || !main.contains(range.commonAncestorContainer)) return null;
-  const chosen = words.filter(word => range.intersectsNode(word));
+  const chosen = segments.filter(line => range.intersectsNode(line)).flatMap(wordsOf)
+    .filter(word => range.intersectsNode(word));
   if (!chosen.length) return null;
-  const last = chosen[chosen.length - 1], end = starts[words.indexOf(last) + 1] ?? Number(last.closest('.s').dataset.e);
+  const last = chosen[chosen.length - 1], line = last.closest('.s'), after = wordsOf(line)[indexIn(last) + 1];
   return {
-    start: Number(chosen[0].dataset.t) / 1000,
-    end: Math.min(end, Number(last.closest('.s').dataset.e ?? end)) / 1000,
+    start: startOf(chosen[0]) / 1000,
+    end: Math.min(after ? startOf(after) : Infinity, Number(line.dataset.e)) / 1000,
     text: chosen.map(word => word.textContent).join(' ')
   };
 }
@@ -135,7 +136,7 @@ for (const name of ['dragover', 'drop']) addEventListener(name, event => {
   if (name === 'drop') for (const file of event.dataTransfer.files) loadFile(file);
 });
 
-// Keys: by their place on the keyboard, or a pedal's; each can be learnt anew.
+// Keys: by their place on the keyboard, or a pedal's; each can be set again.
 const resume = () => { if (audio.paused) { seek(now() - 1500); play(); } else audio.pause(); };
 const faster = by => {
   const choices = [...byId('speed').options], at = choices.findIndex(one => Number(one.value) === audio.playbackRate) + by;
@@ -236,5 +237,6 @@ if (known) {
       if (line && was(original(line)) === told.open.was) { edit(line); field.value = told.open.text; }
     }
   } catch { /* What cannot be read is another version's, and stays where it is. */ }
-  loadBeside();
+  // Behind the page itself: what lies beside it is a document of its own.
+  if (document.readyState === 'complete') loadBeside(); else addEventListener('load', loadBeside);
 }

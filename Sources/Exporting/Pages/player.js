@@ -2,16 +2,16 @@
 const byId = id => document.getElementById(id);
 const audio = byId('audio'), seekBar = byId('seek'), find = byId('find'), main = byId('text');
 const data = JSON.parse(byId('data').textContent);
-let words, starts, segments, segmentStarts;
-// The text as it stands now: again after each correction.
+let segments, segmentStarts, lines = null, times = null, shownWord = null, shownSegment = null;
+// The text as it stands now. Its words are many: they are looked for where somebody needs them.
 function refresh() {
-  words = [...main.querySelectorAll('.w')];
-  starts = Float64Array.from(words, word => Number(word.getAttribute('data-t')));
   segments = [...main.querySelectorAll('.s')];
-  segmentStarts = Float64Array.from(segments, segment => Number(segment.dataset.t));
-  [lines, shownWord, shownSegment] = [null, null, null];
+  segmentStarts = Float64Array.from(segments, startOf);
+  [lines, times, shownWord, shownSegment] = [null, null, null, null];
 }
-let lines = null, shownWord = null, shownSegment = null;
+const startOf = element => Number(element.getAttribute('data-t'));
+const wordsOf = line => [...line.querySelectorAll('.w')];
+const starts = () => times ??= Float64Array.from(main.querySelectorAll('.w'), startOf);
 refresh();
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
 
@@ -30,8 +30,17 @@ const clock = ms => {
   return s < 3600 ? minutes.replace(/^0/, '') : Math.floor(s / 3600) + ':' + minutes;
 };
 
+// The last word that begins not after a time; null before the first.
+function wordAt(time) {
+  for (let at = indexAt(segmentStarts, time); at >= 0; at--) {
+    const begun = wordsOf(segments[at]).filter(word => startOf(word) <= time);
+    if (begun.length) return begun[begun.length - 1];
+  }
+  return null;
+}
+
 // Playing.
-let pending = null, word = -1, segment = -1, looking = 0, stopAt = null;
+let pending = null, segment = -1, looking = 0, stopAt = null;
 const now = () => pending ?? audio.currentTime * 1000;
 const seek = ms => {
   const time = Math.min(Math.max(0, ms), data.duration);
@@ -65,11 +74,11 @@ audio.addEventListener('timeupdate', () => show(now()));
 
 function show(ms) {
   // A seek to a word's start may land a fraction of a millisecond before it.
-  const at = indexAt(starts, ms + 1), in_ = indexAt(segmentStarts, ms + 1);
-  if (at !== word || (words[at] ?? null) !== shownWord) {
+  const word = wordAt(ms + 1), in_ = indexAt(segmentStarts, ms + 1);
+  if (word !== shownWord) {
     if (!shownWord) for (const one of main.querySelectorAll('.w.on')) one.classList.remove('on');
     shownWord?.classList.remove('on');
-    shownWord = words[word = at] ?? null;
+    shownWord = word;
     shownWord?.classList.add('on');
   }
   if (in_ !== segment || (segments[in_] ?? null) !== shownSegment) {
@@ -98,9 +107,9 @@ for (const name of ['wheel', 'touchmove']) {
 
 // The overview.
 const canvas = byId('wave'), peaks = (data.peaks.match(/../g) ?? []).map(hex => parseInt(hex, 16));
-let drawn = '';
+let drawn = '', width = 0, height = 0;
 function draw(ms) {
-  const width = canvas.clientWidth, height = canvas.clientHeight, scale = devicePixelRatio || 1;
+  const scale = devicePixelRatio || 1;
   const played = Math.round(width * ms / Math.max(1, data.duration));
   const key = [played, width, height, scale, dark.matches].join();
   if (key === drawn || !width) return;
@@ -138,7 +147,11 @@ function draw(ms) {
 }
 const dark = matchMedia('(prefers-color-scheme: dark)');
 dark.addEventListener('change', () => draw(now()));
-new ResizeObserver(() => draw(now())).observe(canvas);
+// Its size is told behind the layout; who asks before makes the browser lay out all of the text at once.
+new ResizeObserver(() => {
+  [width, height] = [canvas.clientWidth, canvas.clientHeight];
+  draw(now());
+}).observe(canvas);
 seekBar.addEventListener('input', () => seek(Number(seekBar.value)));
 
 // Clicks: a word, a time, a mark, a word to hear again.
@@ -232,8 +245,8 @@ const nudge = (times, by) => {
 };
 const keys = {
   ' ': toggle, 'k': toggle, '/': () => find.focus(), '?': () => byId('help').showModal(),
-  'ArrowLeft': event => event.shiftKey ? nudge(starts, -1) : seek(now() - 3000),
-  'ArrowRight': event => event.shiftKey ? nudge(starts, 1) : seek(now() + 3000),
+  'ArrowLeft': event => event.shiftKey ? nudge(starts(), -1) : seek(now() - 3000),
+  'ArrowRight': event => event.shiftKey ? nudge(starts(), 1) : seek(now() + 3000),
   'ArrowUp': () => { nudge(segmentStarts, -1); bring(segments[segment]); },
   'ArrowDown': () => { nudge(segmentStarts, 1); bring(segments[segment]); },
   'Home': () => seek(0),

@@ -1,0 +1,212 @@
+"""Drives headless Firefox over a recording's page, by Marionette, which Firefox itself speaks (package firefox-esr).
+
+usage: firefox.py FOLDER
+
+FOLDER holds the page talk/index.html. Prints "ok NAME", or "FAIL NAME: why", a line a check; "skipped: why" where there is no Firefox.
+"""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+PROGRAM = shutil.which("firefox-esr") or shutil.which("firefox")
+ENTER = "\ue007"
+LINE = "return [...document.querySelectorAll('.s[data-n=\"6\"] .w')].map(word => word.textContent).join(' ')"
+PREFERENCES = {
+    "marionette.port": 0, "browser.download.folderList": 2, "browser.download.alwaysOpenPanel": False,
+    "browser.download.useDownloadDir": True, "browser.shell.checkDefaultBrowser": False, "datareporting.policy.dataSubmissionEnabled": False,
+    "toolkit.telemetry.enabled": False, "app.update.enabled": False, "network.proxy.type": 0, "browser.startup.page": 0,
+    "browser.aboutwelcome.enabled": False, "app.normandy.enabled": False, "network.captive-portal-service.enabled": False,
+    "network.connectivity-service.enabled": False, "services.settings.server": "data:,#remote-settings-dummy/v1",
+}
+
+
+class Firefox:
+    """A session of Firefox, with a profile of its own."""
+
+    def __init__(self, place):
+        profile = os.path.join(place, "profile")
+        self.downloads = os.path.join(place, "downloads")
+        for folder in (profile, self.downloads):
+            os.mkdir(folder)
+        preferences = {**PREFERENCES, "browser.download.dir": self.downloads}
+        with open(os.path.join(profile, "user.js"), "w", encoding="utf-8") as file:
+            for name, value in preferences.items():
+                file.write(f"user_pref({json.dumps(name)}, {json.dumps(value)});\n")
+        environment = {**os.environ, "HOME": place, "MOZ_CRASHREPORTER_DISABLE": "1"}
+        self.log = os.path.join(place, "log")
+        with open(self.log, "wb") as log:
+            # A group of its own: Firefox is several processes.
+            self.process = subprocess.Popen(
+                [PROGRAM, "--headless", "--marionette", "--no-remote", "--profile", profile, "about:blank"],
+                stdout=log, stderr=log, env=environment, start_new_session=True)
+        self.number = 0
+        try:
+            port = self.port(os.path.join(profile, "MarionetteActivePort"))
+            self.socket = socket.create_connection(("127.0.0.1", port), timeout=60)
+            self.read()
+            self.call("WebDriver:NewSession", {})
+        except BaseException:
+            self.close()
+            raise
+
+    def port(self, path):
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            if self.process.poll() is not None:
+                break
+            try:
+                with open(path, encoding="utf-8") as file:
+                    return int(file.read())
+            except (OSError, ValueError):
+                time.sleep(0.05)
+        with open(self.log, encoding="utf-8", errors="replace") as file:
+            raise RuntimeError("Firefox did not start: " + file.read()[-500:])
+
+    def close(self):
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.process.wait()
+
+    def read(self):
+        length = b""
+        while not length.endswith(b":"):
+            length += self.take(1)
+        return json.loads(self.take(int(length[:-1])))
+
+    def take(self, count):
+        data = b""
+        while len(data) < count:
+            part = self.socket.recv(count - len(data))
+            if not part:
+                raise RuntimeError("Firefox has ended")
+            data += part
+        return data
+
+    def call(self, command, parameters):
+        self.number += 1
+        text = json.dumps([0, self.number, command, parameters]).encode()
+        self.socket.sendall(str(len(text)).encode() + b":" + text)
+        _, _, error, result = self.read()
+        if error:
+            raise RuntimeError(error["message"])
+        return result
+
+    def open(self, path):
+        self.call("WebDriver:Navigate", {"url": "about:blank"})
+        self.call("WebDriver:Navigate", {"url": "file://" + path})
+
+    def js(self, script, *arguments):
+        return self.call("WebDriver:ExecuteScript", {"script": script, "args": list(arguments), "newSandbox": False})["value"]
+
+    def until(self, script, *arguments):
+        end = time.monotonic() + 20
+        while True:
+            value = self.js(script, *arguments)
+            if value:
+                return value
+            assert time.monotonic() < end, "never true: " + script
+            time.sleep(0.02)
+
+    def act(self, kind, actions, **more):
+        self.call("WebDriver:PerformActions", {"actions": [{"type": kind, "id": kind, "actions": actions, **more}]})
+
+    def keys(self, text):
+        actions = []
+        for key in text:
+            actions += [{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]
+        self.act("key", actions)
+
+    def click(self, selector, number=0, times=1):
+        self.js("document.querySelectorAll(arguments[0])[arguments[1]].scrollIntoView({ block: 'center' })", selector, number)
+        x, y = self.js("const box = document.querySelectorAll(arguments[0])[arguments[1]].getBoundingClientRect();"
+                       "return [box.left + box.width / 2, box.top + box.height / 2]", selector, number)
+        turn = [{"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
+        self.act("pointer", [{"type": "pointerMove", "x": round(x), "y": round(y)}] + turn * times)
+
+
+def edits(b, page):
+    """A word is put right, and is there again when the page is."""
+    b.open(page)
+    before = b.until(LINE).split()
+    b.click('.s[data-n="6"] .w', 4, times=2)
+    b.until("return document.activeElement.id === 'field'")
+    assert b.js("const f = document.activeElement; return f.value.slice(f.selectionStart, f.selectionEnd)") == before[4]
+    b.keys("fort" + ENTER)
+    wanted = " ".join(before[:4] + ["fort"] + before[5:])
+    assert b.js(LINE) == wanted, b.js(LINE)
+    b.js("window.onbeforeunload = null")
+    b.open(page)
+    assert b.until(LINE) == wanted
+    assert b.js("return document.querySelectorAll('.edited').length") == 1
+    return wanted
+
+
+def saved(b, page):
+    """Saving is a download, which the page shows once it lies beside it."""
+    wanted = b.js(LINE)
+    b.click("#save")
+    path = os.path.join(b.downloads, "corrections.html")
+    end = time.monotonic() + 20
+    while not (os.path.exists(path) and os.path.getsize(path) and not os.path.exists(path + ".part")):
+        assert time.monotonic() < end, os.listdir(b.downloads)
+        time.sleep(0.05)
+    assert "move it beside this page" in b.js("return document.getElementById('kept').textContent")
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    assert wanted in text
+    beside = os.path.join(os.path.dirname(page), "corrections.html")
+    try:
+        # Without what this browser has kept: nothing but the file beside the page.
+        for content, edited in [(None, 0), (text, 1), (text.replace("0123456789abcde7", "0123456789abcde8"), 0)]:
+            b.js("localStorage.clear()")
+            if content is not None:
+                with open(beside, "w", encoding="utf-8") as file:
+                    file.write(content)
+            b.open(page)
+            if edited:
+                b.until("return document.querySelectorAll('.edited').length === 1")
+                assert b.js(LINE) == wanted
+            else:
+                time.sleep(0.5)
+                assert b.js("return document.querySelectorAll('.edited').length") == 0
+    finally:
+        if os.path.exists(beside):
+            os.remove(beside)
+
+
+def run(folder):
+    if not PROGRAM:
+        print("skipped: the page in Firefox, since there is none (package firefox-esr)")
+        return 0
+    page = os.path.join(os.path.abspath(folder), "talk/index.html")
+    failed = 0
+    with tempfile.TemporaryDirectory() as place:
+        try:
+            b = Firefox(place)
+        except RuntimeError as error:
+            print(f"FAIL Firefox: {error}".replace("\n", " "))
+            return 1
+        try:
+            for name, check in {"editing in Firefox": edits, "saving and loading in Firefox": saved}.items():
+                try:
+                    check(b, page)
+                    print("ok " + name, flush=True)
+                except Exception as error:  # every check is told of
+                    failed += 1
+                    print(f"FAIL {name}: {type(error).__name__} {error}".replace("\n", " "), flush=True)
+        finally:
+            b.close()
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(run(sys.argv[1]))
