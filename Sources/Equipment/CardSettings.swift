@@ -25,6 +25,12 @@ package struct CardSettings: Hashable, Sendable {
     /// A file of words beside `fieldscribe.txt`; nil for none. It has not been looked at.
     package private(set) var vocabulary: String?
 
+    /// The clock with a battery that is wired to the board, as the kernel calls it; nil for none.
+    package private(set) var rtc: String?
+
+    /// The public key of minisign with which newer images are signed; nil where none is taken.
+    package private(set) var upgradeKey: String?
+
     /// What is wrong, a line each, in the order of the file.
     package private(set) var problems: [String] = []
 
@@ -120,6 +126,18 @@ package struct CardSettings: Hashable, Sendable {
                 return "\"\(value)\" is not a file beside \(Self.fileName); give its name alone"
             }
             vocabulary = value
+        case "rtc":
+            guard Self.clocks.contains(value.lowercased()) else {
+                return
+                    "\"\(value)\" is not a clock that this card knows; allowed: \(Self.clocks.joined(separator: ", "))"
+            }
+            rtc = value.lowercased() == Self.clocks[0] ? nil : value.lowercased()
+        case "upgrade-key":
+            guard Self.isPublicKey(value) else {
+                return
+                    "is not a public key of minisign; it is the line of 56 letters that begins with RW in its .pub file"
+            }
+            upgradeKey = value
         case "recipients", "export.recipients":
             let problem = value.isEmpty ? "has no value" : set("export.recipients", to: value)
             // For whom is not certain: then nothing leaves the recorder, and nothing is ever copied in the clear instead.
@@ -151,6 +169,15 @@ package struct CardSettings: Hashable, Sendable {
         }
     }
 
+    /// What `rtc` may say.
+    private static let clocks = ["none", "ds3231", "pcf8523"]
+
+    /// As minisign writes it: 42 bytes in base64, whose first two say that it is a key of Ed25519.
+    private static func isPublicKey(_ text: String) -> Bool {
+        text.hasPrefix("RW") && text.utf8.count == 56
+            && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "+" || $0 == "/") }
+    }
+
     /// `17` and `GPIO17` mean the line of that name.
     private static func address(_ value: String) -> String {
         let number = value.uppercased().hasPrefix("GPIO") ? value.dropFirst(4) : value[...]
@@ -166,7 +193,10 @@ package struct CardSettings: Hashable, Sendable {
 
     /// Every name that a line may have without a section.
     package static let names =
-        ["name", "language", "time-zone", "vocabulary", "microphone", "button", "lamp", "recipients"]
+        [
+            "name", "language", "time-zone", "vocabulary", "microphone", "button", "lamp", "recipients", "rtc",
+            "upgrade-key",
+        ]
         + paths.keys.sorted()
 
     /// What the image itself depends on.

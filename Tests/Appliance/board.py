@@ -6,18 +6,17 @@ import json
 import os
 import re
 import select
-import socket
 import subprocess
 import time
 
-from machine import GuestError, TimedOut
+from emulator import PATIENCE, Emulator, GuestError, TimedOut
 
 SECTOR = 512
 MIB = 1 << 20
 SHELL = "systemd.debug_shell systemd.default_debug_tty=ttyS1"
-# qemu's board is reset at once by what the driver does to start the watchdog; and four processors on two are slower than two.
-EMULATED = "module_blacklist=bcm2835_wdt maxcpus=2"
-PATIENCE = 3
+# qemu's board is reset at once where a watchdog is started; and four processors on two are slower than two.
+EMULATED = "systemd.watchdog_sec=0 maxcpus=2"
+TREE = "bcm2837-rpi-3-b.dtb"
 
 
 def tool(*words, data=None):
@@ -51,6 +50,29 @@ class Card:
     def put(self, name, data):
         self.firmware("mcopy", "-o", "-", "::" + name, data=data)
 
+    def names(self, folder=""):
+        """What is in a folder of the first partition."""
+        entries = self.firmware("mdir", "-b", "::" + folder).decode().split()
+        return {os.path.basename(name.rstrip("/")) for name in entries}
+
+    def configuration(self):
+        """The lines of config.txt as the firmware takes them: what is included in its place; later ones count."""
+        lines = []
+        for line in self.text("config.txt").decode().splitlines():
+            lines += self.text(line.split()[1]).decode().splitlines() if line.startswith("include ") else [line]
+        return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+
+    def booted(self):
+        """What the firmware would load: the prefix of its names, the kernel's, the initial ramdisk's. A prefix under which there is no
+        kernel or no device tree is passed over."""
+        values = dict(line.split("=", 1) for line in self.configuration() if "=" in line)
+        prefix = values.get("os_prefix", "")
+        folder = self.names("/" + prefix.rstrip("/")) if prefix and prefix.rstrip("/") in self.names() else set()
+        if not {values["kernel"], TREE} <= folder:
+            prefix = ""
+        ramdisk = [line.split()[1] for line in self.configuration() if line.startswith("initramfs ")]
+        return prefix, values["kernel"], ramdisk[-1]
+
     def part(self, number, path):
         """A copy of a partition in a file of its own."""
         start, size, _ = self.partitions()[number - 1]
@@ -58,8 +80,8 @@ class Card:
              "conv=sparse")
         return path
 
-    def hash_of_system(self):
-        start, size, _ = self.partitions()[1]
+    def hash_of_system(self, number=2):
+        start, size, _ = self.partitions()[number - 1]
         with open(self.path, "rb") as file:
             digest = hashlib.sha256()
             file.seek(start)
@@ -70,93 +92,41 @@ class Card:
             return digest.hexdigest()
 
 
-class Board:
+class Board(Emulator):
     """The board with that card, in a folder where its sockets and logs lie."""
 
     def __init__(self, folder, card):
-        self.folder, self.card, self.process = folder, card, None
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process:
-            self.power_cut()
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
+        super().__init__(folder)
+        self.card = card
 
     def load(self):
         """What the firmware would read from the card."""
-        for name in ("vmlinuz", "initrd.img", "bcm2837-rpi-3-b.dtb", "cmdline.txt"):
+        prefix, kernel, ramdisk = self.card.booted()
+        for name, source in (("vmlinuz", kernel), ("initrd.img", ramdisk), (TREE, TREE), ("cmdline.txt", "cmdline.txt")):
             with open(self.path(name), "wb") as file:
-                file.write(self.card.text(name))
+                file.write(self.card.text(prefix + source))
 
-    def power_on(self, more=SHELL):
-        self.load()
+    def power_on(self, more=SHELL, load=True):
+        """`load` is false where the card's first partition cannot be read any more, and the firmware's copy is used again."""
+        if load:
+            self.load()
         with open(self.path("cmdline.txt")) as file:
             line = "%s %s %s" % (file.read().strip(), EMULATED, more)
-        for name in ("qmp", "serial"):
-            if os.path.exists(self.path(name)):
-                os.unlink(self.path(name))
         words = ["qemu-system-aarch64", "-M", "raspi3b", "-accel", "tcg,thread=multi,tb-size=512", "-display", "none", "-no-reboot",
-                 "-kernel", self.path("vmlinuz"), "-initrd", self.path("initrd.img"), "-dtb", self.path("bcm2837-rpi-3-b.dtb"),
+                 "-kernel", self.path("vmlinuz"), "-initrd", self.path("initrd.img"), "-dtb", self.path(TREE),
                  "-append", line, "-drive", "file=%s,if=sd,format=raw" % self.card.path,
                  "-serial", "null",
                  "-chardev", "socket,id=serial,server=on,wait=off,logfile=%s,logappend=on,path=%s" % (
                      self.path("serial.log"), self.path("serial")),
                  "-serial", "chardev:serial", "-monitor", "none", "-qmp", "unix:%s,server=on,wait=off" % self.path("qmp")]
         self.began = time.monotonic()
-        with open(self.path("qemu.log"), "a") as log:
-            self.process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL"] + words, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        self._serial, self._buffer, self._asked = self._connect("serial"), b"", 0
-        channel = self._connect("qmp")
-        channel.settimeout(60)
-        self._qmp = channel.makefile("rw")
-        self._qmp.readline()
-        self.command("qmp_capabilities")
+        self.launch(words, ["qmp", "serial"], priority=-10)
+        self._serial, self._buffer, self._asked = self.connect("serial"), b"", 0
 
-    def power_cut(self):
-        self.process.kill()
-        self.process.wait()
+    def wait_for_restart(self, timeout):
+        """Until the board starts again, where the emulated one ends."""
+        self.wait(lambda: self.process.poll() is not None, timeout, "the board does not start again")
         self.process = None
-
-    def _connect(self, name):
-        for _ in range(200):
-            channel = socket.socket(socket.AF_UNIX)
-            try:
-                channel.connect(self.path(name))
-                return channel
-            except OSError:
-                channel.close()
-                if self.process.poll() is not None:
-                    with open(self.path("qemu.log")) as log:
-                        raise GuestError("qemu ended: " + log.read()[-2000:])
-                time.sleep(0.1)
-        raise TimedOut("qemu's socket " + name)
-
-    def command(self, name, **arguments):
-        self._qmp.write(json.dumps({"execute": name, "arguments": arguments}) + "\n")
-        self._qmp.flush()
-        while True:
-            answer = json.loads(self._qmp.readline())
-            if "error" in answer:
-                raise GuestError(answer["error"]["desc"])
-            if "return" in answer:
-                return answer["return"]
-
-    def stick_in(self, path, name="stick"):
-        self.command("blockdev-add", **{"node-name": name + "-disk", "driver": "raw", "file": {"driver": "file", "filename": path}})
-        self.command("device_add", driver="usb-storage", id=name, drive=name + "-disk", removable=True)
-
-    def stick_out(self, name="stick"):
-        self.command("device_del", id=name)
-        for _ in range(300):
-            try:
-                return self.command("blockdev-del", **{"node-name": name + "-disk"})
-            except GuestError:
-                time.sleep(0.1)
-        raise TimedOut("the stick cannot be pulled out")
 
     # The shell on the serial line.
 
@@ -166,10 +136,10 @@ class Board:
         while time.monotonic() < end:
             self._serial.sendall(b"\nstty -echo; exec env TERM=dumb PS1= PS2= sh\necho SHELL-$((1+1))\n")
             if self._read_until(re.compile(rb"SHELL-2\r?\n"), 3):
-                # Answers to what was asked before the shell was there.
-                while self._read_until(re.compile(rb"SHELL-2\r?\n"), 1):
-                    pass
-                self._buffer = b""
+                # Behind the answers to all that was asked before the shell was there.
+                self._serial.sendall(b"echo ALL-$((1+1))\n")
+                if not self._read_until(re.compile(rb"ALL-2\r?\n"), 60 * PATIENCE):
+                    raise TimedOut("the shell on the serial line went silent")
                 return time.monotonic() - self.began
         raise TimedOut("no shell on the serial line after %d s" % (timeout * PATIENCE))
 

@@ -2,7 +2,9 @@
 """The image of a card, on the emulated board: card.py --image FILE.img --work DIR [NAME...]; without a name, all of them."""
 
 import argparse
+import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -10,10 +12,13 @@ import sys
 import time
 import traceback
 
-from bench import expect
-from board import MIB, Board, Card, tool
+from appliance import ROOM
+from bench import expect, same_as_heard
+from board import MIB, SECTOR, TREE, Board, Card, tool
+from emulator import GuestError, TimedOut
 from machine import copy_disk
-from stick import check_folders, make_stick, read_stick
+from sound import write_wave
+from stick import check_folders, make_stick, read_stick, run
 
 BOARDS = ["bcm2837-rpi-zero-2-w", "bcm2837-rpi-3-a-plus", "bcm2837-rpi-3-b", "bcm2837-rpi-3-b-plus", "bcm2837-rpi-cm3-io3",
           "bcm2711-rpi-4-b", "bcm2711-rpi-400", "bcm2711-rpi-cm4-io"]
@@ -53,45 +58,61 @@ class Bench:
 def firmware(bench):
     """What the boards' firmware asks for, by its documentation, is on the first partition; the firmware itself is not tried."""
     card = bench.card(bench.folder("firmware"), settings=None)
-    (start, size, kind), (_, _, system), (_, _, recordings) = card.partitions()
+    (start, size, kind), *others = card.partitions()
     expect(kind == "c" and start % MIB == 0, "the first partition is not FAT32")
-    expect(system == recordings == "83", "the other partitions are not Linux's")
+    expect([part[2] for part in others] == ["83"] * 3, "the other partitions are not Linux's")
+    expect(max(others)[0] == others[1][0] and others[0][1] == others[2][1], "the recordings are not last, or the systems' rooms differ")
     fat = card.part(1, card.path + ".fat")
     tool("fsck.vfat", "-n", fat)
     entries = card.firmware("mdir", "-b", "::").decode().split()
     names = {name.removeprefix("::/") for name in entries}
     # bootcode.bin is the first stage of all but the Pi 4; each start has the fixup of its kind.
-    for name in ["bootcode.bin", "start.elf", "fixup.dat", "start4.elf", "fixup4.dat", "config.txt", "cmdline.txt"]:
+    for name in ["bootcode.bin", "start.elf", "fixup.dat", "start4.elf", "fixup4.dat", "config.txt", "slot.txt", "fieldscribe.txt", "RESULT.txt"]:
         expect(name in names, name + " is missing on the first partition")
-    config = dict(line.split("=", 1) for line in card.text("config.txt").decode().split("\n") if "=" in line and line[0] != "#")
+    config = dict(line.split("=", 1) for line in card.configuration() if "=" in line)
     expect(config.get("arm_64bit") == "1" and config.get("upstream_kernel") == "1", "config.txt does not ask for a 64-bit kernel of Debian's")
-    expect(config.get("kernel") in names, "config.txt names a kernel that is not there")
-    initramfs = re.search(r"^initramfs (\S+) followkernel$", card.text("config.txt").decode(), re.M)
-    expect(initramfs and initramfs[1] in names, "config.txt names no initial ramdisk that is there")
-    expect("os_prefix" not in config and not [name for name in names if name.startswith("upstream")],
-           "device trees would be looked for in another folder")
-    kernel = card.text(config["kernel"])
-    expect(kernel[56:60] == b"ARM\x64", "the kernel is no plain image for arm64")
-    expect(len(card.text("cmdline.txt").decode().strip().split("\n")) == 1, "cmdline.txt has more than one line")
+    # Neither the first stage nor the boot loader of a Pi 4 reads what is included: only what the last stage asks for may be there.
+    for line in card.text("slot.txt").decode().splitlines():
+        expect(not line.strip() or line[0] == "#" or re.fullmatch("os_prefix=[ab]/", line), "slot.txt says " + line)
+    expect(len(card.text("slot.txt")) <= SECTOR, "slot.txt is longer than a sector")
+    prefix, kernel, ramdisk = card.booted()
+    expect(prefix == "a/", "the system that starts is %r" % prefix)
+    expect("b" not in names, "there is a second system already")
+    system = card.names("/a")
+    expect({kernel, ramdisk, "cmdline.txt", "version.txt"} <= system, "a system has " + " ".join(sorted(system)))
+    expect(re.search(r"^initramfs \S+ followkernel$", card.text("config.txt").decode(), re.M), "the initial ramdisk does not follow the kernel")
+    image = card.text(prefix + kernel)
+    expect(image[56:60] == b"ARM\x64", "the kernel is no plain image for arm64")
+    line = card.text(prefix + "cmdline.txt").decode()
+    expect(len(line.strip().split("\n")) == 1 and "fieldscribe.slot=a" in line, "cmdline.txt has more than one line, or names no system")
     for board in BOARDS:
-        expect(board + ".dtb" in names, "the device tree of %s is missing" % board)
-        tree = tool("dtc", "-q", "-I", "dtb", "-O", "dts", "-", data=card.text(board + ".dtb")).decode()
+        expect(board + ".dtb" in system, "the device tree of %s is missing" % board)
+        tree = tool("dtc", "-q", "-I", "dtb", "-O", "dts", "-", data=card.text(prefix + board + ".dtb")).decode()
         lines = re.search(r'gpio-line-names = (".*GPIO17.*");', tree)
         expect(lines and "GPIO26" in lines[1], "%s: button and lamp have no lines of their names" % board)
     return "files for %d boards; kernel %.1f MB, initial ramdisk %.1f MB" % (
-        len(BOARDS), len(kernel) / 1e6, len(card.text(initramfs[1])) / 1e6)
+        len(BOARDS), len(image) / 1e6, len(card.text(prefix + ramdisk)) / 1e6)
 
 
 def ready(board, timeout=240):
     board.wait_for_shell()
-    board.until("systemctl is-active --quiet fieldscribe.service && fieldscribe status >/dev/null", timeout)
+    # Asked for in the board by what costs it next to nothing.
+    board.until("i=0; until [ -S /run/fieldscribe/control.sock ] || [ $i -ge 60 ]; do i=$((i + 1)); sleep 1; done; fieldscribe status >/dev/null",
+                timeout)
     return time.monotonic() - board.began
+
+
+def check_fat(card, board):
+    """That the first partition is in order; that it was not unmounted is no damage."""
+    fat = card.part(1, board.path("fat"))
+    subprocess.run(["/usr/sbin/fsck.vfat", "-a", fat], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    tool("fsck.vfat", "-n", fat)
 
 
 def check_card(bench, board, card, system):
     """The card as it lies after power is gone: the system is the same, the file systems can be read."""
     expect(card.hash_of_system() == system, "the system's partition was changed")
-    tool("fsck.vfat", "-n", card.part(1, board.path("fat")))
+    check_fat(card, board)
     # The journal is replayed first, as the next start would; what is wrong after that is damage.
     recordings = card.part(3, board.path("recordings"))
     subprocess.run(["/usr/sbin/e2fsck", "-p", recordings], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -104,7 +125,7 @@ def start(bench):
     folder = bench.folder("start")
     card = bench.card(folder, SETTINGS.replace("\n", "\r\n").encode("utf-16"))
     system = card.hash_of_system()
-    boot_files = {name: card.text(name) for name in ("vmlinuz", "initrd.img", "config.txt", "cmdline.txt")}
+    boot_files = {name: card.text(name) for name in ("a/vmlinuz", "a/initrd.img", "config.txt", "slot.txt", "a/cmdline.txt")}
     with Board(folder, card) as board:
         board.power_on()
         seconds = ready(board)
@@ -124,10 +145,10 @@ def start(bench):
         expect(board.shell("ls /sys/class/net") == "lo", "there is a network")
         expect(board.shell("hostname") == "FIELD-7" and board.shell("date +%Z") == "GMT", "name and time zone do not count")
         # Seen as far as the emulated board allows.
-        expect(board.shell("modinfo -F filename bcm2835_wdt && systemctl show --property=RuntimeWatchdogUSec --value").endswith("15s"),
+        expect("RuntimeWatchdogSec=15s" in board.shell("test -c /dev/watchdog && systemd-analyze cat-config systemd/system.conf"),
                "no watchdog is asked for")
         room = int(board.shell("df --output=size -k /card | tail -n 1")) // 1024
-        expect(room > 2048 - 900, "the recordings' partition has %d MB of a card of 2048" % room)
+        expect(room > 2048 - 950, "the recordings' partition has %d MB of a card of 2048" % room)
         expect("rw" in board.shell("findmnt -no OPTIONS /card") and board.shell("findmnt -no FSTYPE /") == "overlay", "mounts")
         board.shell("fieldscribe start && sleep 4 && fieldscribe stop")
         board.until("fieldscribe list | grep -q .", 120)
@@ -143,7 +164,7 @@ def start(bench):
     found = check_folders(root)
     expect(len(found) == 1, "%d recordings on the stick in place of 1" % len(found))
     answer = card.text("RESULT.txt").decode()
-    expect("line 7: stile: " in answer and "did you mean style?" in answer and "line 8: keep-days: " in answer and answer.count("\r\n") == 3,
+    expect("line 7: stile: " in answer and "did you mean style?" in answer and "line 8: keep-days: " in answer and answer.count("\r\n") == 4 and "\r\nVersion " in answer,
            "RESULT.txt says: " + answer)
     recordings = check_card(bench, board, card, system)
     for name, data in boot_files.items():
@@ -155,7 +176,376 @@ def start(bench):
     return "ready %.0f s after power on (%s); %d MB for recordings; copied to a stick; system unchanged" % (seconds, analysis, room)
 
 
-SCENARIOS = {"firmware": firmware, "start": start}
+def told(board):
+    """What the journal says of the card and of upgrades."""
+    return board.shell("journalctl -b -t fieldscribe-card -t fieldscribe-export --no-pager -o cat", check=False)
+
+
+def lamp_blinks(board):
+    """Whether the lamp's line is had, and changes its level within a second; what lights it may take some seconds to begin."""
+    for _ in range(10):
+        levels = board.shell("mkdir -p /run/d; mount -t debugfs d /run/d; for i in 1 2 3 4 5 6 7 8 9 10 11 12; do "
+                             "grep -E '[(]GPIO26 ' /run/d/gpio; sleep 0.07; done; umount /run/d").splitlines()
+        if all("fieldscribe" in line for line in levels) and len(set(levels)) > 1:
+            return True
+    return False
+
+
+def bad_cards(bench):
+    """Cards that are no good: each is answered, and what can start starts."""
+    said = []
+
+    # Full, with a file of words that are wrong: the answer has its room, and the recorder records.
+    folder = bench.folder("bad-cards")
+    card = bench.card(folder, "vocabulary = words.txt\nmicrophone = tone:440\nrtc = ds3231\n")
+    card.put("words.txt", b"Koudougou\n* 3\n")
+    with Board(folder, card) as board:
+        board.load()
+        free = int(re.search(r"([\d ]+) bytes free", card.firmware("mdir", "::").decode())[1].replace(" ", ""))
+        card.put("holiday.mov", bytes(free))
+        expect(re.search(r"\s0 bytes free", card.firmware("mdir", "::").decode()), "the partition is not full")
+        board.power_on(load=False)
+        ready(board)
+        board.shell("fieldscribe start && sleep 2 && fieldscribe stop")
+        answer = card_answer(card)
+        for words in ("partition is full", "words.txt: none of it counts", "rtc = ds3231: no such clock answers"):
+            expect(words in answer and words in told(board), "%s is not answered: %s" % (words, answer))
+        expect("RESULT.txt" in board.shell("fieldscribe status"), "the lamp says nothing")
+        expect(lamp_blinks(board), "the lamp does not blink")
+        board.power_cut()
+        check_fat(card, board)
+    said.append("full")
+
+    # Its boot sector and the copy of it are gone: settings do not count, the recorder records, and for whom it seals is remembered.
+    folder = bench.folder("bad-cards/damaged")
+    card = bench.card(folder, "microphone = tone:440\n")
+    with Board(folder, card) as board:
+        board.load()
+        start = card.partitions()[0][0]
+        with open(card.path, "r+b") as file:
+            for sector in (0, 6):
+                file.seek(start + sector * SECTOR)
+                file.write(b"\xf6" * SECTOR)
+        board.power_on(load=False)
+        ready(board)
+        expect("first partition cannot be read" in told(board), "the journal says nothing: " + told(board))
+        expect("first partition cannot be read" in board.shell("cat /card/RESULT.txt"), "there is no answer beside the recordings")
+        expect("RESULT.txt" in board.shell("fieldscribe status") and lamp_blinks(board), "the lamp says nothing")
+    said.append("damaged")
+
+    # The third partition is gone, or the card ends before it: nothing can be recorded; card and lamp say so.
+    for name in ("no-third", "small"):
+        folder = bench.folder("bad-cards/" + name)
+        card = bench.card(folder, "microphone = tone:440\nname = FIELD-8\n", 1024 if name == "no-third" else 512)
+        if name == "no-third":
+            tool("sfdisk", "--quiet", "--delete", card.path, "3")
+        with Board(folder, card) as board:
+            board.power_on()
+            board.wait_for_shell()
+            board.until("systemctl is-active --quiet fieldscribe-card-fault.service")
+            answer = card_answer(card)
+            expect("nothing can be recorded" in answer and "nothing can be recorded" in told(board), "RESULT.txt says: " + answer)
+            expect(("too small" in answer) == (name == "small"), "RESULT.txt says: " + answer)
+            expect(lamp_blinks(board), "the lamp does not blink")
+            expect(board.shell("systemctl is-active fieldscribe.service", check=False) != "active", "a recorder records into memory")
+            expect(board.shell("hostname") == "FIELD-8", "what else is in fieldscribe.txt does not count")
+        said.append(name)
+    return "answered, and seen on the lamp: " + ", ".join(said)
+
+
+def card_answer(card):
+    return card.text("RESULT.txt").decode()
+
+
+FILE = "/var/lib/fieldscribe/room.wav"
+HEARD = """microphone = file:%s
+recognizer.second-pass = no
+upgrade-key = %s
+"""
+
+
+def card_that_hears(bench, folder, key="RW" + "A" * 54):
+    """A card whose recorder hears a file, which lies with the recordings."""
+    card = bench.card(folder, HEARD % (FILE, key))
+    sound, recordings = os.path.join(folder, "room.wav"), os.path.join(folder, "recordings")
+    write_wave(sound, ROOM)
+    card.part(3, recordings)
+    for request in ("write %s fieldscribe/room.wav" % sound, "set_inode_field fieldscribe/room.wav uid 970",
+                    "set_inode_field fieldscribe/room.wav gid 970"):
+        tool("debugfs", "-w", "-R", request, recordings)
+    start = card.partitions()[2][0]
+    tool("dd", "if=" + recordings, "of=" + card.path, "bs=1M", "oflag=seek_bytes", "seek=%d" % start, "conv=notrunc,sparse")
+    return card
+
+
+def recorded(card, board):
+    """{recording: seconds} of what lies on the card: each sample is what was heard."""
+    recordings = card.part(3, board.path("recordings"))
+    subprocess.run(["/usr/sbin/e2fsck", "-p", recordings], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    place = board.path("tree")
+    shutil.rmtree(place, ignore_errors=True)
+    os.makedirs(place)
+    tool("debugfs", "-R", "rdump fieldscribe " + place, recordings)
+    found = {}
+    for folder, _, names in os.walk(os.path.join(place, "fieldscribe", "recordings")):
+        for name in names:
+            if name.endswith(".wav"):
+                path = os.path.relpath(os.path.join(folder, name), place)
+                with open(os.path.join(folder, name), "rb") as file:
+                    found[path] = same_as_heard(file.read(), path)
+    return found
+
+
+def status(board):
+    """What the recorder says of itself."""
+    return json.loads(board.shell("fieldscribe status --json"))
+
+
+CUTS = 20
+
+
+def cuts(bench):
+    """The plug is pulled 20 times, while it starts, records and copies; then it has everything, and a stick gets it."""
+    folder = bench.folder("cuts")
+    chance = random.Random(27)
+    card = card_that_hears(bench, folder)
+    system, files = card.hash_of_system(), {name: card.text(name) for name in ("a/vmlinuz", "a/initrd.img", "config.txt", "slot.txt")}
+    stick = os.path.join(folder, "stick.img")
+    make_stick(stick, "vfat")
+    promised, worst, starting = {}, 0.0, 0.0
+    kinds = ["record", "start", "copy", "start"]
+    with Board(folder, card) as board:
+        for number in range(CUTS + 1):
+            kind = kinds[number % len(kinds)] if number < CUTS else "end"
+            board.power_on()
+            if kind == "start":
+                seconds = chance.uniform(0.05, 1.1) * starting
+                time.sleep(seconds)
+                what = "%.0f s after power on, of %.0f until ready" % (seconds, starting)
+            else:
+                starting = max(starting, ready(board))
+                lengths = recorded_lengths(board)
+                for name, seconds in promised.items():
+                    has = lengths.get(name, 0)
+                    expect(has >= seconds - 1.0, "recording %s has %.1f s of the %.1f that were shown" % (name, has, seconds))
+                    worst, promised[name] = max(worst, seconds - has), min(seconds, has)
+            if kind == "record":
+                board.shell("fieldscribe start")
+                time.sleep(chance.uniform(2, 15))
+                shown = status(board)
+                promised[shown["recording"]] = shown["recordedSeconds"]
+                what = "%.1f s into recording %d" % (shown["recordedSeconds"], shown["recording"])
+            elif kind == "copy":
+                board.stick_in(stick)
+                board.until("test -L /run/fieldscribe-stick.owner", 60)
+                seconds = chance.uniform(0, 12)
+                time.sleep(seconds)
+                what = "%.0f s into a copy" % seconds
+            if kind == "end":
+                break
+            board.power_cut()
+            check_card(bench, board, card, system)
+            for name, data in files.items():
+                expect(card.text(name) == data, name + " was changed")
+            recorded(card, board)
+            print("      cut %d of %d: %s" % (number + 1, CUTS, what), flush=True)
+        final = os.path.join(folder, "last.img")
+        make_stick(final, "vfat")
+        board.stick_in(final)
+        board.until("journalctl -b -t fieldscribe-export --no-pager | grep -q 'safe to unplug'", 400)
+        board.stick_out()
+        board.power_cut()
+    found = check_folders(read_stick(final, "vfat", True, os.path.join(folder, "copied")))
+    expect(len(found) == len(promised), "%d recordings on the stick in place of %d" % (len(found), len(promised)))
+    # What an earlier stick has, though it was pulled with the plug, is whole or says that it is not.
+    check_folders(read_stick(stick, "vfat", True, os.path.join(folder, "pulled")), done=False)
+    return "%d cuts; %d recordings, each sample what was heard; at most %.1f s of what was shown were lost; the system is the same" % (
+        CUTS, len(promised), worst)
+
+
+def archive_of(folder, files):
+    """An archive as the kernel takes it behind its first initial ramdisk, with these files in the place of those of that name."""
+    place = os.path.join(folder, "more")
+    shutil.rmtree(place, ignore_errors=True)
+    os.makedirs(place)
+    for name, data in files.items():
+        with open(os.path.join(place, name), "wb") as file:
+            file.write(data)
+        os.chmod(os.path.join(place, name), 0o755)
+    done = subprocess.run(["cpio", "-o", "-H", "newc", "--quiet", "--owner", "0:0"], input="\n".join(files).encode(), cwd=place,
+                          stdout=subprocess.PIPE, check=True)
+    return done.stdout
+
+
+class Maker:
+    """Makes upgrades from the image: as it is but for its date, or with what keeps it from ready; signs them, as deploy/image does."""
+
+    def __init__(self, bench, folder):
+        self.bench, self.folder = bench, folder
+        base = Card(bench.image)
+        self.ramdisk = base.text("a/initrd.img")
+        self.made = int(re.search(r"made=(\d+)", base.text("a/version.txt").decode())[1])
+        self.verity = self._file_of_ramdisk("verity")
+        self.init = self._file_of_ramdisk("init")
+        self.keys = {name: self._key(name) for name in ("ours", "theirs")}
+
+    def _file_of_ramdisk(self, name):
+        whole = tool("zstd", "-dc", data=self.ramdisk)
+        return subprocess.run(["cpio", "-i", "--quiet", "--to-stdout", name], input=whole, stdout=subprocess.PIPE, check=True).stdout
+
+    def _key(self, name):
+        secret, public = (os.path.join(self.folder, name + end) for end in (".key", ".pub"))
+        tool("minisign", "-G", "-W", "-s", secret, "-p", public)
+        with open(public) as file:
+            return secret, file.read().split("\n")[1]
+
+    def upgrade(self, name, later, key="ours", init=None, verity=None):
+        """The paths of NAME.img.xz and its signature; made `later` seconds after the image."""
+        path = os.path.join(self.folder, name + ".img")
+        copy_disk(self.bench.image, path)
+        card, made = Card(path), b"made=%d" % (self.made + later)
+        verity = re.sub(rb"made=\d+", made, verity or self.verity)
+        files = {"verity": verity} | ({"init": init} if init else {})
+        ramdisk = self.ramdisk + bytes(-len(self.ramdisk) % 4)
+        card.put("a/initrd.img", ramdisk + archive_of(self.folder, files))
+        card.put("a/version.txt", re.sub(rb"made=\d+", made, card.text("a/version.txt")))
+        tool("xz", "-1", "-T2", "--force", path)
+        if key:
+            deploy = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "deploy", "image")
+            tool(deploy, "sign", self.keys[key][0], path + ".xz")
+        return [path + ".xz"] + ([path + ".xz.minisig"] if key else [])
+
+
+def bring(board, name, files, words):
+    """A stick with these upgrades, until the journal has words of it; returns RESULT.txt as it is on the stick afterwards."""
+    path = board.path(name + ".stick")
+    make_stick(path, "vfat", megabytes=512)
+    where = "%s@@%d" % (path, MIB)
+    for folder in ("::Fieldscribe", "::Fieldscribe/upgrade"):
+        tool("mmd", "-i", where, folder)
+    tool("mcopy", "-i", where, *files, "::Fieldscribe/upgrade/")
+    # As a Mac leaves it beside each.
+    tool("mcopy", "-i", where, "-", "::Fieldscribe/upgrade/._" + os.path.basename(files[0]), data=b"\0\5\x16\7")
+    board.stick_in(path)
+    board.until("journalctl -b --no-pager -o cat -t fieldscribe-export | grep -F '%s'" % words, 400)
+    board.until("! test -L /run/fieldscribe-stick.owner", 60)
+    board.stick_out()
+    result = tool("mtype", "-i", where, "::Fieldscribe/RESULT.txt").decode()
+    os.unlink(path)
+    expect(words in result, "RESULT.txt on the stick says: " + result)
+    return result
+
+
+def running(board):
+    """(slot, made) of what started."""
+    said = dict(line.split("=", 1) for line in board.shell("cat /etc/fieldscribe/image").split())
+    return said["slot"], int(said["made"])
+
+
+def upgrade(bench):
+    """Newer images by stick: one that is good is kept, those that are not are refused or gone back from; recordings stay."""
+    folder = bench.folder("upgrade")
+    maker = Maker(bench, folder)
+    card = card_that_hears(bench, folder, maker.keys["ours"][1])
+    system, firmware_file = card.hash_of_system(), card.text("start.elf")
+    steps = []
+
+    def done(what):
+        steps.append(what)
+        print("      upgrade: %s" % what, flush=True)
+
+    with Board(folder, card) as board:
+        board.power_on()
+        ready(board)
+        expect(running(board) == ("a", maker.made), "what started is %s %d" % running(board))
+        board.shell("fieldscribe start && sleep 3 && fieldscribe stop")
+        good = maker.upgrade("good", 60)
+        bring(board, "unsigned", good[:1], "has no signature")
+        expect("stick" in board.shell("fieldscribe status") or status(board).get("lastFault"), "the lamp says nothing")
+        done("unsigned: refused")
+        bring(board, "older", maker.upgrade("older", -60), "it only goes forward")
+        done("older: refused")
+        bring(board, "two", good + maker.upgrade("other", 120), "there are 2 upgrades")
+        done("two on a stick: refused")
+        bring(board, "theirs", maker.upgrade("theirs", 60, key="theirs"), "is not signed with the key")
+        done("signed by somebody else: refused")
+        expect("slot.txt" in card.names() and card.booted()[0] == "a/" and card.hash_of_system() == system, "a refused one left something")
+
+        # The plug, in the middle of the writing; then again.
+        bring(board, "good", good, "its signature holds")
+        board.until("journalctl -b --no-pager -o cat -t fieldscribe-card | grep -F 'writing version'", 60)
+        time.sleep(5)
+        board.power_cut()
+        check_card(bench, board, card, system)
+        expect(card.booted()[0] == "a/", "half an upgrade is started")
+        board.power_on()
+        ready(board)
+        expect(running(board)[0] == "a", "half an upgrade was started")
+        done("plug pulled while it is written: the old one goes on")
+        bring(board, "good", good, "its signature holds")
+        board.wait_for_restart(600)
+        expect(card.booted()[0] == "b/" and "# trial of b" in card.text("slot.txt").decode(), "it is not tried")
+        board.power_on()
+        ready(board)
+        expect(running(board) == ("b", maker.made + 60), "what started is %s %d" % running(board))
+        board.until("journalctl -b --no-pager -o cat -t fieldscribe-card | grep -F 'is kept'", 120)
+        expect(card.booted()[0] == "b/" and "trial" not in card.text("slot.txt").decode(), "slot.txt says " + card.text("slot.txt").decode())
+        expect(len(recorded_lengths(board)) == 1, "the recording is gone")
+        board.shell("fieldscribe start && sleep 3 && fieldscribe stop")
+        done("good: started by itself, kept")
+        bring(board, "same", good, "which this recorder has already")
+        done("the same again: nothing to do")
+
+        # Its system cannot be read: the initial ramdisk itself starts the board again.
+        second = card.hash_of_system(4)
+        broken = re.sub(rb"root=[0-9a-f]+", b"root=" + b"0" * 64, maker.verity)
+        bad = maker.upgrade("damaged", 120, verity=broken)
+        bring(board, "damaged", bad, "its signature holds")
+        board.wait_for_restart(600)
+        expect(card.booted()[0] == "a/", "it is not tried")
+        board.power_on()
+        board.wait_for_restart(120)
+        expect(card.booted()[0] == "b/", "the next start is not that of the old one")
+        board.power_on()
+        ready(board)
+        expect(running(board) == ("b", maker.made + 60), "what started is %s %d" % running(board))
+        expect("did not come to ready" in card_answer(card) and "did not come to ready" in told(board), "RESULT.txt says: " + card_answer(card))
+        expect(lamp_blinks(board), "the lamp does not blink")
+        expect(len(recorded_lengths(board)) == 2, "a recording is gone")
+        done("a system that cannot be read: gone back from, answered, on the lamp")
+        bring(board, "damaged", bad, "it is not tried again")
+        done("the same again: refused")
+
+        # It starts, and the recorder never comes to ready, since there is none.
+        masked = maker.init.replace(b"exec switch_root", b"ln -sf /dev/null $new/etc/systemd/system/fieldscribe.service\nexec switch_root")
+        bring(board, "mute", maker.upgrade("mute", 180, init=masked), "its signature holds")
+        board.wait_for_restart(600)
+        board.power_on()
+        board.wait_for_shell()
+        expect(running(board) == ("a", maker.made + 180), "what started is %s %d" % running(board))
+        board.wait_for_restart(200)
+        board.power_on()
+        ready(board)
+        expect(running(board) == ("b", maker.made + 60), "what started is %s %d" % running(board))
+        expect("did not come to ready" in card_answer(card), "RESULT.txt says: " + card_answer(card))
+        expect(len(recorded_lengths(board)) == 2, "a recording is gone")
+        board.power_cut()
+    expect(card.hash_of_system(4) == second, "the system that runs was written to")
+    expect(card.text("start.elf") == firmware_file, "the firmware was written to")
+    check_fat(card, board)
+    found = recorded(card, board)
+    expect(len(found) == 2 and min(found.values()) > 1, "recordings: %s" % found)
+    done("a system without a recorder: gone back from after five minutes")
+    return "; ".join(steps)
+
+
+def recorded_lengths(board):
+    """{recording: seconds} as the recorder itself lists them."""
+    said = board.shell("fieldscribe list --json 2>/dev/null", check=False)
+    return {row["id"]: row["duration"] for row in json.loads(said[said.index("["):])} if "[" in said else {}
+
+
+SCENARIOS = {"firmware": firmware, "start": start, "bad-cards": bad_cards, "cuts": cuts, "upgrade": upgrade}
 
 
 def main():

@@ -1,20 +1,13 @@
 """A virtual machine: power, plug, stick, and a shell inside, through qemu's own sockets."""
 
 import base64
-import json
 import os
 import re
 import socket
 import subprocess
 import time
 
-
-# By how much what is waited for may be late: the tests of a change share their machine with others.
-PATIENCE = 3
-
-
-class TimedOut(Exception):
-    """What was waited for did not come."""
+from emulator import PATIENCE, Emulator, GuestError, TimedOut
 
 
 class Unfit(Exception):
@@ -23,10 +16,6 @@ class Unfit(Exception):
 
 class Starved(Unfit):
     """The machine did not get the processor in time for what a person does."""
-
-
-class GuestError(Exception):
-    """A command in the machine failed."""
 
 
 def copy_disk(source, target):
@@ -40,8 +29,10 @@ def architecture_of(image):
         return file.read().strip()
 
 
-class Machine:
+class Machine(Emulator):
     """One machine with a disk of its own, in a folder `work` where its console and sockets lie, too."""
+
+    PORT = {"bus": "xhci.0"}
 
     # Units that a machine of some minutes can do without: a third of its boot.
     MASKED = """modprobe@drm.service modprobe@fuse.service modprobe@dm_mod.service modprobe@efi_pstore.service
@@ -62,22 +53,11 @@ class Machine:
 
     def __init__(self, image, work, log_writes=False):
         """`log_writes` records every write and flush of the disk in `writes`, for the module crash."""
-        self.image, self.work, self.log_writes = os.path.abspath(image), os.path.abspath(work), log_writes
-        os.makedirs(self.work, exist_ok=True)
+        super().__init__(work)
+        self.image, self.log_writes = os.path.abspath(image), log_writes
         self.board, self.console = self.BOARDS[architecture_of(image)]
         self.disk = self.path("root.img")
-        self.process = None
         self._buffer, self._asked = b"", 0
-
-    def path(self, name):
-        return os.path.join(self.work, name)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        if self.process:
-            self.power_cut()
 
     # Power
 
@@ -111,16 +91,7 @@ class Machine:
         self.power_cut()
         copy_disk(self.disk, os.path.join(state, "root.img"))
 
-    def power_cut(self):
-        """As if the plug were pulled."""
-        self.process.kill()
-        self.process.wait()
-        self.process = None
-
     def _start(self, more):
-        for name in ("qmp", "agent"):
-            if os.path.exists(self.path(name)):
-                os.unlink(self.path(name))
         words = [*self.board, "-accel", "tcg,thread=multi,tb-size=512", "-smp", "2", "-m", "512", "-nodefaults",
                  "-no-user-config", "-display", "none", "-no-reboot",
                  "-kernel", self.image + "/vmlinuz", "-initrd", self.image + "/initrd.img",
@@ -144,17 +115,9 @@ class Machine:
             words += ["-blockdev", "driver=raw,node-name=disk,cache.no-flush=on,file.driver=file,file.filename=" + self.disk]
         self._buffer = b""
         self._start_of_console = os.path.getsize(self.path("console.log")) if os.path.exists(self.path("console.log")) else 0
-        with open(self.path("qemu.log"), "a") as log:
-            # Before whatever else this machine does: sound and button of a starved one are not those of an appliance.
-            # And never after us, whatever ends us.
-            self.process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "nice", "-n", "-10"] + words + more,
-                                            stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        channel = self._connect("qmp")
-        channel.settimeout(60 * PATIENCE)
-        self._qmp = channel.makefile("rw")
-        json.loads(self._qmp.readline())
-        self.command("qmp_capabilities")
-        self._agent = self._connect("agent")
+        # Before whatever else this machine does: sound and button of a starved one are not those of an appliance.
+        self.launch(words + more, ["qmp", "agent"], priority=-10)
+        self._agent = self.connect("agent")
 
     # Inside
 
@@ -183,69 +146,11 @@ class Machine:
         except GuestError:
             return None
 
-    @staticmethod
-    def wait(condition, timeout, what):
-        """Asks again and again until the condition holds; returns what it gives."""
-        began = time.monotonic()
-        while True:
-            if result := condition():
-                return result
-            if time.monotonic() - began > timeout * PATIENCE:
-                raise TimedOut("after %d s: %s" % (time.monotonic() - began, what))
-            time.sleep(0.2)
-
     def read(self, path):
         """A file of the machine."""
         return base64.b64decode(self.shell("base64 -w0 '%s'" % path))
 
-    # Hardware
-
-    def command(self, name, **arguments):
-        """A command of qemu's machine protocol."""
-        self._qmp.write(json.dumps({"execute": name, "arguments": arguments}) + "\n")
-        self._qmp.flush()
-        while True:
-            answer = json.loads(self._qmp.readline())
-            if "error" in answer:
-                raise GuestError(answer["error"]["desc"])
-            if "return" in answer:
-                return answer["return"]
-
-    def stick_in(self, image, name="stick", read_only=False, refuses_writes=False):
-        disk = {"driver": "file", "filename": os.path.abspath(image)}
-        if refuses_writes:
-            disk = {"driver": "blkdebug", "image": disk, "inject-error": [{"event": "none", "iotype": "write", "errno": 5}]}
-        self.command("blockdev-add", **{"node-name": name + "-disk", "driver": "raw", "read-only": read_only,
-                                        "cache": {"no-flush": True}, "file": disk})
-        self.command("device_add", driver="usb-storage", id=name, drive=name + "-disk", bus="xhci.0", removable=True)
-
-    def stick_out(self, name="stick"):
-        """Pulls the stick, whatever goes on."""
-        self.command("device_del", id=name)
-        self.wait(lambda: self._is_gone(name), 30, "stick unplugged")
-
-    def _is_gone(self, name):
-        try:
-            self.command("blockdev-del", **{"node-name": name + "-disk"})
-            return True
-        except GuestError:
-            return False
-
     # The sockets
-
-    def _connect(self, name):
-        def attempt():
-            channel = socket.socket(socket.AF_UNIX)
-            try:
-                channel.connect(self.path(name))
-                return channel
-            except OSError:
-                channel.close()
-                if self.process.poll() is not None:
-                    with open(self.path("qemu.log")) as log:
-                        raise GuestError("qemu ended: " + log.read())
-                return None
-        return self.wait(attempt, 20, "qemu's socket " + name)
 
     def _line(self, timeout, what="start"):
         end = time.monotonic() + timeout * PATIENCE

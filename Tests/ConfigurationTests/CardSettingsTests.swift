@@ -37,9 +37,13 @@ import Testing
             settings-by-stick = yes
             capture.preroll-seconds = 3 ; as on the other one
             language = EN
+            rtc = DS3231
+            upgrade-key = RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3
             """)
         #expect(settings.problems.isEmpty, "\(settings.problems)")
         #expect(settings.name == "FIELD-7" && settings.timeZone == "Africa/Ouagadougou")
+        #expect(settings.rtc == "ds3231" && self.settings("rtc = none").rtc == nil)
+        #expect(settings.upgradeKey == "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3")
         var expected = CardSettings.base
         expected.capture.device = "alsa:plughw:CARD=Mic,DEV=0"
         expected.capture.prerollSeconds = 3
@@ -79,6 +83,7 @@ import Testing
             ("capture.speed = 1", "is not a key of [capture]"), ("storage.directory = /tmp", "stays as it is"),
             ("control.socket = /tmp/s", "stays as it is"), ("recognizer.vocabulary = /etc/shadow", "vocabulary = FILE"),
             ("vocabulary = ../x", "give its name alone"), ("keep-days = 9\nkeep-days = 8", "set twice"),
+            ("rtc = ds1307", "allowed: none, ds3231, pcf8523"), ("upgrade-key = age1x", "begins with RW"),
             ("x]\n[control.group = a", "is not a setting"), ("microphone = radio", "allowed: alsa:"),
         ])
     func wrong(line: String, answer: String) {

@@ -72,7 +72,7 @@ import TestKit
         arguments: [
             "install", "uninstall", "stick", "deb", "test", "test-appliance", "demo", "model", "arm64/build",
             "arm64/test",
-            "arm64/try-package", "image", "card/init", "card/card", "card/customize",
+            "arm64/try-package", "image", "card/init", "card/card", "card/customize", "card/upgrade", "card/slot",
             "lib/files.sh", "lib/packages.sh", "lib/arm64.sh", "lib/emulation.sh", "lib/deb.sh", "lib/model.sh",
             "completion/fieldscribe.bash",
         ])

@@ -65,7 +65,7 @@ find_swift() {
 
 # What Tests/DeployTests check with.
 install_deploy_test_packages() {
-    install_packages bash-completion binutils dpkg-dev lintian man-db mandoc shellcheck systemd udev xz-utils
+    install_packages bash-completion binutils dpkg-dev lintian man-db mandoc minisign shellcheck systemd udev xz-utils
 }
 
 # What the installed executable needs, by the names of this Debian; the stick needs the last three.

@@ -5,12 +5,12 @@ import Core
 enum LampCommand: Command {
     static let name = "lamp"
     static let summary = "Tell the appliance how a copy to a stick is going."
-    static let usage = "exporting|finished|failed|settings"
+    static let usage = "exporting|finished|failed|card"
     static let details = """
           exporting          the lamp keeps double-blinking: leave the stick in
           finished           the lamp is steady for 3 s: safe to unplug
           failed             the lamp blinks fast, until a press acknowledges it
-          settings           likewise: fieldscribe.txt on the card has errors
+          card               likewise: RESULT.txt on the card says what is wrong
 
         """
     static let options = (values: [String](), flags: [String]())
@@ -19,13 +19,13 @@ enum LampCommand: Command {
     private static let states: [String: (state: Event.ExportState, message: String)] = [
         "exporting": (.started, "copying to a stick; leave it in"),
         "finished": (.finished, "everything is on the stick; it is safe to unplug"),
-        "settings": (.failed, "fieldscribe.txt on the card has errors; RESULT.txt beside it lists them"),
+        "card": (.failed, "something is wrong with the card or its fieldscribe.txt; RESULT.txt beside it says what"),
         "failed": (.failed, "not everything was copied to the stick; the next one carries on"),
     ]
 
     static func run(_ arguments: Arguments) async throws {
         guard arguments.rest.count == 1, let (state, message) = arguments.rest.first.flatMap({ states[$0] }) else {
-            throw UsageError("lamp: give exporting, finished, failed or settings")
+            throw UsageError("lamp: give exporting, finished, failed or card")
         }
         _ = try RunningAppliance(arguments).ask(.exporting(state, message: message))
     }

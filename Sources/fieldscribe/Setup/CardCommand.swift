@@ -1,3 +1,4 @@
+import Appliance
 import Core
 import Equipment
 import Platform
@@ -6,19 +7,24 @@ import Platform
 enum CardCommand: Command {
     static let name = "card"
     static let summary = "Take the settings of fieldscribe.txt from a card's first partition."
-    static let usage = "--from FOLDER --to FOLDER"
+    static let usage = "--from FOLDER --to FOLDER | --blink"
     static let details = """
           --from FOLDER      where the partition is mounted; nothing is written there
-          --to FOLDER        where fieldscribe.conf, name, time-zone and vocabulary.txt go, as far as they are set;
-                             RESULT.txt; and problems, if there are any
+          --to FOLDER        where fieldscribe.conf, name, time-zone, rtc, upgrade-key and vocabulary.txt go, as far as
+                             they are set; RESULT.txt; and problems, if there are any
+          --blink            the lamp shows a fault until this is ended: for a card on which no recorder can start
 
         The image calls it at each start; see fieldscribe(8).
 
         """
-    static let options = (values: ["--from", "--to"], flags: [String]())
+    static let options = (values: ["--from", "--to"], flags: ["--blink"])
     static let isHidden = true
 
     static func run(_ arguments: Arguments) async throws {
+        if arguments.has("--blink") {
+            try arguments.expect(0, "nothing else")
+            try FaultLamp.blink(arguments.configuration().panel.lamp)
+        }
         guard arguments.rest.isEmpty, let from = arguments["--from"], let to = arguments["--to"] else {
             throw UsageError("card: give --from FOLDER and --to FOLDER; see fieldscribe card --help")
         }
@@ -28,7 +34,8 @@ enum CardCommand: Command {
         let settings = outcome.settings
         if let vocabulary = outcome.vocabulary { try durableReplace(path: words, with: vocabulary, mode: 0o644) }
         let files = [
-            ("name", settings.name), ("time-zone", settings.timeZone),
+            ("name", settings.name), ("time-zone", settings.timeZone), ("rtc", settings.rtc),
+            ("upgrade-key", settings.upgradeKey),
             ("problems", outcome.problems.isEmpty ? nil : outcome.problems.joined(separator: "\n")),
         ]
         for (name, value) in files {

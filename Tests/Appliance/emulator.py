@@ -1,0 +1,118 @@
+"""What every emulated machine has: power, a plug to pull, sticks, through qemu's own machine protocol."""
+
+import json
+import os
+import socket
+import subprocess
+import time
+
+# By how much what is waited for may be late: the tests of a change share their machine with others.
+PATIENCE = 3
+
+
+class TimedOut(Exception):
+    """What was waited for did not come."""
+
+
+class GuestError(Exception):
+    """A command in the machine failed."""
+
+
+class Emulator:
+    """A process of qemu, in a folder `work` where its sockets and logs lie."""
+
+    # Where a stick is plugged in, as qemu is told.
+    PORT = {}
+
+    def __init__(self, work):
+        self.work = os.path.abspath(work)
+        os.makedirs(self.work, exist_ok=True)
+        self.process = None
+
+    def path(self, name):
+        return os.path.join(self.work, name)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        if self.process:
+            self.power_cut()
+
+    def power_cut(self):
+        """As if the plug were pulled."""
+        self.process.kill()
+        self.process.wait()
+        self.process = None
+
+    def launch(self, words, sockets, priority=0):
+        """Starts qemu with these words, which ask for a socket `qmp`; never lives longer than we do, whatever ends us."""
+        for name in sockets:
+            if os.path.exists(self.path(name)):
+                os.unlink(self.path(name))
+        nice = ["nice", "-n", str(priority)] if priority else []
+        with open(self.path("qemu.log"), "a") as log:
+            self.process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL"] + nice + words,
+                                            stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        channel = self.connect("qmp")
+        channel.settimeout(60 * PATIENCE)
+        self._qmp = channel.makefile("rw")
+        json.loads(self._qmp.readline())
+        self.command("qmp_capabilities")
+
+    def command(self, name, **arguments):
+        """A command of qemu's machine protocol."""
+        self._qmp.write(json.dumps({"execute": name, "arguments": arguments}) + "\n")
+        self._qmp.flush()
+        while True:
+            answer = json.loads(self._qmp.readline())
+            if "error" in answer:
+                raise GuestError(answer["error"]["desc"])
+            if "return" in answer:
+                return answer["return"]
+
+    def stick_in(self, image, name="stick", read_only=False, refuses_writes=False):
+        disk = {"driver": "file", "filename": os.path.abspath(image)}
+        if refuses_writes:
+            disk = {"driver": "blkdebug", "image": disk, "inject-error": [{"event": "none", "iotype": "write", "errno": 5}]}
+        self.command("blockdev-add", **{"node-name": name + "-disk", "driver": "raw", "read-only": read_only,
+                                        "cache": {"no-flush": True}, "file": disk})
+        self.command("device_add", driver="usb-storage", id=name, drive=name + "-disk", removable=True, **self.PORT)
+
+    def stick_out(self, name="stick"):
+        """Pulls the stick, whatever goes on."""
+        self.command("device_del", id=name)
+        self.wait(lambda: self._is_gone(name), 30, "stick unplugged")
+
+    def _is_gone(self, name):
+        try:
+            self.command("blockdev-del", **{"node-name": name + "-disk"})
+            return True
+        except GuestError:
+            return False
+
+    def connect(self, name):
+        """A socket that qemu opens."""
+        def attempt():
+            channel = socket.socket(socket.AF_UNIX)
+            try:
+                channel.connect(self.path(name))
+                return channel
+            except OSError:
+                channel.close()
+                if self.process.poll() is not None:
+                    with open(self.path("qemu.log")) as log:
+                        raise GuestError("qemu ended: " + log.read()[-2000:])
+                return None
+        return self.wait(attempt, 20, "qemu's socket " + name)
+
+    @staticmethod
+    def wait(condition, timeout, what):
+        """Asks again and again until the condition holds; returns what it gives."""
+        began = time.monotonic()
+        while True:
+            if result := condition():
+                return result
+            if time.monotonic() - began > timeout * PATIENCE:
+                raise TimedOut("after %d s: %s" % (time.monotonic() - began, what))
+            time.sleep(0.2)
