@@ -5,12 +5,13 @@ import Core
 enum LampCommand: Command {
     static let name = "lamp"
     static let summary = "Tell the appliance how a copy to a stick is going."
-    static let usage = "exporting|finished|failed|settings"
+    static let usage = "exporting|finished|failed|refused|settings"
     static let details = """
           exporting          the lamp keeps double-blinking: leave the stick in
           finished           the lamp is steady for 3 s: safe to unplug
           failed             the lamp blinks fast, until a press acknowledges it
-          settings           likewise: fieldscribe.txt on the card has errors
+          refused            the lamp blinks three times, again and again for 6 s: this stick is not copied to
+          settings           as failed: fieldscribe.txt on the card has errors
 
         """
     static let options = (values: [String](), flags: [String]())
@@ -19,13 +20,14 @@ enum LampCommand: Command {
     private static let states: [String: (state: Event.ExportState, message: String)] = [
         "exporting": (.started, "copying to a stick; leave it in"),
         "finished": (.finished, "everything is on the stick; it is safe to unplug"),
+        "refused": (.refused, "this stick is not copied to; see fieldscribe stick --help"),
         "settings": (.failed, "fieldscribe.txt on the card has errors; RESULT.txt beside it lists them"),
         "failed": (.failed, "not everything was copied to the stick; the next one carries on"),
     ]
 
     static func run(_ arguments: Arguments) async throws {
         guard arguments.rest.count == 1, let (state, message) = arguments.rest.first.flatMap({ states[$0] }) else {
-            throw UsageError("lamp: give exporting, finished, failed or settings")
+            throw UsageError("lamp: give exporting, finished, failed, refused or settings")
         }
         _ = try RunningAppliance(arguments).ask(.exporting(state, message: message))
     }
