@@ -114,8 +114,8 @@ let package = Package(
         room(
             "Doctor",
             uses: [
-                "Core", "Platform", "Configuration", "Equipment", "Control", "Segmenting", "Recognizing", "Panel",
-                "AlsaMicrophone", "FileMicrophone", "GpioPanel", "Sealing",
+                "Core", "Platform", "Configuration", "Copying", "Equipment", "Control", "Segmenting", "Recognizing",
+                "Panel", "AlsaMicrophone", "FileMicrophone", "GpioPanel", "Sealing",
             ]),
         room(
             "Upkeep",

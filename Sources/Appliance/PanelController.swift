@@ -41,7 +41,8 @@ package final class PanelController: Sendable {
         self.told = told
     }
 
-    static var now: Duration { .nanoseconds(MonotonicClock.nanoseconds) }
+    /// The monotonic clock, which counts from power-on.
+    package static var now: Duration { .nanoseconds(MonotonicClock.nanoseconds) }
 
     /// Shows what the recorder is about; its loop alone calls this.
     func show(_ view: PanelView) {
@@ -63,6 +64,16 @@ package final class PanelController: Sendable {
         }
         if isSimulated { wakeup.signal() }
         return isSimulated
+    }
+
+    /// So long after power-on, a stick that is plugged in while the button is held becomes known.
+    package static let allowsSticks = Duration.seconds(60)
+
+    /// Whether the button is held for a stick that is being plugged in: nothing else comes of that press any more.
+    ///
+    /// - Parameter now: since power-on.
+    package func claimHold(at now: Duration = PanelController.now) -> Bool {
+        now <= Self.allowsSticks && state.withLock { $0.button?.claim(at: now) ?? false }
     }
 
     /// From now on, no press is told.
@@ -138,7 +149,7 @@ extension PanelController {
         state.withLock { state in
             let mode = state.lamp.mode(at: now)
             let isRest = lit == (mode != .off)
-            let flashes = [.pulse, .doubleBlink, .paused].contains(mode)
+            let flashes = [.pulse, .doubleBlink, .paused, .refused].contains(mode)
             let shows = state.lamp.isFaulted ? "fault" : isRest || flashes ? mode.rawValue : "blink"
             if state.history.count == Self.historyLength { state.history.removeFirst() }
             state.history.append(LampChange(time: Double(now.milliseconds) / 1_000, lit: lit, shows: shows))

@@ -45,6 +45,7 @@ extension LampPattern {
             case .none: break
             case .running(let since): layers = [Layer(.doubleBlink, since: since)]
             case .done(let time): layers = [Layer(.done, since: time, until: time + Self.doneLasts)]
+            case .refused(let time): layers = [Layer(.refused, since: time, until: time + Self.refusedLasts)]
             }
             if let since = state.writingSince { layers.append(Layer(.pulse, since: since)) }
         }

@@ -44,6 +44,10 @@ struct RecorderHandler: ControlHandler {
         case .exporting(let state, let message):
             recorder.hub.publish(.export(state, folder: "", message: message))
             return ControlResponse()
+        case .claim:
+            var response = ControlResponse()
+            response.isHeld = recorder.panel.claimHold()
+            return response
         case .settings:
             settingsChanged()
             return ControlResponse()

@@ -93,7 +93,14 @@ extension RecorderState {
             ["state": state.rawValue, "folder": folder, "message": message])
         switch state {
         case .started: export = .running(since: moment.monotonic)
-        case .finished: export = .done(at: moment.monotonic)
+        case .finished:
+            export = .done(at: moment.monotonic)
+            // What was copied may be to be erased.
+            if case .done = upkeep { upkeep = .due }
+        // Another stick may be copied to meanwhile.
+        case .refused:
+            if case .running = export { break }
+            export = .refused(at: moment.monotonic)
         case .failed:
             if case .running = export { export = .none }
             // The status says what the lamp blinks for; those who watch have heard it as what it is.

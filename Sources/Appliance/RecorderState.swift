@@ -91,6 +91,8 @@ struct RecorderState: Hashable, Sendable {
         case running(since: Duration)
         /// The stick may be unplugged.
         case done(at: Duration)
+        /// A stick was plugged in that is not copied to.
+        case refused(at: Duration)
     }
 
     enum Alarm: Hashable, Sendable {
@@ -172,7 +174,7 @@ extension RecorderState {
     /// Whether nothing is being recorded or copied to a stick, nor shown of a copy.
     func isFree(at now: Duration) -> Bool {
         switch export {
-        case .none: phase == .idle
+        case .none, .refused: phase == .idle
         case .running: false
         case .done(let time): phase == .idle && now - time > .seconds(4)
         }

@@ -130,8 +130,17 @@ extension Configuration {
         /// Megabytes of the disk that recordings leave free, 16 to 1,000,000. The default is 256.
         package var reserveMegabytes = 256
 
-        /// Days after which an exported recording is deleted, 0 to 36,500. The default is 0: never.
-        package var keepDays = 0
+        /// What becomes of a recording that a verified copy holds. The default is `keep`.
+        package var afterExport = AfterExport.keep
+    }
+
+    /// What becomes of a recording once a verified copy of it is elsewhere; nothing ever of one that was not copied.
+    package enum AfterExport: Hashable, Sendable {
+        case keep
+        /// Erased so many days after it ended, 1 to 36,500.
+        case eraseAfterDays(Int)
+        /// Erased as soon as it was copied.
+        case erase
     }
 
     /// `[export]`: what is written to a stick.
@@ -142,6 +151,9 @@ extension Configuration {
         /// Which sticks are written to: any, or only those that carry a folder `Fieldscribe`.
         package enum Accept: String, Sendable, CaseIterable { case any, marked }
 
+        /// Which sticks are copied to when they are plugged in: any, those that somebody has made known, or none.
+        package enum Sticks: String, Sendable, CaseIterable { case any, known, none }
+
         /// The default is every format but `jsonl`.
         package var formats = TranscriptFormat.allCases.filter(\.isUsual)
 
@@ -150,6 +162,9 @@ extension Configuration {
 
         /// The default is `any`.
         package var accept = Accept.any
+
+        /// The default is `any`.
+        package var sticks = Sticks.any
 
         /// Whether settings are taken from a stick. The default is no.
         package var settings = false

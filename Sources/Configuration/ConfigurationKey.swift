@@ -13,6 +13,9 @@ package struct ConfigurationKey: Sendable {
     /// The key's name within its section.
     package let name: String
 
+    /// The path of the key that took the place of this one; nil where this is no former name.
+    let standsFor: String?
+
     /// What its value may be, in words.
     package let allowed: String
 
@@ -36,13 +39,14 @@ package struct ConfigurationKey: Sendable {
     }
 
     private init(
-        _ path: String, allowed: String, isOptional: Bool = false,
+        _ path: String, allowed: String, isOptional: Bool = false, standsFor: String? = nil,
         read: @escaping @Sendable (String, inout Configuration) throws(Refusal) -> Void,
         show: @escaping @Sendable (Configuration) -> String
     ) {
         let parts = path.split(separator: ".", maxSplits: 1).map(String.init)
         section = parts.first ?? ""
         name = parts.last ?? ""
+        self.standsFor = standsFor
         self.allowed = allowed
         self.isOptional = isOptional
         self.read = read
@@ -52,9 +56,12 @@ package struct ConfigurationKey: Sendable {
 
 // The kinds of value.
 extension ConfigurationKey {
-    static func whole(_ path: String, _ place: Place<Int>, _ range: ClosedRange<Int>) -> ConfigurationKey {
+    static func whole(
+        _ path: String, _ place: Place<Int>, _ range: ClosedRange<Int>, standsFor: String? = nil
+    ) -> ConfigurationKey {
         let allowed = "\(range.lowerBound) to \(range.upperBound)"
-        return ConfigurationKey(path, allowed: allowed) { (value, configuration) throws(Refusal) in
+        return ConfigurationKey(path, allowed: allowed, standsFor: standsFor) {
+            (value, configuration) throws(Refusal) in
             guard value.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == "-") }), let number = Int(value) else {
                 throw Refusal(reason: "\"\(value)\" is not a whole number; allowed: \(allowed)")
             }

@@ -62,11 +62,12 @@ extension ConfigurationKey {
 
             .path("storage.directory", \.storage.directory),
             .whole("storage.reserve-megabytes", \.storage.reserveMegabytes, 16...1_000_000),
-            .whole("storage.keep-days", \.storage.keepDays, 0...36_500),
+            afterExport,
 
             .choices("export.formats", \.export.formats),
             .choice("export.audio", \.export.audio),
             .choice("export.accept", \.export.accept),
+            .choice("export.sticks", \.export.sticks),
             .flag("export.settings", \.export.settings),
             .list(
                 "export.recipients", \.export.recipients,
@@ -81,6 +82,35 @@ extension ConfigurationKey {
                 fault: "a group's name",
                 show: { $0 }, parse: { isName($0, marks: "_-", most: 32) ? $0 : nil }),
         ]
+    }
+
+    /// Names that keys had in an earlier version, which go on counting; no list shows them.
+    static let former: [ConfigurationKey] = [
+        .whole(
+            "storage.keep-days", \.storage.keepDays, 0...36_500, standsFor: "storage.after-export")
+    ]
+
+    private static var afterExport: ConfigurationKey {
+        let word = "erase-after-days "
+        return .parsed(
+            "storage.after-export", \.storage.afterExport,
+            allowed: "keep, erase-after-days N (1 to 36500), or erase", fault: "a rule",
+            show: {
+                switch $0 {
+                case .keep: "keep"
+                case .eraseAfterDays(let days): "\(word)\(days)"
+                case .erase: "erase"
+                }
+            },
+            parse: {
+                if $0 == "keep" { return .keep }
+                if $0 == "erase" { return .erase }
+                let number = $0.hasPrefix(word) ? $0.dropFirst(word.utf8.count) : ""
+                guard number.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let days = Int(number),
+                    (1...36_500).contains(days)
+                else { return nil }
+                return .eraseAfterDays(days)
+            })
     }
 
     /// Why an entry is no recipient, without the entry: it may be a private key, or a part of one.
@@ -112,6 +142,14 @@ extension ConfigurationKey {
     /// What follows a prefix, where there is anything.
     private static func rest(of text: String, after prefix: String) -> Substring? {
         text.hasPrefix(prefix) && text.utf8.count > prefix.utf8.count ? text.dropFirst(prefix.count) : nil
+    }
+}
+
+extension Configuration.Storage {
+    /// As the former `keep-days` has it: 0 keeps everything.
+    fileprivate var keepDays: Int {
+        get { if case .eraseAfterDays(let days) = afterExport { days } else { 0 } }
+        set { afterExport = newValue > 0 ? .eraseAfterDays(newValue) : .keep }
     }
 }
 

@@ -28,6 +28,9 @@ final class ConfigurationParser {
     /// The section as its header names it; nil after a header that was refused, whose keys are then passed over.
     private var section: String? = ""
 
+    /// Those that were set by a former name.
+    private var former: Set<String> = []
+
     /// Where each key was set.
     private var lines: [String: Int] = [:]
 
@@ -170,13 +173,18 @@ final class ConfigurationParser {
         guard !section.isEmpty else {
             return refuse(name, value, "stands before the first section; put a line like [capture] above it")
         }
-        guard let key = keys.first(where: { $0.section == section && $0.name == name }) else {
+        let known = keys + ConfigurationKey.former
+        guard let key = known.first(where: { $0.section == section && $0.name == name }) else {
             return refuse(name, value, "is not a key of [\(section)]; \(remedy(for: name, in: section))")
         }
-        if let earlier = lines[key.path] {
-            return refuse(name, value, "is set twice, here and on line \(earlier); remove one of them")
+        let path = key.standsFor ?? key.path
+        if let earlier = lines[path] {
+            // Under two names, it is not seen at once.
+            let twice = key.standsFor == nil && !former.contains(path) ? "is" : "is \(path) by another name, and"
+            return refuse(name, value, "\(twice) set twice, here and on line \(earlier); remove one of them")
         }
-        lines[key.path] = line
+        lines[path] = line
+        if key.standsFor != nil { former.insert(path) }
         if value.contains(" #") || value.contains("\t#") {
             return refuse(name, value, "has a comment after its value; begin it with ; or give it a line of its own")
         }

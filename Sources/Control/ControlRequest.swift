@@ -27,6 +27,9 @@ package enum ControlRequest: Hashable, Sendable {
     /// How a copy to a stick is going, for the lamp and for those who watch, with a sentence about it.
     case exporting(Event.ExportState, message: String)
 
+    /// Whether the button is held for a stick that is being plugged in, so soon after power-on that this makes it known.
+    case claim
+
     /// Other settings were kept: they take effect once nothing is being recorded.
     case settings
 

@@ -48,6 +48,8 @@ package struct ControlResponse: Hashable, Sendable, Codable {
     package var findings: [StorageFinding]?
     /// Of `exports`, in the order in which they were made.
     package var exports: [ExportEntry]?
+    /// Of `claim`: whether the button is held for it.
+    package var isHeld: Bool?
     /// What a person should know besides.
     package var notes: [String]?
 

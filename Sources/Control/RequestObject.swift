@@ -5,7 +5,7 @@ struct RequestObject: Codable {
     enum Command: String, Codable {
         case start, stop, toggle, pause, resume, mark, status, watch, press, release, lamp
         case list, show, pass, passes, search, delete, verify
-        case exports, exported, exporting, importing, settings
+        case exports, exported, exporting, claim, importing, settings
     }
 
     var command: Command
@@ -56,6 +56,7 @@ extension ControlRequest: Codable {
         case .release: self = .release
         case .lamp: self = .lamp
         case .exporting: self = .exporting(object.export ?? .started, message: object.text ?? "")
+        case .claim: self = .claim
         case .settings: self = .settings
         case .list: self = archive(.list)
         case .show:
@@ -99,6 +100,7 @@ extension ControlRequest: Codable {
         case .release: RequestObject(command: .release)
         case .lamp: RequestObject(command: .lamp)
         case .exporting(let state, let message): RequestObject(command: .exporting, text: message, export: state)
+        case .claim: RequestObject(command: .claim)
         case .settings: RequestObject(command: .settings)
         case .archive(let request, let directory): request.object(directory)
         }

@@ -56,6 +56,10 @@ extension FolderExport {
                 written: settings.formats.isEmpty ? nil : unwrittenText(job.timeline))
             guard let manifest = outcome.manifest else {
                 report.kept.append(copy)
+                guard var entry = outcome.entry, let manifest = entry.manifest(unlessOf: pass) else { return }
+                (entry.pass, entry.manifest, entry.exportedAt) = (pass, manifest, settings.now)
+                try await ledger?.add(entry)
+                known.add(entry)
                 return
             }
             report.readPastCache = report.readPastCache && outcome.isDirect

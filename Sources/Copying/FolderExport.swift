@@ -86,7 +86,7 @@ package struct FolderExport: Sendable {
                 recording: job.summary.id, folder: "\(settings.device.text)/\(outcome.place)", bytes: outcome.bytes,
                 written: settings.formats.isEmpty ? nil : unwrittenText(job.timeline))
             if outcome.isNew { report.copied.append(copy) } else { report.kept.append(copy) }
-            guard let manifest = outcome.manifest else { return }
+            guard let manifest = outcome.manifest ?? outcome.entry?.manifest(unlessOf: pass) else { return }
             let entry = ExportEntry(
                 recording: job.summary.id, pass: pass, volume: settings.volume,
                 folder: "\(settings.device.text)/\(outcome.name.text)", manifest: manifest,
@@ -126,8 +126,10 @@ package struct FolderExport: Sendable {
         for (index, summary) in chosen.enumerated() {
             do {
                 let progress = progress
-                // Asked first: text that comes meanwhile is newer than what the ledger says, and never older.
-                let pass = settings.formats.isEmpty ? nil : try await archive.shownPass(of: summary.id)?.id
+                // Asked first: text that comes meanwhile is newer than what the ledger says, and never older. Of a text that is
+                // still growing, a copy has not all there will be.
+                let shown = settings.formats.isEmpty ? nil : try await archive.shownPass(of: summary.id)
+                let pass = shown.flatMap { $0.isComplete ? $0.id : nil }
                 let job = try await job(summary) { position, length in
                     progress(
                         CopyProgress(

@@ -28,3 +28,8 @@ struct KnownCopies: Sendable {
         copies[recording, default: []].reversed()
     }
 }
+
+extension ExportEntry {
+    /// The manifest, where the copy has been found to have the text of another pass, too: what that says is to be entered as well.
+    func manifest(unlessOf pass: Int?) -> String? { pass == nil || pass == self.pass ? nil : manifest }
+}

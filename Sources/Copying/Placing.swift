@@ -16,6 +16,9 @@ struct Placing {
         /// SHA-256 of its manifest where the ledger does not know of it yet.
         var manifest: String?
 
+        /// The ledger's entry of a copy that is there as it is.
+        var entry: ExportEntry?
+
         /// The folder's name.
         var place: String { renamed ?? name.text }
     }
@@ -42,7 +45,7 @@ struct Placing {
             guard let manifest = found else { continue }
             let isSame = text.map { manifest.digests[$0.name] == $0.digest } ?? true
             if isSame, Set(manifest.digests.keys).isSuperset(of: copy.names) {
-                return Outcome(name: name, renamed: other, isNew: false)
+                return Outcome(name: name, renamed: other, isNew: false, entry: entry)
             }
             // The sound is there: then only the text is new.
             if let proof = try renewed(other ?? name.text, manifest) {

@@ -44,6 +44,7 @@ struct KnownSealedCopies: Sendable {
     struct Copy: Sendable {
         var name: SealedName
         var manifest: SealedManifest
+        var entry: ExportEntry
     }
 
     private let prefix: String
@@ -58,7 +59,7 @@ struct KnownSealedCopies: Sendable {
         guard entry.folder.hasPrefix(prefix), let manifest = SealedManifest(entry.manifest),
             let name = SealedName(String(entry.folder.dropFirst(prefix.utf8.count)))
         else { return }
-        copies[entry.recording, default: []].append(Copy(name: name, manifest: manifest))
+        copies[entry.recording, default: []].append(Copy(name: name, manifest: manifest, entry: entry))
     }
 
     /// The copies of one recording, the latest first.

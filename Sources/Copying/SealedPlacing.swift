@@ -9,6 +9,8 @@ struct SealedPlacing {
         var name: SealedName
         /// Nil where the copy was there before, as it is.
         var manifest: SealedManifest?
+        /// The ledger's entry of a copy that was there before.
+        var entry: ExportEntry?
         /// Whether it took the place of an older one.
         var hasReplaced = false
         var isDirect = true
@@ -25,7 +27,7 @@ struct SealedPlacing {
         let (content, recipients) = (try copy.contentDigest(), SealedCopy.digest(of: copy.recipients))
         for copy in known.latest(of: copy.copy.summary.id) where try sealedFolder.holds(copy.name, copy.manifest) {
             let isSame = copy.manifest.content == content && copy.manifest.recipients == recipients
-            return isSame ? Outcome(name: copy.name) : try place(copy.name, replaces: true)
+            return isSame ? Outcome(name: copy.name, entry: copy.entry) : try place(copy.name, replaces: true)
         }
         // What is there and not known is somebody's, or ours from a moment in which the power went: it stays.
         var name = SealedName(copy.copy.summary.id)

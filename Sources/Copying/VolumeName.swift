@@ -29,14 +29,7 @@ func uuid(
         return stat("\(links)/\(name)", &status) == 0 && UInt64(status.st_rdev) == device
     }
     if let named { return named }
-    // The bits of both numbers as glibc's major and minor take them.
-    let major = (device >> 8 & 0xFFF) | (device >> 32 & ~0xFFF)
-    let minor = (device & 0xFF) | (device >> 12 & ~0xFF)
-    let key = "E:ID_FS_UUID_ENC="
-    guard let bytes = try? content(ofFile: "\(database)/b\(major):\(minor)", limit: 1 << 16),
-        let line = bytes.split(separator: UInt8(ascii: "\n")).first(where: { $0.starts(with: key.utf8) })
-    else { return nil }
-    let uuid = String(decoding: line.dropFirst(key.utf8.count), as: UTF8.self)
+    guard let uuid = UdevProperties(of: DeviceNumber(device), in: database)["ID_FS_UUID_ENC"] else { return nil }
     // It comes from the stick: nothing but what a UUID can be.
     let isUUID = uuid.utf8.count <= 64 && uuid.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
     return isUUID && !uuid.isEmpty ? uuid : nil

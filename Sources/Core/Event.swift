@@ -3,7 +3,7 @@ package enum Event: Hashable, Sendable {
     /// What the recorder is doing; the raw values stand in JSON.
     package enum State: String, Sendable, Codable { case idle, recording, paused, stopping, faulted }
     /// How far a copy has come; the raw values stand in JSON.
-    package enum ExportState: String, Sendable, Codable { case started, finished, failed }
+    package enum ExportState: String, Sendable, Codable { case started, finished, failed, refused }
 
     case state(State)
     /// Level of the last stretch of audio, in dBFS (0 is full scale).

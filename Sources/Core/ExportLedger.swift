@@ -15,7 +15,7 @@ package struct ExportEntry: Hashable, Sendable, Codable {
     /// The recording's number.
     package var recording: Int
 
-    /// The pass whose text was copied; nil for audio without text.
+    /// The pass whose whole text was copied; nil for audio without text, or with one that was still growing.
     package var pass: Int?
 
     /// The volume's own identifier.

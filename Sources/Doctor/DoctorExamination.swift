@@ -2,6 +2,7 @@ import Panel
 import Equipment
 import Control
 import Configuration
+import Copying
 import AlsaMicrophone
 import Core
 import Glibc
@@ -54,7 +55,10 @@ package struct DoctorExamination: Sendable {
         facts.microphoneIsOurs = appliance == .running && doctorMicrophoneIsOurs(configuration)
         facts.microphones = ((try? captureDevices()) ?? []).map { "\($0.name) (\($0.description))" }
         // Where the file is refused, nothing is copied, whatever the defaults say.
-        if problems.isEmpty, refused == nil { facts.sealing = doctorSealing(configuration) }
+        if problems.isEmpty, refused == nil {
+            facts.sealing = doctorSealing(configuration)
+            if configuration.export.sticks == .known { facts.knownSticks = doctorSticks(configuration) }
+        }
         progress(.decoder)
         if !configuration.engine.programs(in: configuration).isEmpty { facts.runnable = doctorRunnable() }
         if configuration.recognizer.engine == EngineRegistry.automaticName {
@@ -104,6 +108,16 @@ func doctorSealing(_ configuration: Configuration) -> Result<Int, DeviceError> {
         try Age().check(recipients)
         return .success(recipients.count)
     } catch { return .failure(error) }
+}
+
+/// How many sticks are known, or why none is.
+func doctorSticks(_ configuration: Configuration) -> Result<Int, DeviceError> {
+    do throws(DeviceError) {
+        return .success(try KnownSticks(in: configuration.storage.directory).entries.count)
+    } catch {
+        // A recorder that has not recorded yet has no folder.
+        return error.status == ENOENT ? .success(0) : .failure(error)
+    }
 }
 
 /// Whether the appliance listens on the control socket.

@@ -174,20 +174,46 @@ extension DoctorFacts {
         switch sealing {
         case nil: return []
         case .failure(let error): return [DoctorFinding(.copies, error: error)]
+        case .success(0): return [openFinding] + sticksFindings
+        case .success(let count):
+            let told = count == 1 ? "1 public key" : "\(count) public keys"
+            let sealed = DoctorFinding(
+                .copies, .ok,
+                "sealed for \(told); fieldscribe recipients check --key FILE tells whether a key opens them")
+            return [sealed] + sticksFindings
+        }
+    }
+
+    /// What it means that copies are not sealed.
+    private var openFinding: DoctorFinding {
+        let remedy = "set export.recipients to the public keys of those who may, if nobody else may"
+        if configuration.export.sticks != .any {
+            return .init(.copies, .notice, "not sealed: whoever finds a stick can read what is on it", remedy: remedy)
+        }
+        return .init(
+            .copies, .notice,
+            "not sealed: whoever plugs in a stick can take every recording, and whoever finds it can read them",
+            remedy: remedy)
+    }
+
+    /// Which sticks are copied to, where it is not any.
+    private var sticksFindings: [DoctorFinding] {
+        switch configuration.export.sticks {
+        case .any: return []
+        case .none: return [.init(.copies, .ok, "to no stick (export.sticks is none)")]
+        case .known: break
+        }
+        switch knownSticks {
+        case nil: return []
+        case .failure(let error): return [DoctorFinding(.copies, error: error)]
         case .success(0):
             return [
                 .init(
-                    .copies, .notice,
-                    "not sealed: whoever plugs in a stick can take every recording, and whoever finds it can read them",
-                    remedy: "set export.recipients to the public keys of those who may, if nobody else may")
+                    .copies, .notice, "to known sticks alone, and none is known: nothing is copied",
+                    remedy: "sudo fieldscribe stick allow, while the stick is plugged in")
             ]
         case .success(let count):
-            let told = count == 1 ? "1 public key" : "\(count) public keys"
-            return [
-                .init(
-                    .copies, .ok,
-                    "sealed for \(told); fieldscribe recipients check --key FILE tells whether a key opens them")
-            ]
+            return [.init(.copies, .ok, "to \(count == 1 ? "1 known stick" : "\(count) known sticks") alone")]
         }
     }
 

@@ -93,12 +93,16 @@ package struct CardSettings: Hashable, Sendable {
         }
         let key = text[..<separator].trimmed.lowercased()
         let value = text[text.index(after: separator)...].withoutComment.trimmed
-        if let earlier = linesOfKeys[key] {
+        // By whatever name it is given.
+        let given = Self.paths[key] ?? Self.former[key] ?? key
+        let path = given == "storage.keep-days" ? "storage.after-export" : given
+        if let earlier = linesOfKeys[path] {
             return "\(key) is set twice; what line \(earlier) says counts"
         }
-        linesOfKeys[key] = number
-        let isRecipients = key == "recipients" || key == "export.recipients"
-        guard !value.isEmpty || isRecipients else {
+        linesOfKeys[path] = number
+        // Of these, to be without a value is to be wrong, and what is wrong with them ends in no copies.
+        let saysWhoReads = ["recipients", "export.recipients", "sticks", "export.sticks"].contains(key)
+        guard !value.isEmpty || saysWhoReads else {
             return "\(key) has no value; put a # in front of the line for the default"
         }
         return set(key, String(value), isTimeZone).map { "\(key): \($0)" }
@@ -143,10 +147,14 @@ package struct CardSettings: Hashable, Sendable {
             // For whom is not certain: then nothing leaves the recorder, and nothing is ever copied in the clear instead.
             if problem != nil { refuseCopies() }
             return problem.map { "\($0). Nothing is copied until this line is corrected" }
+        case "sticks", "export.sticks":
+            let problem = value.isEmpty ? "has no value" : set("export.sticks", to: value)
+            if problem != nil { configuration.export.sticks = .none }
+            return problem.map { "\($0). Nothing is copied until this line is corrected" }
         case "microphone": return set("capture.device", to: value.lowercased() == "auto" ? Self.microphone : value)
         case "button", "lamp": return set("panel.\(key)", to: Self.address(value))
         default:
-            guard let path = Self.paths[key] ?? (key.contains(".") ? key : nil) else {
+            guard let path = Self.paths[key] ?? Self.former[key] ?? (key.contains(".") ? key : nil) else {
                 return "is not a setting; \(suggestion(for: key, among: Self.names))"
             }
             return set(path, to: value)
@@ -187,15 +195,18 @@ package struct CardSettings: Hashable, Sendable {
 
     /// The settings that have a short name, and those of `fieldscribe.conf` that they are.
     private static let paths = [
-        "style": "panel.style", "shutdown": "panel.shutdown", "keep-days": "storage.keep-days",
+        "style": "panel.style", "shutdown": "panel.shutdown", "after-export": "storage.after-export",
         "settings-by-stick": "export.settings",
     ]
+
+    /// Names of an earlier version, which go on counting.
+    private static let former = ["keep-days": "storage.keep-days"]
 
     /// Every name that a line may have without a section.
     package static let names =
         [
             "name", "language", "time-zone", "vocabulary", "microphone", "button", "lamp", "recipients", "rtc",
-            "upgrade-key",
+            "upgrade-key", "sticks",
         ]
         + paths.keys.sorted()
 

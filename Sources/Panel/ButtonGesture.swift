@@ -105,6 +105,19 @@ package struct ButtonGesture: Hashable, Sendable {
         }
     }
 
+    /// Has a press that lasts as long as a hold mean something else than its times say: nothing more comes of it.
+    ///
+    /// - Returns: false where there is none, where it is shorter yet, or where the button is stuck.
+    package mutating func claim(at now: Duration) -> Bool {
+        switch press {
+        case .idle(let since), .recording(let since), .spent(let since):
+            guard now - since >= settings.hold else { return false }
+            press = .spent(since: since)
+            return true
+        case .stuck, nil: return false
+        }
+    }
+
     private mutating func begin(at time: Duration) -> [Effect] {
         guard press == nil else { return [] }
         var effects = [Effect.pressed(at: time)]

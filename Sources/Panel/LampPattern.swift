@@ -17,6 +17,8 @@ package struct LampPattern: Hashable, Sendable {
         case doubleBlink
         /// Safe to unplug: 3 s on, then off.
         case done
+        /// A stick that is not copied to: four times three blinks.
+        case refused
     }
 
     /// A mode, since when and until when.
@@ -47,6 +49,9 @@ package struct LampPattern: Hashable, Sendable {
 
     /// How long the lamp says that the stick may be unplugged.
     package static let doneLasts = Duration.seconds(3)
+
+    /// How long the lamp says that a stick is not copied to.
+    package static let refusedLasts = Duration.seconds(6)
 
     private let layers: [Layer]
     private let faultSince: Duration?
@@ -95,6 +100,7 @@ package struct LampPattern: Hashable, Sendable {
         case .paused: return cycle([100, 2_900], since: layer.since, now)
         case .pulse: return cycle([1_000, 1_000], since: layer.since, now)
         case .doubleBlink: return cycle([100, 150, 100, 650], since: layer.since, now)
+        case .refused: return cycle([100, 150, 100, 150, 100, 900], since: layer.since, now)
         case .done:
             let end = layer.since + doneLasts
             return now < end ? (true, end) : (false, nil)

@@ -47,6 +47,9 @@ package struct PanelButton: Hashable, Sendable {
         }
     }
 
+    /// As `ButtonGesture.claim`.
+    package mutating func claim(at now: Duration) -> Bool { gesture.claim(at: now) }
+
     private mutating func advance(_ input: Debouncer.Input, to now: Duration) -> [ButtonGesture.Effect] {
         var effects: [ButtonGesture.Effect] = []
         for change in debouncer.handle(input) { effects += gesture.handle(.change(change)) }

@@ -18,13 +18,18 @@ package actor CopiedArchive: ArchiveReading {
         held.first { $0.summary.id == recording }.map { ($0.summary, $0.timeline) }
     }
 
-    /// As if each recording had been read three times.
+    /// The number of the last reading of each recording, and whether it has come to its end.
+    private var reading = (number: 3, isComplete: true)
+
+    package func read(_ number: Int, isComplete: Bool) { reading = (number, isComplete) }
+
+    /// As if each recording had been read three times, or as often as was said.
     package func shownPass(of recording: Int) -> PassSummary? {
         held.first { $0.summary.id == recording }.map {
             PassSummary(
-                id: 3 * recording, recording: recording,
+                id: reading.number * recording, recording: recording,
                 engine: EngineDescription(name: "stand-in", version: "1", model: "none"), profile: "final",
-                isComplete: true,
+                isComplete: reading.isComplete,
                 lastSegment: $0.timeline.segments.count, committedUpTo: $0.summary.length)
         }
     }
@@ -32,7 +37,7 @@ package actor CopiedArchive: ArchiveReading {
     package func passes(of recording: Int) -> [PassSummary] { shownPass(of: recording).map { [$0] } ?? [] }
 
     package func transcript(of recording: Int, pass: Int) -> (RecordingSummary, Timeline)? {
-        pass == 3 * recording ? transcript(of: recording) : nil
+        pass == reading.number * recording ? transcript(of: recording) : nil
     }
 
     package func search(_ words: String, limit: Int) -> [SearchHit] { [] }

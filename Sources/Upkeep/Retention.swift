@@ -1,7 +1,8 @@
+import Configuration
 import Core
 import Platform
 
-/// Which recordings may go: `storage.keep-days`.
+/// Which recordings may go: `storage.after-export`.
 package struct Retention: Hashable, Sendable {
     /// What is known of one recording.
     package struct Candidate: Hashable, Sendable {
@@ -19,31 +20,37 @@ package struct Retention: Hashable, Sendable {
         }
     }
 
-    /// 0 keeps everything.
-    package var keepDays: Int
+    /// What becomes of recordings that were copied.
+    package var rule: Configuration.AfterExport
 
-    package init(keepDays: Int) { self.keepDays = keepDays }
+    package init(_ rule: Configuration.AfterExport) { self.rule = rule }
 
-    /// Those that ended more than so many days ago by a clock that was set, are completely transcribed, and whose audio
-    /// with this very text was copied and verified.
+    /// Those that are completely transcribed, whose audio with this very text was copied and verified, and that, where days count,
+    /// ended more than so many days ago by a clock that was set.
     ///
     /// - Parameter now: seconds since 1970-01-01T00:00:00Z, by a clock that was set.
     package func expired(_ candidates: [Candidate], now: Double) -> [Int] {
-        guard keepDays > 0 else { return [] }
-        return candidates.filter { candidate in
+        candidates.filter { candidate in
             let recording = candidate.recording
-            let ended = recording.startedAt + recording.length.seconds
-            guard recording.clock == .synchronized, ended + Double(keepDays) * 86_400 < now,
-                recording.transcribedUpTo >= recording.length, let pass = candidate.shownPass, pass.isComplete
+            guard recording.transcribedUpTo >= recording.length, let pass = candidate.shownPass, pass.isComplete
             else { return false }
-            return candidate.exports.contains { $0.pass == pass.id && $0.exportedAt >= ended && $0.exportedAt <= now }
+            let exports = candidate.exports.filter { $0.pass == pass.id }
+            switch rule {
+            case .keep: return false
+            // Needs no clock: what the ledger has was copied after the recording had ended.
+            case .erase: return !exports.isEmpty
+            case .eraseAfterDays(let days):
+                let ended = recording.startedAt + recording.length.seconds
+                guard recording.clock == .synchronized, ended + Double(days) * 86_400 < now else { return false }
+                return exports.contains { $0.exportedAt >= ended && $0.exportedAt <= now }
+            }
         }.map(\.recording.id)
     }
 
-    /// Erases those; none as long as the clock is not set. What an erasing before left is tried again, whatever is kept.
+    /// Erases those; where days count, none as long as the clock is not set. What an erasing before left is tried again, whatever is kept.
     ///
     /// - Parameter recording: the one that is being recorded now, where one is.
-    /// - Returns: what `keep-days` let go and is gone; and what cannot be removed, of now or of before. It keeps nothing else
+    /// - Returns: what `after-export` let go and is gone; and what cannot be removed, of now or of before. It keeps nothing else
     ///   from being done.
     package func apply(
         to archive: any ArchiveUpkeep, storage: String, recording: Int? = nil,
@@ -51,7 +58,7 @@ package struct Retention: Hashable, Sendable {
     ) async throws -> Erasure.Outcome {
         let erasure = Erasure(storage: storage, archive: archive)
         let earlier = Erasure.Outcome(refused: try await erasure.finishInterrupted().refused)
-        guard keepDays > 0, isSynchronized else { return earlier }
+        guard rule == .erase || rule != .keep && isSynchronized else { return earlier }
         var candidates: [Candidate] = []
         for summary in try await archive.recordings() where summary.id != recording {
             candidates.append(

@@ -4,7 +4,7 @@ import Core
 import Platform
 import SQLiteArchive
 
-/// What earlier recordings lack: mends what a start has left to be mended, erases what `keep-days` lets go, writes down what
+/// What earlier recordings lack: mends what a start has left to be mended, erases what `storage.after-export` lets go, writes down what
 /// was not, and reads once more what was.
 package struct Upkeep: Sendable {
     /// How a run ended.
@@ -77,9 +77,9 @@ package struct Upkeep: Sendable {
     private func erase() async {
         let storage = configuration.storage
         do {
-            let outcome = try await Retention(keepDays: storage.keepDays).apply(
+            let outcome = try await Retention(storage.afterExport).apply(
                 to: archive, storage: storage.directory)
-            for id in outcome.erased { Log.tell(.notice, "erased", ["recording": "\(id)", "reason": "keep-days"]) }
+            for id in outcome.erased { Log.tell(.notice, "erased", ["recording": "\(id)", "reason": "after-export"]) }
             for (_, error) in outcome.refused.sorted(by: { $0.key < $1.key }) { hub.publish(fault: error) }
         } catch { hub.publish(fault: DeviceError(wrapping: error)) }
     }

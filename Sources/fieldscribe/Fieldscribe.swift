@@ -14,7 +14,7 @@ import Platform
             ImportCommand.self, ExportCommand.self, DeleteCommand.self, VerifyCommand.self, RecoverCommand.self,
             DemoCommand.self,
             DoctorCommand.self, CalibrateCommand.self, ModelsCommand.self, VocabularyCommand.self,
-            RecipientsCommand.self,
+            RecipientsCommand.self, StickCommand.self,
             LampCommand.self, CardCommand.self, DecodeWorkerCommand.self, AlignWordsCommand.self,
         ]
     }

@@ -111,6 +111,21 @@ import Testing
         #expect(await effects.reduce(0) { count, _ in count + 1 } == 2)
     }
 
+    @Test(
+        "a button that is held makes a stick known within a minute after power-on, and no later", arguments: [58, 60])
+    func claimed(pressedAt: Int) async throws {
+        let controller = try PanelController { _ in }
+        controller.opened(PanelButton(), simulated: true)
+        let held = Duration.seconds(pressedAt + 1) + .milliseconds(500)
+        #expect(!controller.claimHold(at: .seconds(1)))
+        controller.take(.edge(ButtonEdge(pressed: true, time: .seconds(pressedAt))))
+        controller.take(.time(held))
+        #expect(controller.claimHold(at: held) == (pressedAt == 58))
+        controller.take(.edge(ButtonEdge(pressed: false, time: held)))
+        controller.take(.time(held + .milliseconds(500)))
+        #expect(!controller.claimHold(at: held))
+    }
+
     @Test("a fault blinks until a press acknowledges it, which starts as well")
     func acknowledge() async throws {
         let (service, controller, stream) = try panel()

@@ -180,12 +180,25 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
             name: "an export, and what it hides",
             table: """
                 export     |                  | idle     | doubleBlink
-                exported   |                  | idle     | done
+                exported   | upkeep           | idle     | done
+                kept       |                  | idle     | done
                 +3000 export |                | idle     | doubleBlink
                 unexported | =faulted         | faulted  | off!
                 ack start opened1 export +100 written1 | =idle open1 record1 | recording | steady
                 stop       | close1:command   | stopping | doubleBlink
                 closed1 exported | b:1 =idle | idle | done
+                """),
+        RecorderMarbles(
+            name: "a stick that is not copied to is no fault, and hides no other's copy",
+            table: """
+                strange    |                  | idle     | refused
+                +5999      |                  | idle     | refused
+                +1         |                  | idle     | off
+                strange export |              | idle     | doubleBlink
+                strange    |                  | idle     | doubleBlink
+                exported strange | upkeep     | idle     | refused
+                kept       |                  | idle     | refused
+                start opened1 +100 written1 | open1 record1 | recording | steady
                 """),
         RecorderMarbles(
             name: "the upkeep steps back, and comes again",

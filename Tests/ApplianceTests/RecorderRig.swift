@@ -90,6 +90,7 @@ struct RecorderRig {
         case "fault": return .event(.fault(code: "full", message: "scripted"))
         case "export": return .event(.export(.started, folder: "", message: ""))
         case "exported": return .event(.export(.finished, folder: "", message: ""))
+        case "strange": return .event(.export(.refused, folder: "", message: ""))
         case "unexported": return .event(.export(.failed, folder: "", message: "gone"))
         case "writes": return .upkeepWrites(true)
         case "kept": return .upkeepEnded(.done)

@@ -33,7 +33,7 @@ import Testing
             button = GPIO5
             lamp: 6
             style = mark
-            keep-days = 30
+            after-export = erase-after-days 30
             settings-by-stick = yes
             capture.preroll-seconds = 3 ; as on the other one
             language = EN
@@ -50,9 +50,20 @@ import Testing
         expected.panel.button = .gpioName("GPIO5")
         expected.panel.lamp = .gpioName("GPIO6")
         expected.panel.style = .mark
-        expected.storage.keepDays = 30
+        expected.storage.afterExport = .eraseAfterDays(30)
         expected.export.settings = true
         #expect(settings.configuration == expected)
+    }
+
+    @Test("which sticks are copied to; where that line is wrong, no stick is", arguments: ["sticks", "export.sticks"])
+    func sticks(key: String) {
+        #expect(settings("\(key) = known").configuration.export.sticks == .known)
+        for line in ["\(key) =", "\(key) = knwon"] {
+            let wrong = settings(line)
+            #expect(wrong.configuration.export.sticks == .none)
+            #expect(
+                wrong.problems.count == 1 && wrong.problems[0].contains("Nothing is copied until"), "\(wrong.problems)")
+        }
     }
 
     @Test("of none, the first USB microphone is used, and all else is by default")
@@ -84,6 +95,7 @@ import Testing
             ("control.socket = /tmp/s", "stays as it is"), ("recognizer.vocabulary = /etc/shadow", "vocabulary = FILE"),
             ("vocabulary = ../x", "give its name alone"), ("keep-days = 9\nkeep-days = 8", "set twice"),
             ("rtc = ds1307", "allowed: none, ds3231, pcf8523"), ("upgrade-key = age1x", "begins with RW"),
+            ("keep-days = 9\nstorage.after-export = erase", "set twice"), ("after-export = ersae", "keep, erase-after"),
             ("x]\n[control.group = a", "is not a setting"), ("microphone = radio", "allowed: alsa:"),
         ])
     func wrong(line: String, answer: String) {

@@ -63,10 +63,16 @@ import Testing
         Row(key: "panel.shutdown", good: ["yes", "no"], bad: ["5", "never"]),
         Row(key: "storage.directory", good: ["/srv/sound"], bad: ["sound", "./x"]),
         Row(key: "storage.reserve-megabytes", good: ["16", "1000000"], bad: ["15", "1000001", "1G"]),
-        Row(key: "storage.keep-days", good: ["0", "36500"], bad: ["-1", "36501", "99999999999999999999"]),
+        Row(
+            key: "storage.after-export", good: ["keep", "erase-after-days 1", "erase-after-days 36500", "erase"],
+            bad: [
+                "erase-after-days", "erase-after-days 0", "erase-after-days 36501", "erase-after-days -1",
+                "erase-after-days 99999999999999999999", "erase 3", "Keep", "30",
+            ]),
         Row(key: "export.formats", good: ["text", "html srt jsonl"], bad: ["pdf", "text pdf", ","]),
         Row(key: "export.audio", good: ["flac", "wav"], bad: ["mp3"]),
         Row(key: "export.accept", good: ["any", "marked"], bad: ["all"]),
+        Row(key: "export.sticks", good: ["any", "known", "none"], bad: ["all", "no"]),
         Row(key: "export.settings", good: ["yes", "no"], bad: ["sometimes"]),
         Row(
             key: "export.recipients",
@@ -115,6 +121,20 @@ import Testing
             #expect(problem.line == 3 && problem.section == key.section && problem.key == key.name)
             #expect(problem.value == value && problem.reason.hasSuffix(key.allowed), "\(problem)")
             #expect(!error.description.contains("\n") && error.description.contains(":3: \(row.key): "))
+        }
+    }
+
+    @Test("keep-days goes on meaning what it meant, and not beside after-export")
+    func formerName() throws {
+        for (value, rule) in [("0", Configuration.AfterExport.keep), ("30", .eraseAfterDays(30))] {
+            let configuration = try read("[storage]\nkeep-days = \(value)\n").get()
+            #expect(configuration.storage.afterExport == rule)
+        }
+        #expect(try read("[storage]\nkeep-days = 36501\n").complaints.count == 1)
+        for text in ["keep-days = 3\nafter-export = keep\n", "after-export = keep\nkeep-days = 3\n"] {
+            let complaints = try read("[storage]\n" + text).complaints
+            #expect(complaints.count == 1 && complaints[0].hasPrefix("3 "), "\(complaints)")
+            #expect(complaints[0].contains("storage.after-export by another name"), "\(complaints)")
         }
     }
 

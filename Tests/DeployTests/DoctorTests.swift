@@ -75,6 +75,23 @@ import Testing
         Case("copies that are not sealed", .notice, .copies, "whoever plugs in a stick can take every recording") {
             $0.sealing = .success(0)
         },
+        Case("copies for known sticks", .notice, .copies, "whoever finds a stick can read") {
+            $0.sealing = .success(0)
+            $0.configuration.export.sticks = .known
+        },
+        Case("no known stick", .notice, .copies, "none is known: nothing is copied") {
+            $0.configuration.export.sticks = .known
+            $0.knownSticks = .success(0)
+        },
+        Case("known sticks", .ok, .copies, "to 2 known sticks alone") {
+            $0.configuration.export.sticks = .known
+            $0.knownSticks = .success(2)
+        },
+        Case("a list of sticks that is not there", .missing, .copies, "not found", exit: 3) {
+            $0.configuration.export.sticks = .known
+            $0.knownSticks = .failure(missing)
+        },
+        Case("no sticks", .ok, .copies, "to no stick") { $0.configuration.export.sticks = .none },
         Case("no age", .missing, .copies, "not found", exit: 3) { $0.sealing = .failure(missing) },
         Case("a refused line", .failed, .configuration, "a.conf:3: bad", exit: 1) {
             $0.configurationProblems = ["a.conf:3: bad", "a.conf:4: worse"]

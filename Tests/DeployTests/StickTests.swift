@@ -46,12 +46,39 @@ import TestKit
         "a name that the kernel would not give is refused before anything is done",
         arguments: ["", "../sda1", "sda1;reboot", "sd a1", "SDA1", "-sda1", "$(reboot)"])
     func names(name: String) throws {
-        for step in ["mount", "mount-again", "check", "unmount"] {
+        for step in ["admit", "mount", "mount-again", "check", "unmount"] {
             let tool = try stick(step, name)
             #expect(tool.status == 1)
             #expect(tool.errors.contains("usage:"))
         }
         #expect(try Tool("ls", "-A", folder.path).output == "")
+    }
+
+    @Test(
+        "a stick is asked for before it is mounted: what is refused is no failure, and what goes wrong is no refusal",
+        arguments: [(0, 0, ""), (6, 1, "refused"), (4, 255, "failed"), (127, 255, "failed")])
+    func admit(status: Int, expected: Int32, lamp: String) throws {
+        let programs = folder.file("programs")
+        #expect(try Tool("mkdir", "-p", programs).status == 0)
+        // In the place of runuser: it notes what it is asked, and answers for fieldscribe.
+        try write(
+            """
+            #!/bin/sh
+            echo "$*" >>'\(folder.file("asked"))'
+            case $* in
+            '-u fieldscribe -- fieldscribe stick admit sda1') echo 'the reason' >&2; exit \(status) ;;
+            esac
+            """, to: "\(programs)/runuser")
+        #expect(try Tool("chmod", "+x", "\(programs)/runuser").status == 0)
+        let tool = try Tool(
+            [Repository.file("deploy/stick"), "admit", "sda1"],
+            environment: ["FIELDSCRIBE_STICK": folder.file("stick"), "PATH": "\(programs):/usr/bin:/bin"])
+        #expect(tool.status == expected)
+        #expect(tool.errors.contains("the reason") == !lamp.isEmpty)
+        let asked = try text(of: folder.file("asked")).split(separator: "\n").dropFirst()
+        #expect(asked.first.map(String.init) == (lamp.isEmpty ? nil : "-u fieldscribe -- fieldscribe lamp \(lamp)"))
+        // Nothing is left of it, and no stick's turn was taken.
+        #expect(try Tool("ls", "-A", folder.path).output == "asked\nprograms\n")
     }
 
     @Test("what is no block device is refused")

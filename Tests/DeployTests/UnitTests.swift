@@ -74,7 +74,7 @@ import TestKit
         #expect(unit.contains("DeviceAllow=/dev/%i rw"))
         // What is mounted elsewhere than in the mounts of process 1, the next command does not see.
         let privileged = unit.filter { $0.contains("=+") }
-        #expect(privileged.count == 3)
+        #expect(privileged.count == 4)
         #expect(
             privileged.allSatisfy { $0.contains("=+/usr/bin/nsenter --target 1 --mount /usr/lib/fieldscribe/stick ") })
     }

@@ -20,6 +20,35 @@ import Testing
         #expect(marbles(line, .init(.toggle)) == expected)
     }
 
+    @Test("a press that is held for something else means nothing more; a short one or a stuck button is not held")
+    func claimed() {
+        func gesture(shutdown: Duration? = nil, recording: Bool = false) -> ButtonGesture {
+            var gesture = ButtonGesture(.init(.toggle, shutdown: shutdown))
+            _ = gesture.handle(.initial(pressed: false))
+            _ = gesture.handle(.recording(recording))
+            _ = gesture.handle(.change(.init(pressed: true, time: .seconds(1))))
+            return gesture
+        }
+        var idle = gesture(shutdown: .seconds(5))
+        var claims = [idle.claim(at: .milliseconds(1_999)), idle.claim(at: .seconds(2))]
+        #expect(claims == [false, true])
+        var told = idle.handle(.time(.seconds(10)))
+        told += idle.handle(.change(.init(pressed: false, time: .seconds(11))))
+        claims = [idle.claim(at: .seconds(12))]
+        #expect(told.isEmpty && claims == [false])
+        var recording = gesture(recording: true)
+        _ = recording.handle(.time(.milliseconds(1_990)))
+        claims = [recording.claim(at: .seconds(2))]
+        told = recording.handle(.change(.init(pressed: false, time: .seconds(3))))
+        #expect(told.isEmpty && claims == [true])
+        var stuck = ButtonGesture()
+        _ = stuck.handle(.initial(pressed: true))
+        var long = gesture()
+        _ = long.handle(.time(.seconds(61)))
+        claims = [stuck.claim(at: .seconds(30)), long.claim(at: .seconds(61))]
+        #expect(claims == [false, false])
+    }
+
     @Test(
         "mark: a press starts, a press marks, holding stops",
         arguments: [

@@ -1,3 +1,4 @@
+import Configuration
 import Upkeep
 import Core
 import Platform
@@ -87,8 +88,16 @@ extension Storage {
 
     @Test("A recording goes only when nothing speaks against it", arguments: Case.allCases)
     func decision(kind: Case) {
-        let expired = Retention(keepDays: kind == .never ? 0 : 30).expired([candidate(kind)], now: Self.now)
+        let rule = kind == .never ? Configuration.AfterExport.keep : .eraseAfterDays(30)
+        let expired = Retention(rule).expired([candidate(kind)], now: Self.now)
         #expect(expired == (kind == .fine ? [7] : []))
+    }
+
+    @Test("Erased at once, clocks do not matter, and all else does", arguments: Case.allCases)
+    func atOnce(kind: Case) {
+        let expired = Retention(kind == .never ? .keep : .erase).expired([candidate(kind)], now: Self.now)
+        let goes: [Case] = [.fine, .young, .unverified, .exportedWhileRecording, .exportedInTheFuture]
+        #expect(expired == (goes.contains(kind) ? [7] : []))
     }
 
     @Test("What may go is erased, and nothing while the clock is not set")
@@ -104,7 +113,7 @@ extension Storage {
             ExportEntry(
                 recording: 1, pass: pass.id, volume: "stick", folder: "000001",
                 manifest: String(repeating: "0", count: 64), exportedAt: 2000))
-        let retention = Retention(keepDays: 1)
+        let retention = Retention(.eraseAfterDays(1))
         let path = storage.folder.path
         #expect(
             try await retention.apply(to: archive, storage: path, isSynchronized: false, now: 1_000_000).erased == [])
@@ -115,6 +124,17 @@ extension Storage {
         #expect(
             try await retention.apply(to: archive, storage: path, isSynchronized: true, now: 1_000_000).erased
                 == [1])
+        #expect(try await archive.recordings().map(\.id) == [2])
+        // At once, also while the clock is not set; what was not copied stays.
+        try await storage.record([.samples(numbered(4000))], words: ["text"], in: archive)
+        let other = try #require(try await archive.shownPass(of: 3))
+        try await archive.add(
+            ExportEntry(
+                recording: 3, pass: other.id, volume: "stick", folder: "000003",
+                manifest: String(repeating: "0", count: 64), exportedAt: 2000))
+        let atOnce = Retention(.erase)
+        #expect(try await atOnce.apply(to: archive, storage: path, recording: 3, isSynchronized: false).erased == [])
+        #expect(try await atOnce.apply(to: archive, storage: path, isSynchronized: false).erased == [3])
         #expect(try await archive.recordings().map(\.id) == [2])
     }
 }

@@ -68,11 +68,11 @@ import Testing
         // Also beside an erasure that works, and when the appliance rests.
         let archive = try storage.archive()
         try await Erasure(storage: storage.folder.path, archive: archive).erase([1])
-        let tried = try await Retention(keepDays: 0).apply(to: archive, storage: storage.folder.path)
+        let tried = try await Retention(.keep).apply(to: archive, storage: storage.folder.path)
         #expect(tried.refused[9]?.message.contains(folder) == true && tried.erased == [])
         #expect(isTaken(folder))
         if isRoot { umount(folder) } else { chmod("\(folder)/full", 0o700) }
-        #expect(try await Retention(keepDays: 0).apply(to: archive, storage: storage.folder.path).refused.isEmpty)
+        #expect(try await Retention(.keep).apply(to: archive, storage: storage.folder.path).refused.isEmpty)
         #expect(try names(inFolder: storage.folder.file("recordings")) == ["000002", "000010"])
     }
 

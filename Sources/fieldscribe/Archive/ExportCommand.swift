@@ -18,7 +18,8 @@ enum ExportCommand: Command {
     static let details = """
           ID                 numbers, as fieldscribe list shows them; default all that the folder lacks
           --to DIR           the folder; recordings go to DIR/Fieldscribe, where DIR/Fieldscribe/index.html lists them
-          --stick            DIR is a stick that was plugged in: export.accept decides whether it is copied to
+          --stick            DIR is a stick that was plugged in: export.sticks and export.accept decide whether it is
+                             copied to
           --directory DIR    where the archive is; default storage.directory
         """
     static let options = (values: ["--to", "--directory"], flags: ["--stick"])
@@ -29,6 +30,7 @@ enum ExportCommand: Command {
         }
         let numbers = try arguments.rest.map { try ArchivePlace.number($0, for: name) }
         var configuration = try arguments.configuration()
+        if arguments.has("--stick") { try StickCommand.admit(.folder(target), configuration) }
         if arguments.has("--stick"), configuration.export.accept == .marked, access("\(target)/Fieldscribe", F_OK) != 0
         {
             return Terminal.say("this stick has no folder Fieldscribe, and export.accept is marked: nothing was copied")

@@ -5,12 +5,13 @@ import Core
 enum LampCommand: Command {
     static let name = "lamp"
     static let summary = "Tell the appliance how a copy to a stick is going."
-    static let usage = "exporting|finished|failed|card"
+    static let usage = "exporting|finished|failed|refused|card"
     static let details = """
           exporting          the lamp keeps double-blinking: leave the stick in
           finished           the lamp is steady for 3 s: safe to unplug
           failed             the lamp blinks fast, until a press acknowledges it
           card               likewise: RESULT.txt on the card says what is wrong
+          refused            the lamp blinks three times, again and again for 6 s: this stick is not copied to
 
         """
     static let options = (values: [String](), flags: [String]())
@@ -20,12 +21,13 @@ enum LampCommand: Command {
         "exporting": (.started, "copying to a stick; leave it in"),
         "finished": (.finished, "everything is on the stick; it is safe to unplug"),
         "card": (.failed, "something is wrong with the card or its fieldscribe.txt; RESULT.txt beside it says what"),
+        "refused": (.refused, "this stick is not copied to; see fieldscribe stick --help"),
         "failed": (.failed, "not everything was copied to the stick; the next one carries on"),
     ]
 
     static func run(_ arguments: Arguments) async throws {
         guard arguments.rest.count == 1, let (state, message) = arguments.rest.first.flatMap({ states[$0] }) else {
-            throw UsageError("lamp: give exporting, finished, failed or card")
+            throw UsageError("lamp: give exporting, finished, failed, refused or card")
         }
         _ = try RunningAppliance(arguments).ask(.exporting(state, message: message))
     }
