@@ -110,7 +110,7 @@ package struct ButtonGesture: Hashable, Sendable {
     /// - Returns: false where there is none, where it is shorter yet, or where the button is stuck.
     package mutating func claim(at now: Duration) -> Bool {
         switch press {
-        case .idle(let since), .recording(let since), .spent(let since):
+        case .idle(let since), .recording(let since), .pausing(let since), .spent(let since):
             guard now - since >= settings.hold else { return false }
             press = .spent(since: since)
             return true
