@@ -70,6 +70,20 @@ package final class LiveRecording: Sendable {
     /// How far it has come: where a mark goes that is made now.
     package var position: SamplePosition { session.position }
 
+    /// Behind the last sample that was taken: as `position`, but for what was lost or left out since.
+    package var heard: SamplePosition { session.heard }
+
+    /// Returns once everything before a position is on the disk.
+    ///
+    /// - Throws: `CancellationError` where the recording has ended before.
+    package func settle(upTo position: SamplePosition) async throws {
+        session.sync(upTo: position)
+        do { try await observer.isDurable(upTo: position) } catch {
+            // All that there is of it then is.
+            guard observer.isClosed else { throw error }
+        }
+    }
+
     /// Monotonic time at which bytes of it last reached the disk; nil before the first.
     package var diskProgress: Duration? { observer.diskProgress }
 

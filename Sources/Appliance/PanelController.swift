@@ -106,7 +106,7 @@ package final class PanelController: Sendable {
         case .pause: _ = state.button?.handle(.paused(true))
         case .resume: _ = state.button?.handle(.paused(false))
         case .stop: _ = state.button?.handle(.recording(false))
-        case .acknowledge, .mark, .shutDown, .stuck, .free: break
+        case .acknowledge, .mark, .strike, .shutDown, .stuck, .free: break
         }
     }
 

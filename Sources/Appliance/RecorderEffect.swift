@@ -15,6 +15,8 @@ enum RecorderEffect: Hashable, Sendable {
     case setPaused(Int, Bool)
     /// Marks the place that was recorded at that monotonic time: `marked`.
     case mark(Int, text: String, at: Duration, RecorderTicket?)
+    /// Strikes the minute before that monotonic time: `marked`.
+    case strike(Int, before: Duration)
     case answer(RecorderTicket, Result<Recorder.Answer, DeviceError>)
     /// Tells those who watch.
     case publish(Event)

@@ -50,6 +50,7 @@ struct RecorderInput: Hashable, Sendable {
         case closed(Int)
         /// Its text has ended, too.
         case ended(Int, RecordingEnd)
+        /// A mark is kept, or something was struck.
         case marked(Result<Recorder.Answer, DeviceError>, RecorderTicket?)
         /// Whatever anybody tells.
         case event(Event)

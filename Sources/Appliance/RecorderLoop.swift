@@ -101,6 +101,7 @@ struct RecorderLoop {
         case .setPaused(let id, let isPaused): lives[id]?.recording.setPaused(isPaused)
         case .mark(let id, let text, let time, let ticket):
             if let live = lives[id]?.recording { mark(live, text, at: time, ticket, in: &group) }
+        case .strike(let id, let time): if lives[id] != nil { strike(id, before: time, in: &group) }
         case .answer(let ticket, let result): replies.removeValue(forKey: ticket)?.resume(returning: result)
         case .publish(let event): recorder.hub.pass(on: event)
         case .log(let line): recorder.write(line)
@@ -171,6 +172,15 @@ extension RecorderLoop {
                 let mark = try await live.mark(text, ago: max(.zero, PanelController.now - time))
                 inbox.tell(.marked(.success(Recorder.Answer(recording: live.id, mark: mark)), ticket))
             } catch { inbox.tell(.marked(.failure(DeviceError(wrapping: error)), ticket)) }
+        }
+    }
+
+    private func strike(_ id: Int, before time: Duration, in group: inout DiscardingTaskGroup) {
+        group.addTask { [inbox, recorder] in
+            do {
+                try await recorder.strikeMinute(before: time, of: id)
+                inbox.tell(.marked(.success(Recorder.Answer(recording: id)), nil))
+            } catch { inbox.tell(.marked(.failure(DeviceError(wrapping: error)), nil)) }
         }
     }
 

@@ -23,6 +23,9 @@ package enum ArchiveRequest: Hashable, Sendable {
     /// Erases recordings.
     case delete(recordings: [Int])
 
+    /// Strikes a stretch of a recording.
+    case strike(StrikeOrder)
+
     /// Checks recordings, none for all; whether the sound is left alone.
     case verify(recordings: [Int], isQuick: Bool)
 
@@ -40,14 +43,14 @@ package enum ArchiveRequest: Hashable, Sendable {
     var onlyReads: Bool {
         switch self {
         case .list, .show, .reading, .passes, .pass, .search, .verify, .exportsOf, .exportsTo: true
-        case .delete, .exported, .importing: false
+        case .delete, .strike, .exported, .importing: false
         }
     }
 
     /// Whether its answer may take long.
     var mayTakeLong: Bool {
         switch self {
-        case .list, .show, .reading, .passes, .pass, .search, .verify, .delete, .importing: true
+        case .list, .show, .reading, .passes, .pass, .search, .verify, .delete, .strike, .importing: true
         case .exportsOf, .exportsTo, .exported: false
         }
     }

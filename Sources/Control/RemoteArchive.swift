@@ -78,6 +78,12 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
         try ask(.delete(recordings: recordings)).notes ?? []
     }
 
+    /// Strikes a stretch of a recording; returns which, and what a person should know besides.
+    package func strike(_ order: StrikeOrder) throws -> (recording: Int, notes: [String]) {
+        let response = try ask(.strike(order))
+        return (response.recording ?? 0, response.notes ?? [])
+    }
+
     package func exports(to volume: String) throws -> [ExportEntry] {
         try ask(.exportsTo(volume: volume)).exports ?? []
     }

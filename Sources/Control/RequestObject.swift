@@ -4,7 +4,7 @@ import Core
 struct RequestObject: Codable {
     enum Command: String, Codable {
         case start, stop, toggle, pause, resume, mark, status, watch, press, release, lamp
-        case list, show, pass, passes, search, delete, verify
+        case list, show, pass, passes, search, delete, strike, verify
         case exports, exported, exporting, claim, importing, settings
     }
 
@@ -19,6 +19,8 @@ struct RequestObject: Codable {
     var part: ImportPart?
     /// Of `delete` and `verify`.
     var recordings: [Int]?
+    /// Of `strike`.
+    var strike: StrikeOrder?
     /// Of `verify`: true to leave the sound alone.
     var quick: Bool?
     /// Of `exports`, in place of a recording.
@@ -65,6 +67,11 @@ extension ControlRequest: Codable {
         case .pass: self = archive(.pass(recording: recording))
         case .search: self = archive(.search(words: object.words ?? "", limit: object.limit ?? 50))
         case .delete: self = archive(.delete(recordings: recordings))
+        case .strike:
+            guard let order = object.strike else {
+                throw DeviceError(.unsupported, "control", "strike: there is no place; give the place to be struck")
+            }
+            self = archive(.strike(order))
         case .verify: self = archive(.verify(recordings: recordings, isQuick: object.quick ?? false))
         case .exports:
             self = archive(object.volume.map { .exportsTo(volume: $0) } ?? .exportsOf(recording: recording))
@@ -121,6 +128,7 @@ extension ArchiveRequest {
         case .pass(let recording): object = RequestObject(command: .pass, recording: recording)
         case .search(let words, let limit): object = RequestObject(command: .search, words: words, limit: limit)
         case .delete(let recordings): object = RequestObject(command: .delete, recordings: recordings)
+        case .strike(let order): object = RequestObject(command: .strike, strike: order)
         case .verify(let recordings, let isQuick):
             object = RequestObject(command: .verify, recordings: recordings, quick: isQuick ? true : nil)
         case .exportsOf(let recording): object = RequestObject(command: .exports, recording: recording)

@@ -22,6 +22,10 @@ package protocol ArchiveUpkeep: Archive, ExportLedger {
     /// Dates a recording anew, by a clock that was set.
     func redate(recording: Int, startedAt: Double) async throws
 
+    /// Erases the text of the places that its gaps say were struck, in every pass, in bookmarks, index and journal; again, where
+    /// that was interrupted. Segments keep their numbers and places.
+    func strike(recording: Int) async throws
+
     /// Erases recordings with their text, index entries and ledger, so that the text is gone from the archive's files.
     ///
     /// That they were erased is kept, without content. Audio and journal are the caller's to erase.

@@ -12,6 +12,8 @@ package struct Gap: Hashable, Sendable, Codable {
         case outage
         /// Somebody paused the recording: what was said is off the record.
         case paused
+        /// Somebody has struck what was recorded: it is not known any more.
+        case struck
     }
 
     /// Where in the recording it is missing.

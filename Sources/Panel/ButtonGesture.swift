@@ -16,6 +16,9 @@ package struct ButtonGesture: Hashable, Sendable {
         /// Holding this long while idle shuts down; nil: it does not. The default is nil.
         package var shutdown: Duration?
 
+        /// Three presses that begin within this time strike the last minute, in the styles `mark` and `pause`. The default is 1.5 s.
+        package var triple = Duration.milliseconds(1_500)
+
         /// A button that is down for this long is stuck. The default is 60 s.
         package var stuck = Duration.seconds(60)
 
@@ -46,6 +49,8 @@ package struct ButtonGesture: Hashable, Sendable {
         /// Nothing is taken from now on. At the press itself, so that nothing is taken after it.
         case pause(at: Duration)
         case resume(at: Duration)
+        /// Three presses, the first of them then: what was said before it is off the record.
+        case strike(at: Duration)
         case shutDown
         /// What was shown when the press began, and nothing that came since.
         case acknowledge(at: Duration)
@@ -70,6 +75,8 @@ package struct ButtonGesture: Hashable, Sendable {
     private var isRecording = false
     private var isPaused = false
     private var isFaulted = false
+    /// When presses began that may become three.
+    private var presses: [Duration] = []
 
     package init(_ settings: Settings = Settings()) { self.settings = settings }
 
@@ -126,7 +133,13 @@ package struct ButtonGesture: Hashable, Sendable {
             effects.append(.acknowledge(at: time))
             isFaulted = false
         }
-        if isRecording, acknowledges {
+        let isTriple = isRecording && !acknowledges && isThird(at: time)
+        if isTriple, settings.style == .pause, !isPaused { effects.append(.pause(at: time)) }
+        if isTriple, let first = presses.first {
+            effects.append(.strike(at: first))
+            presses = []
+        }
+        if isTriple || (isRecording && acknowledges) {
             press = .spent(since: time)
         } else if isRecording, settings.style == .pause, !isPaused {
             press = .pausing(since: time)
@@ -140,6 +153,12 @@ package struct ButtonGesture: Hashable, Sendable {
             effects.append(.start(at: time))
         }
         return effects
+    }
+
+    private mutating func isThird(at time: Duration) -> Bool {
+        guard settings.style != .toggle else { return false }
+        presses = presses.suffix(2).filter { time - $0 <= settings.triple } + [time]
+        return presses.count == 3
     }
 
     private mutating func end() -> [Effect] {

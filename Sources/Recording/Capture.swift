@@ -111,6 +111,7 @@ final class Capture {
         let taken = advance(count)
         let samples = UnsafeBufferPointer(rebasing: buffer.prefix(taken))
         if isRealTime { link.ring.put(samples) } else { put(waiting: samples) }
+        link.took()
         unannounced += taken
     }
 

@@ -39,6 +39,7 @@ final class CaptureLink: Sendable {
     private let outcome = Mutex<Outcome>(.stopped)
     private let news = Mutex<[News]>([])
     private let captured = Atomic<Int64>(0)
+    private let taken = Atomic<Int64>(0)
     private let wanted = Atomic<Int64>(0)
 
     init(ringSamples: Int) { ring = SampleRing(capacity: ringSamples) }
@@ -82,6 +83,12 @@ final class CaptureLink: Sendable {
 
     /// Any thread: how far the capture has come, whatever of it has been written.
     var position: SamplePosition { SamplePosition(captured.load(ordering: .relaxed)) }
+
+    /// Capture: what was captured last went into the ring.
+    func took() { taken.store(captured.load(ordering: .relaxed), ordering: .relaxed) }
+
+    /// Any thread: behind the last sample that went into the ring.
+    var heard: SamplePosition { SamplePosition(taken.load(ordering: .relaxed)) }
 
     /// Capture: something to tell.
     func tell(_ item: News) {

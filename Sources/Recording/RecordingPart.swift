@@ -54,6 +54,18 @@ package struct RecordingPart: Hashable, Sendable {
         "\(stem(of: name)).aside-\(digits(start.samples))\(turn > 1 ? "-\(turn)" : "").wav"
     }
 
+    /// The files beside a recording's that were set aside, and where in the recording each begins.
+    static func asides(in place: RecordingPlace) throws(DeviceError) -> [(name: String, start: SamplePosition)] {
+        let name = stem(of: place.name) + ".aside-"
+        return try place.folder.names().compactMap { entry in
+            guard entry.hasPrefix(name), entry.hasSuffix(".wav"),
+                let digits = entry.dropFirst(name.count).dropLast(4).split(separator: "-").first,
+                let start = Int64(digits), start >= 0, start < Int64.max / 4
+            else { return nil }
+            return (entry, SamplePosition(start))
+        }
+    }
+
     private static let infix = ".from-"
 
     private static func stem(of audio: String) -> String {

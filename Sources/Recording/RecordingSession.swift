@@ -58,6 +58,9 @@ package final class RecordingSession: Sendable {
     /// How far the capture has come; what is on the disk is up to a sync behind it. From any thread.
     package var position: SamplePosition { link.position }
 
+    /// Behind the last sample that was taken, in the ring or the file. From any thread.
+    package var heard: SamplePosition { link.heard }
+
     /// Asks that everything before a position, which is recorded already, goes to the disk at once. From any thread.
     package func sync(upTo position: SamplePosition) { link.wantSync(upTo: position) }
 

@@ -89,6 +89,25 @@ package struct RecordingSums: Hashable, Sendable {
         return made
     }
 
+    /// Makes those checksums again that are of chosen pieces, of the sound as it is now. Not while the recording is being written.
+    static func renew(path: String, where isChosen: (SampleRange) -> Bool) throws(DeviceError) {
+        let place = try RecordingPlace(path)
+        let lines = try lines(in: place)
+        let reader = try RecordingReader(path: path)
+        let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: Int(SumLine.piece))
+        buffer.initialize(repeating: 0)
+        defer { buffer.deallocate() }
+        var bytes: [UInt8] = []
+        for line in lines.values.sorted(by: { $0.start < $1.start }) {
+            let (start, end) = (SamplePosition(line.start), SamplePosition(line.start + line.count))
+            guard isChosen(SampleRange(start, end)), try reader.length >= end else { continue }
+            let checksum = try sum(of: reader, from: line.start, count: line.count, buffer)
+            if checksum == line.checksum { continue }
+            SumLine(start: line.start, count: line.count, checksum: checksum).append(to: &bytes)
+        }
+        if !bytes.isEmpty { try append(&bytes, in: place) }
+    }
+
     /// Bytes of checksums that are read: of nine days.
     private static let longest = 1 << 25
 

@@ -114,6 +114,12 @@ package struct Recovery: Sendable {
             // What a slow card holds is waited for on a thread of its own: the others have to record.
             let storage = storage
             let hasAudio = try await onThread(named: "repair", niceness: 5) { try Self.hasAudio(id, in: storage) }
+            let striking = Striking(storage: storage, archive: archive)
+            if try await archive.recording(id) != nil, try await striking.finish(id) {
+                findings.append(
+                    StorageFinding(
+                        .note, recording: id, file: folder(id).path, "what was struck in recording \(id) was erased"))
+            }
             guard hasAudio else { return (findings + (try await miss(id, row)), true) }
             let (joined, isDone) = try await joinParts(of: id, until: end)
             findings += joined

@@ -133,6 +133,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 pause      | d:1              | paused    | paused
                 mark       | e:!failed        | paused    | paused
                 +60000 silent1 |              | paused    | paused
+                press-strike | strike1        | paused    | paused
                 fault      |                  | paused    | paused!
                 ack press-resume | resume1 =recording | recording | off
                 +2900 silent1 |               | recording | off
@@ -141,6 +142,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 press-pause | pause1 =paused  | paused    | paused
                 stop       | close1:command   | stopping  | off
                 resume     | h:!failed        | stopping  | off
+                press-strike |                | stopping  | off
                 closed1    | g:1 =idle        | idle      | pulse
                 """),
         RecorderMarbles(

@@ -6,7 +6,7 @@ import Panel
 /// Runs the recorder's machine by a table of marbles, a line an input, and tells what comes of each in the same form.
 ///
 /// `start`, `stop`, `toggle`, `mark`, `pause`, `resume` are orders, for whom a, b, c ... wait in turn; `press-start`, `press-stop`, `press-mark`,
-/// `press-pause`, `press-resume` come from the button, `ack` too; the others are what the effects are answered by, of the recording or attempt behind
+/// `press-pause`, `press-resume`, `press-strike` come from the button, `ack` too; the others are what the effects are answered by, of the recording or attempt behind
 /// them. `+500` is the time that has passed before, in ms. Of the effects those are left out that are about waiting or the
 /// journal; `a:1` answers a with recording 1, `a:-` with none, `a:!busy` with an error; `=idle` is a state and `!code` a fault
 /// that those who watch are told. Behind them stand the state and what the lamp shows, with `!` while it blinks a fault.
@@ -69,6 +69,7 @@ struct RecorderRig {
         case "press-start": return .button(.start(at: now))
         case "press-stop": return .button(.stop(at: now))
         case "press-mark": return .button(.mark(at: now))
+        case "press-strike": return .button(.strike(at: now))
         case "press-pause": return .button(.pause(at: now))
         case "press-resume": return .button(.resume(at: now))
         case "ack": return .button(.acknowledge(at: now))
@@ -108,6 +109,7 @@ struct RecorderRig {
         case .record(let id): "record\(id)"
         case .close(let id, let reason): "close\(id):\(reason.rawValue)"
         case .mark(let id, _, _, _): "mark\(id)"
+        case .strike(let id, _): "strike\(id)"
         case .setPaused(let id, let isPaused): isPaused ? "pause\(id)" : "resume\(id)"
         case .answer(let ticket, let result): "\(letter(ticket)):\(words(result))"
         case .publish(.state(let state)): "=\(state.rawValue)"

@@ -82,7 +82,7 @@ struct RecorderWorld {
 
     private mutating func happening(_ generator: inout SeededGenerator) -> RecorderInput.Kind {
         let error = DeviceError(.failed, "world", "number \(Int.random(in: 0..<3, using: &generator))")
-        switch Int.random(in: 0..<24, using: &generator) {
+        switch Int.random(in: 0..<25, using: &generator) {
         case 0...3: return .order(.start, .command, ticket())
         case 4...6: return .order(.stop, .command, ticket(stops: true))
         case 7, 8: return .order(.toggle, .command, ticket(stops: state.records))
@@ -91,6 +91,7 @@ struct RecorderWorld {
         case 21: return .order(.resume, .command, ticket())
         case 22: return .button(.pause(at: now))
         case 23: return .button(.resume(at: now))
+        case 24: return .button(.strike(at: now))
         case 10: return .button(.start(at: now))
         case 11: return .button(.stop(at: now))
         case 12: return .button(.mark(at: now))
@@ -192,6 +193,9 @@ struct RecorderWorld {
             expect(disks[id]?.isPaused == !isPaused, "recording \(id) is paused twice, or goes on twice")
             expect(disks[id]?.isClosed == false, "recording \(id) is closed, and paused")
             disks[id]?.isPaused = isPaused
+        case .strike(let id, _):
+            expect(disks[id]?.isClosed == false, "recording \(id) is closed, and struck by a press")
+            pending.append(.marked(.success(Recorder.Answer(recording: id)), nil))
         case .look(let id): pending.append(.looked(id, RecorderInput.Look()))
         case .close(let id, _): expect(disks[id]?.hasBegun == true, "recording \(id) is closed before it is recorded")
         case .mark(let id, _, _, let ticket):

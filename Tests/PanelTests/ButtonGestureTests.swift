@@ -74,6 +74,22 @@ import Testing
         #expect(marbles(line, .init(.pause)) == expected)
     }
 
+    @Test("three quick presses strike what was said before the first, where one press does not stop")
+    func strike() {
+        #expect(marbles("p-rp-rp-r-pr", .init(.mark), recording: true) == "--M--MT----M")
+        #expect(marbles("pr-pr-pr---pr", .init(.pause), recording: true) == "P---R-(PT)----R")
+        #expect(marbles("pr-----pr------pr", .init(.pause), recording: true) == "P-------R------P-", "not quick")
+        #expect(!marbles("p-rp-rp-rp-r", .init(.toggle), recording: true).contains("T"))
+        var gesture = ButtonGesture(.init(.mark))
+        _ = gesture.handle(.recording(true))
+        var effects: [ButtonGesture.Effect] = []
+        for press in 0..<3 {
+            effects += gesture.handle(.change(.init(pressed: true, time: .milliseconds(1_000 + 300 * press))))
+            effects += gesture.handle(.change(.init(pressed: false, time: .milliseconds(1_100 + 300 * press))))
+        }
+        #expect(effects.contains(.strike(at: .seconds(1))))
+    }
+
     @Test("a press that acknowledges a fault neither pauses nor goes on")
     func pauseAndFault() {
         #expect(marbles("f-p-r-pr-f-p-r-pr", .init(.pause), recording: true) == "--A---P----A----R")

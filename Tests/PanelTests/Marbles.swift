@@ -4,7 +4,7 @@ import Panel
 /// Runs a gesture by a marble line and tells what comes of it, in the same form.
 ///
 /// A letter is 100 ms. In: `p` pressed, `r` released, `f` a fault is shown, `-` nothing. Out: `S` start, `X` stop,
-/// `M` mark, `P` pause, `R` resume, `D` shut down, `A` acknowledge, `K` stuck, `F` free; two at once in brackets. Starts,
+/// `M` mark, `P` pause, `R` resume, `T` strike, `D` shut down, `A` acknowledge, `K` stuck, `F` free; two at once in brackets. Starts,
 /// stops and pauses are followed, as a recorder would.
 func marbles(_ line: String, _ settings: ButtonGesture.Settings, recording: Bool = false) -> String {
     var gesture = ButtonGesture(settings)
@@ -41,6 +41,7 @@ extension ButtonGesture.Effect {
         case .stop: "X"
         case .mark: "M"
         case .pause: "P"
+        case .strike: "T"
         case .resume: "R"
         case .shutDown: "D"
         case .acknowledge: "A"

@@ -81,6 +81,13 @@ struct Journal: Sendable {
         return Int64(bytes.count)
     }
 
+    /// Puts a whole journal in the place of the one that was there, of which nothing is kept.
+    func replace(_ entries: [JournalEntry], recording: Int) throws -> Int64 {
+        let bytes = try entries.flatMap(Self.line)
+        try made(recording).replace(Self.name, with: bytes)
+        return Int64(bytes.count)
+    }
+
     /// How long the journal is, 0 where there is none, or something that is no file.
     ///
     /// - Throws: `DeviceError` where that may not be known.

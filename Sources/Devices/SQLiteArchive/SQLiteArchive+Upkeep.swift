@@ -33,6 +33,11 @@ extension SQLiteArchive {
         // Without room for it they are erased all the same, and the next opening tries again.
         try? keepHighestNumber()
         for recording in recordings { try await delete(recording) }
+        try await clearIndex()
+    }
+
+    /// Takes words that were erased out of the index and the log, too.
+    func clearIndex() async throws {
         // The index keeps deleted words until its parts are merged; in steps, between which what is recorded goes first.
         try connection.execute("INSERT INTO segment_text (segment_text, rank) VALUES ('merge', -\(Self.mergedPages))")
         while true {

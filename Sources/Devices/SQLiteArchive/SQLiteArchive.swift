@@ -146,6 +146,9 @@ package actor SQLiteArchive: ArchiveUpkeep {
     package func commit(_ segments: [Segment], adaptation: AdaptationState?, pass: Int, recording: Int) throws {
         guard !segments.isEmpty else { return }
         try connection.transaction {
+            // What is read late may be of a place that was struck meanwhile.
+            let struck = try queries.gaps(of: recording).struck
+            let segments = segments.map { $0.struck(struck) }
             for segment in segments { try insert(segment, pass: pass, recording: recording) }
             if let adaptation = adaptation?.json {
                 // Not in the journal: after a loss, it is learnt anew.
@@ -158,6 +161,8 @@ package actor SQLiteArchive: ArchiveUpkeep {
 
     package func correct(_ segments: [Segment], _ correction: Correction, recording: Int) throws -> Int {
         try connection.transaction {
+            let struck = try queries.gaps(of: recording).struck
+            let (segments, correction) = (segments.map { $0.struck(struck) }, correction.struck(struck))
             let id = try insert(correction, segments, recording: recording)
             let number = try number(ofPass: id, in: recording)
             try keep(

@@ -1,0 +1,39 @@
+import Core
+
+extension SQLiteArchive {
+    package func strike(recording: Int) async throws {
+        try connection.transaction {
+            let ranges = try queries.gaps(of: recording).struck
+            guard !ranges.isEmpty else { return }
+            for pass in try queries.passes(of: recording) { try strike(ranges, pass: pass, recording: recording) }
+            for mark in try queries.marks(of: recording) where mark.struck(ranges) != mark {
+                try connection.run(
+                    "DELETE FROM mark WHERE recording = ? AND sample = ? AND text = ?", .integer(recording),
+                    .position(mark.position), .text(mark.text))
+                _ = try insert(mark.struck(ranges), recording: recording)
+            }
+            let bytes = try journal.replace(try journalEntries(of: recording), recording: recording)
+            try connection.run(
+                "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(recording), .integer(bytes))
+        }
+        try await clearIndex()
+    }
+
+    /// Puts segments without the struck words in the place of those that a pass has, from the first that differs on: a segment
+    /// never changes, and those of a pass are entered in their order.
+    private func strike(_ ranges: [SampleRange], pass: PassSummary, recording: Int) throws {
+        let segments = try queries.segments(ofPass: pass.id)
+        if let first = segments.first(where: { $0.struck(ranges) != $0 }) {
+            try connection.run(
+                "DELETE FROM segment WHERE pass = ? AND number >= ?", .integer(pass.id), .integer(first.id))
+            for segment in segments where segment.id >= first.id {
+                try insert(segment.struck(ranges), pass: pass.id, recording: recording)
+            }
+        }
+        if let correction = pass.correction, correction.struck(ranges) != correction {
+            try connection.run(
+                "UPDATE pass SET correction = ?2 WHERE id = ?1", .integer(pass.id),
+                .text(try correction.struck(ranges).json()))
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import Core
+import Glibc
+import Platform
+import Recording
+import SQLiteArchive
+
+/// Strikes a stretch of a recording: silence in the place of its sound, nothing in the place of its text, and a gap that says
+/// that something was struck, never what.
+///
+/// Safe against a power cut: a file in the recording's folder says that one is under way. Without the gap nothing was struck
+/// yet; with it, the next look at the recording does the rest. No promise about the flash underneath: a card may keep old blocks
+/// for itself.
+package struct Striking: Sendable {
+    private static let note = ".striking"
+
+    private let storage: String
+    private let archive: SQLiteArchive
+
+    /// - Parameter storage: the storage directory, with the folder `recordings` in it.
+    package init(storage: String, archive: SQLiteArchive) {
+        self.storage = storage
+        self.archive = archive
+    }
+
+    /// Strikes a range, all of which is on the disk.
+    ///
+    /// - Parameter isGrowing: whether the recording goes on: its checksums are then made again once it has ended.
+    /// - Returns: what a person should know besides: copies and files that may still hold what was struck.
+    /// - Throws: `DeviceError` that names the file; what was begun is done later.
+    package func strike(_ range: SampleRange, of id: Int, isGrowing: Bool = false) async throws -> [String] {
+        guard try await archive.recordings().contains(where: { $0.id == id }) else {
+            throw DeviceError(.missing, "strike", "recording \(id): not in the archive; see fieldscribe list")
+        }
+        let folder = try Self.folder(of: id, in: storage)
+        if try !folder.exists(Self.note) { try folder.replace(Self.note, with: []) }
+        try await archive.add(Gap(range, cause: .struck), recording: id)
+        try await finish(id, isGrowing: isGrowing)
+        return try await stillHeld(id, in: folder)
+    }
+
+    /// Does what is left of striking, if anything is.
+    ///
+    /// - Returns: whether something was.
+    @discardableResult
+    package func finish(_ id: Int, isGrowing: Bool = false) async throws -> Bool {
+        let folder: Folder
+        do throws(DeviceError) { folder = try Self.folder(of: id, in: storage) } catch {
+            guard error.code == .missing else { throw error }
+            return false
+        }
+        guard try folder.exists(Self.note) else { return false }
+        let audio = RecordingFolder(storage: storage, recording: id).audio
+        while true {
+            let ranges = try await archive.gaps(of: id).struck
+            if !ranges.isEmpty {
+                try await archive.strike(recording: id)
+                if try folder.exists(RecordingFolder.audioName) {
+                    try await onThread(named: "striking") {
+                        try SoundStriking.silence(ranges, in: audio)
+                        if !isGrowing { try SoundStriking.renewSums(ranges, of: audio) }
+                    }
+                }
+            }
+            if isGrowing { return true }
+            // Another may have been struck meanwhile.
+            if try await archive.gaps(of: id).struck == ranges { break }
+        }
+        try folder.remove(Self.note)
+        try folder.sync()
+        return true
+    }
+
+    /// What may hold what was struck, and is for a person to see to.
+    private func stillHeld(_ id: Int, in folder: Folder) async throws -> [String] {
+        let copies = Set(try await archive.exports(of: id).map { "\($0.folder) on the volume \($0.volume)" }).sorted()
+        var notes = copies.map { "\($0): was copied before; the next copy to that volume replaces it" }
+        let aside = try folder.names().filter { $0.hasPrefix("journal.jsonl.damaged-") }.sorted()
+        notes += aside.map {
+            "\(folder.path)/\($0): a damaged journal, kept aside, may still hold the text; remove it once you do not need it"
+        }
+        return notes
+            + (try Erasure(storage: storage, archive: archive).keptAside()).map {
+                "\($0): a damaged database, kept aside, may still hold the text; remove it once you do not need it"
+            }
+    }
+
+    private static func folder(of id: Int, in storage: String) throws(DeviceError) -> Folder {
+        let (top, name) = try Folder.holding("\(storage)/recordings", crosses: true)
+        return try top.folder(name).folder(RecordingFolder.name(of: id))
+    }
+}

@@ -1,0 +1,155 @@
+import Core
+import FoundationEssentials
+import Glibc
+import Recording
+import SQLiteArchive
+import TestKit
+import Testing
+import Upkeep
+
+@Suite("Striking") struct StrikingTests {
+    private let storage = Storage()
+    private var folder: String { storage.folder.file("recordings/000001") }
+
+    /// Three segments of one word each, in the first half of each thousand samples; the second is struck.
+    private let range = SampleRange(SamplePosition(900), SamplePosition(1_700))
+
+    private func record(in archive: SQLiteArchive) async throws {
+        try await storage.record(
+            [.samples(numbered(3_000))], words: ["apples", "secretword", "cherries"], in: archive)
+        try await archive.add(Bookmark(SamplePosition(1_000), text: "secretmark"), recording: 1)
+        try await archive.add(Bookmark(SamplePosition(2_000), text: "kept"), recording: 1)
+    }
+
+    /// All bytes of all files of the archive.
+    private func files() throws -> [(String, [UInt8])] {
+        let names = try FileManager.default.subpathsOfDirectory(atPath: storage.folder.path)
+        return try names.map(storage.folder.file).filter { path in
+            var status = stat()
+            return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        }.map { ($0, try bytes($0)) }
+    }
+
+    private func holders(of word: String) throws -> [String] {
+        let needle = Array(word.utf8)
+        return try files().filter { _, content in
+            content.indices.contains { content[$0...].starts(with: needle) }
+        }.map(\.0)
+    }
+
+    private func expectStruck(_ archive: SQLiteArchive) async throws {
+        let timeline = try #require(try await archive.transcript(of: 1)).1
+        #expect(timeline.segments.map(\.text) == ["apples", "", "cherries"])
+        #expect(timeline.segments[1].alternatives.isEmpty && timeline.segments[0].alternatives.count == 1)
+        #expect(timeline.marks.map(\.text) == ["", "kept"])
+        #expect(timeline.gaps == [Gap(range, cause: .struck)])
+        #expect(try await archive.search("secretword", limit: 9).isEmpty)
+        #expect(try await archive.search("cherries", limit: 9).count == 1)
+        let heard = try samples(of: storage.audio(1))
+        #expect(heard[..<900] == numbered(3_000)[..<900] && heard[1_700...] == numbered(3_000)[1_700...])
+        #expect(heard[900..<1_700].allSatisfy { $0 == 0 })
+        #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]) == [])
+        #expect(access("\(folder)/.striking", F_OK) != 0)
+    }
+
+    private func expectNowhere() throws {
+        for word in ["secretword", "secretmark"] { #expect(try holders(of: word) == []) }
+    }
+
+    @Test("what is struck is in no file any more, all else is as it was, and a lost database does not bring it back")
+    func strikes() async throws {
+        do {
+            let archive = try storage.archive()
+            try await record(in: archive)
+            #expect(try holders(of: "secretword").isEmpty == false)
+            let notes = try await Striking(storage: storage.folder.path, archive: archive).strike(range, of: 1)
+            #expect(notes == [])
+            try await expectStruck(archive)
+        }
+        try expectNowhere()
+        for ending in ["", "-wal", "-shm"] { unlink(storage.configuration.archivePath + ending) }
+        try await storage.recover()
+        try await expectStruck(try storage.archive())
+        try expectNowhere()
+    }
+
+    @Test("what a power cut interrupts is done at the next look; where nothing was begun, all is as it was")
+    func interrupted() async throws {
+        do {
+            let archive = try storage.archive()
+            try await record(in: archive)
+            try Data().write(to: URL(filePath: "\(folder)/.striking"))
+        }
+        try await storage.recover(.start)
+        do {
+            let archive = try storage.archive()
+            #expect(try await archive.transcript(of: 1)?.1.segments[1].text == "secretword")
+            #expect(try samples(of: storage.audio(1)) == numbered(3_000))
+            #expect(access("\(folder)/.striking", F_OK) != 0)
+            try Data().write(to: URL(filePath: "\(folder)/.striking"))
+            try await archive.add(Gap(range, cause: .struck), recording: 1)
+        }
+        try await storage.recover(.start)
+        try await expectStruck(try storage.archive())
+        try expectNowhere()
+    }
+
+    @Test("what is read or corrected late of such a place comes without its words")
+    func late() async throws {
+        let archive = try storage.archive()
+        try await record(in: archive)
+        _ = try await Striking(storage: storage.folder.path, archive: archive).strike(range, of: 1)
+        let pass = try await archive.beginPass(recording: 1, engine: engine, profile: "final")
+        for (index, word) in ["apples", "secretword", "cherries"].enumerated() {
+            try await archive.commit(segment(index + 1, word), pass: pass, recording: 1)
+        }
+        var correction = Correction(person: "Anna", savedAt: 5, base: 1)
+        correction.annotations.notes = [Bookmark(SamplePosition(1_100), text: "secretmark")]
+        correction.annotations.quotations = [
+            Quotation(SampleRange(SamplePosition(1_000), SamplePosition(1_500)), text: "secretword")
+        ]
+        correction.annotations.title = "kept"
+        _ = try await archive.correct((1...3).map { segment($0, "secretword\($0)") }, correction, recording: 1)
+        let passes = try await archive.passes(of: 1)
+        let kept = try #require(passes.last?.correction?.annotations)
+        #expect(kept.notes.isEmpty && kept.quotations.isEmpty && kept.title == "kept")
+        for pass in passes.dropFirst() {
+            let text = try #require(try await archive.transcript(of: 1, pass: pass.id)).1.segments.map(\.text)
+            #expect(text[1] == "" && text[0] != "" && text[2] != "", "\(text)")
+        }
+        #expect(try holders(of: "secretmark") == [])
+    }
+
+    @Test("in a recording that goes on, the checksums follow once it has ended")
+    func growing() async throws {
+        let archive = try storage.archive()
+        try await record(in: archive)
+        let striking = Striking(storage: storage.folder.path, archive: archive)
+        _ = try await striking.strike(range, of: 1, isGrowing: true)
+        #expect(access("\(folder)/.striking", F_OK) == 0)
+        #expect(try samples(of: storage.audio(1))[900..<1_700].allSatisfy { $0 == 0 })
+        #expect(try await archive.search("secretword", limit: 9).isEmpty)
+        #expect(try await striking.finish(1))
+        try await expectStruck(archive)
+        #expect(try await !striking.finish(1))
+    }
+
+    @Test("copies that were made before are named")
+    func copies() async throws {
+        let archive = try storage.archive()
+        try await record(in: archive)
+        try await archive.add(
+            ExportEntry(recording: 1, pass: 1, volume: "1234-ABCD", folder: "f", manifest: "m", exportedAt: 5))
+        let notes = try await Striking(storage: storage.folder.path, archive: archive).strike(range, of: 1)
+        #expect(notes == ["f on the volume 1234-ABCD: was copied before; the next copy to that volume replaces it"])
+    }
+
+    @Test(
+        "a place that is not there is refused in one line", arguments: [(5.0, 6.0), (0.1, 0.1), (-4, 0), (.nan, .nan)])
+    func nothingThere(from: Double, to: Double) throws {
+        let order = StrikeOrder(recording: 7, from: from, to: to)
+        #expect(throws: DeviceError.self) { try order.range(of: 7, upTo: SamplePosition(seconds: 2)) }
+        let all = try StrikeOrder(recording: nil, last: 60).range(of: 7, upTo: SamplePosition(seconds: 2))
+        #expect(all == SampleRange(.zero, SamplePosition(seconds: 2)))
+    }
+}
