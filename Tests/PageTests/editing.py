@@ -161,6 +161,18 @@ def doubtful(b):
     assert worst[1] == b.js("return Math.min(...[...document.querySelectorAll('.w')].map(word => word.dataset.c))")
     b.press("c")
     assert left() == all_ - 1
+    # Who goes past some words does not come back to them with each one that is done.
+    at = "const asked = document.querySelector('.asked'); return asked.closest('.s').dataset.n + ' ' + asked.dataset.t"
+    seen = [b.js(at)]
+    for _ in range(2):
+        b.press("d")
+        seen.append(b.js(at))
+    b.press("c")
+    seen.append(b.js(at))
+    assert len(set(seen)) == 4, seen
+    for _ in range(left() - 2):
+        b.press("d")
+    assert b.js(at) == seen[0]
     # A key to open, its letters, a key that is done and goes on: at most two more than the word has.
     pressed = 0
     for _ in range(3):
