@@ -19,6 +19,10 @@ package struct FolderExport: Sendable {
     /// What RESULT.txt is to say of corrections that the stick brought, a line each.
     package var corrections: [String] = []
 
+    /// How well a recording was read that somebody has corrected, for the list over all; the second parameter is its title there.
+    package var readings: @Sendable (_ recording: Int, _ title: String) async throws -> [PlottedReading] = { _, _ in []
+    }
+
     /// For whom copies are sealed, or why that is not certain, and nothing may be copied; nil for copies that are not sealed.
     package var recipients: Result<[Recipient], DeviceError>?
 
@@ -97,7 +101,13 @@ package struct FolderExport: Sendable {
         report.failures = failures
         // What was not asked for now is on the target, too.
         if !isAll { texts = try await self.texts(of: all, known) }
-        let index = CopyIndex(exportFolder: exportFolder, device: settings.device, known: known, texts: texts)
+        var readings: [PlottedReading] = []
+        for summary in texts.corrected.sorted(by: { $0.id < $1.id }) {
+            let title = texts.entries[summary.id]?.title ?? ""
+            readings += try await self.readings(summary.id, title.isEmpty ? CopyName(summary).title : title)
+        }
+        let index = CopyIndex(
+            exportFolder: exportFolder, device: settings.device, known: known, texts: texts, readings: readings)
         return try await addLists(to: report, on: exportFolder, index, all: all)
     }
 
@@ -180,7 +190,8 @@ package struct FolderExport: Sendable {
         do {
             let result = resultText(report, settings: settings, all: all, answer: answer, corrections: corrections)
             try await onThread(named: "copy") {
-                try exportFolder.top.replaceList("index.html", with: try indexPage(index.entries()))
+                let page = try indexPage(index.entries(), readings: index.readings)
+                try exportFolder.top.replaceList("index.html", with: page)
                 try exportFolder.top.replaceList("RESULT.txt", with: result)
                 try exportFolder.top.syncFileSystem()
             }
