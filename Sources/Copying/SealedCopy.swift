@@ -26,9 +26,11 @@ struct SealedCopy {
     /// The digest of what the copy is made of: another text, sound, name or form of it gives another.
     func contentDigest() throws(DeviceError) -> String {
         let text = try copy.textDigest()
-        let parts = [
+        var parts = [
             folderName, "\(copy.length.samples)", copy.names.sorted().joined(separator: " "), text?.digest ?? "",
         ]
+        // What a person adds besides the words is not in every text, but in a pass of its own.
+        if copy.timeline.annotations != nil, let pass = copy.timeline.pass { parts.append("pass \(pass)") }
         return Digest.of(parts.joined(separator: "\n"))
     }
 
