@@ -171,7 +171,7 @@ let package = Package(
             dependencies: [
                 "Core", "Platform", "Recognizing", "PocketSphinxRecognizer", "TestKit", "fieldscribe",
             ],
-            path: "Tests/EndToEndTests", exclude: ["random-whisper-model"]),
+            path: "Tests/EndToEndTests", exclude: ["random-whisper-model", "elan.py"]),
         tests(
             "DeployTests",
             of: ["Core", "Segmenting", "Exporting", "Configuration", "Equipment", "Doctor", "TestKit", "fieldscribe"]),
