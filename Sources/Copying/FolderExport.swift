@@ -102,9 +102,14 @@ package struct FolderExport: Sendable {
         // What was not asked for now is on the target, too.
         if !isAll { texts = try await self.texts(of: all, known) }
         var readings: [PlottedReading] = []
-        for summary in texts.corrected.sorted(by: { $0.id < $1.id }) {
-            let title = texts.entries[summary.id]?.title ?? ""
-            readings += try await self.readings(summary.id, title.isEmpty ? CopyName(summary).title : title)
+        do {
+            for summary in texts.corrected.sorted(by: { $0.id < $1.id }) {
+                let title = texts.entries[summary.id]?.title ?? ""
+                readings += try await self.readings(summary.id, title.isEmpty ? CopyName(summary).title : title)
+            }
+        } catch let error as DeviceError {
+            // The list is written without them.
+            report.listsError = error
         }
         let index = CopyIndex(
             exportFolder: exportFolder, device: settings.device, known: known, texts: texts, readings: readings)
