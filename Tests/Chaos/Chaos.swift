@@ -10,6 +10,7 @@ import Glibc
           syscalls   each k-th call of each kind fails            --stride 1 --parallel 16
           disk       a small file system that is filled           --steps 20
           corrupt    damaged audio, database and settings         --seeds 50 --seed N
+          import     a correction is taken while each k-th call fails   --stride 1 --parallel 8
           soak       hours of audio as fast as it goes            --hours 2
           owners     root and a user in random orders             --orders 20 --seed N
 
@@ -25,8 +26,8 @@ import Glibc
         let words = Array(CommandLine.arguments.dropFirst())
         if words.first == "worker" { return StandInWorker.run() }
         let names = words.prefix { !$0.hasPrefix("--") }
-        guard !names.isEmpty, names.allSatisfy(["kill", "syscalls", "disk", "corrupt", "soak", "owners"].contains)
-        else {
+        let known = ["kill", "syscalls", "disk", "corrupt", "soak", "owners", "import"]
+        guard !names.isEmpty, names.allSatisfy(known.contains) else {
             print(usage)
             exit(2)
         }
@@ -51,6 +52,7 @@ import Glibc
         case "disk": try await DiskExperiment(bench: bench).run()
         case "soak": try await SoakExperiment(bench: bench).run()
         case "owners": try await OwnersExperiment(bench: bench).run()
+        case "import": try await ImportExperiment(bench: bench).run()
         case "corrupt": try await CorruptExperiment(bench: bench).run()
         default: []
         }
