@@ -11,6 +11,7 @@ import Glibc
           disk       a small file system that is filled           --steps 20
           corrupt    damaged audio, database and settings         --seeds 50 --seed N
           soak       hours of audio as fast as it goes            --hours 2
+          seal       power cuts while a recording is sealed       --cuts 300 --parallel 2 --seed N
           owners     root and a user in random orders             --orders 20 --seed N
 
         --executable FILE  another fieldscribe than the one beside this program
@@ -25,7 +26,8 @@ import Glibc
         let words = Array(CommandLine.arguments.dropFirst())
         if words.first == "worker" { return StandInWorker.run() }
         let names = words.prefix { !$0.hasPrefix("--") }
-        guard !names.isEmpty, names.allSatisfy(["kill", "syscalls", "disk", "corrupt", "soak", "owners"].contains)
+        guard !names.isEmpty,
+            names.allSatisfy(["kill", "syscalls", "disk", "corrupt", "soak", "owners", "seal"].contains)
         else {
             print(usage)
             exit(2)
@@ -51,6 +53,7 @@ import Glibc
         case "disk": try await DiskExperiment(bench: bench).run()
         case "soak": try await SoakExperiment(bench: bench).run()
         case "owners": try await OwnersExperiment(bench: bench).run()
+        case "seal": try await SealExperiment(bench: bench).run()
         case "corrupt": try await CorruptExperiment(bench: bench).run()
         default: []
         }
