@@ -118,7 +118,11 @@ struct SealExperiment {
         defer { bench.remove(work) }
         let program = try Program(
             words(storage, bench), in: work, environment: environment(work, storage, bench))
-        usleep(UInt32(seconds * 1e6))
+        // Every other cut comes at any moment, the others from when the sealed file is begun.
+        let file = "\(storage)/recordings/000001/sealing.partial"
+        let end = MonotonicClock.nanoseconds + 10_000_000_000
+        while index % 2 == 1, access(file, F_OK) != 0, MonotonicClock.nanoseconds < end { usleep(200) }
+        usleep(UInt32((index % 2 == 1 ? seconds / 2 : seconds) * 1e6))
         program.signal(SIGKILL)
         _ = program.wait(seconds: 10)
         _ = try PowerCut(journal: "\(work)/journal", storage: storage).apply()
