@@ -120,8 +120,8 @@ let package = Package(
         room(
             "Upkeep",
             uses: [
-                "Core", "Platform", "Configuration", "Equipment", "Recording", "Recognizing", "SQLiteArchive", "CLinux",
-                "Correcting", "Digests", "Exporting", "PocketSphinxRecognizer", "Vocabulary",
+                "Core", "Platform", "Configuration", "Copying", "AudioEncoder", "Equipment", "Recording", "Recognizing",
+                "SQLiteArchive", "CLinux", "Correcting", "Digests", "Exporting", "PocketSphinxRecognizer", "Vocabulary",
             ]),
         room(
             "Appliance",
@@ -208,7 +208,7 @@ let package = Package(
             "RecoveryTests",
             of: [
                 "Core", "Platform", "Recognizing", "Recording", "Exporting", "SQLiteArchive", "Configuration",
-                "Equipment",
+                "Copying", "Equipment",
                 "Upkeep", "Vocabulary", "Appliance", "TestKit", "fieldscribe",
             ]),
     ],

@@ -60,6 +60,9 @@ package struct FolderExport: Sendable {
         let chosen = try choose(recordings, of: all)
         if let recipients { return try await seal(chosen, to: path, for: recipients) }
         let (settings, gate) = (settings, gate)
+        // What is sealed on the recorder is as sealed on the stick.
+        let sealed = chosen.filter(\.isSealed)
+        let carried = try await sealed.isEmpty ? CopyReport() : carry(sealed, to: path)
         let exportFolder = try await onThread(named: "copy") {
             let exportFolder = try ExportFolder(
                 in: Folder(opening: path, gate: gate), device: settings.device, identity: settings.identity)
@@ -68,17 +71,19 @@ package struct FolderExport: Sendable {
         }
         var own = self
         own.settings.device = exportFolder.device
-        return try await own.copy(chosen, of: all, isAll: recordings == nil, to: exportFolder)
+        return try await own.copy(
+            chosen.filter { !$0.isSealed }, of: all, isAll: recordings == nil, to: exportFolder, behind: carried)
     }
 
     private func copy(
-        _ chosen: [RecordingSummary], of all: [RecordingSummary], isAll: Bool, to exportFolder: ExportFolder
+        _ chosen: [RecordingSummary], of all: [RecordingSummary], isAll: Bool, to exportFolder: ExportFolder,
+        behind carried: CopyReport
     ) async throws -> CopyReport {
         let thread = WorkThread(named: "copy", niceness: 5)
         let renamed = try await thread.run { try exportFolder.renamed() }
         var known = KnownCopies(try await ledger?.exports(to: settings.volume) ?? [], device: settings.device)
         var texts = IndexTexts()
-        var report = CopyReport()
+        var report = carried
         let failures = try await each(of: chosen) { job, pass in
             texts.add(job.summary, job.timeline)
             let copies = known
@@ -98,7 +103,7 @@ package struct FolderExport: Sendable {
             try await ledger?.add(entry)
             known.add(entry)
         }
-        report.failures = failures
+        report.failures += failures
         // What was not asked for now is on the target, too.
         if !isAll { texts = try await self.texts(of: all, known) }
         var readings: [PlottedReading] = []
@@ -181,7 +186,7 @@ package struct FolderExport: Sendable {
     /// What the list shows of all that the ledger knows to be on the target.
     private func texts(of all: [RecordingSummary], _ known: KnownCopies) async throws -> IndexTexts {
         var texts = IndexTexts()
-        for summary in all where known.copies[summary.id] != nil {
+        for summary in all where known.copies[summary.id] != nil && !summary.isSealed {
             guard let (summary, timeline) = try await archive.transcript(of: summary.id) else { continue }
             texts.add(summary, timeline)
         }

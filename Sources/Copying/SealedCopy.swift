@@ -14,6 +14,8 @@ struct SealedCopy {
     let copy: RecordingCopy
     let age: Age
     let recipients: [Recipient]
+    /// Files besides those that a copy has.
+    var extra: [(name: String, text: String)] = []
 
     /// What is to be sealed, known before anything is written.
     struct Plan {
@@ -49,6 +51,7 @@ struct SealedCopy {
         let details = copy.details(peaks: peaks, sound: sound)
         var texts: [(name: String, text: String)] = []
         for format in copy.settings.formats { texts.append((format.fileName, try copy.render(format, details))) }
+        texts += extra
         let audio = try measured.finish().measure
         progress(SamplePosition(length / 2))
         // The digests are as long whatever they are.
