@@ -120,8 +120,8 @@ let package = Package(
         room(
             "Upkeep",
             uses: [
-                "Core", "Platform", "Configuration", "Equipment", "Recording", "Recognizing", "SQLiteArchive", "CLinux",
-                "Correcting", "Digests", "Exporting", "PocketSphinxRecognizer", "Vocabulary",
+                "Core", "Platform", "Configuration", "Copying", "AudioEncoder", "Equipment", "Recording", "Recognizing",
+                "SQLiteArchive", "CLinux", "Correcting", "Digests", "Exporting", "PocketSphinxRecognizer", "Vocabulary",
             ]),
         room(
             "Appliance",
@@ -171,7 +171,7 @@ let package = Package(
             dependencies: [
                 "Core", "Platform", "Recognizing", "PocketSphinxRecognizer", "TestKit", "fieldscribe",
             ],
-            path: "Tests/EndToEndTests", exclude: ["random-whisper-model"]),
+            path: "Tests/EndToEndTests", exclude: ["random-whisper-model", "elan.py"]),
         tests(
             "DeployTests",
             of: ["Core", "Segmenting", "Exporting", "Configuration", "Equipment", "Doctor", "TestKit", "fieldscribe"]),
@@ -208,7 +208,7 @@ let package = Package(
             "RecoveryTests",
             of: [
                 "Core", "Platform", "Recognizing", "Recording", "Exporting", "SQLiteArchive", "Configuration",
-                "Equipment",
+                "Copying", "Equipment",
                 "Upkeep", "Vocabulary", "Appliance", "TestKit", "fieldscribe",
             ]),
     ],

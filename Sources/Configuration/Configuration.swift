@@ -132,6 +132,10 @@ extension Configuration {
 
         /// What becomes of a recording that a verified copy holds. The default is `keep`.
         package var afterExport = AfterExport.keep
+
+        /// For whom recordings are sealed on the recorder itself, once they are transcribed: public keys, and paths of files of such.
+        /// The default is none: they are kept as they are.
+        package var seal: [String] = []
     }
 
     /// What becomes of a recording once a verified copy of it is elsewhere; nothing ever of one that was not copied.

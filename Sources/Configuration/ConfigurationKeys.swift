@@ -63,6 +63,11 @@ extension ConfigurationKey {
             .path("storage.directory", \.storage.directory),
             .whole("storage.reserve-megabytes", \.storage.reserveMegabytes, 16...1_000_000),
             afterExport,
+            .list(
+                "storage.seal", \.storage.seal,
+                allowed: "public keys (age1..., ssh-ed25519 ..., ssh-rsa ...) or files of them (/...), with commas "
+                    + "between them; or nothing",
+                fault: { $0 == Configuration.Export.nobody ? "is no public key" : recipientFault($0) }),
 
             .choices("export.formats", \.export.formats),
             .choice("export.audio", \.export.audio),

@@ -12,6 +12,9 @@ struct CopyIndex {
     let known: KnownCopies
     let texts: IndexTexts
 
+    /// How well recordings were read, where somebody has corrected them.
+    let readings: [PlottedReading]
+
     /// Ours first; newest first.
     func entries() throws(DeviceError) -> [IndexEntry] {
         let found = try Self.found(on: exportFolder, device: device)
@@ -36,7 +39,8 @@ struct CopyIndex {
                 entries.append(
                     IndexEntry(
                         device: owner.text, link: "\(owner.text)/\(inLink(copy.folder))/index.html",
-                        title: copy.name?.title ?? copy.folder, facts: facts, text: told?.text ?? ""))
+                        title: told.map(\.title).flatMap { $0.isEmpty ? nil : $0 } ?? copy.name?.title ?? copy.folder,
+                        facts: facts, text: told?.text ?? ""))
             }
         }
         return entries

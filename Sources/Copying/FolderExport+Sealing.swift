@@ -44,7 +44,9 @@ extension FolderExport {
         var report = CopyReport()
         let thread = WorkThread(named: "copy", niceness: 5)
         // Nothing goes better for the others without age either.
-        let failures = try await each(of: chosen, endsAll: { $0.operation == "age" }) { job, pass in
+        let carried = try await carry(chosen.filter(\.isSealed), to: folder, &known, &report)
+        let failures = try await each(of: chosen.filter { !$0.isSealed }, endsAll: { $0.operation == "age" }) {
+            job, pass in
             let copies = known
             let outcome = try await thread.run {
                 let copy = SealedCopy(copy: job, age: desk.age, recipients: desk.recipients)
@@ -74,7 +76,7 @@ extension FolderExport {
             report.copied.append(copy)
             known.add(entry)
         }
-        report.failures = failures
+        report.failures = carried + failures
         let sums = known.all
         do {
             try await onThread(named: "copy") { try folder.writeSums(sums) }
@@ -82,6 +84,77 @@ extension FolderExport {
             report.listsError = error
         }
         return try await finish(report, on: folder, error: nil)
+    }
+
+    /// Copies what is sealed on the recorder to a target whose other copies are not.
+    func carry(_ sealed: [RecordingSummary], to path: String) async throws -> CopyReport {
+        let (identity, gate) = (settings.identity, gate)
+        let folder = try await onThread(named: "copy") {
+            let folder = try SealedFolder(in: Folder(opening: path, gate: gate), identity: identity)
+            try folder.clearTemporaries()
+            return folder
+        }
+        var known = KnownSealedCopies(try await ledger?.exports(to: settings.volume) ?? [], folder: folder.name)
+        var report = CopyReport()
+        report.failures = try await carry(sealed, to: folder, &known, &report)
+        let sums = known.all
+        do {
+            try await onThread(named: "copy") {
+                try folder.writeSums(sums)
+                _ = try folder.top.renewList(SealedTexts.readmeName, with: SealedTexts.readme)
+            }
+        } catch let error as DeviceError { report.listsError = error }
+        return report
+    }
+
+    /// Copies sealed files as they are; returns what failed.
+    private func carry(
+        _ sealed: [RecordingSummary], to folder: SealedFolder, _ known: inout KnownSealedCopies,
+        _ report: inout CopyReport
+    ) async throws -> [(recording: Int, error: DeviceError)] {
+        var failures: [(recording: Int, error: DeviceError)] = []
+        for (index, summary) in sealed.enumerated() {
+            do {
+                try await carry(summary, number: index + 1, of: sealed.count, to: folder, &known, &report)
+            } catch let error as DeviceError {
+                if error.status == ECANCELED { throw error }
+                failures.append((summary.id, error))
+                if [EIO, ENODEV, ENXIO, EROFS].contains(error.status) { break }
+            }
+        }
+        return failures
+    }
+
+    private func carry(
+        _ summary: RecordingSummary, number: Int, of count: Int, to folder: SealedFolder,
+        _ known: inout KnownSealedCopies, _ report: inout CopyReport
+    ) async throws {
+        guard let manifest = summary.seal.flatMap({ SealedManifest($0) }) else { return }
+        let (copies, shouldStop, progress) = (known, shouldStop, progress)
+        let audio = audioPath(summary.id)
+        let outcome = try await onThread(named: "copy", niceness: 5) {
+            let source = try Folder.holding(audio, crosses: true).folder
+            return try SealedCarrying(
+                sealedFolder: folder, recording: summary.id, manifest: manifest, source: source, known: copies,
+                shouldStop: shouldStop
+            ) { bytes in
+                let reached = Double(bytes) / Double(manifest.bytes) * Double(summary.length.samples)
+                progress(
+                    CopyProgress(
+                        recording: summary.id, number: number, count: count,
+                        reached: SamplePosition(min(summary.length.samples, Int64(reached))), length: summary.length))
+            }.run()
+        }
+        let copy = CopyReport.Copy(
+            recording: summary.id, folder: "\(folder.name)/\(outcome.name.text)", bytes: outcome.manifest?.bytes ?? 0)
+        guard outcome.manifest != nil else { return report.kept.append(copy) }
+        report.readPastCache = report.readPastCache && outcome.isDirect
+        let entry = ExportEntry(
+            recording: summary.id, pass: nil, volume: settings.volume, folder: copy.folder, manifest: manifest.text,
+            exportedAt: settings.now)
+        try await ledger?.add(entry)
+        report.copied.append(copy)
+        known.add(entry)
     }
 
     /// Writes what stands beside sealed copies, where another text is there.

@@ -19,6 +19,10 @@ package struct FolderExport: Sendable {
     /// What RESULT.txt is to say of corrections that the stick brought, a line each.
     package var corrections: [String] = []
 
+    /// How well a recording was read that somebody has corrected, for the list over all; the second parameter is its title there.
+    package var readings: @Sendable (_ recording: Int, _ title: String) async throws -> [PlottedReading] = { _, _ in []
+    }
+
     /// For whom copies are sealed, or why that is not certain, and nothing may be copied; nil for copies that are not sealed.
     package var recipients: Result<[Recipient], DeviceError>?
 
@@ -56,6 +60,9 @@ package struct FolderExport: Sendable {
         let chosen = try choose(recordings, of: all)
         if let recipients { return try await seal(chosen, to: path, for: recipients) }
         let (settings, gate) = (settings, gate)
+        // What is sealed on the recorder is as sealed on the stick.
+        let sealed = chosen.filter(\.isSealed)
+        let carried = try await sealed.isEmpty ? CopyReport() : carry(sealed, to: path)
         let exportFolder = try await onThread(named: "copy") {
             let exportFolder = try ExportFolder(
                 in: Folder(opening: path, gate: gate), device: settings.device, identity: settings.identity)
@@ -64,17 +71,19 @@ package struct FolderExport: Sendable {
         }
         var own = self
         own.settings.device = exportFolder.device
-        return try await own.copy(chosen, of: all, isAll: recordings == nil, to: exportFolder)
+        return try await own.copy(
+            chosen.filter { !$0.isSealed }, of: all, isAll: recordings == nil, to: exportFolder, behind: carried)
     }
 
     private func copy(
-        _ chosen: [RecordingSummary], of all: [RecordingSummary], isAll: Bool, to exportFolder: ExportFolder
+        _ chosen: [RecordingSummary], of all: [RecordingSummary], isAll: Bool, to exportFolder: ExportFolder,
+        behind carried: CopyReport
     ) async throws -> CopyReport {
         let thread = WorkThread(named: "copy", niceness: 5)
         let renamed = try await thread.run { try exportFolder.renamed() }
         var known = KnownCopies(try await ledger?.exports(to: settings.volume) ?? [], device: settings.device)
         var texts = IndexTexts()
-        var report = CopyReport()
+        var report = carried
         let failures = try await each(of: chosen) { job, pass in
             texts.add(job.summary, job.timeline)
             let copies = known
@@ -94,10 +103,21 @@ package struct FolderExport: Sendable {
             try await ledger?.add(entry)
             known.add(entry)
         }
-        report.failures = failures
+        report.failures += failures
         // What was not asked for now is on the target, too.
         if !isAll { texts = try await self.texts(of: all, known) }
-        let index = CopyIndex(exportFolder: exportFolder, device: settings.device, known: known, texts: texts)
+        var readings: [PlottedReading] = []
+        do {
+            for summary in texts.corrected.sorted(by: { $0.id < $1.id }) {
+                let title = texts.entries[summary.id]?.title ?? ""
+                readings += try await self.readings(summary.id, title.isEmpty ? CopyName(summary).title : title)
+            }
+        } catch let error as DeviceError {
+            // The list is written without them.
+            report.listsError = error
+        }
+        let index = CopyIndex(
+            exportFolder: exportFolder, device: settings.device, known: known, texts: texts, readings: readings)
         return try await addLists(to: report, on: exportFolder, index, all: all)
     }
 
@@ -166,7 +186,7 @@ package struct FolderExport: Sendable {
     /// What the list shows of all that the ledger knows to be on the target.
     private func texts(of all: [RecordingSummary], _ known: KnownCopies) async throws -> IndexTexts {
         var texts = IndexTexts()
-        for summary in all where known.copies[summary.id] != nil {
+        for summary in all where known.copies[summary.id] != nil && !summary.isSealed {
             guard let (summary, timeline) = try await archive.transcript(of: summary.id) else { continue }
             texts.add(summary, timeline)
         }
@@ -180,7 +200,8 @@ package struct FolderExport: Sendable {
         do {
             let result = resultText(report, settings: settings, all: all, answer: answer, corrections: corrections)
             try await onThread(named: "copy") {
-                try exportFolder.top.replaceList("index.html", with: try indexPage(index.entries()))
+                let page = try indexPage(index.entries(), readings: index.readings)
+                try exportFolder.top.replaceList("index.html", with: page)
                 try exportFolder.top.replaceList("RESULT.txt", with: result)
                 try exportFolder.top.syncFileSystem()
             }

@@ -7,7 +7,10 @@ struct IndexTexts {
     private static let limit = 8 << 20
     private static let beginning = 200
 
-    private(set) var entries: [Int: (facts: [String], text: String)] = [:]
+    private(set) var entries: [Int: (title: String, facts: [String], text: String)] = [:]
+
+    /// Recordings that somebody has corrected, in the order in which they came.
+    private(set) var corrected: [RecordingSummary] = []
     /// Recordings with their whole text, in the order in which they came.
     private var whole: [Int] = []
     private var bytes = 0
@@ -25,7 +28,8 @@ struct IndexTexts {
             facts.append(timeline.marks.count == 1 ? "1 bookmark" : "\(timeline.marks.count) bookmarks")
         }
         let text = timeline.segments.map(\.text).filter { !$0.isEmpty }.joined(separator: " ")
-        entries[summary.id] = (facts, text)
+        entries[summary.id] = (oneLine(timeline.annotations?.title ?? ""), facts, text)
+        if timeline.annotations != nil { corrected.append(summary) }
         bytes += text.utf8.count
         whole.append(summary.id)
         var cut = 0

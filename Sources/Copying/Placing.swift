@@ -43,8 +43,9 @@ struct Placing {
                 found = try manifest(of: renamed, entry)
             }
             guard let manifest = found else { continue }
-            let isSame = text.map { manifest.digests[$0.name] == $0.digest } ?? true
-            if isSame, Set(manifest.digests.keys).isSuperset(of: copy.names) {
+            if Set(manifest.digests.keys).isSuperset(of: copy.names),
+                try hasTexts(other ?? name.text, manifest, text: text)
+            {
                 return Outcome(name: name, renamed: other, isNew: false, entry: entry)
             }
             // The sound is there: then only the text is new.
@@ -76,6 +77,17 @@ struct Placing {
             return manifest
         } catch {
             if Self.isForeign(error) { return nil }
+            throw error
+        }
+    }
+
+    private func hasTexts(
+        _ name: String, _ manifest: Manifest, text: (name: String, digest: String)?
+    ) throws(DeviceError) -> Bool {
+        do throws(DeviceError) {
+            return try copy.hasTexts(manifest, in: try exportFolder.folder.folder(name), text: text)
+        } catch {
+            if Self.isForeign(error) { return false }
             throw error
         }
     }

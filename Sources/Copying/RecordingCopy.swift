@@ -57,7 +57,7 @@ struct RecordingCopy {
     /// text, and the audio these samples.
     func matches(_ folder: Folder) throws(DeviceError) -> Proof? {
         guard let manifest = try Manifest(in: folder), Set(manifest.digests.keys) == names,
-            try textDigest().map({ manifest.digests[$0.name] == $0.digest }) ?? true
+            try hasTexts(manifest, in: folder, text: try textDigest())
         else { return nil }
         do throws(DeviceError) {
             let (digest, bytes, isDirect) = try readBackAudio(in: folder, sound: try soundDigest())

@@ -14,6 +14,8 @@ struct SealedCopy {
     let copy: RecordingCopy
     let age: Age
     let recipients: [Recipient]
+    /// Files besides those that a copy has.
+    var extra: [(name: String, text: String)] = []
 
     /// What is to be sealed, known before anything is written.
     struct Plan {
@@ -26,9 +28,11 @@ struct SealedCopy {
     /// The digest of what the copy is made of: another text, sound, name or form of it gives another.
     func contentDigest() throws(DeviceError) -> String {
         let text = try copy.textDigest()
-        let parts = [
+        var parts = [
             folderName, "\(copy.length.samples)", copy.names.sorted().joined(separator: " "), text?.digest ?? "",
         ]
+        // What a person adds besides the words is not in every text, but in a pass of its own.
+        if copy.timeline.annotations != nil, let pass = copy.timeline.pass { parts.append("pass \(pass)") }
         return Digest.of(parts.joined(separator: "\n"))
     }
 
@@ -47,6 +51,7 @@ struct SealedCopy {
         let details = copy.details(peaks: peaks, sound: sound)
         var texts: [(name: String, text: String)] = []
         for format in copy.settings.formats { texts.append((format.fileName, try copy.render(format, details))) }
+        texts += extra
         let audio = try measured.finish().measure
         progress(SamplePosition(length / 2))
         // The digests are as long whatever they are.

@@ -28,6 +28,13 @@ package struct RecordingSummary: Hashable, Sendable, Codable {
     /// Whether its audio was looked for and is gone.
     package var isMissing: Bool
 
+    /// Where the recorder has nothing but its sealed file any more: what is known of that, as `SealedManifest.text`. Sound, text and
+    /// marks are then only in it.
+    package var seal: String?
+
+    /// Whether only who has a private key can read it.
+    package var isSealed: Bool { seal != nil }
+
     /// Where in a running of the machine it was begun; nil where its time can be believed, or nothing is known of that.
     package var powerOn: PowerOn?
 
@@ -35,7 +42,7 @@ package struct RecordingSummary: Hashable, Sendable, Codable {
     package init(
         id: Int, startedAt: Double, clock: Clock, microphone: String, length: SamplePosition = .zero,
         transcribedUpTo: SamplePosition = .zero, stopReason: StopReason = .cutShort,
-        isMissing: Bool = false, powerOn: PowerOn? = nil
+        isMissing: Bool = false, seal: String? = nil, powerOn: PowerOn? = nil
     ) {
         self.id = id
         self.startedAt = startedAt.asWallTime
@@ -45,6 +52,7 @@ package struct RecordingSummary: Hashable, Sendable, Codable {
         self.transcribedUpTo = transcribedUpTo
         self.stopReason = stopReason
         self.isMissing = isMissing
+        self.seal = seal
         self.powerOn = powerOn
     }
 }

@@ -57,6 +57,7 @@ package struct DoctorExamination: Sendable {
         // Where the file is refused, nothing is copied, whatever the defaults say.
         if problems.isEmpty, refused == nil {
             facts.sealing = doctorSealing(configuration)
+            if !configuration.storage.seal.isEmpty { facts.recorderSealing = doctorRecorderSealing(configuration) }
             if configuration.export.sticks == .known { facts.knownSticks = doctorSticks(configuration) }
         }
         progress(.decoder)
@@ -108,6 +109,19 @@ func doctorSealing(_ configuration: Configuration) -> Result<Int, DeviceError> {
         try Age().check(recipients)
         return .success(recipients.count)
     } catch { return .failure(error) }
+}
+
+/// For how many public keys recordings are sealed on the recorder, or why none is.
+func doctorRecorderSealing(_ configuration: Configuration) -> Result<Int, DeviceError> {
+    do throws(DeviceError) {
+        let recipients = try configuration.sealers() ?? []
+        try Age().check(recipients)
+        return .success(recipients.count)
+    } catch {
+        var told = error
+        told.remedy = "correct storage.seal, or apt install age; until then nothing is sealed on the recorder"
+        return .failure(told)
+    }
 }
 
 /// How many sticks are known, or why none is.

@@ -162,6 +162,8 @@ package struct DoctorFacts: Sendable {
     package var disk: Result<Disk, DeviceError>
     /// For how many public keys copies are sealed, 0 where they are not; or why nothing can be copied. Nil where it was not asked.
     package var sealing: Result<Int, DeviceError>?
+    /// For how many public keys recordings are sealed on the recorder, or why none is; nil where that is not asked for.
+    package var recorderSealing: Result<Int, DeviceError>?
     /// How many sticks are known, or why that cannot be told: then none is. Nil where it does not matter.
     package var knownSticks: Result<Int, DeviceError>?
     /// What the recording user is allowed to do.

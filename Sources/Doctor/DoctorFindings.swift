@@ -174,13 +174,24 @@ extension DoctorFacts {
         switch sealing {
         case nil: return []
         case .failure(let error): return [DoctorFinding(.copies, error: error)]
-        case .success(0): return [openFinding] + sticksFindings
+        case .success(0): return [openFinding] + sticksFindings + recorderFindings
         case .success(let count):
             let told = count == 1 ? "1 public key" : "\(count) public keys"
             let sealed = DoctorFinding(
                 .copies, .ok,
                 "sealed for \(told); fieldscribe recipients check --key FILE tells whether a key opens them")
-            return [sealed] + sticksFindings
+            return [sealed] + sticksFindings + recorderFindings
+        }
+    }
+
+    /// Whether recordings are sealed on the recorder, where that is asked for.
+    private var recorderFindings: [DoctorFinding] {
+        switch recorderSealing {
+        case nil: return []
+        case .failure(let error): return [DoctorFinding(.copies, error: error)]
+        case .success(let count):
+            let told = count == 1 ? "1 public key" : "\(count) public keys"
+            return [.init(.copies, .ok, "recordings on the recorder are sealed for \(told) once they are transcribed")]
         }
     }
 

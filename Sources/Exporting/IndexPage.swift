@@ -26,7 +26,10 @@ package struct IndexEntry: Hashable, Sendable {
 }
 
 /// The page over all recordings in a folder, with a search in all texts; entries of one device stand together.
-package func indexPage(_ entries: [IndexEntry]) throws -> String {
+///
+/// - Parameter readings: how well recordings were read, where somebody has corrected them; the earliest first, those of one recording
+///   together.
+package func indexPage(_ entries: [IndexEntry], readings: [PlottedReading] = []) throws -> String {
     var list = ""
     var device: String?
     for entry in entries {
@@ -53,7 +56,7 @@ package func indexPage(_ entries: [IndexEntry]) throws -> String {
         <output id="hits" for="find"></output></form>
         </div></div></section>
         <main>
-        \(list)\(device == nil ? "" : "</ul>\n")</main>
+        \(list)\(device == nil ? "" : "</ul>\n")\(AccuracyPlot(readings).markup)</main>
         <footer><p>Each folder contains the sound, the text in several formats, and SHA256SUMS, with which \
         <kbd>sha256sum -c</kbd> checks that both are intact.</p></footer>
         """

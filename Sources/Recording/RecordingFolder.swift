@@ -19,6 +19,12 @@ package struct RecordingFolder: Hashable, Sendable {
     /// The name of the audio in every recording's folder.
     package static let audioName = "audio.wav"
 
+    /// The name of the sealed file, where there is one.
+    package static let sealedName = "sealed.age"
+
+    /// The path of its sealed file.
+    package var sealed: String { "\(path)/\(Self.sealedName)" }
+
     /// The path of its audio.
     package var audio: String { "\(path)/\(Self.audioName)" }
 }

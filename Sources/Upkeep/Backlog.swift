@@ -28,7 +28,8 @@ package struct Backlog: Sendable {
     /// The recordings that are behind, oldest first.
     package func waiting(except recording: Int? = nil) async throws -> [RecordingSummary] {
         try await archive.unfinished().filter {
-            $0.transcribedUpTo < $0.length && !$0.isMissing && $0.id != recording && !unreadable.contains($0.id)
+            $0.transcribedUpTo < $0.length && !$0.isMissing && !$0.isSealed && $0.id != recording
+                && !unreadable.contains($0.id)
         }
     }
 

@@ -111,6 +111,7 @@ package struct Recovery: Sendable {
                         "the journal was damaged and was rewritten"))
             }
             let row = try await archive.recording(id)
+            if let sealed = try await lookSealed(id, row) { return (findings + sealed, true) }
             // What a slow card holds is waited for on a thread of its own: the others have to record.
             let storage = storage
             let hasAudio = try await onThread(named: "repair", niceness: 5) { try Self.hasAudio(id, in: storage) }

@@ -34,7 +34,7 @@ package struct Rereading: Sendable {
         var waiting: [RecordingSummary] = []
         for recording in try await archive.recordings()
         where recording.length > .zero && recording.transcribedUpTo >= recording.length && !recording.isMissing
-            && !unreadable.contains(recording.id)
+            && !recording.isSealed && !unreadable.contains(recording.id)
         {
             let isRead = try await archive.passes(of: recording.id).contains { configuration.engine.suffices($0) }
             if !isRead { waiting.append(recording) }

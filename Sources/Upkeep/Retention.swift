@@ -32,9 +32,8 @@ package struct Retention: Hashable, Sendable {
     package func expired(_ candidates: [Candidate], now: Double) -> [Int] {
         candidates.filter { candidate in
             let recording = candidate.recording
-            guard recording.transcribedUpTo >= recording.length, let pass = candidate.shownPass, pass.isComplete
+            guard recording.transcribedUpTo >= recording.length, let exports = Self.wholeCopies(of: candidate)
             else { return false }
-            let exports = candidate.exports.filter { $0.pass == pass.id }
             switch rule {
             case .keep: return false
             // Needs no clock: what the ledger has was copied after the recording had ended.
@@ -45,6 +44,15 @@ package struct Retention: Hashable, Sendable {
                 return exports.contains { $0.exportedAt >= ended && $0.exportedAt <= now }
             }
         }.map(\.recording.id)
+    }
+
+    /// Those that have all there is; nil where the recording itself is not whole yet.
+    private static func wholeCopies(of candidate: Candidate) -> [ExportEntry]? {
+        if let seal = candidate.recording.seal.flatMap({ SealedManifest($0) }) {
+            return candidate.exports.filter { SealedManifest($0.manifest)?.content == seal.content }
+        }
+        guard let pass = candidate.shownPass, pass.isComplete else { return nil }
+        return candidate.exports.filter { $0.pass == pass.id }
     }
 
     /// Erases those; where days count, none as long as the clock is not set. What an erasing before left is tried again, whatever is kept.

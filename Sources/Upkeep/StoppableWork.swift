@@ -10,7 +10,7 @@ import Synchronization
 ///   - work: is handed what to ask whether it goes on.
 func onStoppableThread<Value: Sendable>(
     named name: String, until: Int64? = nil,
-    _ work: @escaping @Sendable (_ goesOn: @Sendable () -> Bool) throws -> Value
+    _ work: @escaping @Sendable (_ goesOn: @escaping @Sendable () -> Bool) throws -> Value
 ) async throws -> Value {
     let stop = StopFlag()
     return try await withTaskCancellationHandler {

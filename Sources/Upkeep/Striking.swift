@@ -28,8 +28,13 @@ package struct Striking: Sendable {
     /// - Returns: what a person should know besides: copies and files that may still hold what was struck.
     /// - Throws: `DeviceError` that names the file; what was begun is done later.
     package func strike(_ range: SampleRange, of id: Int, isGrowing: Bool = false) async throws -> [String] {
-        guard try await archive.recordings().contains(where: { $0.id == id }) else {
+        guard let recording = try await archive.recordings().first(where: { $0.id == id }) else {
             throw DeviceError(.missing, "strike", "recording \(id): not in the archive; see fieldscribe list")
+        }
+        if recording.isSealed {
+            throw DeviceError(
+                .denied, "strike",
+                "recording \(id): is sealed, and nothing on the recorder can read or change it; delete it, or open a copy")
         }
         let folder = try Self.folder(of: id, in: storage)
         if try !folder.exists(Self.note) { try folder.replace(Self.note, with: []) }

@@ -5,7 +5,7 @@ import Platform
 import SQLiteArchive
 
 /// What earlier recordings lack: mends what a start has left to be mended, erases what `storage.after-export` lets go, writes down what
-/// was not, and reads once more what was.
+/// was not, reads once more what was, and seals it where `storage.seal` says so.
 package struct Upkeep: Sendable {
     /// How a run ended.
     package enum End: Hashable, Sendable {
@@ -71,6 +71,16 @@ package struct Upkeep: Sendable {
         try await repair()
         try await writeDown()
         try await readAgain()
+        try await seal()
+    }
+
+    /// What cannot be sealed stays as it is, which is a fault each time it was tried.
+    private func seal() async throws {
+        let sealing = SealingRecordings(configuration, archive: archive, unreadable: unreadable)
+        do {
+            let failures = try await sealing.run { Log.tell(.notice, "sealed", ["recording": "\($0)"]) }
+            for (_, error) in failures.sorted(by: { $0.key < $1.key }) { hub.publish(fault: error) }
+        } catch let error as DeviceError where !error.isOfDatabase { hub.publish(fault: error) }
     }
 
     /// What cannot be erased keeps nothing from being read; it is a fault each time it was tried.

@@ -1,3 +1,4 @@
+import Copying
 import Core
 import Glibc
 import Platform
@@ -41,6 +42,8 @@ package struct Verification: Sendable {
                 if !isQuick, case .read(let sums) = try await readSums(of: id, isGrowing: true) {
                     findings += self.findings(of: sums, id)
                 }
+            } else if let row = rows[id], row.isSealed {
+                findings += try await checkSealed(row, isQuick: isQuick)
             } else if let row = rows[id] {
                 let before = findings.count
                 do { findings += try await check(row) } catch let error as DeviceError where error.code != .damaged {
@@ -63,6 +66,35 @@ package struct Verification: Sendable {
             }
         }
         return findings + self.unsummed(unsummed)
+    }
+
+    /// Checks a sealed recording: that its file is there, and nothing else; and, unless that is left alone, that no byte has changed.
+    private func checkSealed(_ row: RecordingSummary, isQuick: Bool) async throws -> [StorageFinding] {
+        let (storage, path) = (storage, RecordingFolder(storage: storage, recording: row.id).sealed)
+        guard let manifest = row.seal.flatMap({ SealedManifest($0) }) else { return [] }
+        var wrong: [(file: String, words: String)] = []
+        do {
+            wrong = try await onStoppableThread(named: "verify") { goesOn -> [(file: String, words: String)] in
+                let folder = try SealingRecordings.folder(of: row.id, in: storage)
+                guard try RecordingSealer.isThere(manifest, in: folder) else {
+                    return [(path, "is gone or was changed; put it back from a copy or a backup")]
+                }
+                var wrong: [(file: String, words: String)] = []
+                for name in try folder.names() where !SealingRecordings.kept.contains(name) {
+                    wrong.append(
+                        ("\(folder.path)/\(name)", "lies in the clear beside what was sealed; run fieldscribe recover"))
+                }
+                if !isQuick, try RecordingSealer.digest(in: folder, goesOn: goesOn) != manifest.file {
+                    wrong.append((path, "is not as it was sealed; put it back from a copy or a backup"))
+                }
+                return wrong
+            }
+        } catch let error as DeviceError {
+            if error.status == ECANCELED { throw CancellationError() }
+            return [StorageFinding(.damaged, recording: row.id, error, at: path)]
+        }
+        let ledger = try await checkLedger(row)
+        return wrong.map { damage(row.id, $0.file, $0.words) } + ledger
     }
 
     private func check(_ row: RecordingSummary) async throws -> [StorageFinding] {

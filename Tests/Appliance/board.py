@@ -136,9 +136,12 @@ class Board(Emulator):
         while time.monotonic() < end:
             self._serial.sendall(b"\nstty -echo; exec env TERM=dumb PS1= PS2= sh\necho SHELL-$((1+1))\n")
             if self._read_until(re.compile(rb"SHELL-2\r?\n"), 3):
-                # Behind the answers to all that was asked before the shell was there.
-                self._serial.sendall(b"echo ALL-$((1+1))\n")
-                if not self._read_until(re.compile(rb"ALL-2\r?\n"), 60 * PATIENCE):
+                # Behind the answers to all that was asked before this shell was there; what was on its way then may have been lost.
+                for number in range(20 * PATIENCE):
+                    self._serial.sendall(b"\necho ALL-%d-$((1+1))\n" % number)
+                    if self._read_until(re.compile(rb"ALL-%d-2\r?\n" % number), 5):
+                        break
+                else:
                     raise TimedOut("the shell on the serial line went silent")
                 return time.monotonic() - self.began
         raise TimedOut("no shell on the serial line after %d s" % (timeout * PATIENCE))

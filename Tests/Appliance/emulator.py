@@ -1,5 +1,6 @@
 """What every emulated machine has: power, a plug to pull, sticks, through qemu's own machine protocol."""
 
+import contextlib
 import json
 import os
 import socket
@@ -52,8 +53,11 @@ class Emulator:
                 os.unlink(self.path(name))
         nice = ["nice", "-n", str(priority)] if priority else []
         with open(self.path("qemu.log"), "a") as log:
-            self.process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL"] + nice + words,
+            self.process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL"] + nice + words, start_new_session=True,
                                             stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        # Where the kernel shares the processors out by sessions, a priority counts within one alone: this is a session of its own.
+        with contextlib.suppress(OSError), open("/proc/%d/autogroup" % self.process.pid, "w") as file:
+            file.write(str(priority))
         channel = self.connect("qmp")
         channel.settimeout(60 * PATIENCE)
         self._qmp = channel.makefile("rw")

@@ -10,7 +10,9 @@ import Glibc
           syscalls   each k-th call of each kind fails            --stride 1 --parallel 16
           disk       a small file system that is filled           --steps 20
           corrupt    damaged audio, database and settings         --seeds 50 --seed N
+          import     a correction is taken while each k-th call fails   --stride 1 --parallel 8
           soak       hours of audio as fast as it goes            --hours 2
+          seal       power cuts while a recording is sealed       --cuts 300 --parallel 2 --seed N
           owners     root and a user in random orders             --orders 20 --seed N
 
         --executable FILE  another fieldscribe than the one beside this program
@@ -25,8 +27,8 @@ import Glibc
         let words = Array(CommandLine.arguments.dropFirst())
         if words.first == "worker" { return StandInWorker.run() }
         let names = words.prefix { !$0.hasPrefix("--") }
-        guard !names.isEmpty, names.allSatisfy(["kill", "syscalls", "disk", "corrupt", "soak", "owners"].contains)
-        else {
+        let known = ["kill", "syscalls", "disk", "corrupt", "soak", "owners", "import", "seal"]
+        guard !names.isEmpty, names.allSatisfy(known.contains) else {
             print(usage)
             exit(2)
         }
@@ -51,6 +53,8 @@ import Glibc
         case "disk": try await DiskExperiment(bench: bench).run()
         case "soak": try await SoakExperiment(bench: bench).run()
         case "owners": try await OwnersExperiment(bench: bench).run()
+        case "import": try await ImportExperiment(bench: bench).run()
+        case "seal": try await SealExperiment(bench: bench).run()
         case "corrupt": try await CorruptExperiment(bench: bench).run()
         default: []
         }

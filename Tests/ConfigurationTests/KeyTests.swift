@@ -69,6 +69,13 @@ import Testing
                 "erase-after-days", "erase-after-days 0", "erase-after-days 36501", "erase-after-days -1",
                 "erase-after-days 99999999999999999999", "erase 3", "Keep", "30",
             ]),
+        Row(
+            key: "storage.seal",
+            good: [
+                "", "/etc/fieldscribe/recipients.txt",
+                "age1gsys585vm88twneeqx8q3qzt670h5sesuytqjgg638l0mcnwevqqj8cygd, /etc/others",
+            ],
+            bad: [",", "recipients.txt", "nobody", "age1", "-r"]),
         Row(key: "export.formats", good: ["text", "html srt jsonl"], bad: ["pdf", "text pdf", ","]),
         Row(key: "export.audio", good: ["flac", "wav"], bad: ["mp3"]),
         Row(key: "export.accept", good: ["any", "marked"], bad: ["all"]),

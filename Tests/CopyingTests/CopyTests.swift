@@ -1,6 +1,7 @@
 import AudioEncoder
 import Copying
 import Core
+import Exporting
 import FoundationEssentials
 import Glibc
 import Synchronization
@@ -175,6 +176,37 @@ import Testing
         #expect(try await broken.copy(to: desk.stick).failures.map(\.recording) == [1])
         #expect(try await desk.copy().error == nil)
         #expect(try text("\(desk.exportFolder)/\(Desk.name(1))_2/transcript.txt") == "one two three four\n")
+    }
+
+    @Test(
+        "a copy is refreshed where a person has added anything besides the words, and the list has the person's title",
+        arguments: [Desk.formats, [.text, .json], [.text, .textgrid], [.html]])
+    func annotated(formats: [TranscriptFormat]) async throws {
+        var desk = try await Desk(recordings: 2)
+        desk.formats = formats
+        try await desk.copy()
+        let sound = "cd '\(desk.exportFolder)' && stat -c '%n %i %Y' */audio.flac"
+        let before = shell(sound).output
+        var annotations = Annotations()
+        annotations.title = "At the ford"
+        annotations.marks = [Bookmark(SamplePosition(1_600))]
+        for note in ["he laughs", "he cries"] {
+            annotations.notes = [Bookmark(.zero, text: note)]
+            await desk.annotate(1, annotations, pass: note == "he laughs" ? 2 : 3)
+            let hasNotes = formats.contains(.html)
+            let report = try await desk.copy()
+            // Formats without notes have nothing new the second time.
+            #expect(report.copied.map(\.recording) == (note == "he laughs" || formats != [.text, .json] ? [1] : []))
+            #expect(desk.areWhole() && desk.copies.count == 2 && shell(sound).output == before)
+            let page = "\(desk.exportFolder)/\(Desk.name(1))/index.html"
+            #expect(try !hasNotes || text(page).contains(note))
+            #expect(try await desk.copy().copied.isEmpty)
+        }
+        let list = try text("\(desk.stick)/Fieldscribe/index.html")
+        #expect(!formats.contains(.html) || list.contains(">At the ford</a>"), "\(list)")
+        // A ledger that was lost: what is there is known again, by its pass too.
+        let copied = try await desk.export(ledger: false).copy(to: desk.stick)
+        #expect(copied.copied.isEmpty && copied.kept.count == 2)
     }
 
     @Test("a newer text goes beside an older one that somebody has changed, and the list shows the newer")

@@ -154,6 +154,21 @@ import Testing
         #expect(try await desk.copy().copied.isEmpty)
     }
 
+    @Test("what a person has added besides the words is sealed, too")
+    func annotated() async throws {
+        let desk = try await desk(2)
+        try await desk.copy()
+        var annotations = Annotations()
+        annotations.title = "At the ford"
+        await desk.annotate(1, annotations, pass: 2)
+        #expect(try await desk.copy().copied.map(\.recording) == [1])
+        let opened = desk.folder.file("opened")
+        #expect(keys.open("\(desk.sealedFolder)/\(Desk.sealedName(1))", into: opened) == "")
+        let page = "\(opened)/\(Desk.name(1))/index.html"
+        #expect(shell("grep -c '<h1 dir=\"auto\">At the ford</h1>' '\(page)'").output == "1\n")
+        #expect(try await desk.copy().copied.isEmpty)
+    }
+
     @Test("for other keys everything is sealed again; their order makes no difference")
     func otherKeys() async throws {
         let other = try KeyPair()

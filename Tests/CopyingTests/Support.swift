@@ -60,6 +60,15 @@ struct Desk {
                 segments: [Segment(id: 1, range: SampleRange(.zero, length), words: words, endedBy: .stop)]))
     }
 
+    /// As if a person had added this to what was heard, in a pass of that number within the recording.
+    func annotate(_ id: Int, _ annotations: Annotations, pass: Int) async {
+        guard case (let summary, var timeline)? = await archive.transcript(of: id) else { return }
+        timeline.annotations = annotations
+        timeline.pass = pass
+        timeline.marks = annotations.marks ?? timeline.marks
+        await archive.put(summary, timeline)
+    }
+
     func export(ledger: Bool = true, gate: @escaping Folder.Gate = { _, _ in }) -> FolderExport {
         var export = FolderExport(
             archive: archive, ledger: ledger ? self.ledger : nil,

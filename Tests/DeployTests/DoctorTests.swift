@@ -91,6 +91,10 @@ import Testing
             $0.configuration.export.sticks = .known
             $0.knownSticks = .failure(missing)
         },
+        Case("a sealed recorder", .ok, .copies, "are sealed for 1 public key") { $0.recorderSealing = .success(1) },
+        Case("a recorder that cannot seal", .missing, .copies, "not found", exit: 3) {
+            $0.recorderSealing = .failure(missing)
+        },
         Case("no sticks", .ok, .copies, "to no stick") { $0.configuration.export.sticks = .none },
         Case("no age", .missing, .copies, "not found", exit: 3) { $0.sealing = .failure(missing) },
         Case("a refused line", .failed, .configuration, "a.conf:3: bad", exit: 1) {

@@ -149,7 +149,7 @@ final class Watcher {
 }
 
 /// How long a test waits for what never comes.
-private struct Patience {
+struct Patience {
     private let what: String
     private let end = time(nil) + 180
 

@@ -5,6 +5,21 @@ import Testing
 
 /// A person's corrections on their way back: from a copy, by another program or the page, into the archive, and onto the next copy.
 @Suite("import", .serialized) struct ImportTests {
+    /// A text with its times in milliseconds, as pympi tells it: a list of three.
+    private struct Read: Decodable, Equatable {
+        var start: Int
+        var end: Int
+        var text: String
+
+        init(start: Int, end: Int, text: String) { (self.start, self.end, self.text) = (start, end, text) }
+
+        init(from decoder: any Decoder) throws {
+            var list = try decoder.unkeyedContainer()
+            self.init(
+                start: try list.decode(Int.self), end: try list.decode(Int.self), text: try list.decode(String.self))
+        }
+    }
+
     private struct Desk {
         let folder = TemporaryFolder()
         let storage: String
@@ -31,11 +46,32 @@ import Testing
 
         private struct Shown: Decodable {
             struct Segment: Decodable {
+                struct Word: Decodable {
+                    var text: String
+                    /// In seconds.
+                    var start: Double
+                    var end: Double
+                }
+
                 var id: Int
                 var text: String
+                var words: [Word]
             }
 
             var segments: [Segment]
+        }
+
+        /// The segments as they are shown, with their words.
+        func heard() throws -> [(text: String, words: [Read])] {
+            let shown = try run("show", "1", "--format", "json")
+            return try JSONDecoder().decode(Shown.self, from: Data(shown.output.utf8)).segments.map { segment in
+                let words = segment.words.map { word in
+                    Read(
+                        start: Int((word.start * 1_000).rounded()), end: Int((word.end * 1_000).rounded()),
+                        text: word.text)
+                }
+                return (segment.text, words)
+            }
         }
 
         func run(_ words: String...) throws -> Fieldscribe.Ending {
@@ -180,5 +216,30 @@ import Testing
             let heard = try desk.run("show", "1", "--pass", "1").output.split(separator: "\n")
             #expect(try desk.run("show", "1").output.split(separator: "\n") == heard.map { "\($0) zanzibarë" })
         }
+    }
+
+    @Test("A document of ELAN that pympi has read and saved has the times and texts that were heard, and comes back")
+    func elan() throws {
+        guard let pympi = ProcessInfo.processInfo.environment["FIELDSCRIBE_TEST_PYMPI"] else {
+            return print("skipped: documents of ELAN, by pympi: FIELDSCRIBE_TEST_PYMPI names no folder of it")
+        }
+        let desk = try Desk()
+        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "elan.py").path
+        let edited = desk.folder.file("edited.eaf")
+        let python = try Fieldscribe(
+            program: "env",
+            ["PYTHONPATH=\(pympi)", "python3", "-B", script, "\(desk.copy)/transcript.eaf", edited], in: desk.folder
+        ).wait()
+        try #require(python.status == 0, "\(python.errors)")
+        let tiers = try JSONDecoder().decode([String: [Read]].self, from: Data(python.output.utf8))
+        let heard = try desk.heard()
+        #expect(tiers["segments"]?.map(\.text) == heard.map(\.text))
+        #expect(tiers["words"] == heard.flatMap(\.words))
+        let ending = try desk.run("import", edited, "--by", "Elan")
+        #expect(ending.status == 0 && ending.output.contains("corrected in"), "\(ending)")
+        let shown = try desk.heard()
+        #expect(shown.map(\.text) == heard.map { "\($0.text) zanzibarë <&>" })
+        // Words that nobody has touched are where they were.
+        #expect(shown.map { $0.words.dropLast(2) } == heard.map { $0.words[...] })
     }
 }

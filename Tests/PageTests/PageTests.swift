@@ -9,6 +9,7 @@ import Testing
     static let checks = [
         "a click on a word plays from there", "the playing word follows", "keys", "help", "search",
         "search folds case and accents", "links", "slider and overview", "gaps and marks", "confidence", "index",
+        "how well recordings were read",
         "ten thousand words", "missing audio", "hostile text", "no network", "narrow", "contrast", "dark",
         "reduced motion", "print", "labels", "selecting text", "words to review are played", "keys after choosing",
         "editing", "undo and redo", "edits are kept", "replace", "doubtful words", "saving and loading",

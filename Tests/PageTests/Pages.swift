@@ -44,8 +44,23 @@ struct Pages {
                     IndexEntry(
                         device: "fieldscribe-1", link: "\(name)/index.html", title: title,
                         facts: ["1:02", "recording 7"], text: timeline.segments.map(\.text).joined(separator: " "))
-                }), "index.html")
+                }, readings: Self.readings), "index.html")
     }
+
+    /// Ten recordings, each read twice; the engines become better.
+    private static let readings: [PlottedReading] = {
+        var readings: [PlottedReading] = []
+        for recording in 1...10 {
+            let title = recording == 10 ? "</svg><b>x" : "\(recording) November 2026, 09:30"
+            for (engine, percent) in [("pocketsphinx live", 34.0), ("moonshine final", 14.0)] {
+                readings.append(
+                    PlottedReading(
+                        recording: recording, title: title, engine: engine, whole: percent - Double(recording),
+                        heard: percent + 4))
+            }
+        }
+        return readings
+    }()
 
     private func write(_ timeline: Timeline, _ name: String, _ details: RecordingDetails) throws {
         try FileManager.default.createDirectory(atPath: folder.file(name), withIntermediateDirectories: true)

@@ -309,6 +309,24 @@ def index(b):
     b.until("return document.querySelectorAll('.list li').length === 3")
 
 
+def plot(b):
+    b.open("index.html")
+    signs = b.js("return [...document.querySelectorAll('.plot g')].map(sign => sign.querySelector('title').textContent)")
+    assert len(signs) == 20 and signs[0] == "1 November 2026, 09:30, pocketsphinx live: 33.0 to 38.0 %", signs
+    assert signs[-1] == "</svg><b>x, moonshine final: 4.0 to 18.0 %", signs[-1]
+    # The better it was read, the lower stands its sign, within the picture, and the later the farther to the right.
+    box = "const box = one => { const b = one.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; };"
+    frame = b.js(box + "return box(document.querySelector('.plot'))")
+    places = b.js(box + "return [...document.querySelectorAll('.plot g > :last-child')].map(box)")
+    for left, top, right, bottom in places:
+        assert frame[0] <= left and frame[1] <= top and right <= frame[2] and bottom <= frame[3], (left, top)
+    assert all(a[1] < b_[1] and a[0] < b_[0] for a, b_ in zip(places[0::2], places[2::2]))
+    assert b.js("return document.querySelectorAll('.legend span').length") == 2
+    assert b.js("return document.querySelectorAll('.accuracy tbody tr').length") == 20
+    b.js("document.querySelector('.accuracy').scrollIntoView()")
+    b.shot("index-plot")
+
+
 def ten_thousand_words(b):
     b.open("long/index.html")
     assert b.js("return document.querySelectorAll('.w').length") == 10_000
@@ -524,7 +542,7 @@ def copy(b):
 CHECKS = {"copy": copy} if IS_COPY else {
     "a click on a word plays from there": word_click, "the playing word follows": word_follows, "keys": keys,
     "help": help_is_shown, "search": search, "search folds case and accents": search_folds, "links": links,
-    "slider and overview": slider, "gaps and marks": gaps_and_marks, "confidence": confidence, "index": index,
+    "slider and overview": slider, "gaps and marks": gaps_and_marks, "confidence": confidence, "index": index, "how well recordings were read": plot,
     "ten thousand words": ten_thousand_words, "missing audio": missing_audio, "hostile text": hostile_text,
     "no network": no_network, "narrow": narrow, "contrast": contrast, "dark": dark,
     "reduced motion": reduced_motion, "print": printed, "labels": labels, "selecting text": selecting,

@@ -100,6 +100,28 @@ extension Storage {
         #expect(expired == (goes.contains(kind) ? [7] : []))
     }
 
+    @Test("What is sealed goes once its sealed file was copied, and for no other copy")
+    func sealed() {
+        func manifest(_ content: Character) -> SealedManifest {
+            func digest(_ letter: Character) -> String { String(repeating: letter, count: 64) }
+            return SealedManifest(
+                file: digest("1"), bytes: 9, head: digest("2"), plain: digest("3"), content: digest(content),
+                recipients: digest("5"))
+        }
+        var candidate = candidate(.fine)
+        candidate.recording.seal = manifest("a").text
+        candidate.shownPass = nil
+        for rule in [Configuration.AfterExport.erase, .eraseAfterDays(30)] {
+            #expect(Retention(rule).expired([candidate], now: Self.now) == [])
+            for (content, expected) in [(Character("b"), []), ("a", [7])] {
+                var copied = candidate
+                copied.exports[0].pass = nil
+                copied.exports[0].manifest = manifest(content).text
+                #expect(Retention(rule).expired([copied], now: Self.now) == expected)
+            }
+        }
+    }
+
     @Test("What may go is erased, and nothing while the clock is not set")
     func applied() async throws {
         let storage = Storage()

@@ -89,6 +89,15 @@ package struct ChildProcess: ~Copyable {
         try pipes.exchange(bytes, room, timeoutSeconds: timeoutSeconds, take: take)
     }
 
+    /// Limits what the child may take from now on; it may then write no file, and leaves no core.
+    ///
+    /// - Parameters:
+    ///   - memory: bytes of address space.
+    ///   - data: bytes of data.
+    package borrowing func limit(memory: UInt64, data: UInt64, cpuSeconds: UInt64) {
+        fieldscribe_limit_child(id, memory, data, cpuSeconds)
+    }
+
     /// Has the pipes hold as much as the system allows.
     package borrowing func widenPipes() { pipes.widen() }
 

@@ -9,7 +9,7 @@ struct ArchiveQueries {
         let isTimeless = "clock = 'unverified' AND boot_id IS NOT NULL"
         return """
             SELECT id, started_at, clock, microphone, length_samples, transcribed_samples, stop_reason,
-                state = 'missing', CASE WHEN \(isTimeless) THEN monotonic_ns END, CASE WHEN \(isTimeless) THEN \(turn) END
+                state = 'missing', CASE WHEN state LIKE 'sealed %' THEN state END, CASE WHEN \(isTimeless) THEN monotonic_ns END, CASE WHEN \(isTimeless) THEN \(turn) END
             FROM recording
             """
     }
@@ -177,7 +177,8 @@ private func summary(_ row: Row) -> RecordingSummary {
         clock: RecordingSummary.Clock(rawValue: row.text(2)) ?? .unverified, microphone: row.text(3),
         length: row.position(4), transcribedUpTo: row.position(5),
         stopReason: StopReason(rawValue: row.text(6)) ?? .cutShort, isMissing: row.integer(7) == 1,
-        powerOn: row.isNull(8) || row.isNull(9) ? nil : PowerOn(order: row.integer(9), nanoseconds: row.long(8)))
+        seal: row.isNull(8) ? nil : row.text(8),
+        powerOn: row.isNull(9) || row.isNull(10) ? nil : PowerOn(order: row.integer(10), nanoseconds: row.long(9)))
 }
 
 private func passSummary(_ row: Row) -> PassSummary {

@@ -81,11 +81,16 @@ struct Journal: Sendable {
         return Int64(bytes.count)
     }
 
-    /// Puts a whole journal in the place of the one that was there, of which nothing is kept.
+    /// Writes the whole journal of a recording in the place of one that was there, of which nothing is kept.
     func replace(_ entries: [JournalEntry], recording: Int) throws -> Int64 {
         let bytes = try entries.flatMap(Self.line)
-        try made(recording).replace(Self.name, with: bytes)
+        try opened(recording).replace(Self.name, with: bytes)
         return Int64(bytes.count)
+    }
+
+    /// The bytes of the journal.
+    func content(of recording: Int) throws(DeviceError) -> [UInt8] {
+        try opened(recording).openFile(Self.name, O_RDONLY).content()
     }
 
     /// How long the journal is, 0 where there is none, or something that is no file.

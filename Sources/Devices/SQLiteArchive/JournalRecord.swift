@@ -35,6 +35,7 @@ struct JournalRecord {
     var marks: [Bookmark] = []
     var end: (length: SamplePosition, reason: StopReason)?
     var exports: [ExportEntry] = []
+    var seal: SealedManifest?
 
     init(_ entries: [JournalEntry]) {
         for entry in entries { take(entry) }
@@ -75,6 +76,7 @@ struct JournalRecord {
         case .exported(var entry):
             entry.exportedAt = entry.exportedAt.asWallTime
             exports.append(entry)
+        case .sealed(let manifest): seal = SealedManifest(manifest) ?? seal
         }
     }
 

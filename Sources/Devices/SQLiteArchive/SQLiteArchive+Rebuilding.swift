@@ -129,6 +129,10 @@ extension SQLiteArchive {
                     UPDATE recording SET length_samples = ?2, stop_reason = ?3 WHERE id = ?1 AND stop_reason = 'cut short'
                     """, .integer(recording), .position(end.length), .text(end.reason.rawValue))
             }
+            if record.seal != nil {
+                try connection.run(
+                    "UPDATE recording SET transcribed_samples = length_samples WHERE id = ?", .integer(recording))
+            }
             let ids = try restore(record.passes, of: recording)
             for gap in record.gaps { _ = try insert(gap, recording: recording) }
             for mark in record.marks { _ = try insert(mark, recording: recording) }
@@ -174,6 +178,9 @@ extension SQLiteArchive {
         let isMissing = try journal.size(of: recording) == 0
         if isMissing, try !journal.hasFolder(recording) { return false }
         let (entries, damagedLines) = try journal.read(recording)
+        // What is being sealed is not written out again: its sealing is completed.
+        let row = try queries.recording(recording)
+        if JournalRecord(entries).seal != nil, row?.isSealed == false { return false }
         // They differ where writes failed and a log brought back what was told to have failed: then both are believed.
         guard try isMissing || damagedLines > 0 || queries.findings(in: journal, of: recording).differs else {
             return false
@@ -189,7 +196,8 @@ extension SQLiteArchive {
     func journalEntries(of recording: Int) throws -> [JournalEntry] {
         let starts = try connection.rows(
             """
-            SELECT started_at, clock, microphone, boot_id, monotonic_ns, length_samples, stop_reason
+            SELECT started_at, clock, microphone, boot_id, monotonic_ns, length_samples, stop_reason,
+                CASE WHEN state LIKE 'sealed %' THEN state END
             FROM recording WHERE id = ?
             """, [.integer(recording)]
         ) { row in
@@ -202,6 +210,7 @@ extension SQLiteArchive {
                 + (row.integer(5) == 0
                     ? []
                     : [.ended(length: row.position(5), reason: StopReason(rawValue: row.text(6)) ?? .cutShort)])
+                + (row.isNull(7) ? [] : [.sealed(manifest: row.text(7))])
         }
         var entries = starts.flatMap { $0 }
         for (index, pass) in try queries.passes(of: recording).enumerated() {

@@ -16,7 +16,7 @@ extension SQLiteArchive {
             try connection.run(
                 "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(recording), .integer(bytes))
         }
-        try await clearIndex()
+        try await scrub()
     }
 
     /// Puts segments without the struck words in the place of those that a pass has, from the first that differs on: a segment

@@ -4,7 +4,7 @@ import Platform
 extension SQLiteArchive {
     package func markMissing(recording: Int, _ isMissing: Bool) throws {
         let changed = try connection.run(
-            "UPDATE recording SET state = ?2 WHERE id = ?1", .integer(recording),
+            "UPDATE recording SET state = ?2 WHERE id = ?1 AND state NOT LIKE 'sealed %'", .integer(recording),
             .text(isMissing ? "missing" : "present"))
         if changed == 0 { throw unknown(recording: recording) }
     }
@@ -33,11 +33,11 @@ extension SQLiteArchive {
         // Without room for it they are erased all the same, and the next opening tries again.
         try? keepHighestNumber()
         for recording in recordings { try await delete(recording) }
-        try await clearIndex()
+        try await scrub()
     }
 
-    /// Takes words that were erased out of the index and the log, too.
-    func clearIndex() async throws {
+    /// Has nothing of what was deleted be left in the archive's files.
+    func scrub() async throws {
         // The index keeps deleted words until its parts are merged; in steps, between which what is recorded goes first.
         try connection.execute("INSERT INTO segment_text (segment_text, rank) VALUES ('merge', -\(Self.mergedPages))")
         while true {
@@ -57,8 +57,8 @@ extension SQLiteArchive {
     /// Segments that are erased at once.
     private static let erasedSegments = 200
 
-    /// Erases one recording; what a kill interrupts is completed with the erasure of its folder.
-    private func delete(_ recording: Int) async throws {
+    /// Deletes the segments of a recording, in steps.
+    func deleteSegments(of recording: Int) async throws {
         while true {
             let gone = try connection.transaction {
                 try connection.run(
@@ -71,6 +71,11 @@ extension SQLiteArchive {
             if gone < Self.erasedSegments { break }
             await Task.yield()
         }
+    }
+
+    /// Erases one recording; what a kill interrupts is completed with the erasure of its folder.
+    private func delete(_ recording: Int) async throws {
+        try await deleteSegments(of: recording)
         try connection.transaction {
             let gone = try connection.run("DELETE FROM recording WHERE id = ?", .integer(recording))
             guard gone > 0 else { return }

@@ -205,6 +205,7 @@ package actor SQLiteArchive: ArchiveUpkeep {
     /// Puts lines into the journal, before the transaction commits: what is committed is in both.
     private func keep(_ entries: [JournalEntry], recording: Int) throws {
         if erasing.contains(recording) { throw unknown(recording: recording) }
+        try refuse(entries, ofSealed: recording)
         var isFirst = false
         if case .began = entries.first { isFirst = true }
         let told = try connection.rows("SELECT journal_bytes FROM recording WHERE id = ?", [.integer(recording)]) {
@@ -217,6 +218,20 @@ package actor SQLiteArchive: ArchiveUpkeep {
             : journal.write(journalEntries(of: recording), recording: recording)
         try connection.run(
             "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(recording), .integer(bytes))
+    }
+
+    /// Of a sealed recording nothing is entered any more but where it was copied to, and when it was.
+    private func refuse(_ entries: [JournalEntry], ofSealed recording: Int) throws {
+        let isOfText = entries.contains { entry in
+            switch entry {
+            case .pass, .passEnded, .segment, .correction, .gap, .mark, .ended: true
+            case .began, .dated, .exported, .sealed: false
+            }
+        }
+        guard isOfText, try queries.recording(recording)?.isSealed == true else { return }
+        throw DeviceError(
+            .denied, "UPDATE recording", on: "recording \(recording)", "is sealed, and nothing can be added to it",
+            remedy: "open it with the private key, and work on what comes out")
     }
 
     /// Counts the passes of a recording up to one: 1, 2 ...

@@ -70,13 +70,19 @@ package struct Age: Sendable {
 
     private func child(_ arguments: [String], mergesErrors: Bool = false) throws(DeviceError) -> ChildProcess {
         let limits = Self.limits
-        let run = mergesErrors ? "exec \"$@\" 2>&1 >/dev/null" : "exec \"$@\""
+        // The recorder's sandbox has no shell: where nothing but what is sealed is wanted of it, there is none.
+        guard mergesErrors else {
+            let child = try ChildProcess(program, arguments: arguments, showsErrors: false)
+            child.limit(
+                memory: UInt64(limits.memory) << 10, data: UInt64(limits.data) << 10, cpuSeconds: UInt64(limits.cpu))
+            return child
+        }
         return try ChildProcess(
             "/bin/sh",
             arguments: [
                 "-c",
                 "ulimit -v \(limits.memory); ulimit -d \(limits.data); ulimit -t \(limits.cpu); ulimit -c 0; "
-                    + "ulimit -f 0; \(run)",
+                    + "ulimit -f 0; exec \"$@\" 2>&1 >/dev/null",
                 "sh", program,
             ] + arguments, showsErrors: false)
     }

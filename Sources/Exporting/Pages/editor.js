@@ -191,11 +191,15 @@ function findDoubts() {
   }
   doubts = places.sort((a, b) => b.score - a.score || a.i - b.i).map(place => place.word);
 }
+// Those that somebody has gone past: they come again when all others are done.
+const passed = new Set();
+const placeOf = word => word.closest('.s').dataset.n + ' ' + word.dataset.t;
 function nextDoubt() {
   doubt?.classList.remove('asked');
   findDoubts();
-  const at = doubts.indexOf(doubt);
-  doubt = doubts[at < 0 ? 0 : (at + 1) % doubts.length] ?? null;
+  if (doubts.includes(doubt)) passed.add(placeOf(doubt));
+  if (doubts.every(word => passed.has(placeOf(word)))) passed.clear();
+  doubt = doubts.find(word => !passed.has(placeOf(word))) ?? null;
   tellWork();
   if (!doubt) return;
   doubt.classList.add('asked');

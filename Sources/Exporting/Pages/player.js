@@ -271,5 +271,7 @@ function arrive() {
   if (wanted.get('t') && Number(wanted.get('t')) >= 0) {
     seek(Number(wanted.get('t')) * 1000);
     bring(segments[segment]);
+    return segments[segment];
   }
+  return hits[hit]?.[0];
 }

@@ -53,12 +53,14 @@ enum AccuracyCommand: Command {
         var rows: [Row] = []
         var engines: [String: Accuracy] = [:]
         for summary in known where asked.isEmpty || asked.contains(summary.id) {
-            for (number, pass, accuracy) in try await measured(summary.id, archive) {
+            for measured in try await archive.measuredReadings(of: summary.id) {
+                let (pass, accuracy) = (measured.pass, measured.accuracy)
                 let engine = "\(pass.engine.name) \(pass.profile)"
                 engines[engine] = (engines[engine] ?? Accuracy()) + accuracy
                 rows.append(
                     Row(
-                        recording: summary.id, started: wallTime(summary.startedAt), pass: number, engine: pass.engine,
+                        recording: summary.id, started: wallTime(summary.startedAt), pass: measured.number,
+                        engine: pass.engine,
                         profile: pass.profile, words: accuracy.whole.words, errors: accuracy.whole.errors,
                         percent: tenths(accuracy.whole), heardWords: accuracy.heard.words,
                         heardErrors: accuracy.heard.errors, heardPercent: tenths(accuracy.heard)))
@@ -85,24 +87,6 @@ enum AccuracyCommand: Command {
                 "\(engine): \(tenths(accuracy.whole)) to \(tenths(accuracy.heard)) %; of the words "
                     + "\(Self.surely(accuracy.bins))\n")
         }
-    }
-
-    /// The readings of one recording by engines, against what a person left of it.
-    private static func measured(
-        _ recording: Int, _ archive: any ArchiveReading
-    ) async throws -> [(Int, PassSummary, Accuracy)] {
-        let passes = try await archive.passes(of: recording)
-        guard let shown = try await archive.shownPass(of: recording), shown.correction != nil,
-            let heard = passes.heard(under: shown),
-            let corrected = try await archive.transcript(of: recording, pass: shown.id)?.1.segments,
-            let base = try await archive.transcript(of: recording, pass: heard.id)?.1.segments
-        else { return [] }
-        var measured: [(Int, PassSummary, Accuracy)] = []
-        for (index, pass) in passes.enumerated() where pass.correction == nil && pass.isComplete {
-            guard let read = try await archive.transcript(of: recording, pass: pass.id)?.1.segments else { continue }
-            measured.append((index + 1, pass, Accuracy(of: read, base: base, corrected: corrected)))
-        }
-        return measured
     }
 
     private static func tenths(_ errors: WordErrors) -> Double { (errors.percent * 10).rounded() / 10 }

@@ -6,6 +6,7 @@ import Upkeep
 import AudioEncoder
 import Copying
 import Core
+import Correcting
 import Exporting
 import Glibc
 import Synchronization
@@ -83,6 +84,14 @@ enum ExportCommand: Command {
                 audio: AudioForm(rawValue: configuration.export.audio.rawValue) ?? .flac, device: .host,
                 volume: try volumeIdentifier(of: target), now: Double(now.tv_sec), identity: machineIdentity),
             audioPath: { RecordingFolder(storage: directory, recording: $0).audio })
+        // Of the texts as they were heard.
+        export.readings = { recording, title in
+            try await archive.measuredReadings(of: recording).map { measured in
+                PlottedReading(
+                    recording: recording, title: title, engine: "\(measured.pass.engine.name) \(measured.pass.profile)",
+                    whole: measured.accuracy.whole.percent, heard: measured.accuracy.heard.percent)
+            }
+        }
         export.answer = answer
         export.corrections = corrections
         do throws(DeviceError) {

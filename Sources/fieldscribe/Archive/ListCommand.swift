@@ -24,6 +24,8 @@ enum ListCommand: Command {
         var stopReason: String
         var missing: Bool
         var audio: String
+        /// Where it is sealed; there is then no audio.
+        var sealed: String?
         /// Where its clock was not set.
         var powerOn: PowerOn?
     }
@@ -40,6 +42,8 @@ enum ListCommand: Command {
                     microphone: recording.microphone, stopReason: recording.stopReason.rawValue,
                     missing: recording.isMissing,
                     audio: RecordingFolder(storage: place.directory, recording: recording.id).audio,
+                    sealed: recording.isSealed
+                        ? RecordingFolder(storage: place.directory, recording: recording.id).sealed : nil,
                     powerOn: recording.powerOn)
             }
             return try Terminal.print(jsonText(rows))
@@ -48,7 +52,7 @@ enum ListCommand: Command {
         for recording in recordings {
             let clock = recording.clock == .synchronized ? "" : "  clock-unverified"
             let powerOn = recording.powerOn.map { "  \($0.text)" } ?? ""
-            let missing = recording.isMissing ? "  audio missing" : ""
+            let missing = recording.isMissing ? "  audio missing" : recording.isSealed ? "  sealed" : ""
             try Terminal.print(
                 "\(recording.id)  \(wallTime(recording.startedAt))\(clock)  "
                     + "\(RecordingScreen.clock(recording.length))  \(recording.stopReason.rawValue)\(missing)"

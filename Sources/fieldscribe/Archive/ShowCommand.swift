@@ -1,6 +1,7 @@
 import Equipment
 import Core
 import Exporting
+import Recording
 import SQLiteArchive
 
 /// One recording's transcript.
@@ -32,6 +33,12 @@ enum ShowCommand: Command {
         }
         guard let (summary, timeline) = try await transcript(of: id, arguments, place.archive) else {
             throw DeviceError.noRecording(id, "show")
+        }
+        if summary.isSealed {
+            let file = RecordingFolder(storage: place.directory, recording: id).sealed
+            throw DeviceError(
+                .denied, "show", on: "recording \(id)", "is sealed: only who has the private key can read it",
+                remedy: "where the key is: age -d -i key.txt \(file) | tar x")
         }
         // On a terminal alone: a program that reads the text does not ask when it was.
         if Terminal.showsErrors, let powerOn = summary.powerOn {

@@ -1,0 +1,73 @@
+import Core
+import Digests
+import Glibc
+import Platform
+import Recording
+import Sealing
+
+/// Seals a recording on the recorder itself: the folder that a copy would be, and its journal, in one file beside its sound.
+/// Blocks; used on one thread.
+package struct RecordingSealer {
+    private static let temporary = "sealing.partial"
+
+    let folder: Folder
+    let copy: SealedCopy
+
+    /// - Parameters:
+    ///   - storage: the storage directory.
+    ///   - journal: the recording's journal, as it stands.
+    ///   - goesOn: asked again and again; where it is false, it ends, and nothing was changed.
+    package init(
+        _ summary: RecordingSummary, _ timeline: Timeline, journal: String, in storage: String, settings: CopySettings,
+        for recipients: [Recipient], goesOn: @escaping @Sendable () -> Bool
+    ) throws(DeviceError) {
+        let place = RecordingFolder(storage: storage, recording: summary.id)
+        folder = try Folder(opening: storage, crosses: true).folder("recordings").folder(
+            RecordingFolder.name(of: summary.id))
+        let source = try RecordingReader(path: place.audio)
+        let recording = RecordingCopy(
+            summary: summary, timeline: timeline, settings: settings, source: source, length: try source.length,
+            shouldStop: { !goesOn() }, progress: { _ in })
+        copy = SealedCopy(
+            copy: recording, age: try Age(), recipients: recipients, extra: [("journal.jsonl", journal)])
+    }
+
+    /// Writes the sealed file, reads it back, and gives it its name. Sound, text and journal stay as they are.
+    ///
+    /// - Throws: `DeviceError` with `ECANCELED` as its status where it was to end.
+    package func seal() throws(DeviceError) -> SealedManifest {
+        let plan = try copy.plan()
+        let (room, needed) = (try folder.freeBytes(), copy.expectedBytes(plan))
+        guard room >= needed else {
+            throw DeviceError(
+                .full, "statvfs", status: ENOSPC, on: folder.path,
+                "sealing this recording needs \(needed / 1_000_000 + 1) MB for a while, \(room / 1_000_000) MB are free",
+                remedy: "erase recordings that were copied; it is tried again")
+        }
+        try folder.remove(Self.temporary)
+        do throws(DeviceError) {
+            let (manifest, _) = try copy.write(plan, as: Self.temporary, in: folder)
+            try folder.rename(Self.temporary, replacing: RecordingFolder.sealedName)
+            try folder.sync()
+            return manifest
+        } catch {
+            try? folder.remove(Self.temporary)
+            throw error
+        }
+    }
+
+    /// Whether a recording's sealed file is there, as its manifest says, by its length and its beginning.
+    package static func isThere(_ manifest: SealedManifest, in folder: Folder) throws(DeviceError) -> Bool {
+        guard let status = try folder.status(RecordingFolder.sealedName), status.kind == .file,
+            status.bytes == manifest.bytes
+        else { return false }
+        let bytes = try folder.openFile(RecordingFolder.sealedName, O_RDONLY).bytes(count: SealedCopy.headLength)
+        return Digest.of(bytes) == manifest.head
+    }
+
+    /// The SHA-256 of a recording's sealed file as the disk has it.
+    package static func digest(in folder: Folder, goesOn: @escaping @Sendable () -> Bool) throws(DeviceError) -> String
+    {
+        try ReadBack(RecordingFolder.sealedName, in: folder, shouldStop: { !goesOn() }).finish()
+    }
+}

@@ -1,0 +1,88 @@
+import Core
+import Digests
+import Glibc
+import Platform
+import Recording
+
+/// Copies the sealed file of a recording that is sealed on the recorder, as it is. Blocks; used on one thread.
+struct SealedCarrying {
+    private static let block = 256 * 1_024
+
+    let sealedFolder: SealedFolder
+    let recording: Int
+    let manifest: SealedManifest
+    /// The recording's folder on the recorder.
+    let source: Folder
+    /// What the ledger knows of this volume.
+    let known: KnownSealedCopies
+    let shouldStop: @Sendable () -> Bool
+    /// Called with how much was read, of `manifest.bytes`.
+    let progress: @Sendable (Int64) -> Void
+
+    /// Copies it unless it is there, or another file with the same in it is.
+    func run() throws(DeviceError) -> SealedPlacing.Outcome {
+        for copy in known.latest(of: recording) where try sealedFolder.holds(copy.name, copy.manifest) {
+            let isSame = copy.manifest.content == manifest.content && copy.manifest.recipients == manifest.recipients
+            if isSame { return SealedPlacing.Outcome(name: copy.name, entry: copy.entry) }
+        }
+        let folder = sealedFolder.folder
+        let (room, needed) = (try folder.freeBytes(), manifest.bytes + 4 * 65_536)
+        guard room >= needed else {
+            throw DeviceError(
+                .full, "statvfs", status: ENOSPC, on: folder.path,
+                "recording \(recording) needs about \(needed / 1_000_000 + 1) MB, \(room / 1_000_000) MB are free",
+                remedy: "make room there or use another stick")
+        }
+        let temporary = try sealedFolder.freeTemporary()
+        var name = SealedName(recording)
+        do throws(DeviceError) {
+            let isDirect = try copy(as: temporary)
+            while true {
+                do throws(DeviceError) {
+                    try folder.rename(temporary, toFree: name.text)
+                    break
+                } catch {
+                    guard error.operation == "rename", error.status == EEXIST else { throw error }
+                    name = name.next
+                }
+            }
+            try folder.sync()
+            try folder.syncFileSystem()
+            return SealedPlacing.Outcome(name: name, manifest: manifest, isDirect: isDirect)
+        } catch {
+            try? folder.remove(temporary)
+            throw error
+        }
+    }
+
+    /// Returns whether it was read back past the cache.
+    private func copy(as temporary: String) throws(DeviceError) -> Bool {
+        let file = try source.openFile(RecordingFolder.sealedName, O_RDONLY)
+        let target = try NewFile(temporary, in: sealedFolder.folder, shouldStop: shouldStop)
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.block, alignment: 16)
+        defer { room.deallocate() }
+        var digest = Digest()
+        while case let count = try file.read(into: room, at: target.length), count > 0 {
+            if shouldStop() { throw Copying.interrupted }
+            let bytes = UnsafeRawBufferPointer(rebasing: room[..<count])
+            digest.add(bytes)
+            try target.write(bytes, at: target.length)
+            progress(target.length)
+        }
+        guard digest.finish() == manifest.file else {
+            throw DeviceError(
+                .damaged, "compare", on: file.path, "is not as it was sealed",
+                remedy: "look for an earlier copy of recording \(recording)")
+        }
+        try target.sync()
+        try sealedFolder.folder.sync()
+        try sealedFolder.folder.syncFileSystem()
+        let back = try ReadBack(temporary, in: sealedFolder.folder, shouldStop: shouldStop)
+        guard try back.finish() == manifest.file else {
+            throw DeviceError(
+                .damaged, "compare", on: "\(sealedFolder.folder.path)/\(temporary)",
+                "what was read back is not what was written", remedy: "use another stick")
+        }
+        return back.isDirect
+    }
+}

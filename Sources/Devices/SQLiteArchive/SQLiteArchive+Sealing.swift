@@ -1,0 +1,68 @@
+import Core
+import Platform
+
+/// Sealing a recording, in three steps, each of which a start can complete: `beginSealed`, from which on its journal has none of
+/// its text; removing its files, which is the caller's; and `endSealed`, before which nobody is told that it is sealed.
+extension SQLiteArchive {
+    /// How long a recording's journal is, in bytes, and what it holds: as long as it stays so, nothing more was entered.
+    package func journalContent(of recording: Int) throws -> (bytes: Int64, text: String) {
+        let content = try journal.content(of: recording)
+        return (Int64(content.count), String(decoding: content, as: UTF8.self))
+    }
+
+    /// Puts a journal in the place of a recording's that has nothing but when it was, where it was copied to, and its seal.
+    ///
+    /// - Parameter bytes: the journal's length when that was sealed.
+    /// - Returns: false where something was entered since, or there is no such recording any more: then all is as it was.
+    package func beginSealed(_ recording: Int, _ manifest: SealedManifest, journalOf bytes: Int64) throws -> Bool {
+        guard !erasing.contains(recording), let row = try queries.recording(recording), !row.isSealed,
+            try journal.size(of: recording) == bytes
+        else { return false }
+        let known = try journalEntries(of: recording)
+        var entries = known.compactMap { entry -> JournalEntry? in
+            switch entry {
+            case .began, .dated, .ended: return entry
+            case .exported(var content):
+                content.pass = nil
+                return .exported(content: content)
+            case .pass, .passEnded, .segment, .correction, .gap, .mark, .sealed: return nil
+            }
+        }
+        entries.append(.sealed(manifest: manifest.text))
+        // Where only one of both comes through, nothing is entered until the next start, which sees to it.
+        erasing.insert(recording)
+        try connection.transaction {
+            let length = try journal.replace(entries, recording: recording)
+            try connection.run(
+                "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(recording), .integer(length))
+        }
+        erasing.remove(recording)
+        return true
+    }
+
+    /// What a recording's journal says of its seal; nil where it says nothing, or another number's recording is there.
+    package func seal(of recording: Int) throws -> SealedManifest? {
+        JournalRecord(try journal.read(recording).entries).seal
+    }
+
+    /// Erases the text, index entries and marks of a recording whose journal says that it is sealed, so that they are gone from the
+    /// archive's files; then, and not before, it is told to be sealed.
+    package func endSealed(_ recording: Int) async throws {
+        guard let manifest = try seal(of: recording) else { throw unknown(recording: recording) }
+        erasing.insert(recording)
+        defer { erasing.remove(recording) }
+        try await deleteSegments(of: recording)
+        try connection.transaction {
+            for table in ["pass", "gap", "mark"] {
+                try connection.run("DELETE FROM \(table) WHERE recording = ?", .integer(recording))
+            }
+            try connection.run("UPDATE export SET pass = NULL WHERE recording = ?", .integer(recording))
+        }
+        try await scrub()
+        let bytes = try journal.size(of: recording)
+        try connection.run(
+            """
+            UPDATE recording SET state = ?2, transcribed_samples = length_samples, journal_bytes = ?3 WHERE id = ?1
+            """, .integer(recording), .text(manifest.text), .integer(bytes))
+    }
+}

@@ -1,0 +1,54 @@
+import Configuration
+import Core
+import SQLiteArchive
+import Upkeep
+
+/// Seals recordings on the recorder by hand, as the appliance does by itself.
+enum SealCommand: Command {
+    static let name = "seal"
+    static let summary = "Encrypt recordings on the recorder, and erase what is readable."
+    static let usage = "[ID...] [--directory DIR]"
+    static let details = """
+        Seals what is transcribed for the public keys in storage.seal: sound, text and journal go into one file, sealed.age,
+        which the recorder cannot open, and the readable ones are erased. The appliance does so by itself once a recording
+        is transcribed, and read a second time where that is due; this is for when it does not run. It may be interrupted.
+
+          ID                 numbers, as fieldscribe list shows them; default all that can be sealed
+          --directory DIR    where the archive is; default storage.directory
+        """
+    static let options = (values: ["--directory"], flags: [String]())
+
+    static func run(_ arguments: Arguments) async throws {
+        let ids = try arguments.rest.map { try ArchivePlace.number($0, for: name) }
+        let place = try await ArchivePlace(arguments)
+        let configuration = try arguments.configuration().with(directory: arguments["--directory"])
+        guard try configuration.sealers() != nil else {
+            throw DeviceError(
+                .unsupported, "seal", on: "storage.seal", "is not set, so that nothing is sealed",
+                remedy: "set it to the public keys of those who may read the recordings")
+        }
+        let archive: SQLiteArchive
+        switch place.owner {
+        case .us(let own): archive = own
+        case .appliance: throw DeviceError(.busy, "seal", "the appliance is running, and seals by itself")
+        case .nobody: throw ArchivePlace.Owner.denied(place.directory, name)
+        }
+        let sealing = SealingRecordings(configuration, archive: archive)
+        let waiting = Set(try await sealing.waiting().map(\.id))
+        let known = Dictionary(try await archive.recordings().map { ($0.id, $0) }) { first, _ in first }
+        for id in ids where !waiting.contains(id) {
+            guard let recording = known[id] else { throw DeviceError.noRecording(id, name) }
+            Terminal.say(
+                recording.isSealed
+                    ? "recording \(id) is sealed already"
+                    : "recording \(id) is not ready to be sealed: it is still to be transcribed, or read a second time")
+        }
+        var done: [Int] = []
+        let failures = try await sealing.run(ids.isEmpty ? nil : ids) { done.append($0) }
+        for id in done { try Terminal.print("sealed: \(id)\n") }
+        for (id, error) in failures.sorted(by: { $0.key < $1.key }) {
+            Terminal.say("fieldscribe: recording \(id): \(error.message)")
+        }
+        if let error = failures.min(by: { $0.key < $1.key })?.value { throw Ending(status: error.exitStatus) }
+    }
+}

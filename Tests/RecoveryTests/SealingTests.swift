@@ -1,0 +1,259 @@
+import Configuration
+import Copying
+import Core
+import FoundationEssentials
+import Glibc
+import Platform
+import SQLiteArchive
+import TestKit
+import Testing
+
+@testable import Upkeep
+
+@Suite("Recordings sealed on the recorder", .serialized) struct SealingTests {
+    private let storage = Storage()
+    private let keys = TemporaryFolder()
+    private let recipient: String
+
+    init() throws {
+        signal(SIGPIPE, SIG_IGN)
+        let key = keys.file("key.txt")
+        recipient =
+            try Self.shell("age-keygen -o '\(key)' 2>&1 >/dev/null; age-keygen -y '\(key)'").split(
+                separator: "\n"
+            ).last.map(String.init) ?? ""
+        #expect(recipient.hasPrefix("age1"))
+    }
+
+    /// What a command prints.
+    @discardableResult
+    private static func shell(_ command: String) throws -> String {
+        guard let stream = popen(command, "r") else { throw DeviceError.system("popen", on: command) }
+        defer { pclose(stream) }
+        var bytes: [UInt8] = []
+        var room = [UInt8](repeating: 0, count: 4096)
+        while case let count = fread(&room, 1, room.count, stream), count > 0 { bytes += room[..<count] }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private var configuration: Configuration {
+        var configuration = storage.configuration
+        configuration.storage.seal = [recipient]
+        configuration.recognizer.secondPass = .no
+        return configuration
+    }
+
+    private func sealing(_ archive: SQLiteArchive) -> SealingRecordings {
+        SealingRecordings(configuration, archive: archive)
+    }
+
+    private var folder: String { storage.folder.file("recordings/000001") }
+
+    private func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder).sorted() }
+
+    /// The files of the archive in which a word lies, as it is or in capitals.
+    private func found(_ word: String) throws -> String {
+        try Self.shell("cd '\(storage.folder.path)' && grep -rail '\(word)' . | sort")
+    }
+
+    private func opened() throws -> String {
+        let target = keys.file("opened")
+        try Self.shell(
+            "rm -rf '\(target)'; mkdir '\(target)'; cd '\(target)' && age -d -i '\(keys.file("key.txt"))' "
+                + "'\(folder)/sealed.age' | tar x --strip-components=1")
+        return target
+    }
+
+    private static let sealedNames = ["journal.jsonl", "sealed.age"]
+
+    private func record(in archive: SQLiteArchive) async throws {
+        try await storage.record(
+            [.samples(numbered(20_000)), .lost(500)], words: ["zanzibar", "mombasa"], in: archive)
+        try await archive.add(Bookmark(SamplePosition(800), text: "pemba"), recording: 1)
+    }
+
+    @Test("nothing that can be read is left of it but number, date and length; who has the key has all of it")
+    func sealed() async throws {
+        let archive = try storage.archive()
+        try await record(in: archive)
+        let before = try #require(try await archive.recordings().first)
+        let sound = try samples(of: storage.audio(1))
+        var told: [Int] = []
+        let failures = try await sealing(archive).run { told.append($0) }
+        #expect(failures.isEmpty && told == [1])
+        #expect(try names() == Self.sealedNames)
+        for word in ["zanzibar", "mombasa", "pemba"] { #expect(try found(word) == "") }
+        let (after, timeline) = try #require(try await archive.transcript(of: 1))
+        #expect(after.isSealed && after.startedAt == before.startedAt && after.length == before.length)
+        #expect(after.transcribedUpTo == after.length && timeline.segments.isEmpty && timeline.marks.isEmpty)
+        #expect(try await archive.search("zanzibar", limit: 9).isEmpty)
+        #expect(try await archive.passes(of: 1).isEmpty)
+        let opened = try opened()
+        #expect(try Self.shell("cd '\(opened)' && sha256sum --quiet -c SHA256SUMS 2>&1") == "")
+        let transcript = try Self.shell("cat '\(opened)/transcript.txt'")
+        #expect(transcript.contains("zanzibar") && transcript.contains("mombasa"))
+        #expect(try Self.shell("grep -c -e zanzibar -e pemba '\(opened)/journal.jsonl'") == "2\n")
+        try Self.shell("cd '\(opened)' && sox audio.flac -t raw -e signed -b 16 out.raw")
+        let raw = try bytes("\(opened)/out.raw")
+        #expect(raw == sound.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] })
+        // Nothing is to be done with it any more.
+        #expect(try await sealing(archive).waiting().isEmpty)
+        #expect(try await archive.unfinished().isEmpty)
+        #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]) == [])
+    }
+
+    @Test("it stays sealed through a start, and through the loss of the database")
+    func starts() async throws {
+        func seal() async throws {
+            let archive = try storage.archive()
+            try await record(in: archive)
+            #expect(try await sealing(archive).run().isEmpty)
+        }
+        try await seal()
+        for depth in [Recovery.Depth.start, .everything] { #expect(try await storage.recover(depth) == []) }
+        for suffix in ["", "-wal"] { unlink(storage.configuration.archivePath + suffix) }
+        #expect(try await storage.recover(.start).filter { $0.outcome == .damaged } == [])
+        func look() async throws {
+            let archive = try storage.archive()
+            let row = try #require(try await archive.recordings().first)
+            #expect(row.isSealed && row.length.samples == 20_500 && row.transcribedUpTo == row.length)
+            #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]) == [])
+            #expect(try names() == Self.sealedNames)
+        }
+        try await look()
+    }
+
+    @Test("what is not transcribed to its end waits, and so does all where no key is given")
+    func waits() async throws {
+        let archive = try storage.archive()
+        try await storage.record([.samples(numbered(4000))], words: ["open"], isClosed: false, in: archive)
+        try await storage.record([.samples(numbered(4000))], in: archive)
+        try await storage.record([.samples(numbered(4000))], words: ["done"], in: archive)
+        #expect(try await sealing(archive).waiting().map(\.id) == [3])
+        #expect(try await SealingRecordings(storage.configuration, archive: archive).waiting().isEmpty)
+    }
+
+    /// Writes the sealed file, and comes no further.
+    private func writeSealed(_ archive: SQLiteArchive) async throws -> (manifest: SealedManifest, journal: Int64) {
+        let journal = try await archive.journalContent(of: 1)
+        let (summary, timeline) = try #require(try await archive.transcript(of: 1))
+        let settings = CopySettings(formats: [.text, .html], audio: .flac, device: .host, volume: "", now: 1)
+        let manifest = try RecordingSealer(
+            summary, timeline, journal: journal.text, in: storage.folder.path, settings: settings,
+            for: [try #require(Recipient(recipient))], goesOn: { true }
+        ).seal()
+        return (manifest, journal.bytes)
+    }
+
+    enum Cut: CaseIterable, Sendable { case written, begun, removed, removedLosingDatabase }
+
+    @Test("cut off after any step, it is whole or sealed, and a start completes it", arguments: Cut.allCases)
+    func cutOff(cut: Cut) async throws {
+        func begin() async throws {
+            let archive = try storage.archive()
+            try await record(in: archive)
+            let (manifest, journal) = try await writeSealed(archive)
+            if cut == .written { return }
+            #expect(try await archive.beginSealed(1, manifest, journalOf: journal))
+            #expect(try await archive.recordings().first?.isSealed == false)
+            if cut == .begun { return }
+            try SealingRecordings.removeRest(in: SealingRecordings.folder(of: 1, in: storage.folder.path))
+        }
+        try await begin()
+        if cut == .removedLosingDatabase {
+            for suffix in ["", "-wal"] { unlink(storage.configuration.archivePath + suffix) }
+        }
+        let findings = try await storage.recover(.start)
+        #expect(findings.allSatisfy { $0.outcome != .damaged }, "\(findings)")
+        func look() async throws {
+            let archive = try storage.archive()
+            let (row, timeline) = try #require(try await archive.transcript(of: 1))
+            #expect(row.isSealed == (cut != .written))
+            #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]) == [])
+            if cut == .written {
+                #expect(timeline.segments.map(\.text) == ["zanzibar", "mombasa"])
+                #expect(try names() == ["audio.sums", "audio.wav", "journal.jsonl"])
+            } else {
+                #expect(try names() == Self.sealedNames)
+                #expect(try found("zanzibar") == "")
+                #expect(try Self.shell("cat '\(try opened())/transcript.txt'").contains("zanzibar"))
+            }
+        }
+        try await look()
+    }
+
+    @Test("what is entered while it is being sealed is not lost: it is sealed anew")
+    func meanwhile() async throws {
+        let archive = try storage.archive()
+        try await record(in: archive)
+        let (manifest, journal) = try await writeSealed(archive)
+        try await archive.add(Bookmark(SamplePosition(900), text: "late"), recording: 1)
+        #expect(try await !archive.beginSealed(1, manifest, journalOf: journal))
+        #expect(try await archive.transcript(of: 1)?.1.marks.map(\.text) == ["pemba", "late"])
+        #expect(try await sealing(archive).run().isEmpty)
+        #expect(try Self.shell("cat '\(try opened())/journal.jsonl'").contains("late"))
+    }
+
+    @Test("sound is not erased where the sealed file is gone, or is another")
+    func withoutFile() async throws {
+        let archive = try storage.archive()
+        try await record(in: archive)
+        let (manifest, journal) = try await writeSealed(archive)
+        #expect(try await archive.beginSealed(1, manifest, journalOf: journal))
+        try change("\(folder)/sealed.age") { $0[300] ^= 1 }
+        let error = await thrown { try await SealingRecordings.end(1, in: storage.folder.path, archive) }
+        #expect(error?.code == .damaged && error?.message.contains("put it back") == true)
+        #expect(access(storage.audio(1), F_OK) == 0)
+    }
+
+    @Test("verify names a sealed file that was changed or is gone, and what lies beside it", arguments: 0..<4)
+    func verification(damage: Int) async throws {
+        let archive = try storage.archive()
+        try await record(in: archive)
+        #expect(try await sealing(archive).run().isEmpty)
+        let file = "\(folder)/sealed.age"
+        switch damage {
+        case 0: try change(file) { $0[$0.count - 1] ^= 1 }
+        case 1: try change(file) { $0.removeLast() }
+        case 2: unlink(file)
+        default: try Data("x".utf8).write(to: URL(filePath: "\(folder)/audio.wav"))
+        }
+        let findings = try await Verification(storage: storage.folder.path, archive: archive).run([])
+        #expect(findings.count == 1 && findings[0].outcome == .damaged && findings[0].file.hasPrefix(folder))
+        let quick = try await Verification(storage: storage.folder.path, archive: archive).run([], isQuick: true)
+        #expect(quick.count == (damage == 0 ? 0 : 1))
+    }
+
+    @Test("nothing is added to it, and it can be erased")
+    func afterwards() async throws {
+        let archive = try storage.archive()
+        try await record(in: archive)
+        #expect(try await sealing(archive).run().isEmpty)
+        let attempts: [() async throws -> Void] = [
+            { try await archive.add(Bookmark(.zero, text: "no"), recording: 1) },
+            { _ = try await archive.beginPass(recording: 1, engine: engine, profile: "final") },
+        ]
+        for attempt in attempts {
+            let error = await thrown { try await attempt() }
+            #expect(error?.code == .denied && error?.message.contains("is sealed") == true)
+        }
+        try await archive.redate(recording: 1, startedAt: 5000)
+        #expect(try await archive.recordings().map(\.isSealed) == [true])
+        try await Erasure(storage: storage.folder.path, archive: archive).erase([1])
+        #expect(access(folder, F_OK) != 0)
+        #expect(try await archive.recordings().isEmpty)
+    }
+
+    @Test("a key that age refuses seals nothing, erases nothing and leaves nothing")
+    func wrongKey() async throws {
+        let archive = try storage.archive()
+        try await record(in: archive)
+        let before = try names()
+        var configuration = configuration
+        configuration.storage.seal = ["age1" + String(repeating: "q", count: 58)]
+        let error = await thrown { _ = try await SealingRecordings(configuration, archive: archive).run() }
+        #expect(error?.operation == "age", "\(String(describing: error))")
+        #expect(try names() == before)
+        #expect(try await archive.recordings().map(\.isSealed) == [false])
+    }
+}
