@@ -135,7 +135,7 @@ extension PanelController {
             let isRest = lit == (mode != .off)
             let shows =
                 state.lamp.isFaulted
-                ? "fault" : isRest || mode == .pulse || mode == .doubleBlink ? mode.rawValue : "blink"
+                ? "fault" : isRest || [.pulse, .doubleBlink, .glimmer].contains(mode) ? mode.rawValue : "blink"
             if state.history.count == Self.historyLength { state.history.removeFirst() }
             state.history.append(LampChange(time: Double(now.milliseconds) / 1_000, lit: lit, shows: shows))
         }

@@ -41,6 +41,7 @@ extension LampPattern {
             case .done(let time): layers = [Layer(.done, since: time, until: time + Self.doneLasts)]
             }
             if let since = state.writingSince { layers.append(Layer(.pulse, since: since)) }
+            if let since = state.laptopSince { layers.append(Layer(.glimmer, since: since)) }
         }
         var faultSince: Duration?
         if case .raised(let since, _) = state.alarm { faultSince = since }

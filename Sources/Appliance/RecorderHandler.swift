@@ -42,6 +42,10 @@ struct RecorderHandler: ControlHandler {
         case .exporting(let state, let message):
             recorder.hub.publish(.export(state, folder: "", message: message))
             return ControlResponse()
+        case .laptop(let isConnected):
+            // It is told again and again; those who watch hear of it once.
+            if isConnected != recorder.snapshot.hasLaptop { recorder.hub.publish(.laptop(isConnected: isConnected)) }
+            return ControlResponse()
         case .settings:
             settingsChanged()
             return ControlResponse()

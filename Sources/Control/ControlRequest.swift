@@ -25,6 +25,9 @@ package enum ControlRequest: Hashable, Sendable {
     /// How a copy to a stick is going, for the lamp and for those who watch, with a sentence about it.
     case exporting(Event.ExportState, message: String)
 
+    /// Whether a laptop is connected to the board's own USB port, for the lamp and for those who watch.
+    case laptop(isConnected: Bool)
+
     /// Other settings were kept: they take effect once nothing is being recorded.
     case settings
 

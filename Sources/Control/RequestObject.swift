@@ -5,7 +5,7 @@ struct RequestObject: Codable {
     enum Command: String, Codable {
         case start, stop, toggle, mark, status, watch, press, release, lamp, list, show, pass, passes, search, delete,
             verify
-        case exports, exported, exporting, importing, settings
+        case exports, exported, exporting, importing, settings, laptop
     }
 
     var command: Command
@@ -27,6 +27,8 @@ struct RequestObject: Codable {
     var entry: ExportEntry?
     /// Of `exporting`.
     var export: Event.ExportState?
+    /// Of `laptop`.
+    var connected: Bool?
     /// Of `search`.
     var words: String?
     var limit: Int?
@@ -54,6 +56,7 @@ extension ControlRequest: Codable {
         case .release: self = .release
         case .lamp: self = .lamp
         case .exporting: self = .exporting(object.export ?? .started, message: object.text ?? "")
+        case .laptop: self = .laptop(isConnected: object.connected ?? true)
         case .settings: self = .settings
         case .list: self = archive(.list)
         case .show:
@@ -95,6 +98,7 @@ extension ControlRequest: Codable {
         case .release: RequestObject(command: .release)
         case .lamp: RequestObject(command: .lamp)
         case .exporting(let state, let message): RequestObject(command: .exporting, text: message, export: state)
+        case .laptop(let isConnected): RequestObject(command: .laptop, connected: isConnected)
         case .settings: RequestObject(command: .settings)
         case .archive(let request, let directory): request.object(directory)
         }

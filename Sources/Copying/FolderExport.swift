@@ -19,6 +19,9 @@ package struct FolderExport: Sendable {
     /// What RESULT.txt is to say of corrections that the stick brought, a line each.
     package var corrections: [String] = []
 
+    /// How many recordings have no room on the drive, for RESULT.txt.
+    package var leftOut = 0
+
     /// For whom copies are sealed, or why that is not certain, and nothing may be copied; nil for copies that are not sealed.
     package var recipients: Result<[Recipient], DeviceError>?
 
@@ -175,6 +178,7 @@ package struct FolderExport: Sendable {
         to report: CopyReport, on exportFolder: ExportFolder, _ index: CopyIndex, all: [RecordingSummary]
     ) async throws -> CopyReport {
         var report = report
+        report.leftOut = leftOut
         do {
             let result = resultText(report, settings: settings, all: all, answer: answer, corrections: corrections)
             try await onThread(named: "copy") {

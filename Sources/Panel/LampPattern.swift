@@ -15,6 +15,8 @@ package struct LampPattern: Hashable, Sendable {
         case doubleBlink
         /// Safe to unplug: 3 s on, then off.
         case done
+        /// Idle, and a laptop is connected: a short blink every 3 s.
+        case glimmer
     }
 
     /// A mode, since when and until when.
@@ -92,6 +94,7 @@ package struct LampPattern: Hashable, Sendable {
         case .steady: return (true, nil)
         case .pulse: return cycle([1_000, 1_000], since: layer.since, now)
         case .doubleBlink: return cycle([100, 150, 100, 650], since: layer.since, now)
+        case .glimmer: return cycle([100, 2_900], since: layer.since, now)
         case .done:
             let end = layer.since + doneLasts
             return now < end ? (true, end) : (false, nil)

@@ -158,6 +158,18 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 closed1 exported | b:1 =idle | idle | done
                 """),
         RecorderMarbles(
+            name: "a laptop, and what hides it",
+            table: """
+                laptop     |                  | idle     | glimmer
+                +500 laptop |                 | idle     | glimmer
+                start opened1 +100 written1 | open1 record1 | recording | steady
+                stop closed1 | close1:command a:1 b:1 =idle | idle | pulse
+                ended1     | upkeep           | idle     | glimmer
+                export     |                  | idle     | doubleBlink
+                exported   |                  | idle     | done
+                +3000 unplugged |             | idle     | off
+                """),
+        RecorderMarbles(
             name: "the upkeep steps back, and comes again",
             table: """
                 start opened1 closed1 ended1 | open1 record1 =idle a:1 upkeep | idle | off

@@ -87,6 +87,8 @@ struct RecorderRig {
         case "export": return .event(.export(.started, folder: "", message: ""))
         case "exported": return .event(.export(.finished, folder: "", message: ""))
         case "unexported": return .event(.export(.failed, folder: "", message: "gone"))
+        case "laptop": return .event(.laptop(isConnected: true))
+        case "unplugged": return .event(.laptop(isConnected: false))
         case "writes": return .upkeepWrites(true)
         case "kept": return .upkeepEnded(.done)
         case "broken-off": return .upkeepEnded(.brokenOff)

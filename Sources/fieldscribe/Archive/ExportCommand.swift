@@ -66,6 +66,25 @@ enum ExportCommand: Command {
         to target: String,
         configuration: Configuration, answer: [String] = [], corrections: [String] = []
     ) async throws -> CopyReport {
+        try await copy(
+            of: archive, ledger: ledger, in: directory, configuration: configuration,
+            volume: try volumeIdentifier(of: target)
+        ) { export in
+            export.answer = answer
+            export.corrections = corrections
+            return try await export.copy(numbers, to: target)
+        }
+    }
+
+    /// Does a copy with progress on a terminal, likewise.
+    ///
+    /// - Parameters:
+    ///   - volume: what the ledger calls the target.
+    ///   - body: copies, by what it is given.
+    static func copy(
+        of archive: any ArchiveReading, ledger: (any ExportLedger)?, in directory: String,
+        configuration: Configuration, volume: String, _ body: (inout FolderExport) async throws -> CopyReport
+    ) async throws -> CopyReport {
         let interrupted = Flag()
         let interrupts = Interrupts { count in
             if count > 1 { exit(130) }
@@ -76,13 +95,8 @@ enum ExportCommand: Command {
         clock_gettime(CLOCK_REALTIME, &now)
         var export = FolderExport(
             archive: PunctuatedArchive(archive: archive, punctuator: punctuator(configuration)), ledger: ledger,
-            settings: CopySettings(
-                formats: configuration.export.formats,
-                audio: AudioForm(rawValue: configuration.export.audio.rawValue) ?? .flac, device: .host,
-                volume: try volumeIdentifier(of: target), now: Double(now.tv_sec), identity: machineIdentity),
+            settings: CopySettings(configuration, volume: volume, now: Double(now.tv_sec)),
             audioPath: { RecordingFolder(storage: directory, recording: $0).audio })
-        export.answer = answer
-        export.corrections = corrections
         do throws(DeviceError) {
             export.recipients = try configuration.recipients().map { .success($0) }
         } catch {
@@ -94,7 +108,7 @@ enum ExportCommand: Command {
         export.shouldStop = { interrupted.isRaised }
         defer { bar.clear() }
         do {
-            return try await export.copy(numbers, to: target)
+            return try await body(&export)
         } catch let error as DeviceError where error.status == ECANCELED {
             bar.clear()
             Terminal.say("fieldscribe: \(error.message)")
@@ -130,6 +144,16 @@ enum ExportCommand: Command {
         }
         if let error = report.listsError { Terminal.say("fieldscribe: \(error.message)") }
         if let error = report.error { throw Ending(status: error.exitStatus) }
+    }
+}
+
+extension CopySettings {
+    /// What the configuration says of copies.
+    init(_ configuration: Configuration, volume: String, now: Double) {
+        self.init(
+            formats: configuration.export.formats,
+            audio: AudioForm(rawValue: configuration.export.audio.rawValue) ?? .flac, device: .host, volume: volume,
+            now: now, identity: machineIdentity)
     }
 }
 

@@ -5,12 +5,14 @@ import Core
 enum LampCommand: Command {
     static let name = "lamp"
     static let summary = "Tell the appliance how a copy to a stick is going."
-    static let usage = "exporting|finished|failed|settings"
+    static let usage = "exporting|finished|failed|settings|laptop|no-laptop"
     static let details = """
           exporting          the lamp keeps double-blinking: leave the stick in
           finished           the lamp is steady for 3 s: safe to unplug
           failed             the lamp blinks fast, until a press acknowledges it
           settings           likewise: fieldscribe.txt on the card has errors
+          laptop             a short blink every 3 s while nothing else goes on: a laptop sees the drive
+          no-laptop          none does any more
 
         """
     static let options = (values: [String](), flags: [String]())
@@ -24,8 +26,12 @@ enum LampCommand: Command {
     ]
 
     static func run(_ arguments: Arguments) async throws {
+        if arguments.rest == ["laptop"] || arguments.rest == ["no-laptop"] {
+            _ = try RunningAppliance(arguments).ask(.laptop(isConnected: arguments.rest == ["laptop"]))
+            return
+        }
         guard arguments.rest.count == 1, let (state, message) = arguments.rest.first.flatMap({ states[$0] }) else {
-            throw UsageError("lamp: give exporting, finished, failed or settings")
+            throw UsageError("lamp: give exporting, finished, failed, settings, laptop or no-laptop")
         }
         _ = try RunningAppliance(arguments).ask(.exporting(state, message: message))
     }
