@@ -162,8 +162,8 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
             table: """
                 laptop     |                  | idle     | glimmer
                 +500 laptop |                 | idle     | glimmer
-                start opened1 +100 written1 | open1 record1 | recording | steady
-                stop closed1 | close1:command a:1 b:1 =idle | idle | pulse
+                start opened1 begun1 +100 written1 | open1 record1 a:1 | recording | steady
+                stop closed1 | close1:command b:1 =idle | idle | pulse
                 ended1     | upkeep           | idle     | glimmer
                 export     |                  | idle     | doubleBlink
                 exported   |                  | idle     | done

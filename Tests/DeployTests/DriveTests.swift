@@ -122,7 +122,8 @@ import Testing
         try write("", to: folder.file("log"))
         // It only looked away.
         let moment = [
-            Self.line("configured"), Self.line(suspended: 1, step: "update"), Self.line(suspended: 0), Self.line(),
+            Self.line("configured", suspended: 0), Self.line(suspended: 1, step: "update"), Self.line(suspended: 0),
+            Self.line(),
         ]
         #expect(try !serve(step: "current", (moment + [""]).joined(separator: "\n")).log.contains("fill"))
     }
