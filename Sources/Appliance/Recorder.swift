@@ -79,7 +79,7 @@ package final class Recorder: Service {
         hub = EventHub { event in
             switch event {
             case .level, .partial, .final, .rotation: break
-            case .state, .gap, .mark, .fault, .export: inbox.tell(.event(event))
+            case .state, .gap, .mark, .fault, .export, .laptop: inbox.tell(.event(event))
             }
         }
         panel = try PanelController { effect in inbox.tell(.button(effect)) }

@@ -48,6 +48,10 @@ struct RecorderHandler: ControlHandler {
             var response = ControlResponse()
             response.isHeld = recorder.panel.claimHold()
             return response
+        case .laptop(let isConnected):
+            // It is told again and again; those who watch hear of it once.
+            if isConnected != recorder.snapshot.hasLaptop { recorder.hub.publish(.laptop(isConnected: isConnected)) }
+            return ControlResponse()
         case .settings:
             settingsChanged()
             return ControlResponse()

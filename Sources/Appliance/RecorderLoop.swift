@@ -82,7 +82,7 @@ struct RecorderLoop {
         recorder.publish(
             RecorderSnapshot(
                 state: state.shown, live: state.recording.flatMap { lives[$0]?.recording },
-                isOpen: state.phase != .idle, lastFault: state.lastFault))
+                isOpen: state.phase != .idle, hasLaptop: state.laptopSince != nil, lastFault: state.lastFault))
         let view = PanelView(of: state)
         if view != self.view { recorder.panel.show(view) }
         self.view = view

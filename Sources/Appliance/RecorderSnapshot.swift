@@ -10,6 +10,9 @@ struct RecorderSnapshot: Sendable {
     /// Whether one is being begun, goes on, or is not closed yet.
     var isOpen = false
 
+    /// Whether a laptop is connected to the board's own port.
+    var hasLaptop = false
+
     /// The last thing that went wrong since the appliance was started.
     var lastFault: RecorderFault?
 }

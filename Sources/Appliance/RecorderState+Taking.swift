@@ -84,6 +84,7 @@ extension RecorderState {
             let values: KeyValuePairs = ["recording": "\(recording)", "time": "\(mark.position.seconds)"]
             return [.log(LogLine(.information, "mark", values))]
         case .export(let state, let folder, let message): return exports(state, folder, message, at: moment)
+        case .laptop(let isConnected): return laptop(isConnected, at: moment.monotonic)
         case .level, .partial, .final, .rotation: return []
         }
     }
@@ -110,6 +111,13 @@ extension RecorderState {
             return [.log(line)] + raise("export", message, at: moment, isPublished: true)
         }
         return [.log(line)]
+    }
+
+    /// It is told again and again, so that a recorder that has just started knows of it, too.
+    private mutating func laptop(_ isConnected: Bool, at now: Duration) -> [RecorderEffect] {
+        guard isConnected != (laptopSince != nil) else { return [] }
+        laptopSince = isConnected ? now : nil
+        return [.log(LogLine(.information, "laptop", ["state": isConnected ? "connected" : "away"]))]
     }
 
     // Faults.

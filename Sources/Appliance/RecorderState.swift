@@ -114,6 +114,8 @@ struct RecorderState: Hashable, Sendable {
     var setback: Setback?
     var upkeepRuns = 0
     var export = Export.none
+    /// Since when a laptop is connected to the board's own port; nil while none is.
+    var laptopSince: Duration?
     var alarm = Alarm.quiet
     var lastFault: RecorderFault?
     /// When the last mark was kept.

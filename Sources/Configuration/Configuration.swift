@@ -17,6 +17,8 @@ package struct Configuration: Hashable, Sendable {
     package var storage = Storage()
     /// `[export]`.
     package var export = Export()
+    /// `[usb]`.
+    package var usb = USB()
     /// `[control]`.
     package var control = Control()
 
@@ -179,6 +181,12 @@ extension Configuration {
 
         /// What `recipients` says for no copies at all.
         package static let nobody = "nobody"
+    }
+
+    /// `[usb]`: what the board is to a laptop that its own USB port is connected to.
+    package struct USB: Hashable, Sendable {
+        /// Whether the laptop sees a read-only drive with the recordings. The default is no.
+        package var drive = false
     }
 
     /// `[control]`: the socket by which other commands reach the appliance.

@@ -80,6 +80,8 @@ extension ConfigurationKey {
                     + "between them; nobody; or nothing",
                 fault: recipientFault),
 
+            .flag("usb.drive", \.usb.drive),
+
             // A socket's address holds 107 bytes and a zero.
             .path("control.socket", \.control.socket, upTo: 107),
             .parsed(

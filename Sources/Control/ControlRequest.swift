@@ -30,6 +30,9 @@ package enum ControlRequest: Hashable, Sendable {
     /// Whether the button is held for a stick that is being plugged in, so soon after power-on that this makes it known.
     case claim
 
+    /// Whether a laptop is connected to the board's own USB port, for the lamp and for those who watch.
+    case laptop(isConnected: Bool)
+
     /// Other settings were kept: they take effect once nothing is being recorded.
     case settings
 

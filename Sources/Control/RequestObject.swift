@@ -5,7 +5,7 @@ struct RequestObject: Codable {
     enum Command: String, Codable {
         case start, stop, toggle, pause, resume, mark, status, watch, press, release, lamp
         case list, show, pass, passes, search, delete, strike, verify
-        case exports, exported, exporting, claim, importing, settings
+        case exports, exported, exporting, claim, importing, settings, laptop
     }
 
     var command: Command
@@ -29,6 +29,8 @@ struct RequestObject: Codable {
     var entry: ExportEntry?
     /// Of `exporting`.
     var export: Event.ExportState?
+    /// Of `laptop`.
+    var connected: Bool?
     /// Of `search`.
     var words: String?
     var limit: Int?
@@ -59,6 +61,7 @@ extension ControlRequest: Codable {
         case .lamp: self = .lamp
         case .exporting: self = .exporting(object.export ?? .started, message: object.text ?? "")
         case .claim: self = .claim
+        case .laptop: self = .laptop(isConnected: object.connected ?? true)
         case .settings: self = .settings
         case .list: self = archive(.list)
         case .show:
@@ -108,6 +111,7 @@ extension ControlRequest: Codable {
         case .lamp: RequestObject(command: .lamp)
         case .exporting(let state, let message): RequestObject(command: .exporting, text: message, export: state)
         case .claim: RequestObject(command: .claim)
+        case .laptop(let isConnected): RequestObject(command: .laptop, connected: isConnected)
         case .settings: RequestObject(command: .settings)
         case .archive(let request, let directory): request.object(directory)
         }

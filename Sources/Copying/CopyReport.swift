@@ -35,7 +35,18 @@ package struct CopyReport: Sendable {
     /// Recordings that are on the target in the clear, from before copies were sealed; they are left there.
     package var inClear: [Int] = []
 
+    /// How many recordings have no room on the drive.
+    package var leftOut = 0
+
     package init() {}
+
+    /// What RESULT.txt says of those; nil where there are none.
+    var leftOutText: String? {
+        guard leftOut > 0 else { return nil }
+        return
+            "\(leftOut == 1 ? "1 older recording is" : "\(leftOut) older recordings are") NOT HERE: the card keeps room for "
+            + "new recordings. A stick gets everything."
+    }
 
     /// What the copy failed by; nil where everything is there.
     package var error: DeviceError? { failures.first?.error ?? listsError }

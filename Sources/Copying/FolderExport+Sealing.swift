@@ -160,6 +160,7 @@ extension FolderExport {
     /// Writes what stands beside sealed copies, where another text is there.
     private func finish(_ report: CopyReport, on folder: SealedFolder, error: DeviceError?) async throws -> CopyReport {
         var report = report
+        report.leftOut = leftOut
         let settings = settings
         do {
             report.inClear = try await onThread(named: "copy") {

@@ -22,6 +22,8 @@ package struct FolderExport: Sendable {
     /// How well a recording was read that somebody has corrected, for the list over all; the second parameter is its title there.
     package var readings: @Sendable (_ recording: Int, _ title: String) async throws -> [PlottedReading] = { _, _ in []
     }
+    /// How many recordings have no room on the drive, for RESULT.txt.
+    package var leftOut = 0
 
     /// For whom copies are sealed, or why that is not certain, and nothing may be copied; nil for copies that are not sealed.
     package var recipients: Result<[Recipient], DeviceError>?
@@ -197,6 +199,7 @@ package struct FolderExport: Sendable {
         to report: CopyReport, on exportFolder: ExportFolder, _ index: CopyIndex, all: [RecordingSummary]
     ) async throws -> CopyReport {
         var report = report
+        report.leftOut = leftOut
         do {
             let result = resultText(report, settings: settings, all: all, answer: answer, corrections: corrections)
             try await onThread(named: "copy") {

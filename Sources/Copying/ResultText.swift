@@ -29,6 +29,7 @@ func resultText(
         lines.append("\(recordings(report.kept.count)) already here:")
         lines += report.kept.map { "    recording \($0.recording), in \($0.folder)" + rest($0) } + [""]
     }
+    if let leftOut = report.leftOutText { lines += [leftOut, ""] }
     if (report.copied + report.kept).contains(where: { $0.written != nil }) {
         lines += [
             "NOT EVERYTHING HAS BEEN TRANSCRIBED YET. The sound is complete; copy again later for the rest of the text.",

@@ -50,6 +50,7 @@ enum SealedTexts {
             lines.append("Sealed, copied, read back \(proof), and verified: \(told).")
         }
         if !report.kept.isEmpty { lines.append("Already here: \(recordings(report.kept.map(\.recording))).") }
+        if let leftOut = report.leftOutText { lines.append(leftOut) }
         let unwritten = (report.copied + report.kept).filter { $0.written != nil }.map(\.recording)
         if !unwritten.isEmpty {
             lines.append(

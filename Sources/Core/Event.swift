@@ -20,4 +20,6 @@ package enum Event: Hashable, Sendable {
     case fault(code: String, message: String)
     /// How a copy to a stick or folder goes.
     case export(ExportState, folder: String, message: String)
+    /// Whether a laptop is connected to the recorder's own USB port, and has found its drive.
+    case laptop(isConnected: Bool)
 }

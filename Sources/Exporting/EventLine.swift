@@ -55,6 +55,9 @@ private struct EventLine: Encodable {
             try line.encode(state, forKey: .state)
             try line.encode(folder, forKey: .folder)
             try line.encode(message, forKey: .message)
+        case .laptop(let isConnected):
+            try line.encode("laptop", forKey: .event)
+            try line.encode(isConnected ? "connected" : "away", forKey: .state)
         }
     }
 

@@ -19,6 +19,8 @@ package struct LampPattern: Hashable, Sendable {
         case done
         /// A stick that is not copied to: four times three blinks.
         case refused
+        /// Idle, and a laptop is connected: two short blinks every 3 s.
+        case glimmer
     }
 
     /// A mode, since when and until when.
@@ -101,6 +103,7 @@ package struct LampPattern: Hashable, Sendable {
         case .pulse: return cycle([1_000, 1_000], since: layer.since, now)
         case .doubleBlink: return cycle([100, 150, 100, 650], since: layer.since, now)
         case .refused: return cycle([100, 150, 100, 150, 100, 900], since: layer.since, now)
+        case .glimmer: return cycle([100, 200, 100, 2_600], since: layer.since, now)
         case .done:
             let end = layer.since + doneLasts
             return now < end ? (true, end) : (false, nil)

@@ -17,7 +17,7 @@ import Platform
             DemoCommand.self,
             DoctorCommand.self, CalibrateCommand.self, ModelsCommand.self, VocabularyCommand.self,
             RecipientsCommand.self, StickCommand.self,
-            LampCommand.self, CardCommand.self, DecodeWorkerCommand.self, AlignWordsCommand.self,
+            LampCommand.self, DriveCommand.self, CardCommand.self, DecodeWorkerCommand.self, AlignWordsCommand.self,
         ]
     }
 

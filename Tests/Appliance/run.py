@@ -12,6 +12,7 @@ import traceback
 from appliance import Appliance
 from bench import Bench
 from bounce import bounces
+from drive import drive, drive_interrupted
 from hostile import hostile
 from machine import Unfit, architecture_of
 from microphone import microphone_absent, microphone_unplugged
@@ -19,7 +20,7 @@ from power_cut import power_cut
 from power_on import power_on, power_on_moonshine
 from robust import clock, disk_brimful, disk_full, line_taken, service_hangs, service_killed, worker_killed
 from sandbox import sandbox
-from stick import stick, stick_full, stick_pulled, stick_read_only
+from stick import stick, stick_dirty, stick_full, stick_pulled, stick_read_only
 from upgrade import upgrade
 
 SCENARIOS = {
@@ -32,8 +33,11 @@ SCENARIOS = {
     "stick-vfat-whole": stick("vfat", partitioned=False),
     "stick-read-only": stick_read_only,
     "stick-pulled": stick_pulled,
+    "stick-dirty": stick_dirty,
     "stick-full": stick_full,
     "sticks-hostile": hostile,
+    "drive": drive,
+    "drive-interrupted": drive_interrupted,
     "power-cut": power_cut(states=12, boots=1),
     "power-cuts": power_cut(states=300, boots=3, seconds=30, seed=2, name="power-cuts"),
     "microphone-unplugged": microphone_unplugged,

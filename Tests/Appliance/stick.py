@@ -1,6 +1,7 @@
 """A stick is plugged in: the lamp tells when to leave it in and when to pull it out; what is on it is whole."""
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ from bench import expect
 MIB = 1 << 20
 FORMATS = {
     "vfat": ["mkfs.vfat", "-n", "STICK"],
+    "vfat32": ["mkfs.vfat", "-F", "32", "-n", "STICK"],
     "exfat": ["mkfs.exfat", "-L", "STICK"],
     "ext4": ["mke2fs", "-q", "-F", "-t", "ext4", "-L", "STICK"],
     "ntfs": ["mkntfs", "--fast", "--force", "--quiet", "-L", "STICK"],
@@ -20,7 +22,7 @@ FORMATS = {
 FILES = ["audio.flac", "index.html", "labels.txt", "SHA256SUMS"] + [
     "transcript." + end for end in ("txt", "json", "srt", "vtt", "csv", "TextGrid", "eaf")]
 CHECKS = {"vfat": ["fsck.vfat", "-n"], "exfat": ["fsck.exfat", "-n"], "ext4": ["e2fsck", "-f", "-n"], "ntfs": ["ntfsfix", "-n"]}
-PARTITION_TYPES = {"vfat": "c", "exfat": "7", "ntfs": "7", "ext4": "83"}
+PARTITION_TYPES = {"vfat": "c", "vfat32": "c", "exfat": "7", "ntfs": "7", "ext4": "83"}
 
 
 def run(*words):
@@ -247,6 +249,42 @@ def stick_pulled(bench):
         machine.shell("fieldscribe verify")
         return "pulled %s: a fault each time, %d and %d recordings on it, whole; then done after %.0f s, 3 whole" % (
             " and ".join(when for when, _ in PULLED), *left, seconds)
+
+
+def leave_half_done(path):
+    """Makes of a stick with FAT32 in a partition what a pull in mid-write may leave: a part of a copy whose blocks the table does not
+    have, and the mark that it was not unmounted."""
+    with open(path + ".sound", "wb") as file:
+        file.write(os.urandom(300_000))
+    for folder in ("", "/appliance", "/appliance/partial"):
+        run("mmd", "-i", "%s@@1M" % path, "::Fieldscribe" + folder)
+    run("mcopy", "-i", "%s@@1M" % path, path + ".sound", "::Fieldscribe/appliance/partial/audio.flac")
+    shown = run("mshowfat", "-i", "%s@@1M" % path, "::Fieldscribe/appliance/partial/audio.flac").decode()
+    first, last = (int(number) for number in re.search(r"<(\d+)-(\d+)>", shown).groups())
+    with open(path, "r+b") as file:
+        file.seek(MIB)
+        boot = file.read(512)
+        expect(boot[22:24] == b"\0\0", "this stick is no FAT32")
+        reserved, tables, sectors = int.from_bytes(boot[14:16], "little"), boot[16], int.from_bytes(boot[36:40], "little")
+        for table in range(tables):
+            file.seek(MIB + (reserved + table * sectors) * 512 + (first + 2) * 4)
+            file.write(bytes((last - first - 1) * 4))
+        file.seek(MIB + 65)
+        file.write(b"\1")
+
+
+def stick_dirty(bench):
+    """A stick that was pulled in mid-write, so that its file system is not in order: it is set right, and gets everything."""
+    with bench.appliance("stick-dirty") as machine:
+        path = machine.path("stick.img")
+        make_stick(path, "vfat32", megabytes=80)
+        leave_half_done(path)
+        machine.record(3)
+        seconds, root, _ = fill(machine, path, 1, "read")
+        expect(not os.path.exists(os.path.join(root, "appliance", "partial")), "the part is still there")
+        run(*CHECKS["vfat"], machine.path("read.volume"))
+        expect("set right" in machine.journal("fieldscribe-export@*"), "the journal does not tell of it")
+        return "set right, done after %.0f s" % seconds
 
 
 def stick_full(bench):

@@ -11,6 +11,7 @@ import Testing
         (.mark(text: "here"), #"{"command":"mark","text":"here"}"#),
         (.watch(partials: true), #"{"command":"watch","partials":true}"#),
         (.exporting(.finished, message: "done"), #"{"command":"exporting","export":"finished","text":"done"}"#),
+        (.laptop(isConnected: true), #"{"command":"laptop","connected":true}"#),
         (.archive(.list, directory: "/a"), #"{"command":"list","directory":"/a"}"#),
         (.archive(.show(recording: 7), directory: nil), #"{"command":"show","recording":7}"#),
         (.archive(.search(words: "a b", limit: 3), directory: nil), #"{"command":"search","limit":3,"words":"a b"}"#),

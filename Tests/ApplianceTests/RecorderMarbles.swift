@@ -203,6 +203,18 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 start opened1 +100 written1 | open1 record1 | recording | steady
                 """),
         RecorderMarbles(
+            name: "a laptop, and what hides it",
+            table: """
+                laptop     |                  | idle     | glimmer
+                +500 laptop |                 | idle     | glimmer
+                start opened1 begun1 +100 written1 | open1 record1 a:1 | recording | steady
+                stop closed1 | close1:command b:1 =idle | idle | pulse
+                ended1     | upkeep           | idle     | glimmer
+                export     |                  | idle     | doubleBlink
+                exported   |                  | idle     | done
+                +3000 unplugged |             | idle     | off
+                """),
+        RecorderMarbles(
             name: "the upkeep steps back, and comes again",
             table: """
                 start opened1 closed1 ended1 | open1 record1 =idle a:1 upkeep | idle | off

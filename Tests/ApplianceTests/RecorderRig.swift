@@ -93,6 +93,8 @@ struct RecorderRig {
         case "exported": return .event(.export(.finished, folder: "", message: ""))
         case "strange": return .event(.export(.refused, folder: "", message: ""))
         case "unexported": return .event(.export(.failed, folder: "", message: "gone"))
+        case "laptop": return .event(.laptop(isConnected: true))
+        case "unplugged": return .event(.laptop(isConnected: false))
         case "writes": return .upkeepWrites(true)
         case "kept": return .upkeepEnded(.done)
         case "broken-off": return .upkeepEnded(.brokenOff)

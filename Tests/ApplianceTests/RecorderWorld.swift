@@ -82,7 +82,7 @@ struct RecorderWorld {
 
     private mutating func happening(_ generator: inout SeededGenerator) -> RecorderInput.Kind {
         let error = DeviceError(.failed, "world", "number \(Int.random(in: 0..<3, using: &generator))")
-        switch Int.random(in: 0..<25, using: &generator) {
+        switch Int.random(in: 0..<26, using: &generator) {
         case 0...3: return .order(.start, .command, ticket())
         case 4...6: return .order(.stop, .command, ticket(stops: true))
         case 7, 8: return .order(.toggle, .command, ticket(stops: state.records))
@@ -100,6 +100,7 @@ struct RecorderWorld {
         case 15, 16: return .event(.fault(code: error.code.rawValue, message: error.message))
         case 17: return .event(.export(.started, folder: "", message: ""))
         case 18: return .event(.export(.finished, folder: "", message: ""))
+        case 19: return .event(.laptop(isConnected: Bool.random(using: &generator)))
         default: return .event(.export(.failed, folder: "", message: "gone"))
         }
     }

@@ -89,6 +89,7 @@ import Testing
                 "age1gsys585vm88twneeqx8q3qzt670h5sesuytqjgg638l0mcnwevqqj8cygd, /etc/others, ssh-ed25519 AAAAC3Nza+/= awa@home",
             ],
             bad: [",", "recipients.txt", "awa", "age1", "ssh-ed25519", "-r", "age1gsys585vm88twneeqx8q3, awa"]),
+        Row(key: "usb.drive", good: ["yes", "no"], bad: ["ro", "laptop"]),
         Row(
             key: "control.socket", good: ["/run/a.sock", "/" + String(repeating: "s", count: 106)],
             bad: ["a.sock", "/" + String(repeating: "s", count: 107)]),

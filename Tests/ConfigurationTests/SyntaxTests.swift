@@ -94,7 +94,7 @@ import Testing
         #expect(
             try read("[wifi]\nname = x\n").complaints == [
                 "1 [wifi] is not a section; known: capture, speech, recognizer, vocabulary, panel, storage, export, "
-                    + "control"
+                    + "usb, control"
             ])
         #expect(
             try read("[capture]\nsample-rate = 16000\nRate = 16000\n").complaints == [

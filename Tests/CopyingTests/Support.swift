@@ -15,7 +15,7 @@ struct Desk {
 
     let folder = TemporaryFolder()
     let archive = CopiedArchive([])
-    let ledger = MemoryLedger()
+    var ledger = MemoryLedger()
     let stick: String
     var formats = Desk.formats
     var audio = AudioForm.flac

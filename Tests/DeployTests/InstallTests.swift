@@ -20,14 +20,15 @@ import TestKit
 
     private let everything = [
         "644 etc/fieldscribe/fieldscribe.conf", "644 usr/lib/systemd/system/fieldscribe-export@.service",
-        "644 usr/lib/systemd/system/fieldscribe.service", "644 usr/lib/sysusers.d/fieldscribe.conf",
+        "644 usr/lib/systemd/system/fieldscribe.service", "644 usr/lib/systemd/system/fieldscribe-drive.service",
+        "644 usr/lib/systemd/system/fieldscribe-drive-copy.service", "644 usr/lib/sysusers.d/fieldscribe.conf",
         "644 usr/lib/tmpfiles.d/fieldscribe.conf", "644 usr/lib/udev/rules.d/60-fieldscribe.rules",
         "644 usr/lib/udev/rules.d/80-fieldscribe-stick.rules",
         "644 usr/share/bash-completion/completions/fieldscribe", "644 usr/share/man/man1/fieldscribe.1.gz",
         "644 usr/share/man/man5/fieldscribe.conf.5.gz", "644 usr/share/man/man8/fieldscribe.8.gz",
         "644 usr/share/polkit-1/rules.d/50-fieldscribe.rules", "755 usr/bin/fieldscribe",
-        "755 usr/lib/fieldscribe/stick",
-    ]
+        "755 usr/lib/fieldscribe/drive", "755 usr/lib/fieldscribe/stick",
+    ].sorted()
 
     @Test("puts everything in its place, also the second time, and keeps the configuration that is there")
     func twice() throws {
@@ -70,7 +71,7 @@ import TestKit
     @Test(
         "the scripts are free of what shellcheck knows",
         arguments: [
-            "install", "uninstall", "stick", "deb", "test", "test-appliance", "demo", "model", "arm64/build",
+            "install", "uninstall", "stick", "drive", "deb", "test", "test-appliance", "demo", "model", "arm64/build",
             "arm64/test",
             "arm64/try-package", "image", "card/init", "card/card", "card/customize", "card/upgrade", "card/slot",
             "lib/files.sh", "lib/packages.sh", "lib/arm64.sh", "lib/emulation.sh", "lib/deb.sh", "lib/model.sh",

@@ -2,10 +2,15 @@ import Testing
 import TestKit
 
 @Suite("Units and rules") struct UnitTests {
-    static let units = ["fieldscribe.service", "fieldscribe-export@.service"]
+    static let units = [
+        "fieldscribe.service", "fieldscribe-export@.service", "fieldscribe-drive.service",
+        "fieldscribe-drive-copy.service",
+    ]
 
     /// Ten times the exposure that systemd may tell of each.
-    static let exposures = [("fieldscribe.service", 7), ("fieldscribe-export@.service", 3)]
+    static let exposures = [
+        ("fieldscribe.service", 7), ("fieldscribe-export@.service", 3), ("fieldscribe-drive-copy.service", 3),
+    ]
 
     @Test(
         "the sandbox leaves an exposure of 0.7 and 0.3 at most, and what it leaves is told with its reason",
@@ -24,7 +29,7 @@ import TestKit
             let cells = row?.split(separator: "|").map { $0.split(separator: " ").joined(separator: " ") } ?? []
             #expect(cells.count == 4, "\(point) is not told")
             #expect(
-                (cells.dropFirst(unit.contains("export") ? 2 : 1).first ?? "-") != "-",
+                (cells.dropFirst(unit == "fieldscribe.service" ? 1 : 2).first ?? "-") != "-",
                 "\(point) of \(unit) is not told")
         }
     }
@@ -42,10 +47,13 @@ import TestKit
     func verify(unit: String) throws {
         let folder = TemporaryFolder()
         // What is installed later is not there yet: any program stands for it.
-        let unitText = try text(of: Repository.file("deploy/\(unit)"))
-            .replacing("/usr/bin/fieldscribe", with: "/bin/true")
-            .replacing("/usr/lib/fieldscribe/stick", with: "/bin/true")
-        try write(unitText, to: folder.file(unit))
+        for name in Self.units {
+            let unitText = try text(of: Repository.file("deploy/\(name)"))
+                .replacing("/usr/bin/fieldscribe", with: "/bin/true")
+                .replacing("/usr/lib/fieldscribe/stick", with: "/bin/true")
+                .replacing("/usr/lib/fieldscribe/drive", with: "/bin/true")
+            try write(unitText, to: folder.file(name))
+        }
         let tool = try Tool("systemd-analyze", "verify", "--man=no", folder.file(unit))
         #expect(tool.output + tool.errors == "")
         #expect(tool.status == 0)
@@ -77,6 +85,25 @@ import TestKit
         #expect(privileged.count == 4)
         #expect(
             privileged.allSatisfy { $0.contains("=+/usr/bin/nsenter --target 1 --mount /usr/lib/fieldscribe/stick ") })
+    }
+
+    @Test("what the drive's unit mounts is seen by the unit that fills it, which has no rights at all")
+    func driveIsPossible() throws {
+        let unit = try text(of: Repository.file("deploy/fieldscribe-drive.service")).split(separator: "\n")
+        // Each of these would give it mounts of its own.
+        let own = [
+            "PrivateMounts", "PrivateTmp", "PrivateDevices", "PrivateNetwork", "PrivateUsers", "ProtectSystem",
+            "ProtectHome", "ProtectKernelTunables", "ProtectKernelModules", "ProtectKernelLogs",
+            "ProtectControlGroups", "ProtectProc", "ProcSubset", "ReadWritePaths", "InaccessiblePaths", "BindPaths",
+        ]
+        #expect(unit.allSatisfy { line in !own.contains { line.hasPrefix("\($0)=") } })
+        #expect(unit.contains("NoNewPrivileges=yes") && unit.contains("RestrictAddressFamilies=AF_UNIX"))
+        let copy = try text(of: Repository.file("deploy/fieldscribe-drive-copy.service")).split(separator: "\n")
+        #expect(copy.contains("User=fieldscribe") && copy.contains("CapabilityBoundingSet="))
+        #expect(copy.contains("BindsTo=fieldscribe-drive.service"))
+        // Whoever changes usb.drive restarts the recorder.
+        let recorder = try text(of: Repository.file("deploy/fieldscribe.service")).split(separator: "\n")
+        #expect(recorder.contains("Wants=fieldscribe-drive.service"))
     }
 
     @Test("the user is made, and is in the groups of sound and GPIO")

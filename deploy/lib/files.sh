@@ -5,8 +5,11 @@
 installed_files() {
     cat <<'LIST'
 0755 deploy/stick usr/lib/fieldscribe/stick
+0755 deploy/drive usr/lib/fieldscribe/drive
 0644 deploy/fieldscribe.service usr/lib/systemd/system/fieldscribe.service
 0644 deploy/fieldscribe-export@.service usr/lib/systemd/system/fieldscribe-export@.service
+0644 deploy/fieldscribe-drive.service usr/lib/systemd/system/fieldscribe-drive.service
+0644 deploy/fieldscribe-drive-copy.service usr/lib/systemd/system/fieldscribe-drive-copy.service
 0644 deploy/fieldscribe.sysusers usr/lib/sysusers.d/fieldscribe.conf
 0644 deploy/fieldscribe.tmpfiles usr/lib/tmpfiles.d/fieldscribe.conf
 0644 deploy/fieldscribe.polkit usr/share/polkit-1/rules.d/50-fieldscribe.rules

@@ -68,12 +68,12 @@ install_deploy_test_packages() {
     install_packages bash-completion binutils dpkg-dev lintian man-db mandoc minisign shellcheck systemd udev xz-utils
 }
 
-# What the installed executable needs, by the names of this Debian; the stick needs the last three.
+# What the installed executable needs, by the names of this Debian; stick and drive need the last six.
 run_packages() {
     local name
     for name in libasound2t64 libasound2 libgpiod3 libgpiod2 libsndfile1 libsoxr0 libnettle8t64 libnettle8 \
         libsqlite3-0 libinih1 libpocketsphinx3 libsphinxbase3t64 libsphinxbase3 pocketsphinx-en-us espeak-ng \
-        util-linux coreutils findutils; do
+        util-linux coreutils findutils dosfstools exfatprogs kmod; do
         # Of two spellings, the one that this release has.
         if apt-cache show "$name" 2>/dev/null | grep -q '^Package:'; then echo "$name"; fi
     done

@@ -69,6 +69,25 @@ enum ExportCommand: Command {
         to target: String,
         configuration: Configuration, answer: [String] = [], corrections: [String] = []
     ) async throws -> CopyReport {
+        try await copy(
+            of: archive, ledger: ledger, in: directory, configuration: configuration,
+            volume: try volumeIdentifier(of: target)
+        ) { export in
+            export.answer = answer
+            export.corrections = corrections
+            return try await export.copy(numbers, to: target)
+        }
+    }
+
+    /// Does a copy with progress on a terminal, likewise.
+    ///
+    /// - Parameters:
+    ///   - volume: what the ledger calls the target.
+    ///   - body: copies, by what it is given.
+    static func copy(
+        of archive: any ArchiveReading, ledger: (any ExportLedger)?, in directory: String,
+        configuration: Configuration, volume: String, _ body: (inout FolderExport) async throws -> CopyReport
+    ) async throws -> CopyReport {
         let interrupted = Flag()
         let interrupts = Interrupts { count in
             if count > 1 { exit(130) }
@@ -79,10 +98,7 @@ enum ExportCommand: Command {
         clock_gettime(CLOCK_REALTIME, &now)
         var export = FolderExport(
             archive: PunctuatedArchive(archive: archive, punctuator: punctuator(configuration)), ledger: ledger,
-            settings: CopySettings(
-                formats: configuration.export.formats,
-                audio: AudioForm(rawValue: configuration.export.audio.rawValue) ?? .flac, device: .host,
-                volume: try volumeIdentifier(of: target), now: Double(now.tv_sec), identity: machineIdentity),
+            settings: CopySettings(configuration, volume: volume, now: Double(now.tv_sec)),
             audioPath: { RecordingFolder(storage: directory, recording: $0).audio })
         // Of the texts as they were heard.
         export.readings = { recording, title in
@@ -92,8 +108,6 @@ enum ExportCommand: Command {
                     whole: measured.accuracy.whole.percent, heard: measured.accuracy.heard.percent)
             }
         }
-        export.answer = answer
-        export.corrections = corrections
         do throws(DeviceError) {
             export.recipients = try configuration.recipients().map { .success($0) }
         } catch {
@@ -105,7 +119,7 @@ enum ExportCommand: Command {
         export.shouldStop = { interrupted.isRaised }
         defer { bar.clear() }
         do {
-            return try await export.copy(numbers, to: target)
+            return try await body(&export)
         } catch let error as DeviceError where error.status == ECANCELED {
             bar.clear()
             Terminal.say("fieldscribe: \(error.message)")
@@ -141,6 +155,16 @@ enum ExportCommand: Command {
         }
         if let error = report.listsError { Terminal.say("fieldscribe: \(error.message)") }
         if let error = report.error { throw Ending(status: error.exitStatus) }
+    }
+}
+
+extension CopySettings {
+    /// What the configuration says of copies.
+    init(_ configuration: Configuration, volume: String, now: Double) {
+        self.init(
+            formats: configuration.export.formats,
+            audio: AudioForm(rawValue: configuration.export.audio.rawValue) ?? .flac, device: .host, volume: volume,
+            now: now, identity: machineIdentity)
     }
 }
 

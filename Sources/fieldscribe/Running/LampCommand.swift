@@ -5,13 +5,15 @@ import Core
 enum LampCommand: Command {
     static let name = "lamp"
     static let summary = "Tell the appliance how a copy to a stick is going."
-    static let usage = "exporting|finished|failed|refused|card"
+    static let usage = "exporting|finished|failed|refused|card|laptop|no-laptop"
     static let details = """
           exporting          the lamp keeps double-blinking: leave the stick in
           finished           the lamp is steady for 3 s: safe to unplug
           failed             the lamp blinks fast, until a press acknowledges it
           card               likewise: RESULT.txt on the card says what is wrong
           refused            the lamp blinks three times, again and again for 6 s: this stick is not copied to
+          laptop             two short blinks every 3 s while nothing else goes on: a laptop sees the drive
+          no-laptop          none does any more
 
         """
     static let options = (values: [String](), flags: [String]())
@@ -26,8 +28,12 @@ enum LampCommand: Command {
     ]
 
     static func run(_ arguments: Arguments) async throws {
+        if arguments.rest == ["laptop"] || arguments.rest == ["no-laptop"] {
+            _ = try RunningAppliance(arguments).ask(.laptop(isConnected: arguments.rest == ["laptop"]))
+            return
+        }
         guard arguments.rest.count == 1, let (state, message) = arguments.rest.first.flatMap({ states[$0] }) else {
-            throw UsageError("lamp: give exporting, finished, failed, refused or card")
+            throw UsageError("lamp: give exporting, finished, failed, refused, card, laptop or no-laptop")
         }
         _ = try RunningAppliance(arguments).ask(.exporting(state, message: message))
     }

@@ -1,0 +1,208 @@
+import Appliance
+import Configuration
+import Control
+import Copying
+import Core
+import Digests
+import Exporting
+import Glibc
+import Platform
+import Recording
+
+/// The recorder as a drive: what it is to hold, and filling it; the drive's unit calls it, which does what only root may.
+enum DriveCommand: Command {
+    static let name = "drive"
+    static let summary = "Tell what the drive for laptops is to hold, or fill it."
+    static let usage = "plan|fill [--to DIR]"
+    static let details = """
+          plan               what is to be done, on lines step=, bytes= and directory=
+          fill --to DIR      copies to DIR, where the drive's file system is mounted
+
+        """
+    static let options = (values: ["--to"], flags: [String]())
+    static let isHidden = true
+
+    static func run(_ arguments: Arguments) async throws {
+        let configuration = try arguments.configuration()
+        switch (arguments.rest, arguments["--to"]) {
+        case (["plan"], nil): try await plan(configuration)
+        case (["fill"], let target?): try await fill(configuration, to: target)
+        default: throw UsageError("drive: give plan, or fill --to DIR")
+        }
+    }
+
+    /// What the ledger calls the image.
+    private static let volume = "drive"
+
+    // Planning
+
+    private static func plan(_ configuration: Configuration) async throws {
+        let directory = configuration.storage.directory
+        var step = "off"
+        var bytes: Int64 = 0
+        if configuration.usb.drive {
+            do {
+                let desk = try await DriveDesk(configuration)
+                bytes = try imageBytes(configuration)
+                step = desk.step.rawValue
+                if desk.step == .full {
+                    Terminal.say("the card has no room for the drive besides what is kept for recording")
+                }
+            } catch let error as DeviceError {
+                // No appliance is running: then nobody knows, and everything stays as it is.
+                step = error.code == .disconnected ? "wait" : "refused"
+                if step == "refused" { Terminal.say("fieldscribe: \(error.message)") }
+            }
+        }
+        try Terminal.print("step=\(step)\nbytes=\(bytes)\ndirectory=\(directory)\n")
+    }
+
+    /// How long a new image is: as the disk that it lies on, up to what FAT can be. It takes no more room than what is in it.
+    private static func imageBytes(_ configuration: Configuration) throws(DeviceError) -> Int64 {
+        var status = statvfs()
+        guard statvfs(configuration.storage.directory, &status) == 0 else {
+            throw .system("statvfs", on: configuration.storage.directory)
+        }
+        let (bytes, isLong) = Int64(clamping: status.f_blocks).multipliedReportingOverflow(
+            by: Int64(clamping: status.f_frsize))
+        let most: Int64 = 1 << 40
+        return (min(isLong ? most : bytes, most) >> 20) << 20
+    }
+
+    // Filling
+
+    private static func fill(_ configuration: Configuration, to target: String) async throws {
+        guard configuration.usb.drive else {
+            throw DeviceError(.denied, "drive", on: "usb.drive", "is no", remedy: "set it to yes")
+        }
+        let desk = try await DriveDesk(configuration)
+        let folder = desk.folder
+        // What the ledger says was true of copies that were finished; in the clear, all that is there is proved again.
+        if desk.held?.isFinished != true, !desk.contents.isSealed { unlink(folder.ledger) }
+        // Until it is done, whoever finds it half knows, and knows of which kind it is.
+        var contents = desk.contents
+        contents.isFinished = false
+        contents.marks = desk.held?.marks ?? [:]
+        try durableReplace(path: folder.contents, with: contents.text)
+
+        let reserve = configuration.reserve
+        let report = try await ExportCommand.copy(
+            of: desk.archive, ledger: try DriveLedger(path: folder.ledger), in: configuration.storage.directory,
+            configuration: configuration, volume: volume
+        ) { export in
+            export.leftOut = desk.leftOut
+            export.recipients = .success(try DriveDesk.sealing(configuration))
+            let stops = export.shouldStop
+            export.shouldStop = { stops() || ((try? reserve.freeBytes()).map { desk.room(free: $0).isShort } ?? false) }
+            return try await export.fillDrive(desk.wanted, at: target)
+        }
+        for failure in report.failures {
+            Terminal.say("fieldscribe: recording \(failure.recording): \(failure.error.message)")
+        }
+        if let error = report.listsError { throw error }
+        // What concerns one recording alone is told on the drive, too; after anything else nothing here can be relied on.
+        if let failure = report.failures.first(where: { !concernsRecording($0.error) }) {
+            Terminal.say("fieldscribe: the drive is not complete")
+            throw Ending(status: failure.error.exitStatus)
+        }
+        contents.marks = desk.contents.marks
+        contents.isFinished = true
+        try durableReplace(path: folder.contents, with: contents.text)
+        Terminal.say(
+            "recordings copied to the drive: \(report.copied.count); there before: \(report.kept.count)"
+                + (desk.leftOut > 0 ? "; without room: \(desk.leftOut)" : ""))
+    }
+
+    /// Whether an error is of one recording, and not of the drive: it was erased meanwhile, its sound cannot be read, or is too long
+    /// for FAT.
+    private static func concernsRecording(_ error: DeviceError) -> Bool {
+        error.code == .missing || error.status == EFBIG || (error.code == .damaged && error.operation == "read")
+    }
+}
+
+/// What is known when the drive is planned or filled.
+private struct DriveDesk {
+    /// The files beside the image.
+    struct Folder {
+        let path: String
+
+        var image: String { "\(path)/image" }
+        var contents: String { "\(path)/contents" }
+        var ledger: String { "\(path)/ledger" }
+    }
+
+    let archive: RemoteArchive
+    let folder: Folder
+    let held: DriveContents?
+    /// What it is to hold.
+    let contents: DriveContents
+    /// The recordings that fit, newest first.
+    let wanted: [Int]
+    /// How many do not.
+    let leftOut: Int
+    let step: DriveStep
+    private let image: Int64
+    private let reserve: Int64
+
+    /// - Throws: `DeviceError`: `disconnected` where no appliance runs, `denied` or another where nothing may be copied.
+    init(_ configuration: Configuration) async throws {
+        let directory = configuration.storage.directory
+        let archive = RemoteArchive(configuration, directory: directory)
+        guard (try? await archive.answers) ?? false else {
+            throw DeviceError(.disconnected, "drive", "no appliance is running; start it: systemctl start fieldscribe")
+        }
+        let recipients = try Self.sealing(configuration)
+        let folder = Folder(path: "\(directory)/drive")
+        let reserve = configuration.reserve
+        var room = DriveRoom(
+            free: try reserve.freeBytes(), held: Self.allocated(folder.image), reserve: reserve.reserveBytes)
+        (image, self.reserve) = (room.held, room.reserve)
+
+        let all = try await archive.recordings()
+        let ended = all.filter { $0.length > .zero && !$0.isMissing }
+        let settings = CopySettings(configuration, volume: "", now: 0)
+        let fitting = DriveContents.fitting(ended, in: room.budget) { settings.expectedBytes($0.length) }
+        var contents = DriveContents(
+            isSealed: recipients != nil, settings: Self.digest(settings, configuration, recipients))
+        for recording in fitting {
+            let pass = settings.formats.isEmpty ? nil : try await archive.shownPass(of: recording.id)
+            contents.marks[recording.id] = DriveContents.mark(of: recording, pass: pass)
+        }
+        let isThere = FileStatus(folder.image)?.kind == .file
+        let held = isThere ? (try? content(ofFile: folder.contents)).flatMap { Self.contents($0) } : nil
+        if !isThere { room.held = 0 }
+        step = contents.step(from: held, existing: Set(all.map(\.id)), room: room)
+        (self.archive, self.folder, self.held, self.contents) = (archive, folder, held, contents)
+        (wanted, leftOut) = (fitting.map(\.id), ended.count - fitting.count)
+    }
+
+    /// For whom what is on the drive is encrypted: it lies on the recorder's own card, so that what is sealed there is not beside it in
+    /// the clear.
+    static func sealing(_ configuration: Configuration) throws(DeviceError) -> [Recipient]? {
+        try configuration.recipients() ?? configuration.sealers()
+    }
+
+    func room(free: Int64) -> DriveRoom { DriveRoom(free: free, held: image, reserve: reserve) }
+
+    private static func contents(_ bytes: [UInt8]) -> DriveContents? {
+        DriveContents(String(decoding: bytes, as: UTF8.self))
+    }
+
+    /// Of what makes copies other ones.
+    private static func digest(
+        _ settings: CopySettings, _ configuration: Configuration, _ recipients: [Recipient]?
+    ) -> String {
+        let words =
+            settings.formats.map(\.rawValue) + [
+                settings.audio.rawValue, settings.device.text, configuration.recognizer.punctuation.rawValue,
+            ]
+        return Digest.of((words + (recipients ?? []).map(\.text)).joined(separator: "\n"))
+    }
+
+    /// Bytes that a file takes on its disk.
+    private static func allocated(_ path: String) -> Int64 {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return 0 }
+        return Int64(status.st_blocks) * 512
+    }
+}

@@ -1,0 +1,181 @@
+import Copying
+import Core
+import Glibc
+import Platform
+import TestKit
+import Testing
+
+@Suite("What the drive for laptops is to hold") struct DriveContentsTests {
+    private static let gigabyte: Int64 = 1_000_000_000
+    private static let hour: Int64 = 3_600 * 32_000
+    private static let plenty = DriveRoom(free: 10 * gigabyte, held: 0, reserve: 256_000_000)
+
+    private func contents(_ marks: [Int: String], sealed: Bool = false, settings: String = "a") -> DriveContents {
+        DriveContents(isSealed: sealed, settings: settings, marks: marks)
+    }
+
+    private func held(_ marks: [Int: String], finished: Bool = true, sealed: Bool = false) -> DriveContents {
+        DriveContents(isSealed: sealed, settings: "a", isFinished: finished, marks: marks)
+    }
+
+    private func step(
+        _ wanted: DriveContents, _ held: DriveContents?, existing: Set<Int>? = nil, room: DriveRoom = plenty
+    ) -> DriveStep {
+        wanted.step(from: held, existing: existing ?? Set(wanted.marks.keys), room: room)
+    }
+
+    @Test("what is kept reads back as it was, and nothing else does")
+    func text() {
+        for contents in [
+            contents([:]), contents([7: "1-2-open", 12: "5-0-complete"], sealed: true), held([1: "a"], finished: false),
+        ] {
+            #expect(DriveContents(contents.text) == contents)
+            // Cut off anywhere, it is no list of less.
+            for count in 0..<contents.text.count {
+                #expect(DriveContents(String(contents.text.prefix(count))).map { $0.marks.count < 2 } ?? true)
+                #expect(DriveContents(String(contents.text.dropLast())) == nil)
+            }
+        }
+        for text in [
+            "", "\n", "fieldscribe-drive-2 clear a finished\n", "fieldscribe-drive-1 open a finished\n",
+            "fieldscribe-drive-1 clear a finished\n0 x\n", "fieldscribe-drive-1 clear a finished\n1\n",
+            "fieldscribe-drive-1 clear a b finished\n",
+        ] { #expect(DriveContents(text) == nil, "\(text)") }
+    }
+
+    @Test("what is new waits, what was erased does not, and nothing in the clear stays where copies are sealed")
+    func steps() {
+        let both = contents([1: "x", 2: "y"])
+        #expect(step(both, nil) == .remake)
+        #expect(step(both, held([1: "x", 2: "y"])) == .current)
+        #expect(step(both, held([1: "x"])) == .update)
+        #expect(step(both, held([1: "x", 2: "older"])) == .update)
+        #expect(step(both, held([1: "x", 2: "y", 3: "z"])) == .erase)
+        #expect(step(both, held([1: "x", 2: "y"], finished: false)) == .update)
+        #expect(step(contents([1: "x"], settings: "b"), held([1: "x"])) == .update)
+        #expect(step(contents([1: "x"], sealed: true), held([1: "x"])) == .remake)
+        #expect(step(contents([1: "x"]), held([1: "x"], sealed: true)) == .remake)
+        // Of another kind before all else, even half.
+        #expect(step(contents([1: "x"], sealed: true), held([1: "x"], finished: false)) == .remake)
+        // An empty recorder has an empty drive.
+        #expect(step(contents([:]), nil) == .remake && step(contents([:]), held([:])) == .current)
+        // What no longer fits stays until something else is new.
+        #expect(step(contents([2: "y"]), held([1: "x", 2: "y"]), existing: [1, 2]) == .current)
+    }
+
+    @Test("recordings have the room before the drive")
+    func room() {
+        let reserve: Int64 = 256_000_000
+        let (short, enough) = (reserve + Self.hour - 1, reserve + Self.hour)
+        let both = contents([1: "x"])
+        #expect(step(both, held([1: "x"]), room: DriveRoom(free: short, held: 5, reserve: reserve)) == .yield)
+        #expect(step(both, held([1: "x"]), room: DriveRoom(free: enough, held: 5, reserve: reserve)) == .current)
+        // Where there is no image, nothing can give way.
+        let none = DriveRoom(free: reserve + 4 * Self.hour, held: 0, reserve: reserve)
+        #expect(step(both, nil, room: none) == .full && none.budget == 0)
+        let one = DriveRoom(free: none.free + 1, held: 0, reserve: reserve)
+        #expect(step(both, nil, room: one) == .remake && one.budget == 1)
+        // What it was given, it does not have to give back at once.
+        let filled = DriveRoom(free: none.free, held: Self.hour, reserve: reserve)
+        #expect(filled.budget == Self.hour && !filled.isShort)
+    }
+
+    @Test("of more recordings than fit, the newest are there")
+    func fitting() {
+        let recordings = (1...5).map {
+            RecordingSummary(
+                id: $0, startedAt: 0, clock: .unverified, microphone: "tone:440", length: SamplePosition(Int64($0)))
+        }
+        let chosen = { (budget: Int64) in
+            DriveContents.fitting(recordings, in: budget) { $0.length.samples }.map(\.id)
+        }
+        #expect(chosen(0) == [] && chosen(4) == [] && chosen(5) == [5] && chosen(11) == [5, 4])
+        // No older one takes the place of a newer one that is too long.
+        #expect(chosen(8) == [5] && chosen(100) == [5, 4, 3, 2, 1])
+    }
+}
+
+@Suite("The drive for laptops") struct DriveTests {
+    private func places(_ desk: Desk, _ folder: String = "recorder") throws -> [String] {
+        try names(inFolder: "\(desk.stick)/Fieldscribe/\(folder)").filter { $0 != "RECORDER.txt" }
+    }
+
+    private func fill(_ desk: Desk, _ numbers: [Int]) async throws -> CopyReport {
+        try await desk.export().fillDrive(numbers, at: desk.stick)
+    }
+
+    @Test("it holds the recordings that it is to hold, and no others; its list is of those")
+    func others() async throws {
+        let desk = try await Desk(recordings: 3)
+        let first = try await fill(desk, [3, 2, 1])
+        #expect(first.copied.map(\.recording) == [3, 2, 1])
+        #expect(try places(desk) == [Desk.name(1), Desk.name(2), Desk.name(3)])
+        let second = try await fill(desk, [3, 1])
+        #expect(second.copied.isEmpty && second.kept.map(\.recording) == [3, 1] && second.error == nil)
+        #expect(try places(desk) == [Desk.name(1), Desk.name(3)])
+        let index = try content(ofFile: "\(desk.stick)/Fieldscribe/index.html")
+        #expect(!String(decoding: index, as: UTF8.self).contains(Desk.name(2)))
+        #expect(String(decoding: index, as: UTF8.self).contains(Desk.name(3)))
+    }
+
+    @Test(
+        "a copy that the power cut damaged, and of which nothing is known, is replaced, and its list leads nowhere else"
+    )
+    func damaged() async throws {
+        var desk = try await Desk(recordings: 2)
+        _ = try await fill(desk, [2, 1])
+        let path = "\(desk.stick)/Fieldscribe/recorder/\(Desk.name(1))"
+        try durableReplace(path: "\(path)/audio.flac", with: [0, 1, 2])
+        desk.ledger = MemoryLedger()
+        let report = try await fill(desk, [2, 1])
+        #expect(report.error == nil && report.copied.map(\.recording) == [1] && report.kept.map(\.recording) == [2])
+        #expect(try places(desk) == [Desk.name(1) + "_2", Desk.name(2)])
+        let index = String(decoding: try content(ofFile: "\(desk.stick)/Fieldscribe/index.html"), as: UTF8.self)
+        #expect(!index.contains("\(Desk.name(1))/") && index.contains("\(Desk.name(1))_2/"))
+    }
+
+    @Test("its ledger is read back, the latest of each folder; what is none of ours is left out")
+    func ledger() async throws {
+        let folder = TemporaryFolder()
+        let path = folder.file("ledger")
+        let entries = (1...3).map {
+            ExportEntry(
+                recording: $0, pass: $0 == 2 ? nil : 7, volume: "drive", folder: "recorder/00000\($0)",
+                manifest: "sealed 1 \($0)", exportedAt: 1_795_163_500.5)
+        }
+        let ledger = try DriveLedger(path: path)
+        for entry in entries { try await ledger.add(entry) }
+        var newer = entries[2]
+        newer.manifest = "newer"
+        try await ledger.add(newer)
+        let again = try DriveLedger(path: path)
+        #expect(await again.exports(to: "drive") == [entries[0], entries[1], newer])
+        #expect(await again.exports(of: 2) == [entries[1]])
+        #expect(await again.exports(to: "ABCD-1234") == [])
+        let text = String(decoding: try content(ofFile: path), as: UTF8.self)
+        try durableReplace(path: path, with: text.dropLast(9) + "\nnone\n\t\t\t\t\t\n-1\t-\t0\ta\tb\tc\n")
+        #expect(await (try DriveLedger(path: path)).exports(to: "drive").count == 2)
+    }
+
+    @Test("a link in the place of its ledger is not followed")
+    func link() async throws {
+        let folder = TemporaryFolder()
+        try durableReplace(path: folder.file("victim"), with: "mine\n")
+        #expect(symlink(folder.file("victim"), folder.file("ledger")) == 0)
+        let ledger = try DriveLedger(path: folder.file("ledger"))
+        try await ledger.add(
+            ExportEntry(recording: 1, pass: nil, volume: "drive", folder: "a", manifest: "b", exportedAt: 0))
+        #expect(try content(ofFile: folder.file("victim")) == Array("mine\n".utf8))
+    }
+
+    @Test("what has no room is told on it")
+    func leftOut() async throws {
+        let desk = try await Desk(recordings: 2)
+        var export = desk.export()
+        export.leftOut = 1
+        _ = try await export.fillDrive([2], at: desk.stick)
+        let result = String(decoding: try content(ofFile: "\(desk.stick)/Fieldscribe/RESULT.txt"), as: UTF8.self)
+        #expect(result.contains("1 older recording is NOT HERE"))
+        #expect(try places(desk) == [Desk.name(2)])
+    }
+}

@@ -1,0 +1,158 @@
+import TestKit
+import Testing
+
+/// The steps of the drive, on a kernel of plain files and with stand-ins for what only root may do. `sleep` plays the script: each
+/// time the next line, a piece of shell, after which it notes what a laptop would see.
+@Suite("The steps of the drive") struct DriveTests {
+    private let folder = TemporaryFolder()
+
+    private static let programs = [
+        "setpriv": "while [ \"$1\" != -- ]; do shift; done; shift; exec \"$@\"",
+        "fieldscribe": """
+        case "$1 $2" in
+        'drive plan') printf 'step=%s\\nbytes=1048576\\ndirectory=%s\\n' "$(cat "$DESK/step")" "$DESK/storage" ;;
+        *) echo "$*" >>"$DESK/log" ;;
+        esac
+        """,
+        "systemctl": """
+        [ "$1" = start ] || exit 0
+        echo fill >>"$DESK/log"
+        [ ! -e "$DESK/fails" ] || exit 1
+        echo current >"$DESK/step"
+        echo 'fieldscribe-drive-1 clear a finished' >"$DESK/run/store/contents"
+        """,
+        "sleep": """
+        line=$(sed -n 1p "$DESK/script")
+        sed -i 1d "$DESK/script"
+        [ -n "$line" ] || { kill "$PPID"; exit; }
+        gadget=$DESK/sys/kernel/config/usb_gadget/fieldscribe
+        [ -z "$(cat $gadget/UDC)" ] || echo "seen: $(basename "$(cat $gadget/functions/mass_storage.0/lun.0/file)")" >>"$DESK/log"
+        eval "$line"
+        """,
+        "mountpoint": "exit 1", "mount": "exit 0", "umount": "exit 0", "modprobe": "exit 0", "fstrim": "exit 0",
+        "losetup": "echo /dev/loop0", "id": "echo 0", "stat": "echo fieldscribe", "fsck.vfat": "exit 0",
+        "mkfs.vfat": "echo mkfs >>\"$DESK/log\"",
+    ]
+
+    init() throws {
+        let lun = folder.file("sys/kernel/config/usb_gadget/fieldscribe/functions/mass_storage.0/lun.0")
+        let udc = folder.file("sys/class/udc/20980000.usb/device/gadget.0")
+        for path in [
+            folder.file("bin"), folder.file("run/store"), folder.file("run/mount"), folder.file("storage"), lun, udc,
+        ] {
+            #expect(try Tool("mkdir", "-p", path).status == 0)
+        }
+        for (name, text) in Self.programs {
+            try write("#!/bin/sh\n\(text)\n", to: folder.file("bin/\(name)"))
+            #expect(try Tool("chmod", "755", folder.file("bin/\(name)")).status == 0)
+        }
+        for name in ["run/store/image", "log", "script"] { try write("", to: folder.file(name)) }
+        try write("", to: "\(lun)/file")
+        try write("", to: folder.file("sys/kernel/config/usb_gadget/fieldscribe/UDC"))
+        try write("0\n", to: "\(udc)/suspended")
+        try write("not attached\n", to: folder.file("sys/class/udc/20980000.usb/state"))
+        try write("100.00 1.0\n", to: folder.file("uptime"))
+    }
+
+    private func serve(step: String, _ script: String = "") throws -> (log: [String], tool: Tool) {
+        try write(step, to: folder.file("step"))
+        try write(script + "\n", to: folder.file("script"))
+        let tool = try Tool(
+            [Repository.file("deploy/drive"), "serve"],
+            environment: [
+                "DESK": folder.path, "FIELDSCRIBE_DRIVE": folder.file("run"), "FIELDSCRIBE_SYS": folder.file("sys"),
+                "FIELDSCRIBE_UPTIME": folder.file("uptime"), "FIELDSCRIBE_STICK_STEPS": "/bin/true",
+                "PATH": folder.file("bin") + ":/usr/sbin:/usr/bin:/sbin:/bin",
+            ])
+        return (try text(of: folder.file("log")).split(separator: "\n").map(String.init), tool)
+    }
+
+    /// A line of the script: what the port says, what is to be done, and that a minute has gone.
+    private static func line(_ state: String? = nil, suspended: Int? = nil, step: String? = nil, ejects: Bool = false)
+        -> String
+    {
+        var words: [String] = []
+        if let state { words.append("echo '\(state)' >$DESK/sys/class/udc/20980000.usb/state") }
+        if let suspended {
+            words.append("echo \(suspended) >$DESK/sys/class/udc/20980000.usb/device/gadget.0/suspended")
+        }
+        if let step { words.append("echo \(step) >$DESK/step") }
+        if ejects { words.append("echo >$gadget/functions/mass_storage.0/lun.0/file") }
+        words.append("read -r a b <$DESK/uptime; echo \"$((${a%.*} + 60)).0 $b\" >$DESK/uptime")
+        return words.joined(separator: "; ")
+    }
+
+    @Test("where it is off, or no port can be a drive, it ends without a fault")
+    func nothing() throws {
+        let off = try serve(step: "off")
+        #expect(off.tool.status == 0 && off.log == [] && off.tool.errors == "")
+        #expect(try Tool("rm", "-r", folder.file("sys/class/udc/20980000.usb")).status == 0)
+        let none = try serve(step: "remake")
+        #expect(none.tool.status == 0 && none.log == [])
+        #expect(none.tool.errors.hasPrefix("<4>drive: usb.drive is yes, but no USB port of this board can be a drive"))
+    }
+
+    @Test("what is new waits until the laptop has ejected the drive")
+    func ejected() throws {
+        let script = [
+            Self.line("configured"), Self.line(step: "update"), Self.line(), Self.line(ejects: true), Self.line(), "",
+        ]
+        let (log, tool) = try serve(step: "current", script.joined(separator: "\n"))
+        #expect(
+            log == [
+                "seen: image", "lamp laptop", "seen: image", "lamp laptop", "seen: image", "lamp laptop", "seen: image",
+                "lamp laptop", "fill", "seen: image", "lamp laptop",
+            ], "\(log) \(tool.errors)")
+    }
+
+    @Test(
+        "a cable that was pulled is told by the port's state, and a laptop that sleeps by that of the gadget, after a while"
+    )
+    func away() throws {
+        let pulled = try serve(
+            step: "current",
+            [Self.line("configured"), Self.line("not attached", step: "update"), ""].joined(separator: "\n"))
+        #expect(pulled.log.suffix(3) == ["seen: image", "lamp no-laptop", "fill"], "\(pulled.log)")
+        try write("", to: folder.file("log"))
+        let asleep =
+            [Self.line("configured"), Self.line(suspended: 1, step: "update")] + Array(repeating: Self.line(), count: 4)
+        let (log, _) = try serve(step: "current", (asleep + [""]).joined(separator: "\n"))
+        #expect(log.filter { $0 == "fill" }.count == 1 && log.last == "fill", "\(log)")
+        #expect(log.filter { $0 == "seen: image" }.count == 6)
+        try write("", to: folder.file("log"))
+        // It only looked away.
+        let moment = [
+            Self.line("configured", suspended: 0), Self.line(suspended: 1, step: "update"), Self.line(suspended: 0),
+            Self.line(),
+        ]
+        #expect(try !serve(step: "current", (moment + [""]).joined(separator: "\n")).log.contains("fill"))
+    }
+
+    @Test(
+        "what was erased goes at once, and so does what is in the clear where it is to be sealed",
+        arguments: [("erase", false), ("remake", true)])
+    func atOnce(step: String, isFresh: Bool) throws {
+        let (log, _) = try serve(
+            step: "current", [Self.line("configured"), Self.line(step: step), Self.line(), ""].joined(separator: "\n"))
+        #expect(log.filter { $0 == "fill" }.count == 1)
+        #expect(log.contains("mkfs") == isFresh)
+    }
+
+    @Test(
+        "where recordings need the room, or nothing may be copied, the image is gone",
+        arguments: ["yield", "refused", "off"])
+    func gone(step: String) throws {
+        let (log, tool) = try serve(
+            step: "current", [Self.line("configured"), Self.line(step: step), Self.line(), ""].joined(separator: "\n"))
+        #expect(!log.contains("fill") && tool.errors.contains("taken away (\(step))"))
+        #expect(try Tool("ls", "-A", folder.file("run/store")).output == "")
+    }
+
+    @Test("what could not be filled is not shown, and is tried again after ten minutes")
+    func fails() throws {
+        try write("", to: folder.file("fails"))
+        let (log, tool) = try serve(
+            step: "update", (Array(repeating: Self.line(), count: 12) + [""]).joined(separator: "\n"))
+        #expect(log == ["fill", "fill"] && tool.errors.contains("could not be filled"), "\(log)")
+    }
+}
