@@ -34,7 +34,8 @@ package struct Striking: Sendable {
         if recording.isSealed {
             throw DeviceError(
                 .denied, "strike",
-                "recording \(id): is sealed, and nothing on the recorder can read or change it; delete it, or open a copy")
+                "recording \(id): is sealed, and nothing on the recorder can read or change it; delete it, or open a copy"
+            )
         }
         let folder = try Self.folder(of: id, in: storage)
         if try !folder.exists(Self.note) { try folder.replace(Self.note, with: []) }
