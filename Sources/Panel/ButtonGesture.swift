@@ -16,8 +16,8 @@ package struct ButtonGesture: Hashable, Sendable {
         /// Holding this long while idle shuts down; nil: it does not. The default is nil.
         package var shutdown: Duration?
 
-        /// Three presses that begin within this time strike the last minute, in the styles `mark` and `pause`. The default is 1.5 s.
-        package var triple = Duration.milliseconds(1_500)
+        /// Three presses that begin within this time strike the last minute, in the styles `mark` and `pause`. The default is 1.2 s.
+        package var triple = Duration.milliseconds(1_200)
 
         /// A button that is down for this long is stuck. The default is 60 s.
         package var stuck = Duration.seconds(60)

@@ -66,7 +66,7 @@ import Testing
         arguments: [
             ("-p-r--", "-S----"),
             // Nothing is taken after the press, and nothing before it is over.
-            ("pr-p-r-p--r-p", "S--P------R-P"),
+            ("pr-p-r----p--r-----p", "S--P---------R-----P"),
             ("pr-p------------r-p", "S--P---------X----S"),
             ("pr-pr-p------------r-pr", "S--P------------X----S-"),
         ])
@@ -77,8 +77,8 @@ import Testing
     @Test("three quick presses strike what was said before the first, where one press does not stop")
     func strike() {
         #expect(marbles("p-rp-rp-r-pr", .init(.mark), recording: true) == "--M--MT----M")
-        #expect(marbles("pr-pr-pr---pr", .init(.pause), recording: true) == "P---R-(PT)----R")
-        #expect(marbles("pr-----pr------pr", .init(.pause), recording: true) == "P-------R------P-", "not quick")
+        #expect(marbles("pr-pr-pr---pr", .init(.pause), recording: true) == "P---R-(PT)-----R")
+        #expect(marbles("pr------pr-------pr", .init(.pause), recording: true) == "P--------R-------P-", "not quick")
         #expect(!marbles("p-rp-rp-rp-r", .init(.toggle), recording: true).contains("T"))
         var gesture = ButtonGesture(.init(.mark))
         _ = gesture.handle(.recording(true))

@@ -91,7 +91,7 @@ enum DriveCommand: Command {
             configuration: configuration, volume: volume
         ) { export in
             export.leftOut = desk.leftOut
-            export.recipients = .success(try DriveDesk.sealing(configuration))
+            export.recipients = try DriveDesk.sealing(configuration).map { .success($0) }
             let stops = export.shouldStop
             export.shouldStop = { stops() || ((try? reserve.freeBytes()).map { desk.room(free: $0).isShort } ?? false) }
             return try await export.fillDrive(desk.wanted, at: target)
@@ -179,7 +179,8 @@ private struct DriveDesk {
     /// For whom what is on the drive is encrypted: it lies on the recorder's own card, so that what is sealed there is not beside it in
     /// the clear.
     static func sealing(_ configuration: Configuration) throws(DeviceError) -> [Recipient]? {
-        try configuration.recipients() ?? configuration.sealers()
+        if let recipients = try configuration.recipients() { return recipients }
+        return try configuration.sealers()
     }
 
     func room(free: Int64) -> DriveRoom { DriveRoom(free: free, held: image, reserve: reserve) }
