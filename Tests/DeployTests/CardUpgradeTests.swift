@@ -127,7 +127,7 @@ import Testing
         let script = ". '\(Repository.file("deploy/card/slot"))'; slot_text"
         for words in ["a", "b", "b 'trial of b'", "a 'tried b'"] {
             let text = try Tool("sh", "-c", "\(script) \(words)").output
-            #expect(text.utf8.count == 160 && text.contains("\nos_prefix=\(words.prefix(1))/\r\n"), "\(text)")
+            #expect(text.utf8.count == 160 && text.contains("os_prefix=\(words.prefix(1))/\r\n"), "\(text)")
         }
     }
 }
