@@ -39,8 +39,11 @@ import Testing
         let stick = try plugged.identity(of: "sdb1")
         #expect(stick == StickIdentity(volume: "1A2B-3C4D", device: "SanDisk_Ultra_4C53-0:0"))
         for (name, code) in [("sda1", DeviceError.Code.unsupported), ("sdx1", .missing), ("../data", .missing)] {
-            let error = #expect(throws: DeviceError.self) { try plugged.identity(of: name) }
-            #expect(error?.code == code && error?.subject == name, "\(name)")
+            #expect {
+                _ = try plugged.identity(of: name)
+            } throws: { error in
+                (error as? DeviceError)?.code == code && (error as? DeviceError)?.subject == name
+            }
         }
     }
 
@@ -87,8 +90,11 @@ import Testing
             { _ = try KnownSticks.allow(stick, by: .command, in: folder.path) },
             { _ = try KnownSticks.forget("A", in: folder.path) },
         ] {
-            let error = #expect(throws: DeviceError.self) { try attempt() }
-            #expect(error?.code == .damaged && error?.subject == "\(path):\(line)")
+            #expect {
+                try attempt()
+            } throws: { error in
+                (error as? DeviceError)?.code == .damaged && (error as? DeviceError)?.subject == "\(path):\(line)"
+            }
         }
         #expect(try String(decoding: Data(contentsOf: URL(filePath: path)), as: UTF8.self) == text)
     }
