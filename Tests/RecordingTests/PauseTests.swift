@@ -40,7 +40,7 @@ import Testing
 
     @Test("what is heard meanwhile is nowhere: silence of its length, one gap, and not a sample more or less")
     func leavesOut() async throws {
-        let steps = block(0) + [paused(true)] + block(1) + block(2) + [paused(false)] + block(3) + [.ended]
+        let steps = [block(0), [paused(true)], block(1), block(2), [paused(false)], block(3), [.ended]].flatMap { $0 }
         let result = try await run(steps)
         #expect(result.gaps == [gap(1_600, 4_800, .paused)])
         let silence = [Int16](repeating: 0, count: 3_200)
@@ -49,7 +49,7 @@ import Testing
 
     @Test("a recording that ends while it is paused ends where that began")
     func endsPaused() async throws {
-        let result = try await run(block(0) + [paused(true)] + block(1) + block(2) + [.ended])
+        let result = try await run([block(0), [paused(true)], block(1), block(2), [.ended]].flatMap { $0 })
         #expect(result.gaps == [])
         #expect(result.length == SamplePosition(1_600))
         #expect(try samples(of: path) == numbered(1_600))
@@ -58,9 +58,10 @@ import Testing
     @Test("a microphone that is away in a pause is the pause's, and away beside it its own")
     func unpluggedMeanwhile() async throws {
         let wait: ScriptedMicrophone.Step = .perform { [time] in time.advance(milliseconds: 1_000) }
-        let steps =
-            block(0) + [paused(true), .failure(Self.unplugged), wait] + block(1) + [paused(false)] + block(2)
-            + [.failure(Self.unplugged), wait] + block(3) + [.ended]
+        let away: [ScriptedMicrophone.Step] = [.failure(Self.unplugged), wait]
+        let steps = [
+            block(0), [paused(true)], away, block(1), [paused(false)], block(2), away, block(3), [.ended],
+        ].flatMap { $0 }
         let result = try await run(steps)
         #expect(result.gaps == [gap(1_600, 19_200, .paused), gap(20_800, 36_800, .microphone)])
         #expect(result.length == SamplePosition(38_400))
@@ -68,8 +69,8 @@ import Testing
 
     @Test("samples that the card lost in a pause are the pause's; those that it lost after it are not")
     func overrun() async throws {
-        let steps =
-            block(0) + [paused(true)] + block(1) + [.lost(800), paused(false), .lost(400)] + block(2) + [.ended]
+        let lost: [ScriptedMicrophone.Step] = [.lost(800), paused(false), .lost(400)]
+        let steps = [block(0), [paused(true)], block(1), lost, block(2), [.ended]].flatMap { $0 }
         let result = try await run(steps)
         #expect(result.gaps == [gap(1_600, 4_000, .paused), gap(4_000, 4_400, .overrun)])
         #expect(try samples(of: path).suffix(1_600) == numbered(from: 3_200, 1_600))
