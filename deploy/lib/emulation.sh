@@ -95,4 +95,4 @@ make_arm64_root() {
     echo "${wanted[@]}" >"$root/complete"
 }
 wanted=(libasound2t64 libgpiod3 libsndfile1 libsoxr0 libnettle8t64 libsqlite3-0 libinih1 libpocketsphinx3
-    libsphinxbase3t64 libstdc++6 pocketsphinx-en-us)
+    libsphinxbase3t64 libstdc++6 pocketsphinx-en-us dosfstools)
