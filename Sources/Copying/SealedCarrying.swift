@@ -26,13 +26,7 @@ struct SealedCarrying {
             if isSame { return SealedPlacing.Outcome(name: copy.name, entry: copy.entry) }
         }
         let folder = sealedFolder.folder
-        let (room, needed) = (try folder.freeBytes(), manifest.bytes + 4 * 65_536)
-        guard room >= needed else {
-            throw DeviceError(
-                .full, "statvfs", status: ENOSPC, on: folder.path,
-                "recording \(recording) needs about \(needed / 1_000_000 + 1) MB, \(room / 1_000_000) MB are free",
-                remedy: "make room there or use another stick")
-        }
+        try folder.checkRoom(for: manifest.bytes + 4 * 65_536, recording: recording)
         let temporary = try sealedFolder.freeTemporary()
         var name = SealedName(recording)
         do throws(DeviceError) {

@@ -38,13 +38,7 @@ struct SealedPlacing {
     private func place(_ wanted: SealedName, replaces: Bool) throws(DeviceError) -> Outcome {
         let folder = sealedFolder.folder
         let plan = try copy.plan()
-        let (room, needed) = (try folder.freeBytes(), copy.expectedBytes(plan))
-        guard room >= needed else {
-            throw DeviceError(
-                .full, "statvfs", status: ENOSPC, on: folder.path,
-                "recording \(copy.copy.summary.id) needs about \(megabytes(needed)), \(megabytes(room)) are free",
-                remedy: "make room there or use another stick")
-        }
+        try folder.checkRoom(for: copy.expectedBytes(plan), recording: copy.copy.summary.id)
         let temporary = try sealedFolder.freeTemporary()
         var given: SealedName?
         do throws(DeviceError) {
@@ -82,6 +76,4 @@ struct SealedPlacing {
             }
         }
     }
-
-    private func megabytes(_ bytes: Int64) -> String { "\(max(1, bytes / 1_000_000)) MB" }
 }

@@ -38,20 +38,7 @@ import Testing
 
     @Test("the ledger has a pass only once a copy has all of its text, and each pass whose text it has")
     func ledgersPass() async throws {
-        let desk = try await Desk()
-        func passes() async -> [Int?] { await desk.ledger.entries.map(\.pass) }
-        await desk.archive.read(3, isComplete: false)
-        try await desk.copy()
-        #expect(await passes() == [nil])
-        // Nothing was added to the text.
-        await desk.archive.read(3, isComplete: true)
-        #expect(try await desk.copy().copied.isEmpty)
-        #expect(await passes() == [nil, 3])
-        await desk.archive.read(4, isComplete: true)
-        for _ in 1...2 { #expect(try await desk.copy().copied.isEmpty) }
-        #expect(await passes() == [nil, 3, 4])
-        let entries = await desk.ledger.entries
-        #expect(Set(entries.map(\.manifest)).count == 1 && Set(entries.map(\.folder)).count == 1)
+        try await Desk().expectPassesOfWholeTexts()
     }
 
     @Test("FLAC passes its own test and tells where it is from")

@@ -111,6 +111,23 @@ struct Desk {
         return stops
     }
 
+    /// Expects that the ledger names a pass once a copy has all of its text, and each pass whose text a copy has.
+    func expectPassesOfWholeTexts() async throws {
+        func passes() async -> [Int?] { await ledger.entries.map(\.pass) }
+        await archive.read(3, isComplete: false)
+        try await copy()
+        #expect(await passes() == [nil])
+        // Nothing was added to the text.
+        await archive.read(3, isComplete: true)
+        #expect(try await copy().copied.isEmpty)
+        #expect(await passes() == [nil, 3])
+        await archive.read(4, isComplete: true)
+        for _ in 1...2 { #expect(try await copy().copied.isEmpty) }
+        #expect(await passes() == [nil, 3, 4])
+        let entries = await ledger.entries
+        #expect(Set(entries.map(\.manifest)).count == 1 && Set(entries.map(\.folder)).count == 1)
+    }
+
     /// The folders under a final name, sorted.
     var copies: [String] { names(exportFolder).filter { !$0.hasPrefix("partial") } }
 
