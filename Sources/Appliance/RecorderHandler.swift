@@ -91,9 +91,7 @@ struct RecorderHandler: ControlHandler {
             try await erasure.erase(recordings, recording: recorder.snapshot.live?.id)
             response.notes = try erasure.keptAside()
         case .strike(let order):
-            let id = try await recording(of: order)
-            response.recording = id
-            response.notes = try await recorder.strike(order, of: id)
+            (response.recording, response.notes) = try await recorder.strike(order)
         case .importing(let part, let recording):
             guard let text = try incoming.take(part) else { break }
             let file = CorrectionImport.File(
@@ -105,14 +103,6 @@ struct RecorderHandler: ControlHandler {
         case .exported(let entry): try await archive.add(entry)
         }
         return response
-    }
-
-    private func recording(of order: StrikeOrder) async throws -> Int {
-        if let id = order.recording ?? recorder.snapshot.live?.id { return id }
-        guard let latest = try await recorder.archive.recordings().last else {
-            throw DeviceError(.missing, "strike", "there is no recording; nothing was struck")
-        }
-        return latest.id
     }
 
     func watch(partials: Bool) -> (now: Event.State, events: AsyncStream<Event>) {

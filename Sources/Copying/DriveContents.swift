@@ -29,6 +29,11 @@ package struct DriveContents: Hashable, Sendable {
         "\(recording.length.samples)-\(pass?.id ?? 0)-\(pass?.isComplete == true ? "complete" : "open")"
     }
 
+    /// Where it is kept.
+    ///
+    /// - Parameter storage: the storage directory.
+    package static func path(in storage: String) -> String { "\(storage)/drive/contents" }
+
     private static let title = "fieldscribe-drive-1"
 
     /// As it is kept.

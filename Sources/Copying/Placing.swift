@@ -35,6 +35,7 @@ struct Placing {
     /// Copies the recording unless it is there.
     func run() throws(DeviceError) -> Outcome {
         let text = try copy.textDigest()
+        var outdated: [(place: String, manifest: Manifest)] = []
         for (name, entry) in known.latest(of: copy.summary.id) {
             var other: String?
             var found = try manifest(of: name.text, entry)
@@ -43,6 +44,10 @@ struct Placing {
                 found = try manifest(of: renamed, entry)
             }
             guard let manifest = found else { continue }
+            guard try hasSound(other ?? name.text) else {
+                outdated.append((other ?? name.text, manifest))
+                continue
+            }
             if Set(manifest.digests.keys).isSuperset(of: copy.names),
                 try hasTexts(other ?? name.text, manifest, text: text)
             {
@@ -55,6 +60,17 @@ struct Placing {
                     manifest: proof.manifest.digest)
             }
         }
+        let outcome = try placed()
+        // Before the ledger has heard of the new one: where that is interrupted, it comes to this again.
+        for (place, manifest) in outdated {
+            let folder = try exportFolder.folder.folder(place)
+            if try copy.remove(manifest, from: folder) { try exportFolder.folder.removeFolder(place) }
+        }
+        return outcome
+    }
+
+    /// Under a name that is free, or where it was made but is not known.
+    private func placed() throws(DeviceError) -> Outcome {
         var name = CopyName(copy.summary)
         while try exportFolder.folder.exists(name.text) {
             // Complete but unknown to the ledger: the power went between the last two steps, or the ledger is new.
@@ -77,6 +93,13 @@ struct Placing {
             return manifest
         } catch {
             if Self.isForeign(error) { return nil }
+            throw error
+        }
+    }
+
+    private func hasSound(_ name: String) throws(DeviceError) -> Bool {
+        do throws(DeviceError) { return try copy.hasSound(in: try exportFolder.folder.folder(name)) } catch {
+            if Self.isForeign(error) { return false }
             throw error
         }
     }
@@ -113,13 +136,7 @@ struct Placing {
     }
 
     private func place(_ free: CopyName) throws(DeviceError) -> Outcome {
-        let (room, needed) = (try exportFolder.folder.freeBytes(), try copy.expectedBytes())
-        guard room >= needed else {
-            throw DeviceError(
-                .full, "statvfs", status: ENOSPC, on: "\(exportFolder.folder.path)",
-                "recording \(copy.summary.id) needs about \(megabytes(needed)), \(megabytes(room)) are free",
-                remedy: "make room there or use another stick")
-        }
+        try exportFolder.folder.checkRoom(for: try copy.expectedBytes(), recording: copy.summary.id)
         let (temporary, folder) = try exportFolder.makeTemporary()
         var name = free
         do throws(DeviceError) {
@@ -146,6 +163,4 @@ struct Placing {
                 remedy: "use a stick with exFAT or ext4, or export.audio = flac")
         }
     }
-
-    private func megabytes(_ bytes: Int64) -> String { "\(max(1, bytes / 1_000_000)) MB" }
 }

@@ -138,7 +138,7 @@ struct RecordingCopy {
         return (digest, peaks.values)
     }
 
-    private func soundDigest() throws(DeviceError) -> String { try readSource { _ in } }
+    func soundDigest() throws(DeviceError) -> String { try readSource { _ in } }
 
     /// Reads the recording from its start to its end; returns the digest of its samples.
     func readSource(

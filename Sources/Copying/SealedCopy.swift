@@ -33,6 +33,8 @@ struct SealedCopy {
         ]
         // What a person adds besides the words is not in every text, but in a pass of its own.
         if copy.timeline.annotations != nil, let pass = copy.timeline.pass { parts.append("pass \(pass)") }
+        // Not in every text either.
+        parts += copy.timeline.gaps.struck.map { "struck \($0.start.samples) \($0.end.samples)" }
         return Digest.of(parts.joined(separator: "\n"))
     }
 

@@ -1,3 +1,4 @@
+import Copying
 import Core
 import Glibc
 import Platform
@@ -20,6 +21,19 @@ package struct Striking: Sendable {
     package init(storage: String, archive: SQLiteArchive) {
         self.storage = storage
         self.archive = archive
+    }
+
+    /// Strikes what a person orders of a recording that does not go on; without a number, of the latest.
+    ///
+    /// - Returns: which recording that was, and what a person should know besides.
+    package func strike(_ order: StrikeOrder) async throws -> (recording: Int, notes: [String]) {
+        let known = try await archive.recordings()
+        let named = order.recording.map { id in known.filter { $0.id == id } } ?? known
+        guard let recording = named.last else {
+            let what = order.recording.map { "recording \($0): not in the archive" } ?? "there is no recording"
+            throw DeviceError(.missing, "strike", "\(what); nothing was struck; see fieldscribe list")
+        }
+        return (recording.id, try await strike(order.range(of: recording.id, upTo: recording.length), of: recording.id))
     }
 
     /// Strikes a range, all of which is on the disk.
@@ -67,6 +81,8 @@ package struct Striking: Sendable {
                     }
                 }
             }
+            // The drive for laptops is on the same card: of which nothing is known, that is made from nothing at once.
+            unlink(DriveContents.path(in: storage))
             if isGrowing { return true }
             // Another may have been struck meanwhile.
             if try await archive.gaps(of: id).struck == ranges { break }

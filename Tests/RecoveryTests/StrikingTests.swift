@@ -1,6 +1,7 @@
 import Core
 import FoundationEssentials
 import Glibc
+import Platform
 import Recording
 import SQLiteArchive
 import TestKit
@@ -134,14 +135,18 @@ import Upkeep
         #expect(try await !striking.finish(1))
     }
 
-    @Test("copies that were made before are named")
+    @Test("copies that were made before are named, count no more as such, and the drive for laptops is made again")
     func copies() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
+        try makeFolder(storage.folder.file("drive"))
+        try Data("contents".utf8).write(to: URL(filePath: storage.folder.file("drive/contents")))
         try await archive.add(
             ExportEntry(recording: 1, pass: 1, volume: "1234-ABCD", folder: "f", manifest: "m", exportedAt: 5))
         let notes = try await Striking(storage: storage.folder.path, archive: archive).strike(range, of: 1)
         #expect(notes == ["f on the volume 1234-ABCD: was copied before; the next copy to that volume replaces it"])
+        #expect(try await archive.exports(of: 1).map(\.pass) == [nil])
+        #expect(access(storage.folder.file("drive/contents"), F_OK) != 0)
     }
 
     @Test(

@@ -12,6 +12,8 @@ extension SQLiteArchive {
                     .position(mark.position), .text(mark.text))
                 _ = try insert(mark.struck(ranges), recording: recording)
             }
+            // A copy of before is no copy of what there is now, for whose sake that might be erased.
+            try connection.run("UPDATE export SET pass = NULL WHERE recording = ?", .integer(recording))
             let bytes = try journal.replace(try journalEntries(of: recording), recording: recording)
             try connection.run(
                 "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(recording), .integer(bytes))

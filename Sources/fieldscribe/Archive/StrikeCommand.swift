@@ -47,13 +47,7 @@ enum StrikeCommand: Command {
     private static func strike(_ order: StrikeOrder, in place: ArchivePlace) async throws -> (Int, [String]) {
         switch place.owner {
         case .us(let archive):
-            let known = try await archive.recordings()
-            guard let recording = order.recording.map({ id in known.first { $0.id == id } }) ?? known.last else {
-                throw DeviceError.noRecording(order.recording ?? 0, name, "; nothing was struck")
-            }
-            let range = try order.range(of: recording.id, upTo: recording.length)
-            let striking = Striking(storage: place.directory, archive: archive)
-            return (recording.id, try await striking.strike(range, of: recording.id))
+            return try await Striking(storage: place.directory, archive: archive).strike(order)
         case .appliance(let archive): return try await archive.strike(order)
         case .nobody: throw ArchivePlace.Owner.denied(place.directory, name)
         }

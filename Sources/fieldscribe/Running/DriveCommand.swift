@@ -105,6 +105,9 @@ enum DriveCommand: Command {
             Terminal.say("fieldscribe: the drive is not complete")
             throw Ending(status: failure.error.exitStatus)
         }
+        guard isTaken(folder.contents) else {
+            throw DeviceError(.busy, "drive", "something was struck meanwhile, so that the drive is made again")
+        }
         contents.marks = desk.contents.marks
         contents.isFinished = true
         try durableReplace(path: folder.contents, with: contents.text)
@@ -124,10 +127,11 @@ enum DriveCommand: Command {
 private struct DriveDesk {
     /// The files beside the image.
     struct Folder {
-        let path: String
+        let storage: String
 
+        private var path: String { "\(storage)/drive" }
         var image: String { "\(path)/image" }
-        var contents: String { "\(path)/contents" }
+        var contents: String { DriveContents.path(in: storage) }
         var ledger: String { "\(path)/ledger" }
     }
 
@@ -152,7 +156,7 @@ private struct DriveDesk {
             throw DeviceError(.disconnected, "drive", "no appliance is running; start it: systemctl start fieldscribe")
         }
         let recipients = try Self.sealing(configuration)
-        let folder = Folder(path: "\(directory)/drive")
+        let folder = Folder(storage: directory)
         let reserve = configuration.reserve
         var room = DriveRoom(
             free: try reserve.freeBytes(), held: Self.allocated(folder.image), reserve: reserve.reserveBytes)
