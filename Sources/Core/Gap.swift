@@ -14,6 +14,14 @@ package struct Gap: Hashable, Sendable, Codable {
         case paused
         /// Somebody has struck what was recorded: it is not known any more.
         case struck
+
+        /// Whether nobody wanted it.
+        package var isLoss: Bool {
+            switch self {
+            case .overrun, .microphone, .disk, .outage: true
+            case .paused, .struck: false
+            }
+        }
     }
 
     /// Where in the recording it is missing.

@@ -44,11 +44,14 @@ private func head(_ timeline: Timeline, _ details: RecordingDetails) -> String {
         ("Consent", annotations.consent),
     ]
     facts += own.map { ($0.0, markup(oneLine($0.1))) }.filter { !$0.1.isEmpty }
-    let lost = timeline.gaps.reduce(Int64(0)) { $0 + $1.range.count }
-    if lost > 0 {
-        let tenths = (lost * 10 + Int64(SamplePosition.rate) / 2) / Int64(SamplePosition.rate)
-        let places = timeline.gaps.count == 1 ? "one gap" : "\(timeline.gaps.count) gaps"
-        facts.append(("Lost", #"<span class="tag">\#(tenths / 10).\#(tenths % 10) s in \#(places)</span>"#))
+    for (name, gaps) in [
+        ("Lost", timeline.gaps.filter(\.cause.isLoss)), ("Left out", timeline.gaps.filter { !$0.cause.isLoss }),
+    ] {
+        let samples = gaps.reduce(Int64(0)) { $0 + $1.range.count }
+        guard samples > 0 else { continue }
+        let tenths = (samples * 10 + Int64(SamplePosition.rate) / 2) / Int64(SamplePosition.rate)
+        let places = gaps.count == 1 ? "one gap" : "\(gaps.count) gaps"
+        facts.append((name, #"<span class="tag">\#(tenths / 10).\#(tenths % 10) s in \#(places)</span>"#))
     }
     let list = facts.map { "<div><dt>\($0.0)</dt><dd dir=\"auto\">\($0.1)</dd></div>\n" }.joined()
     let back = details.index.map { #"<p class="back"><a href="\#(markup($0))">All recordings</a></p>"# + "\n" } ?? ""

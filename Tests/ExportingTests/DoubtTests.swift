@@ -79,4 +79,18 @@ import Testing
         let sure = try TranscriptFormat.html.render(timeline([segment(1, [word("go", 0, 1, 0.9)])]))
         #expect(!sure.contains("Words to review"))
     }
+
+    @Test("the page tells what was lost apart from what was left out")
+    func gaps() throws {
+        var timeline = timeline([segment(1, [word("go", 0, 1, 0.9)])])
+        let range = { (from: Double, to: Double) in
+            SampleRange(SamplePosition(seconds: from), SamplePosition(seconds: to))
+        }
+        timeline.gaps = [
+            Gap(range(1, 2), cause: .paused), Gap(range(2, 4), cause: .microphone), Gap(range(4, 4.5), cause: .struck),
+        ]
+        let page = try TranscriptFormat.html.render(timeline)
+        #expect(page.contains(#"<dt>Lost</dt><dd dir="auto"><span class="tag">2.0 s in one gap</span>"#))
+        #expect(page.contains(#"<dt>Left out</dt><dd dir="auto"><span class="tag">1.5 s in 2 gaps</span>"#))
+    }
 }

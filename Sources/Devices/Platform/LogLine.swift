@@ -37,7 +37,7 @@ package struct LogLine: Hashable, Sendable {
     /// Sound was lost, or not taken; positions are in seconds.
     package init(recording: Int, _ gap: Gap) {
         self.init(
-            [.paused, .struck].contains(gap.cause) ? .information : .warning, "gap",
+            gap.cause.isLoss ? .warning : .information, "gap",
             [
                 "recording": "\(recording)", "start": "\(gap.range.start.seconds)", "seconds": "\(gap.range.seconds)",
                 "cause": gap.cause.rawValue,

@@ -33,8 +33,8 @@ struct WatchEvent: Decodable, Hashable {
         case "mark": return "\(clock(time))  ── bookmark\(text.map { $0.isEmpty ? "" : ": \($0)" } ?? "") ──"
         case "gap":
             let length = ((end ?? 0) - (start ?? 0)) * 10
-            let isLost = ![Gap.Cause.paused, .struck].map(\.rawValue).contains(cause)
-            let what = (isLost ? "lost: " : "") + (cause ?? "unknown")
+            let isLoss = cause.flatMap(Gap.Cause.init)?.isLoss ?? true
+            let what = (isLoss ? "lost: " : "") + (cause ?? "unknown")
             return "\(clock(start))  [\(length.rounded() / 10) s \(what)]"
         case "fault": return "fault: \(message ?? "unknown")"
         case "export": return "export: \(message ?? "")"
