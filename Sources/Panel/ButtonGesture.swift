@@ -65,6 +65,8 @@ package struct ButtonGesture: Hashable, Sendable {
         case recording(since: Duration)
         /// It has paused the recording; holding stops that.
         case pausing(since: Duration)
+        /// The last of three, the first of which began then: unless it is held, it strikes.
+        case third(since: Duration, first: Duration)
         /// All that it means has been said.
         case spent(since: Duration)
         case stuck
@@ -84,7 +86,8 @@ package struct ButtonGesture: Hashable, Sendable {
     package var wakeAt: Duration? {
         switch press {
         case .idle(let since): since + min(settings.shutdown ?? settings.stuck, settings.stuck)
-        case .recording(let since), .pausing(let since): since + min(settings.hold, settings.stuck)
+        case .recording(let since), .pausing(let since), .third(let since, _):
+            since + min(settings.hold, settings.stuck)
         case .spent(let since): since + settings.stuck
         case .stuck, nil: nil
         }
@@ -117,7 +120,7 @@ package struct ButtonGesture: Hashable, Sendable {
     /// - Returns: false where there is none, where it is shorter yet, or where the button is stuck.
     package mutating func claim(at now: Duration) -> Bool {
         switch press {
-        case .idle(let since), .recording(let since), .pausing(let since), .spent(let since):
+        case .idle(let since), .recording(let since), .pausing(let since), .third(let since, _), .spent(let since):
             guard now - since >= settings.hold else { return false }
             press = .spent(since: since)
             return true
@@ -133,19 +136,16 @@ package struct ButtonGesture: Hashable, Sendable {
             effects.append(.acknowledge(at: time))
             isFaulted = false
         }
-        let isTriple = isRecording && !acknowledges && isThird(at: time)
-        if isTriple, settings.style == .pause, !isPaused { effects.append(.pause(at: time)) }
-        if isTriple, let first = presses.first {
-            effects.append(.strike(at: first))
-            presses = []
-        }
-        if isTriple || (isRecording && acknowledges) {
+        if isRecording, acknowledges {
             press = .spent(since: time)
-        } else if isRecording, settings.style == .pause, !isPaused {
-            press = .pausing(since: time)
-            effects.append(.pause(at: time))
         } else if isRecording {
-            press = .recording(since: time)
+            let pauses = settings.style == .pause && !isPaused
+            if pauses { effects.append(.pause(at: time)) }
+            if let first = firstOfThree(at: time) {
+                press = .third(since: time, first: first)
+            } else {
+                press = pauses ? .pausing(since: time) : .recording(since: time)
+            }
         } else if settings.shutdown != nil {
             press = .idle(since: time)
         } else {
@@ -155,10 +155,13 @@ package struct ButtonGesture: Hashable, Sendable {
         return effects
     }
 
-    private mutating func isThird(at time: Duration) -> Bool {
-        guard settings.style != .toggle else { return false }
-        presses = presses.suffix(2).filter { time - $0 <= settings.triple } + [time]
-        return presses.count == 3
+    /// When the first of three presses began, where the one that begins now is the third.
+    private mutating func firstOfThree(at time: Duration) -> Duration? {
+        guard settings.style != .toggle else { return nil }
+        presses = presses.filter { time - $0 <= settings.triple } + [time]
+        guard presses.count == 3 else { return nil }
+        defer { presses = [] }
+        return presses.first
     }
 
     private mutating func end() -> [Effect] {
@@ -166,6 +169,7 @@ package struct ButtonGesture: Hashable, Sendable {
         return switch press {
         case .idle(let since): [.start(at: since)]
         case .recording(let since): [whenPressed(at: since)]
+        case .third(_, let first): [.strike(at: first)]
         case .stuck: [.free]
         case .pausing, .spent, nil: []
         }
@@ -195,7 +199,8 @@ package struct ButtonGesture: Hashable, Sendable {
                 effects.append(.shutDown)
                 press = .spent(since: since)
             case .recording(let since) where since + settings.hold == due,
-                .pausing(let since) where since + settings.hold == due:
+                .pausing(let since) where since + settings.hold == due,
+                .third(let since, _) where since + settings.hold == due:
                 effects.append(whenHeld(at: since))
                 press = .spent(since: since)
             default:

@@ -84,8 +84,13 @@ import Testing
         while try !appliance.lamp().contains(where: { $0.shows == "paused" && !$0.lit }) { try patience.check() }
         try appliance.press()
         try watcher.wait { $0.contains(#""cause":"paused""#) }
+        // Pauses, and what is said between them, are told to a block of the microphone's.
+        let blocks: UInt32 = 300_000
+        usleep(blocks)
         #expect(try appliance.run("pause").output == "paused 1\n")
+        usleep(blocks)
         #expect(try appliance.run("resume").output == "recording 1\n")
+        usleep(blocks)
         try watcher.wait { $0.contains(#""event":"final""#) }
         try appliance.press(milliseconds: 600)
         try appliance.status(has: #""backlogSeconds":0,"#)

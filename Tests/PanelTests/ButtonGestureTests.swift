@@ -76,9 +76,12 @@ import Testing
 
     @Test("three quick presses strike what was said before the first, where one press does not stop")
     func strike() {
-        #expect(marbles("p-rp-rp-r-pr", .init(.mark), recording: true) == "--M--MT----M")
-        #expect(marbles("pr-pr-pr---pr", .init(.pause), recording: true) == "P---R-(PT)-----R")
+        #expect(marbles("p-rp-rp-r-pr", .init(.mark), recording: true) == "--M--M--T--M")
+        #expect(marbles("pr-pr-pr---pr", .init(.pause), recording: true) == "P---R-PT----R")
         #expect(marbles("pr------pr-------pr", .init(.pause), recording: true) == "P--------R-------P-", "not quick")
+        // What is struck does not come back: a press that is held means what it always does.
+        #expect(marbles("pr-pr-p------------r", .init(.pause), recording: true) == "P---R-P---------X---")
+        #expect(marbles("pr-pr-p------------r", .init(.mark), recording: true) == "-M--M-----------X---")
         #expect(!marbles("p-rp-rp-rp-r", .init(.toggle), recording: true).contains("T"))
         var gesture = ButtonGesture(.init(.mark))
         _ = gesture.handle(.recording(true))
