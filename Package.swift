@@ -89,7 +89,7 @@ let package = Package(
             "MoonshineRecognizer", inside: "Devices/MoonshineRecognizer",
             uses: ["Core", "Platform", "Digests", "CLinux", "COnnxRuntime"]),
         room("WhisperRecognizer", inside: "Devices/WhisperRecognizer", uses: ["Core", "Platform"]),
-        room("SQLiteArchive", inside: "Devices/SQLiteArchive", uses: ["Core", "Platform", "CSQLite"]),
+        room("SQLiteArchive", inside: "Devices/SQLiteArchive", uses: ["Core", "Platform", "Digests", "CSQLite"]),
 
         room("Vocabulary", uses: ["Core", "Platform"]),
 
@@ -203,7 +203,7 @@ let package = Package(
                 "TestKit",
             ]),
         tests("CorrectingTests", of: ["Core", "Correcting", "Exporting"]),
-        tests("SQLiteArchiveTests", of: ["Core", "SQLiteArchive"]),
+        tests("SQLiteArchiveTests", of: ["Core", "Digests", "SQLiteArchive"]),
         tests(
             "RecoveryTests",
             of: [

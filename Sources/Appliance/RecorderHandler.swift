@@ -83,6 +83,7 @@ struct RecorderHandler: ControlHandler {
         case .passes(let recording): response.passes = try await archive.passes(of: recording)
         case .pass(let recording): response.pass = try await archive.shownPass(of: recording)
         case .search(let words, let limit): response.hits = try await archive.search(words, limit: limit)
+        case .history(let recording): response.history = try await archive.history(of: recording)
         case .verify(let recordings, let isQuick):
             response.findings = try await Verification(storage: own, archive: archive).run(
                 recordings, recording: recorder.snapshot.live?.id, isQuick: isQuick)

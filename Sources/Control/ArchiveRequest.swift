@@ -20,6 +20,9 @@ package enum ArchiveRequest: Hashable, Sendable {
     /// At most so many places where these words were said.
     case search(words: String, limit: Int)
 
+    /// What was done to a recording; nil: to all, and to the recorder.
+    case history(recording: Int?)
+
     /// Erases recordings.
     case delete(recordings: [Int])
 
@@ -42,7 +45,7 @@ package enum ArchiveRequest: Hashable, Sendable {
     /// Whether nobody wants the answer any more once the client is gone.
     var onlyReads: Bool {
         switch self {
-        case .list, .show, .reading, .passes, .pass, .search, .verify, .exportsOf, .exportsTo: true
+        case .list, .show, .reading, .passes, .pass, .search, .history, .verify, .exportsOf, .exportsTo: true
         case .delete, .strike, .exported, .importing: false
         }
     }
@@ -50,7 +53,7 @@ package enum ArchiveRequest: Hashable, Sendable {
     /// Whether its answer may take long.
     var mayTakeLong: Bool {
         switch self {
-        case .list, .show, .reading, .passes, .pass, .search, .verify, .delete, .strike, .importing: true
+        case .list, .show, .reading, .passes, .pass, .search, .history, .verify, .delete, .strike, .importing: true
         case .exportsOf, .exportsTo, .exported: false
         }
     }

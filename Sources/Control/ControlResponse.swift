@@ -44,6 +44,8 @@ package struct ControlResponse: Hashable, Sendable, Codable {
     package var passes: [PassSummary]?
     /// Of `search`, best first.
     package var hits: [SearchHit]?
+    /// Of `history`, in the order in which it was done.
+    package var history: [HistoryLine]?
     /// Of `verify`; empty where all is well.
     package var findings: [StorageFinding]?
     /// Of `exports`, in the order in which they were made.

@@ -39,6 +39,10 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
         try ask(.search(words: words, limit: limit)).hits ?? []
     }
 
+    package func history(of recording: Int?) throws -> [HistoryLine] {
+        try ask(.history(recording: recording)).history ?? []
+    }
+
     /// Has the appliance take a file that people have corrected; returns what became of it, in one line.
     ///
     /// - Parameters:

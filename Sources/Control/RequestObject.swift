@@ -4,14 +4,14 @@ import Core
 struct RequestObject: Codable {
     enum Command: String, Codable {
         case start, stop, toggle, pause, resume, mark, status, watch, press, release, lamp
-        case list, show, pass, passes, search, delete, strike, verify
+        case list, show, pass, passes, search, history, delete, strike, verify
         case exports, exported, exporting, claim, importing, settings, laptop
     }
 
     var command: Command
     /// Of `mark`; of `exporting`, how it went.
     var text: String?
-    /// Of `show`, `pass`, `passes`, `exports` and `importing`.
+    /// Of `show`, `pass`, `passes`, `history`, `exports` and `importing`.
     var recording: Int?
     /// Of `show`: one of the recording's passes in place of the one that is shown.
     var pass: Int?
@@ -69,6 +69,7 @@ extension ControlRequest: Codable {
         case .passes: self = archive(.passes(recording: recording))
         case .pass: self = archive(.pass(recording: recording))
         case .search: self = archive(.search(words: object.words ?? "", limit: object.limit ?? 50))
+        case .history: self = archive(.history(recording: object.recording))
         case .delete: self = archive(.delete(recordings: recordings))
         case .strike:
             guard let order = object.strike else {
@@ -131,6 +132,7 @@ extension ArchiveRequest {
             object = RequestObject(command: .importing, recording: recording, part: part)
         case .pass(let recording): object = RequestObject(command: .pass, recording: recording)
         case .search(let words, let limit): object = RequestObject(command: .search, words: words, limit: limit)
+        case .history(let recording): object = RequestObject(command: .history, recording: recording)
         case .delete(let recordings): object = RequestObject(command: .delete, recordings: recordings)
         case .strike(let order): object = RequestObject(command: .strike, strike: order)
         case .verify(let recordings, let isQuick):

@@ -41,7 +41,9 @@ package struct CopySettings: Hashable, Sendable {
 
     /// Every name that a copy's folder may hold, with what earlier settings wrote: what a broken copy is cleared of.
     static let allNames: [String] =
-        TranscriptFormat.allCases.map(\.fileName) + AudioForm.allCases.map { "audio.\($0.rawValue)" } + [manifestName]
+        TranscriptFormat.allCases.map(\.fileName) + AudioForm.allCases.map { "audio.\($0.rawValue)" } + [
+            historyFileName, manifestName,
+        ]
 
     static let manifestName = "SHA256SUMS"
 }

@@ -180,9 +180,10 @@ package struct FolderExport: Sendable {
         guard length > .zero else {
             throw DeviceError(.missing, "export", "recording \(summary.id): has no audio; delete it")
         }
+        let history = try await archive.history(of: summary.id)
         return RecordingCopy(
             summary: summary, timeline: timeline, settings: settings, source: source, length: length,
-            shouldStop: shouldStop, progress: { progress($0, length) })
+            shouldStop: shouldStop, progress: { progress($0, length) }, history: history)
     }
 
     /// What the list shows of all that the ledger knows to be on the target.

@@ -1,5 +1,6 @@
 import Core
 import Digests
+import Exporting
 import Platform
 
 extension RecordingCopy {
@@ -11,7 +12,10 @@ extension RecordingCopy {
     /// - Parameter manifest: the copy's own, as the ledger knows it.
     /// - Returns: nil where the copy is not as its manifest tells, such as a text that a person has corrected: it then stays as it is.
     func renewTexts(in folder: Folder, _ manifest: Manifest) throws(DeviceError) -> Proof? {
-        guard Set(manifest.digests.keys) == names else { return nil }
+        guard Self.names(in: manifest) == names else { return nil }
+        // What a person has put there under that name stays.
+        var tells = manifest.digests[historyFileName] != nil
+        if !tells { tells = try !folder.exists(historyFileName) }
         var peaks = Peaks(length: length.samples)
         let sound = try readSource { samples in peaks.add(samples) }
         var proof = Proof(manifest: manifest, bytes: 0, isDirect: true)
@@ -19,8 +23,8 @@ extension RecordingCopy {
             let (digest, _, isDirect) = try readBackAudio(in: folder, sound: sound)
             guard digest == manifest.digests[settings.audioName] else { return nil }
             proof.isDirect = isDirect
-            for format in settings.formats {
-                try check(format.fileName, manifest.digests[format.fileName], in: folder, &proof)
+            for name in manifest.digests.keys.sorted() where name != settings.audioName {
+                try check(name, manifest.digests[name], in: folder, &proof)
             }
         } catch {
             if error.code == .damaged || error.code == .missing { return nil }
@@ -31,6 +35,7 @@ extension RecordingCopy {
         for format in settings.formats {
             texts.append((format.fileName, try render(format, details(peaks: peaks.values, sound: sound))))
         }
+        if tells { texts.append((historyFileName, historyDocument(history))) }
         var digests = manifest.digests
         for (name, text) in texts { digests[name] = Digest.of(text) }
         proof.manifest = Manifest(digests)

@@ -17,6 +17,8 @@ struct RecordingCopy {
     let length: SamplePosition
     let shouldStop: @Sendable () -> Bool
     var progress: @Sendable (SamplePosition) -> Void
+    /// What was done to the recording: told on the page and beside it, and no reason for another copy.
+    var history: [HistoryLine] = []
 
     /// What was written and proved.
     struct Proof {
@@ -39,6 +41,9 @@ struct RecordingCopy {
             digests[format.fileName] = Digest.of(text)
             try write(text, as: format.fileName, in: folder)
         }
+        let told = historyDocument(history)
+        digests[historyFileName] = Digest.of(told)
+        try write(told, as: historyFileName, in: folder)
         try folder.sync()
         try folder.syncFileSystem()
 
@@ -56,14 +61,14 @@ struct RecordingCopy {
     /// Whether a folder that was found is this very copy, whole: every file is as its manifest says, the text is this
     /// text, and the audio these samples.
     func matches(_ folder: Folder) throws(DeviceError) -> Proof? {
-        guard let manifest = try Manifest(in: folder), Set(manifest.digests.keys) == names,
+        guard let manifest = try Manifest(in: folder), Self.names(in: manifest) == names,
             try hasTexts(manifest, in: folder, text: try textDigest())
         else { return nil }
         do throws(DeviceError) {
             let (digest, bytes, isDirect) = try readBackAudio(in: folder, sound: try soundDigest())
             guard digest == manifest.digests[settings.audioName] else { return nil }
             var proof = Proof(manifest: manifest, bytes: bytes, isDirect: isDirect)
-            for name in names where name != settings.audioName {
+            for name in manifest.digests.keys.sorted() where name != settings.audioName {
                 try check(name, manifest.digests[name], in: folder, &proof)
             }
             return proof
@@ -81,8 +86,13 @@ struct RecordingCopy {
         return (format.fileName, Digest.of(try render(format, details(peaks: [], sound: sound))))
     }
 
-    /// The names that a copy by these settings has.
+    /// The names that a copy by these settings has, besides the history, which those of earlier versions lack.
     var names: Set<String> { Set(settings.formats.map(\.fileName) + [settings.audioName]) }
+
+    /// The same of a copy that is there.
+    static func names(in manifest: Manifest) -> Set<String> {
+        Set(manifest.digests.keys).subtracting([historyFileName])
+    }
 
     /// Bytes that the copy is expected to take: speech becomes about half as long as FLAC, and gaps nothing.
     func expectedBytes() throws(DeviceError) -> Int64 {
@@ -93,7 +103,7 @@ struct RecordingCopy {
         let sound =
             settings.audio == .wav ? length.samples * 2 + 65_536 : max(0, length.samples - lost) * 2 / 10 * 6 + 65_536
         // A file takes whole clusters, of 64 KiB at most on the usual sticks.
-        var bytes = sound + Int64(settings.formats.count + 4) * 65_536
+        var bytes = sound + Int64(settings.formats.count + 5) * 65_536
         for format in settings.formats { bytes += Int64(try render(format, details(peaks: [])).utf8.count) }
         return bytes
     }
@@ -108,11 +118,13 @@ struct RecordingCopy {
 
     func details(peaks: [UInt8], sound: String? = nil) -> RecordingDetails {
         let start = WallTime(summary.startedAt)
-        return RecordingDetails(
+        var details = RecordingDetails(
             title: CopyName(summary).title, started: start.sentence, startedAt: start.stamp, clock: summary.clock,
             powerOn: summary.powerOn, device: settings.device.text, audio: settings.audioName,
             index: "../../index.html", peaks: peaks,
             identity: sound.map { RecordingIdentity(recording: summary.id, pass: timeline.pass, sound: $0) })
+        details.history = history.map(\.entry)
+        return details
     }
 
     /// Writes the audio; returns the digest of the samples that were read for it.

@@ -16,9 +16,11 @@ package struct RecordingSealer {
     /// - Parameters:
     ///   - storage: the storage directory.
     ///   - journal: the recording's journal, as it stands.
+    ///   - history: what was done to it.
     ///   - goesOn: asked again and again; where it is false, it ends, and nothing was changed.
     package init(
-        _ summary: RecordingSummary, _ timeline: Timeline, journal: String, in storage: String, settings: CopySettings,
+        _ summary: RecordingSummary, _ timeline: Timeline, journal: String, history: [HistoryLine], in storage: String,
+        settings: CopySettings,
         for recipients: [Recipient], goesOn: @escaping @Sendable () -> Bool
     ) throws(DeviceError) {
         let place = RecordingFolder(storage: storage, recording: summary.id)
@@ -27,7 +29,7 @@ package struct RecordingSealer {
         let source = try RecordingReader(path: place.audio)
         let recording = RecordingCopy(
             summary: summary, timeline: timeline, settings: settings, source: source, length: try source.length,
-            shouldStop: { !goesOn() }, progress: { _ in })
+            shouldStop: { !goesOn() }, progress: { _ in }, history: history)
         copy = SealedCopy(
             copy: recording, age: try Age(), recipients: recipients, extra: [("journal.jsonl", journal)])
     }

@@ -53,6 +53,7 @@ struct SealedCopy {
         let details = copy.details(peaks: peaks, sound: sound)
         var texts: [(name: String, text: String)] = []
         for format in copy.settings.formats { texts.append((format.fileName, try copy.render(format, details))) }
+        texts.append((historyFileName, historyDocument(copy.history)))
         texts += extra
         let audio = try measured.finish().measure
         progress(SamplePosition(length / 2))

@@ -65,6 +65,9 @@ package protocol ArchiveReading: Sendable {
 
     /// Marks and segments that contain all of the words, marks first, then the best match.
     func search(_ words: String, limit: Int) async throws -> [SearchHit]
+
+    /// What was done to a recording, or, without a number, to all and to the recorder, in its order.
+    func history(of recording: Int?) async throws -> [HistoryLine]
 }
 
 /// A segment or a mark that answers a search.

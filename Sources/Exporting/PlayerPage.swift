@@ -16,7 +16,7 @@ func playerPage(_ timeline: Timeline, _ details: RecordingDetails) throws -> Str
         title: title(timeline, details), styles: [.sharedStyle, .playerStyle], script: .playerScript,
         data: try jsonObject(data),
         body: head(timeline, details) + player(timeline, details, length: length) + transcript(timeline)
-            + foot(timeline), identity: details.identity
+            + foot(timeline, details), identity: details.identity
     ).text
 }
 
@@ -97,14 +97,14 @@ private func player(_ timeline: Timeline, _ details: RecordingDetails, length: I
     """
 }
 
-private func foot(_ timeline: Timeline) -> String {
+private func foot(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     """
     <footer>
     \(correctingPanel)    <p class="keys">Click a word to hear it. <kbd>Space</kbd> plays, <kbd>←</kbd> <kbd>→</kbd> go 3 seconds, \
     <kbd>/</kbd> searches, <kbd>?</kbd> shows all keys.</p>
     <p>Transcribed by a machine, which is least sure of the <span class="shaded"><span class="c1">dotted</span> and \
     <span class="c0">wavy</span></span> words.</p>
-    \(wordsToReview(timeline))</footer>
+    \(wordsToReview(timeline))\(historyPart(details.history))</footer>
     <dialog id="help" aria-labelledby="help-title">
     <h2 id="help-title">Keys</h2>
     <dl>

@@ -32,6 +32,9 @@ package struct RecordingDetails: Hashable, Sendable {
     /// The loudest sample of each of so many equal stretches of the recording, 0 to 255; may be empty.
     package var peaks: [UInt8]
 
+    /// What was done to it, in its order.
+    package var history: [HistoryEntry] = []
+
     package init(
         title: String, started: String? = nil, startedAt: String? = nil, clock: RecordingSummary.Clock? = nil,
         powerOn: PowerOn? = nil, device: String? = nil, audio: String = "audio.wav", index: String? = nil,

@@ -41,4 +41,13 @@ package actor CopiedArchive: ArchiveReading {
     }
 
     package func search(_ words: String, limit: Int) -> [SearchHit] { [] }
+
+    /// What was done, of whatever recording.
+    private var lines: [HistoryLine] = []
+
+    package func enter(_ line: HistoryLine) { lines.append(line) }
+
+    package func history(of recording: Int?) -> [HistoryLine] {
+        lines.filter { recording == nil || $0.entry.recording == recording }
+    }
 }

@@ -69,6 +69,7 @@ package struct Recovery: Sendable {
         }
         let recovery = Recovery(storage: configuration.storage.directory, archive: opened.archive, depth: depth)
         findings += await recovery.finishErasures()
+        if depth == .everything { findings += try await recovery.mendHistory() }
         let rows = try await opened.archive.recordings().map(\.id)
         let repairs = Repairs(recovery, of: Set(rows).union(try folders(in: recovery.storage)))
         do { findings += try await repairs.run(within: limit) } catch let error as DeviceError
@@ -158,6 +159,16 @@ package struct Recovery: Sendable {
         } catch {
             return [StorageFinding(.damaged, DeviceError(wrapping: error), at: storage)]
         }
+    }
+
+    /// The history's file, from what the database has of it.
+    private func mendHistory() async throws -> [StorageFinding] {
+        guard let aside = try await archive.mendHistory() else { return [] }
+        return [
+            StorageFinding(
+                .repaired, file: "\(storage)/history.jsonl",
+                "was not what the database tells, and was written anew from that; kept aside: \(aside)")
+        ]
     }
 
     /// Whether there is audio.

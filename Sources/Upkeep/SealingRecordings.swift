@@ -89,10 +89,12 @@ package struct SealingRecordings: Sendable {
             formats: configuration.export.formats,
             audio: AudioForm(rawValue: configuration.export.audio.rawValue) ?? .flac, device: .host, volume: "",
             now: MonotonicClock.wallSeconds, identity: machineIdentity)
+        let history = try await archive.history(of: id)
         let storage = storage
         let manifest = try await onStoppableThread(named: "seal") { goesOn in
             try RecordingSealer(
-                summary, shown, journal: journal.text, in: storage, settings: settings, for: recipients,
+                summary, shown, journal: journal.text, history: history, in: storage, settings: settings,
+                for: recipients,
                 goesOn: goesOn
             ).seal()
         }

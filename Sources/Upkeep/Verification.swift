@@ -5,7 +5,7 @@ import Platform
 import Recording
 import SQLiteArchive
 
-/// Checks files, timelines, journals and ledger against each other, and changes nothing.
+/// Checks files, timelines, journals, ledger and history against each other, and changes nothing.
 package struct Verification: Sendable {
     let storage: String
     private let archive: SQLiteArchive
@@ -29,7 +29,9 @@ package struct Verification: Sendable {
         let storage = storage
         let folders = try await onThread(named: "verify", niceness: 5) { try Recovery.folders(in: storage) }
         if ids.isEmpty { try await archive.check() }
-        var findings: [StorageFinding] = []
+        var findings = try await archive.historyFindings().filter { finding in
+            ids.isEmpty || finding.recording.map(ids.contains) ?? false
+        }
         var unsummed: [Int] = []
         for id in ids.isEmpty ? Set(rows.keys).union(folders).sorted() : ids {
             try Task.checkCancellation()

@@ -10,7 +10,7 @@ import Platform
             RunCommand.self, StartCommand.self, StopCommand.self, ToggleCommand.self, MarkCommand.self,
             PauseCommand.self, ResumeCommand.self, StatusCommand.self, WatchCommand.self,
             TranscribeCommand.self, RecordCommand.self, ListCommand.self, ShowCommand.self, SearchCommand.self,
-            ReviewCommand.self, AccuracyCommand.self,
+            ReviewCommand.self, HistoryCommand.self, AccuracyCommand.self,
             ImportCommand.self, ExportCommand.self, DeleteCommand.self, StrikeCommand.self, SealCommand.self,
             VerifyCommand.self,
             RecoverCommand.self,

@@ -19,7 +19,7 @@ FORMATS = {
     "ntfs": ["mkntfs", "--fast", "--force", "--quiet", "-L", "STICK"],
 }
 # Of each recording, what lies on the stick.
-FILES = ["audio.flac", "index.html", "labels.txt", "SHA256SUMS"] + [
+FILES = ["audio.flac", "history.json", "index.html", "labels.txt", "SHA256SUMS"] + [
     "transcript." + end for end in ("txt", "json", "srt", "vtt", "csv", "TextGrid", "eaf")]
 CHECKS = {"vfat": ["fsck.vfat", "-n"], "exfat": ["fsck.exfat", "-n"], "ext4": ["e2fsck", "-f", "-n"], "ntfs": ["ntfsfix", "-n"]}
 PARTITION_TYPES = {"vfat": "c", "vfat32": "c", "exfat": "7", "ntfs": "7", "ext4": "83"}

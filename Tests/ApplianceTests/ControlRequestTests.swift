@@ -15,6 +15,8 @@ import Testing
         (.archive(.list, directory: "/a"), #"{"command":"list","directory":"/a"}"#),
         (.archive(.show(recording: 7), directory: nil), #"{"command":"show","recording":7}"#),
         (.archive(.search(words: "a b", limit: 3), directory: nil), #"{"command":"search","limit":3,"words":"a b"}"#),
+        (.archive(.history(recording: 7), directory: nil), #"{"command":"history","recording":7}"#),
+        (.archive(.history(recording: nil), directory: nil), #"{"command":"history"}"#),
         (
             .archive(.verify(recordings: [1, 2], isQuick: true), directory: nil),
             #"{"command":"verify","quick":true,"recordings":[1,2]}"#

@@ -27,7 +27,8 @@ import Testing
         let settings = CopySettings(
             formats: desk.formats, audio: .flac, device: Desk.device, volume: "", now: 1_795_170_000)
         let manifest = try RecordingSealer(
-            summary, timeline, journal: "the journal\n", in: storage, settings: settings, for: [keys.recipient],
+            summary, timeline, journal: "the journal\n", history: [], in: storage, settings: settings,
+            for: [keys.recipient],
             goesOn: { true }
         ).seal()
         // As the export finds it, beside where the sound was.

@@ -19,7 +19,8 @@ import Testing
         #expect(desk.copies == [Desk.name(1), Desk.name(2)])
         #expect(desk.areWhole())
         let wanted = [
-            "SHA256SUMS", "audio.\(form.rawValue)", "index.html", "labels.txt", "transcript.TextGrid", "transcript.csv",
+            "SHA256SUMS", "audio.\(form.rawValue)", "history.json", "index.html", "labels.txt", "transcript.TextGrid",
+            "transcript.csv",
             "transcript.eaf", "transcript.json", "transcript.srt", "transcript.txt", "transcript.vtt",
         ]
         #expect(Set(names("\(desk.exportFolder)/\(Desk.name(1))")) == Set(wanted))
@@ -34,6 +35,44 @@ import Testing
         #expect(entries[0].manifest == sum)
         let size = shell("cat '\(desk.exportFolder)/\(Desk.name(1))'/* | wc -c").output.filter { $0 != "\n" }
         #expect(String(report.copied[0].bytes) == size)
+    }
+
+    @Test(
+        "a copy tells what was done, on its page, too; what was done since is no reason for another, but goes with the next text"
+    )
+    func history() async throws {
+        func line(_ number: Int, _ act: HistoryEntry.Act) -> HistoryLine {
+            var entry = HistoryEntry(
+                number: number, recording: 1, act: act, time: "2026-11-25T15:00:0\(number)Z", clock: .unverified,
+                boot: "b",
+                sinceBoot: 9, before: HistoryEntry.start, own: nil)
+            entry.volume = "1A2B"
+            return HistoryLine(text: #"{"number":\#(number)}"#, entry: entry)
+        }
+        var desk = try await Desk()
+        await desk.archive.enter(line(1, .recorded))
+        try await desk.copy()
+        let copy = "\(desk.exportFolder)/\(Desk.name(1))"
+        #expect(try text("\(copy)/history.json") == "[\n{\"number\":1}\n]\n")
+        #expect(try text("\(copy)/index.html").contains("<time>2026-11-25T15:00:01Z</time>"))
+        await desk.archive.enter(line(2, .copied))
+        #expect(try await desk.copy().copied.isEmpty)
+        #expect(try text("\(copy)/history.json") == "[\n{\"number\":1}\n]\n" && desk.areWhole())
+        // A copy of an earlier version has none: a text that has grown brings it, unless a person has put something there.
+        for (mine, words) in [("", "other words"), ("mine", "still others")] {
+            shell("cd '\(copy)' && rm history.json && sed -i /history/d SHA256SUMS")
+            if !mine.isEmpty { shell("printf mine > '\(copy)/history.json'") }
+            var entry = try #require(await desk.ledger.entries.last)
+            entry.manifest = String(shell("sha256sum < '\(copy)/SHA256SUMS'").output.prefix(64))
+            desk.ledger = MemoryLedger([entry])
+            #expect(try await desk.copy().copied.isEmpty)
+            await desk.put(1, text: words)
+            #expect(try await desk.copy().copied.count == 1)
+            let told = mine.isEmpty ? "[\n{\"number\":1},\n{\"number\":2}\n]\n" : mine
+            #expect(try text("\(copy)/history.json") == told)
+            #expect(try text("\(copy)/transcript.txt").contains(words.prefix(5)))
+            #expect(desk.copies.count == 1 && desk.areWhole())
+        }
     }
 
     @Test("the ledger has a pass only once a copy has all of its text, and each pass whose text it has")
@@ -311,4 +350,6 @@ private struct CountingArchive: ArchiveReading {
     func search(_ words: String, limit: Int) async throws -> [SearchHit] {
         try await whole.search(words, limit: limit)
     }
+
+    func history(of recording: Int?) async throws -> [HistoryLine] { try await whole.history(of: recording) }
 }

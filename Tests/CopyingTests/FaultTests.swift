@@ -92,7 +92,7 @@ import Testing
 
     private func whole(_ exportFolder: String) -> Bool {
         names(exportFolder).filter { !$0.hasPrefix("partial") }.allSatisfy {
-            shell("cd '\(exportFolder)/\($0)' && sha256sum --quiet -c SHA256SUMS && [ $(ls | wc -l) = 11 ]").status == 0
+            shell("cd '\(exportFolder)/\($0)' && sha256sum --quiet -c SHA256SUMS && [ $(ls | wc -l) = 12 ]").status == 0
         }
     }
 

@@ -308,4 +308,5 @@ private actor FullArchive: Archive {
     func search(_ words: String, limit: Int) async throws -> [SearchHit] {
         try await whole.search(words, limit: limit)
     }
+    func history(of recording: Int?) async throws -> [HistoryLine] { try await whole.history(of: recording) }
 }

@@ -139,7 +139,7 @@ import Testing
         let (summary, timeline) = try #require(try await archive.transcript(of: 1))
         let settings = CopySettings(formats: [.text, .html], audio: .flac, device: .host, volume: "", now: 1)
         let manifest = try RecordingSealer(
-            summary, timeline, journal: journal.text, in: storage.folder.path, settings: settings,
+            summary, timeline, journal: journal.text, history: [], in: storage.folder.path, settings: settings,
             for: [try #require(Recipient(recipient))], goesOn: { true }
         ).seal()
         return (manifest, journal.bytes)

@@ -10,7 +10,7 @@ import Testing
 
     enum Damage: String, CaseIterable, Sendable {
         case none, header, halfSample, truncated, missing, noisyGap, sound, journal, otherJournal, ledger,
-            segmentBehindEnd, unknownFolder
+            segmentBehindEnd, unknownFolder, history
     }
 
     private func damage(_ damage: Damage, in archive: SQLiteArchive) async throws {
@@ -32,6 +32,10 @@ import Testing
             try await archive.add(
                 ExportEntry(recording: 1, pass: 1, volume: "v", folder: "f", manifest: "short", exportedAt: 5))
         case .segmentBehindEnd: try await archive.commit(segment(9, "far"), pass: 1, recording: 1)
+        case .history:
+            try change(storage.folder.file("history.jsonl")) { bytes in
+                bytes = Array(bytes.drop { $0 != 0x0A }.dropFirst())
+            }
         case .unknownFolder: rename(storage.folder.file("recordings/000002"), storage.folder.file("recordings/000005"))
         }
     }

@@ -302,6 +302,16 @@ enum Migrations {
         """
         CREATE INDEX recording_of_boot ON recording (boot_id);
         """,
+        // Who did what: each line of history.jsonl, and where it ends there. It outlives the recordings.
+        """
+        CREATE TABLE history (
+            number INTEGER PRIMARY KEY,
+            recording INTEGER,
+            line TEXT NOT NULL,
+            end_bytes INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX history_of_recording ON history (recording);
+        """,
     ]
 }
 

@@ -41,6 +41,8 @@ package actor ReadOnlyArchive: ArchiveReading {
         try queries.search(words, limit: limit)
     }
 
+    package func history(of recording: Int?) throws -> [HistoryLine] { try queries.history(of: recording) }
+
     private var queries: ArchiveQueries { ArchiveQueries(connection: connection) }
 
     /// Looks for the lock of whoever writes it; the bytes are those that SQLite locks.

@@ -53,6 +53,8 @@ extension SQLiteArchive {
         let noFolder = try archive.journal.clear()
         // What earlier versions have erased, too.
         try? await archive.keepHighestNumber()
+        // A file that cannot be read is told of by verify.
+        try? await archive.takeHistory()
         let (restored, refused) = catchesUp ? try await archive.catchUp() : ([], [:])
         return Opened(
             archive: archive, setAside: setAside, noFolder: noFolder, restored: restored, refused: refused)
@@ -90,6 +92,8 @@ extension SQLiteArchive {
         // Without its first line it is adopted by whoever sees its audio.
         guard known != nil || record.start != nil else { return false }
         try restore(record, as: recording, journalBytes: size)
+        // The entry of what only the journal tells may be lost as well; of a database that is new, the history's file has them.
+        if known != nil { try connection.transaction { try enter(.restored, of: recording) } }
         return true
     }
 

@@ -60,9 +60,12 @@ extension SQLiteArchive {
         }
         try await scrub()
         let bytes = try journal.size(of: recording)
-        try connection.run(
-            """
-            UPDATE recording SET state = ?2, transcribed_samples = length_samples, journal_bytes = ?3 WHERE id = ?1
-            """, .integer(recording), .text(manifest.text), .integer(bytes))
+        try connection.transaction {
+            try connection.run(
+                """
+                UPDATE recording SET state = ?2, transcribed_samples = length_samples, journal_bytes = ?3 WHERE id = ?1
+                """, .integer(recording), .text(manifest.text), .integer(bytes))
+            try enter(.sealed, of: recording) { $0.digest = manifest.file }
+        }
     }
 }

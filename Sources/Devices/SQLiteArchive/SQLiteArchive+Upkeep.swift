@@ -82,6 +82,7 @@ extension SQLiteArchive {
             try connection.run(
                 "INSERT INTO erasure (recording, erased_at) VALUES (?, ?)", .integer(recording),
                 .real(MonotonicClock.wallSeconds))
+            try enter(.erased, of: recording)
         }
     }
 
@@ -97,9 +98,21 @@ extension SQLiteArchive {
     package func add(_ entry: ExportEntry) throws {
         var counted = entry
         counted.pass = try entry.pass.map { try number(ofPass: $0, in: entry.recording) }
+        // The same copy is entered again where another reading turns out to be what it has.
+        let isKnown = try queries.exports(of: entry.recording).contains {
+            ($0.volume, $0.folder, $0.manifest) == (entry.volume, entry.folder, entry.manifest)
+        }
         try kept(.exported(content: counted), recording: entry.recording) {
             try insert(entry)
             return 1
+        } entering: {
+            if isKnown { return }
+            try enter(.copied, of: entry.recording) {
+                // A folder's path may name people, and stays here for good.
+                $0.volume = entry.volume.hasPrefix("folder:") ? "folder" : entry.volume
+                $0.folder = entry.folder
+                $0.digest = SealedManifest(entry.manifest)?.file ?? entry.manifest
+            }
         }
     }
 }

@@ -10,6 +10,7 @@ package actor SQLiteArchive: ArchiveUpkeep {
     let connection: Connection
     let readers: ArchiveReaders
     let journal: Journal
+    let history: HistoryFile
     private let numbers: HighestNumber
     /// The highest number that a folder, or what is kept of erased ones, had when it was looked; nil before.
     var highestFolder: Int?
@@ -38,6 +39,7 @@ package actor SQLiteArchive: ArchiveUpkeep {
         readers = ArchiveReaders(beside: LentConnection(connection))
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         journal = Journal(root: "\(folder)/recordings")
+        history = HistoryFile(folder: folder)
         numbers = HighestNumber(in: folder)
     }
 
@@ -108,6 +110,11 @@ package actor SQLiteArchive: ArchiveUpkeep {
             try connection.run(
                 "UPDATE recording SET length_samples = ?2, stop_reason = ?3 WHERE id = ?1",
                 .integer(id), .position(length), .text(reason.rawValue))
+        } entering: {
+            try enter(.recorded, of: id) {
+                $0.length = length.seconds
+                $0.reason = reason.rawValue
+            }
         }
         // What has ended shall not hang on the log: it is committed there, but so is everything else. Where this fails
         // nothing is lost, and the next ending tries again.
@@ -139,7 +146,15 @@ package actor SQLiteArchive: ArchiveUpkeep {
             let known = try connection.run(
                 "UPDATE pass SET complete = 1 WHERE id = ? AND recording = ?", .integer(pass), .integer(recording))
             if known == 0 { throw unknown(recording: recording, pass: pass) }
-            try keep(.passEnded(number: try number(ofPass: pass, in: recording)), recording: recording)
+            let number = try number(ofPass: pass, in: recording)
+            try keep(.passEnded(number: number), recording: recording)
+            let engine = try queries.passes(of: recording).first { $0.id == pass }.map {
+                "\($0.engine.name) \($0.engine.version)"
+            }
+            try enter(.written, of: recording) {
+                $0.pass = number
+                $0.engine = engine
+            }
         }
     }
 
@@ -168,6 +183,7 @@ package actor SQLiteArchive: ArchiveUpkeep {
             try keep(
                 .correction(number: number, content: correction, segments: segments.map(JournalSegment.init)),
                 recording: recording)
+            try enter(.corrected, of: recording) { $0.pass = number }
             return id
         }
     }
@@ -182,7 +198,14 @@ package actor SQLiteArchive: ArchiveUpkeep {
 
     package func add(_ gap: Gap, recording: Int) throws {
         try connection.transaction {
-            if try insert(gap, recording: recording) { try keep(.gap(content: gap), recording: recording) }
+            guard try insert(gap, recording: recording) else { return }
+            try keep(.gap(content: gap), recording: recording)
+            let acts: [Gap.Cause: HistoryEntry.Act] = [.paused: .paused, .struck: .struck]
+            guard let act = acts[gap.cause] else { return }
+            try enter(act, of: recording) {
+                $0.from = gap.range.start.seconds
+                $0.to = gap.range.end.seconds
+            }
         }
     }
 
@@ -193,10 +216,15 @@ package actor SQLiteArchive: ArchiveUpkeep {
     }
 
     /// Makes a change of a recording's row and its line in the journal, both or none.
-    func kept(_ entry: JournalEntry, recording: Int, _ change: () throws -> Int) throws {
+    ///
+    /// - Parameter enter: enters it into the history, where it belongs there.
+    func kept(
+        _ entry: JournalEntry, recording: Int, _ change: () throws -> Int, entering enter: () throws -> Void = {}
+    ) throws {
         try connection.transaction {
             if try change() == 0 { throw unknown(recording: recording) }
             try keep(entry, recording: recording)
+            try enter()
         }
     }
 

@@ -23,4 +23,6 @@ struct PunctuatedArchive: ArchiveReading {
     func search(_ words: String, limit: Int) async throws -> [SearchHit] {
         try await archive.search(words, limit: limit)
     }
+
+    func history(of recording: Int?) async throws -> [HistoryLine] { try await archive.history(of: recording) }
 }

@@ -1,0 +1,45 @@
+import Core
+
+/// Under which name a copy has what was done to its recording.
+package let historyFileName = "history.json"
+
+/// What was done, as a JSON array, a line an entry: as each was chained, so that whoever has the file can follow the digests.
+package func historyDocument(_ lines: [HistoryLine]) -> String {
+    lines.isEmpty ? "[]\n" : "[\n" + lines.map(\.text).joined(separator: ",\n") + "\n]\n"
+}
+
+extension HistoryEntry {
+    /// What was done, in words: `copied to the stick 1A2B-3C4D, recorder/000007_2026-11-20_09-30-12`.
+    package var sentence: String {
+        let place = from.map { "from \(Self.clock($0)) to \(Self.clock(to ?? $0))" }
+        let details: String? =
+            switch act {
+            case .recorded: length.map { "\(Self.clock($0)), ended by: \(reason ?? "unknown")" }
+            case .written: engine.map { "by \($0), pass \(pass ?? 1)" }
+            case .corrected: pass.map { "by a person, pass \($0)" }
+            case .copied: volume.map { "to \($0 == "folder" ? "a folder" : "the stick \($0)"), \(folder ?? "")" }
+            case .sealed: digest.map { "SHA-256 \($0)" }
+            case .erased: "from the recorder"
+            case .opened: "by a private key"
+            case .struck, .paused: place
+            case .restored: "from its journal, after a power cut"
+            case .mended: "the history, from the database"
+            default: nil
+            }
+        return oneLine([act.rawValue, details].compactMap { $0 }.joined(separator: act == .recorded ? ": " : " "))
+    }
+
+    private static func clock(_ seconds: Double) -> String {
+        clockTime(SamplePosition(seconds: seconds.within(0...1e9)))
+    }
+}
+
+/// What was done, for the foot of a page; nothing where nothing is known.
+func historyPart(_ entries: [HistoryEntry]) -> String {
+    guard !entries.isEmpty else { return "" }
+    let items = entries.map { entry in
+        let doubt = entry.clock == .unverified ? #" <span class="tag">clock unverified</span>"# : ""
+        return "<li><time>\(markup(entry.time))</time>\(doubt) \(markup(entry.sentence))</li>"
+    }
+    return "<details><summary>History</summary>\n<ol>\n\(items.joined(separator: "\n"))\n</ol></details>\n"
+}

@@ -1,0 +1,42 @@
+import Core
+import Exporting
+import FoundationEssentials
+
+/// Who did what.
+enum HistoryCommand: Command {
+    static let name = "history"
+    static let summary = "Show what was done to the recordings, and when."
+    static let usage = "[ID] [--json] [--directory DIR]"
+    static let details = """
+        Recorded, written, corrected, copied (to which stick), sealed, erased, struck, paused: an entry a line, with the time, in
+        UTC, and whether the clock was set; of a clock that was not, with the seconds since the machine was switched on.
+        Each entry holds the SHA-256 of the one before, so that fieldscribe verify finds one that is missing, changed or in
+        another place. The history stays when a recording is erased, and holds nothing that was said, nor who said it.
+
+          ID                 a number, as fieldscribe list shows it, also of a recording that was erased; default all
+          --json             one JSON array, with each entry as it is kept
+          --directory DIR    where the archive is; default storage.directory
+        """
+    static let options = (values: ["--directory"], flags: ["--json"])
+
+    static func run(_ arguments: Arguments) async throws {
+        guard arguments.rest.count <= 1 else {
+            throw UsageError("history: give one number, or none for all; see fieldscribe history --help")
+        }
+        let id = try arguments.rest.first.map { try ArchivePlace.number($0, for: name) }
+        let place = try await ArchivePlace(arguments)
+        let lines = try await place.archive.history(of: id)
+        if let id, lines.isEmpty, try await !place.archive.recordings().contains(where: { $0.id == id }) {
+            throw DeviceError.noRecording(id, name)
+        }
+        if arguments.has("--json") { return try Terminal.print(historyDocument(lines)) }
+        if lines.isEmpty { return Terminal.say("nothing is known of it: it is older than the history") }
+        for line in lines {
+            let entry = line.entry
+            let clock = entry.clock == .synchronized ? "" : "  clock-unverified, \(entry.sinceBoot) s after power-on"
+            let boot = entry.boot.map { "  boot \($0.prefix(8))" } ?? ""
+            let recording = entry.recording.map { "  recording \($0)" } ?? ""
+            try Terminal.print("\(entry.number)  \(entry.time)\(clock)\(boot)\(recording)  \(entry.sentence)\n")
+        }
+    }
+}

@@ -1,0 +1,260 @@
+import Core
+import Digests
+import FoundationEssentials
+import Glibc
+import Testing
+
+@testable import SQLiteArchive
+
+@Suite("Who did what") struct HistoryTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private var file: String { folder.path + "/history.jsonl" }
+
+    private func lines() throws -> [String] {
+        String(decoding: try Data(contentsOf: URL(filePath: file)), as: UTF8.self).split(separator: "\n").map(
+            String.init)
+    }
+
+    private func put(_ lines: [String], end: String = "\n") throws {
+        try Data((lines.joined(separator: "\n") + end).utf8).write(to: URL(filePath: file))
+    }
+
+    private let copy = ExportEntry(
+        recording: 1, pass: 1, volume: "1A2B-3C4D", folder: "recorder/000001", manifest: "m", exportedAt: 2.5)
+
+    /// Two recordings, with everything that can be done to one.
+    private func fill(_ archive: SQLiteArchive) async throws {
+        for _ in 1...2 {
+            let (id, pass) = try await archive.record("secret words", "two")
+            try await archive.add(
+                Gap(SampleRange(SamplePosition(16_000), SamplePosition(32_000)), cause: .paused), recording: id)
+            try await archive.endRecording(id, length: SamplePosition(302_000), reason: .button)
+            try await archive.endPass(pass, recording: id)
+        }
+        let correction = Correction(person: "Maria", savedAt: 7, base: 1)
+        _ = try await archive.correct([segment(1, at: 0, "secret word")], correction, recording: 1)
+        try await archive.add(copy)
+    }
+
+    private func findings(_ archive: SQLiteArchive) async throws -> [String] {
+        try await archive.historyFindings().map { finding in
+            #expect(finding.outcome == .damaged && finding.file.hasSuffix("/history.jsonl"))
+            #expect(!finding.message.contains("\n") && finding.message.contains("fieldscribe recover"))
+            return finding.message.split(separator: ";").first.map(String.init) ?? ""
+        }
+    }
+
+    @Test(
+        "each act is an entry with its time, in one chain over all and one for each recording, and says nothing that was said"
+    )
+    func chain() async throws {
+        let archive = try SQLiteArchive(path: folder.archive)
+        try await fill(archive)
+        try await archive.add(
+            Gap(SampleRange(SamplePosition(0), SamplePosition(16_000)), cause: .struck), recording: 1)
+        try await archive.strike(recording: 1)
+        let all = try await archive.history(of: nil)
+        #expect(try lines() == all.map(\.text))
+        #expect(
+            all.map(\.entry.act.rawValue) == [
+                "paused", "recorded", "written", "paused", "recorded", "written", "corrected", "copied", "struck",
+            ])
+        #expect(all.map(\.entry.number) == Array(1...9) && all.map(\.entry.recording) == [1, 1, 1, 2, 2, 2, 1, 1, 1])
+        for (previous, line) in zip(all, all.dropFirst()) { #expect(line.entry.before == Digest.of(previous.text)) }
+        #expect(all[0].entry.before == HistoryEntry.start && all[0].entry.own == nil)
+        let own = try await archive.history(of: 1)
+        for (previous, line) in zip(own, own.dropFirst()) { #expect(line.entry.own == Digest.of(previous.text)) }
+        #expect(own.count == 6 && all[7].entry.volume == "1A2B-3C4D" && all[8].entry.to == 1)
+        #expect(all.allSatisfy { $0.entry.time.hasSuffix("Z") && $0.entry.sinceBoot > 0 })
+        let text = try lines().joined()
+        for word in ["secret", "Maria", "two"] { #expect(!text.contains(word)) }
+        #expect(try await findings(archive).isEmpty)
+    }
+
+    @Test("what is erased stays in the history, and its number is told of")
+    func erased() async throws {
+        let archive = try SQLiteArchive(path: folder.archive)
+        try await fill(archive)
+        try await archive.delete(recordings: [1])
+        #expect(try await archive.history(of: 1).last?.entry.act == .erased)
+        #expect(try await findings(archive).isEmpty)
+        try await archive.delete(recordings: [1])
+        #expect(try await archive.history(of: 1).filter { $0.entry.act == .erased }.count == 1)
+    }
+
+    @Test("the same copy is told of once, and a folder's path not at all")
+    func copies() async throws {
+        let archive = try SQLiteArchive(path: folder.archive)
+        try await fill(archive)
+        var again = copy
+        again.pass = 2
+        try await archive.add(again)
+        again.volume = "folder:/home/maria/interviews"
+        try await archive.add(again)
+        let told = try await archive.history(of: 1).filter { $0.entry.act == .copied }
+        #expect(told.map(\.entry.volume) == ["1A2B-3C4D", "folder"])
+    }
+
+    enum Tampering: String, CaseIterable, Sendable {
+        case missingFirst, missing, missingTwo, missingLast, changed, changedLast, garbage, moved, doubled, gone,
+            emptied
+        case link, pipe, folder, changedBoth, missingBoth
+    }
+
+    @Test("an entry that is missing, changed or in another place is found, and named", arguments: Tampering.allCases)
+    func tampering(kind: Tampering) async throws {
+        let archive = try SQLiteArchive(path: folder.archive)
+        try await fill(archive)
+        var kept = try lines()
+        let expected: String
+        switch kind {
+        case .missingFirst: kept.removeFirst(); expected = "entry 1 is missing"
+        case .missing: kept.remove(at: 2); expected = "entry 3 is missing"
+        case .missingTwo: kept.removeSubrange(2...3); expected = "entries 3 to 4 are missing"
+        case .missingLast: kept.removeLast(); expected = "entry 8 is missing"
+        case .changed:
+            kept[2] = kept[2].replacing("pocketsphinx", with: "pocketsphinY")
+            expected = "entry 3 (recording 1, written) was changed"
+        case .changedLast:
+            kept[7] = kept[7].replacing("1A2B", with: "1A2C")
+            expected = "entry 8 (recording 1, copied) was changed"
+        case .garbage: kept[2] = "{"; expected = "entry 3 (recording 1, written) was changed, and is none any more"
+        case .moved: kept.swapAt(2, 4); expected = "entry 3 (recording 1, written) is not in its place"
+        case .doubled: kept.insert(kept[2], at: 3); expected = "entry 3 (recording 1, written) is there twice"
+        case .gone, .link, .pipe, .folder: expected = ""
+        case .emptied: kept = []; expected = "entries 1 to 8 are missing"
+        case .changedBoth:
+            let old = kept[2]
+            kept[2] = old.replacing("pocketsphinx", with: "pocketsphinY")
+            try await archive.rewrite(3, line: kept[2])
+            expected = "entry 4 (recording 2, paused) does not follow from entry 3: one of them was changed"
+        case .missingBoth:
+            kept.remove(at: 2)
+            try await archive.rewrite(3, line: nil)
+            expected = "entry 3 is missing"
+        }
+        try put(kept, end: kept.isEmpty ? "" : "\n")
+        switch kind {
+        case .gone: unlink(file)
+        case .link:
+            rename(file, file + ".other")
+            symlink(file + ".other", file)
+        case .pipe:
+            unlink(file)
+            mkfifo(file, 0o600)
+        case .folder:
+            unlink(file)
+            mkdir(file, 0o700)
+        default: break
+        }
+        let found: [String] = try await archive.historyFindings().map(\.message)
+        #expect(found.contains { $0.hasPrefix(expected) }, "\(found)")
+        #expect([.moved].contains(kind) || found.count == 1, "\(found)")
+        // What is done goes on being entered, whatever lies there.
+        try await archive.add(Gap(SampleRange(SamplePosition(0), SamplePosition(9)), cause: .paused), recording: 2)
+        #expect(try await archive.history(of: 2).last?.entry.number == 9)
+        #expect(try await !archive.historyFindings().isEmpty)
+        // And the database mends it, unless that was changed, too.
+        let aside = try await archive.mendHistory()
+        let isBoth = [.changedBoth, .missingBoth].contains(kind)
+        #expect((aside == nil) == isBoth)
+        #expect(try await archive.historyFindings().isEmpty == !isBoth)
+        if !isBoth { #expect(try await archive.history(of: nil).last?.entry.act == .mended) }
+        #expect(try await archive.mendHistory() == nil)
+    }
+
+    @Test(
+        "what a power cut leaves behind the last entry is no sign of anything",
+        arguments: [#"{"act":"rec"#, "\0\0\0\0", ""])
+    func torn(rest: String) async throws {
+        do {
+            let archive = try SQLiteArchive(path: folder.archive)
+            try await fill(archive)
+        }
+        let whole = try lines()
+        try put(whole, end: "\n" + rest)
+        let opened = try await SQLiteArchive.openRepairing(path: folder.archive).archive
+        #expect(try await findings(opened).isEmpty)
+        try await opened.delete(recordings: [2])
+        #expect(try lines().count == 9 && lines().prefix(8) == whole[...])
+        #expect(try await findings(opened).isEmpty)
+    }
+
+    @Test(
+        "an entry that came to the file and not to the database counts; so does one that the journal alone has an act of"
+    )
+    func ahead() async throws {
+        do {
+            let archive = try SQLiteArchive(path: folder.archive)
+            try await fill(archive)
+            // As if the power had gone before the last transaction was committed.
+            try await archive.rewrite(8, line: nil)
+            #expect(try await findings(archive).isEmpty)
+        }
+        do {
+            let opened = try await SQLiteArchive.openRepairing(path: folder.archive).archive
+            #expect(try await opened.history(of: nil).map(\.entry.number) == Array(1...8))
+            try await opened.forgetJournalLength(of: 2)
+        }
+        let opened = try await SQLiteArchive.openRepairing(path: folder.archive)
+        #expect(opened.restored == [2])
+        #expect(try await opened.archive.history(of: nil).last?.entry.act == .restored)
+        #expect(try await findings(opened.archive).isEmpty)
+    }
+
+    @Test("an act that is not committed is not in the history")
+    func rolledBack() async throws {
+        let archive = try SQLiteArchive(path: folder.archive)
+        try await fill(archive)
+        await #expect(throws: DeviceError.self) { try await archive.failBehindEntry() }
+        #expect(try lines().count == 9)
+        #expect(try await findings(archive).isEmpty)
+        try await archive.delete(recordings: [2])
+        #expect(try lines().count == 9 && lines().last?.contains("erased") == true)
+        #expect(try await findings(archive).isEmpty)
+    }
+
+    @Test("a database that is made anew has the history again, and goes on with it")
+    func rebuilt() async throws {
+        let before: [HistoryLine]
+        do {
+            let archive = try SQLiteArchive(path: folder.archive)
+            try await fill(archive)
+            try await archive.delete(recordings: [2])
+            before = try await archive.history(of: nil)
+        }
+        unlink(folder.archive)
+        let archive = try await SQLiteArchive.openRepairing(path: folder.archive).archive
+        #expect(try await archive.history(of: nil) == before)
+        try await archive.delete(recordings: [1])
+        #expect(try await archive.history(of: nil).count == before.count + 1)
+        #expect(try await findings(archive).isEmpty)
+    }
+}
+
+extension SQLiteArchive {
+    /// Changes what the database has of an entry, or removes it.
+    fileprivate func rewrite(_ number: Int, line: String?) throws {
+        if let line {
+            try connection.run("UPDATE history SET line = ?2 WHERE number = ?1", .integer(number), .text(line))
+        } else {
+            try connection.run("DELETE FROM history WHERE number = ?", .integer(number))
+        }
+    }
+
+    fileprivate func forgetJournalLength(of recording: Int) throws {
+        try connection.run("UPDATE recording SET journal_bytes = journal_bytes - 1 WHERE id = ?", .integer(recording))
+    }
+
+    /// A transaction that fails once its entry is in the file.
+    fileprivate func failBehindEntry() throws {
+        try connection.transaction {
+            try enter(.opened, of: nil)
+            throw DeviceError(.full, "sqlite3_step", "no room")
+        }
+    }
+
+}
