@@ -77,6 +77,14 @@ final class MoonshineNetwork {
         fileprivate(set) var logits: OnnxTensor
         /// Hypotheses that are followed.
         fileprivate(set) var rows = 1
+        /// `logits` and `decoderState` behind the first step.
+        fileprivate var beginning: (logits: OnnxTensor, decoderState: [OnnxTensor])?
+
+        /// Goes back to where `hear` came.
+        func restart() {
+            guard let beginning else { return }
+            (logits, decoderState, rows) = (beginning.logits, beginning.decoderState, 1)
+        }
 
         fileprivate init(hidden: OnnxTensor, mask: OnnxTensor) {
             (self.hidden, self.mask, logits) = (hidden, mask, hidden)
@@ -112,6 +120,7 @@ final class MoonshineNetwork {
         reading.logits = outputs[0]
         reading.decoderState = Array(outputs[1...past.decoder.count])
         reading.encoderState = Array(outputs[(1 + past.decoder.count)...])
+        reading.beginning = (reading.logits, reading.decoderState)
         return reading
     }
 

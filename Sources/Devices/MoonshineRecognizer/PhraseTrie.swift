@@ -83,6 +83,22 @@ package struct PhraseTrie: Sendable {
         return walk
     }
 
+    /// The whole phrases of a text, each as the places of its tokens; of two that begin together the longer one.
+    func phrases(in tokens: [Int]) -> [Range<Int>] {
+        var found: [Range<Int>] = []
+        for start in tokens.indices where start >= found.last?.upperBound ?? 0 && beginsWord(tokens[start]) {
+            var (node, place) = (0, start)
+            var end: Int?
+            while place < tokens.count, let next = nodes[node].next[tokens[place]] {
+                (node, place) = (next, place + 1)
+                let isWhole = place == tokens.count || beginsWord(tokens[place]) || isMark(tokens[place])
+                if isWhole, nodes[node].phrase != nil { end = place }
+            }
+            if let end { found.append(start..<end) }
+        }
+        return found
+    }
+
     private func step(_ walk: Walk, to next: Int) -> Walk {
         var walk = walk
         walk.node = next

@@ -1,0 +1,52 @@
+import Testing
+
+@testable import MoonshineRecognizer
+
+@Suite("Listed phrases, set into what was read without the list")
+struct PhraseGraftTests {
+    /// The text of both readings; words of phrases are in brackets in `listed`.
+    private func text(_ plain: String, _ listed: String) -> String {
+        let plain = plain.split(separator: " ").map(String.init)
+        let marked = listed.split(separator: " ").map(String.init)
+        let words = marked.map { String($0.filter { !"[]".contains($0) }) }
+        return PhraseGraft.sources(plain: plain, listed: words, isPhrase: marked.map { $0.hasPrefix("[") }).map {
+            switch $0 {
+            case .plain(let word): plain[word]
+            case .listed(let word): words[word]
+            }
+        }.joined(separator: " ")
+    }
+
+    @Test(
+        "a phrase takes the place of what sounds like it, and other words stay as they were",
+        arguments: [
+            ("he met mister brown", "he met mister [Braun]", "he met mister Braun"),
+            // What only came along with the phrase.
+            ("he had recited it", "he [hath] resides in it", "he hath recited it"),
+            ("a long walk by the see", "the long walk by the [C]", "a long walk by the C"),
+            ("it was so and he met brown.", "it is so and he met [Braun.]", "it was so and he met Braun."),
+            // More words than the phrase has, or fewer.
+            ("scrim geor came", "[Scrimgeour] came", "Scrimgeour came"),
+            ("the vanburen road", "the [Van] [Buren] road", "the Van Buren road"),
+            ("the van burn road", "the [Van] [Buren] road", "the Van Buren road"),
+            ("up and way to go", "[Upanway] two go", "Upanway to go"),
+            // The phrase ends within a word.
+            ("meet horatiosoon now", "meet [Horatio] soon now", "meet Horatio soon now"),
+            // Nothing is there, or all is.
+            ("", "[Braun]", "Braun"), ("he said", "he said [Braun]", "he said Braun"),
+            ("brown", "[Braun]", "Braun"), ("he said", "", "he said"), ("he said so", "she said so", "he said so"),
+            ("Braun — and", "[Braun] and", "Braun — and"),
+        ])
+    func graft(plain: String, listed: String, expected: String) { #expect(text(plain, listed) == expected) }
+
+    @Test("whole phrases are found by their tokens, the longer one of two, and not where their word goes on")
+    func phrases() {
+        // 10 and above begin words; 9 is a mark.
+        let trie = PhraseTrie(
+            [(0, [10, 1]), (1, [10, 1, 11]), (2, [12])], weight: 2, beginsWord: { $0 >= 10 }, isMark: { $0 == 9 })
+        #expect(trie.phrases(in: [10, 1, 11, 12, 9]) == [0..<3, 3..<4])
+        #expect(trie.phrases(in: [10, 1, 12, 3]) == [0..<2], "its word goes on")
+        #expect(trie.phrases(in: [10, 1, 11, 3]) == [0..<2], "only the shorter one is whole")
+        #expect(trie.phrases(in: [1, 11]).isEmpty && trie.phrases(in: []).isEmpty)
+    }
+}
