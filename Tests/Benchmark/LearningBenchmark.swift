@@ -224,7 +224,7 @@ struct LearningBenchmark {
         try durableReplace(path: "\(storage)/\(LearnedFile.name)", with: list)
         let configuration = "\(storage)/fieldscribe.conf"
         try durableReplace(
-            path: configuration, with: "[storage]\ndirectory = \(storage)\n[recognizer]\nlearn = yes\n")
+            path: configuration, with: "[storage]\ndirectory = \(storage)\n[vocabulary]\nlearn = yes\n")
         return ["--config", configuration]
     }
 
