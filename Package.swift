@@ -72,6 +72,7 @@ let package = Package(
             ].map { "Pages/\($0)" }),
         room("Correcting", uses: ["Core", "Exporting"]),
         room("Panel", uses: ["Core"]),
+        room("Diarizing", uses: ["Core"]),
 
         // The adapters.
         room("Platform", inside: "Devices/Platform", uses: ["Core", "CLinux"]),
@@ -86,8 +87,12 @@ let package = Package(
             "PocketSphinxRecognizer", inside: "Devices/PocketSphinxRecognizer",
             uses: ["Core", "Platform", "Vocabulary", "CPocketSphinx"]),
         room(
+            "Inference", inside: "Devices/Inference", uses: ["Core", "Platform", "Digests", "CLinux", "COnnxRuntime"]),
+        room(
             "MoonshineRecognizer", inside: "Devices/MoonshineRecognizer",
-            uses: ["Core", "Platform", "Digests", "CLinux", "COnnxRuntime"]),
+            uses: ["Core", "Platform", "Inference", "COnnxRuntime"]),
+        room(
+            "VoiceEmbedding", inside: "Devices/VoiceEmbedding", uses: ["Core", "Platform", "Inference", "COnnxRuntime"]),
         room("WhisperRecognizer", inside: "Devices/WhisperRecognizer", uses: ["Core", "Platform"]),
         room("SQLiteArchive", inside: "Devices/SQLiteArchive", uses: ["Core", "Platform", "Digests", "CSQLite"]),
 
@@ -106,7 +111,7 @@ let package = Package(
             uses: [
                 "Core", "Platform", "Configuration", "Segmenting", "Recognizing", "Exporting", "Vocabulary", "Digests",
                 "AlsaMicrophone", "FileMicrophone", "MoonshineRecognizer", "PocketSphinxRecognizer",
-                "Sealing", "WhisperRecognizer",
+                "Sealing", "VoiceEmbedding", "WhisperRecognizer",
             ]),
 
         // The house's services, and the house itself.
@@ -121,7 +126,8 @@ let package = Package(
             "Upkeep",
             uses: [
                 "Core", "Platform", "Configuration", "Copying", "AudioEncoder", "Equipment", "Recording", "Recognizing",
-                "SQLiteArchive", "CLinux", "Correcting", "Digests", "Exporting", "PocketSphinxRecognizer", "Vocabulary",
+                "SQLiteArchive", "CLinux", "Correcting", "Diarizing", "Digests", "Exporting", "PocketSphinxRecognizer",
+                "VoiceEmbedding", "Vocabulary",
             ]),
         room(
             "Appliance",
@@ -137,6 +143,7 @@ let package = Package(
                 "Core", "Platform", "Panel", "Recording", "Recognizing", "Exporting", "AudioEncoder", "Copying",
                 "Digests", "FileMicrophone", "PocketSphinxRecognizer", "SQLiteArchive", "Vocabulary", "Configuration",
                 "Equipment", "Control", "Correcting", "Doctor", "Upkeep", "Appliance", "Sealing", "CBuild",
+                "VoiceEmbedding",
             ],
             path: "Sources/fieldscribe"),
 
@@ -145,7 +152,8 @@ let package = Package(
             name: "benchmark",
             dependencies: [
                 "Core", "Platform", "Segmenting", "Recognizing", "Exporting", "FileMicrophone", "MoonshineRecognizer",
-                "PocketSphinxRecognizer", "SQLiteArchive", "CSQLite", "Configuration", "Correcting", "Equipment",
+                "PocketSphinxRecognizer", "SQLiteArchive", "CSQLite", "Configuration", "Correcting", "Diarizing",
+                "Equipment", "VoiceEmbedding",
                 "TestKit",
                 "Vocabulary", "fieldscribe",
             ],
@@ -182,7 +190,8 @@ let package = Package(
             exclude: ["worker.py"]),
         tests(
             "MoonshineRecognizerTests",
-            of: ["Core", "Digests", "Platform", "FileMicrophone", "MoonshineRecognizer", "TestKit"]),
+            of: ["Core", "Digests", "Inference", "Platform", "FileMicrophone", "MoonshineRecognizer", "TestKit"]),
+        tests("DiarizingTests", of: ["Core", "Diarizing", "Platform", "VoiceEmbedding", "TestKit"]),
         tests("VocabularyTests", of: ["Core", "Vocabulary", "PocketSphinxRecognizer", "TestKit"]),
         tests("SegmentingTests", of: ["Core", "Segmenting", "TestKit"]),
         tests("StitchingTests", of: ["Core", "Stitching", "TestKit"]),

@@ -99,6 +99,46 @@ extension Configuration {
         /// board has time and memory for it.
         package var secondPass = SecondPass.automatic
 
+        /// Whether it is told who spoke, and of how many people.
+        package enum Speakers: Hashable, Sendable {
+            case no
+            /// As many as there seem to be.
+            case automatic
+            /// So many, 1 to 12.
+            case exactly(Int)
+
+            /// As the configuration says it.
+            package var text: String {
+                switch self {
+                case .no: "no"
+                case .automatic: "auto"
+                case .exactly(let count): "\(count)"
+                }
+            }
+
+            /// What the configuration says; nil for what is none.
+            package init?(_ text: String) {
+                switch text {
+                case "no", "false", "off": self = .no
+                case "auto": self = .automatic
+                default:
+                    guard text.allSatisfy({ $0.isASCII && $0.isNumber }), let count = Int(text),
+                        (1...12).contains(count)
+                    else { return nil }
+                    self = .exactly(count)
+                }
+            }
+
+            /// How many people there are, where that is known.
+            package var count: Int? { if case .exactly(let count) = self { count } else { nil } }
+        }
+
+        /// Whether it is told who spoke, and of how many people. The default is `no`.
+        package var speakers = Speakers.no
+
+        /// The folder of the model by which voices are told apart. The default is none: the one that a package has installed.
+        package var speakerModel: String?
+
         /// Decode workers, 0 to 64. The default is 0: one a core, as far as memory goes.
         package var workers = 0
 

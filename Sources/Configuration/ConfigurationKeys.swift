@@ -50,6 +50,11 @@ extension ConfigurationKey {
                     default: Configuration.Recognizer.SecondPass(rawValue: $0)
                     }
                 }),
+            .parsed(
+                "recognizer.speakers", \.recognizer.speakers, allowed: "no, auto or 1 to 12",
+                fault: "a number of people",
+                show: \.text, parse: { Configuration.Recognizer.Speakers($0) }),
+            .optionalPath("recognizer.speaker-model", \.recognizer.speakerModel),
             .whole("recognizer.workers", \.recognizer.workers, 0...64),
 
             .choice("vocabulary.learn", \.recognizer.learn),

@@ -14,6 +14,8 @@ package struct Annotations: Hashable, Sendable, Codable {
     package var notes: [Bookmark] = []
     /// All bookmarks, in the order of time, in the place of those that were set while recording; nil: these stay.
     package var marks: [Bookmark]?
+    /// What the people are called who speak, by their labels `A`, `B` ...; nil where nobody has a name.
+    package var speakers: [String: String]?
     /// Quotations that were kept, in the order of time.
     package var quotations: [Quotation] = []
 

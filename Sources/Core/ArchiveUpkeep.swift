@@ -9,6 +9,12 @@ package protocol ArchiveUpkeep: Archive, ExportLedger {
     /// - Throws: `DeviceError` with `missing` where there is no such recording, `failed` where a segment overlaps another.
     func correct(_ segments: [Segment], _ correction: Correction, recording: Int) async throws -> Int
 
+    /// Keeps who spoke when, in the place of what was known of it.
+    func keep(_ speakers: Speakers, recording: Int) async throws
+
+    /// The recordings that have ended and whose text is whole, and of which nobody has looked who spoke; oldest first.
+    func withoutSpeakers() async throws -> [RecordingSummary]
+
     /// Enters a recording whose folder is there, but no row. What its journal tells is taken over; only where there is
     /// none, the time is taken from `startedAt`, and said to be unverified.
     func adopt(recording: Int, startedAt: Double) async throws

@@ -24,6 +24,9 @@ package struct Timeline: Sendable, Codable {
     /// What a person has added besides the words; nil where nobody has.
     package var annotations: Annotations?
 
+    /// Who spoke when; nil where nobody has looked.
+    package var speakers: Speakers?
+
     /// What was not read yet; nil where everything was.
     package var unwritten: SampleRange? {
         writtenUpTo.flatMap { $0 < length ? SampleRange(max(.zero, $0), length) : nil }
@@ -32,7 +35,7 @@ package struct Timeline: Sendable, Codable {
     package init(
         name: String, length: SamplePosition, engine: EngineDescription, segments: [Segment] = [], gaps: [Gap] = [],
         marks: [Bookmark] = [], statistics: Statistics? = nil, writtenUpTo: SamplePosition? = nil,
-        annotations: Annotations? = nil
+        annotations: Annotations? = nil, speakers: Speakers? = nil
     ) {
         self.name = name
         self.length = length
@@ -43,7 +46,31 @@ package struct Timeline: Sendable, Codable {
         self.statistics = statistics
         self.writtenUpTo = writtenUpTo
         self.annotations = annotations
+        self.speakers = speakers
     }
+}
+
+extension Timeline {
+    /// Who says a segment: whoever has most of its words; nil where nobody has looked.
+    package func speaker(of segment: Segment) -> Int? {
+        guard let speakers, speakers.count > 0 else { return nil }
+        var shares = [Int64](repeating: 0, count: speakers.count)
+        for word in segment.words {
+            if let speaker = speakers.speaker(of: word.range) { shares[speaker] += max(1, word.range.count) }
+        }
+        if let most = shares.max(), most > 0 { return shares.firstIndex(of: most) }
+        return speakers.speaker(of: segment.range)
+    }
+
+    /// What a person is called: the name that somebody has given, else the label.
+    package func name(ofSpeaker speaker: Int) -> String {
+        let label = Speakers.label(speaker)
+        let name = annotations?.speakers?[label] ?? ""
+        return name.isEmpty ? label : name
+    }
+
+    /// Whether there are several people to be told apart.
+    package var tellsSpeakers: Bool { (speakers?.count ?? 0) > 1 }
 }
 
 /// Which engine wrote the text.

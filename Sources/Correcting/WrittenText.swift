@@ -13,13 +13,27 @@ package struct WrittenText: Hashable, Sendable {
     ///
     /// - Parameter timeline: the text that the file was made of, perhaps.
     package func texts(over timeline: Timeline) -> [Int: [String]]? {
+        // Who speaks stands in front of a turn, and was not said.
+        let people =
+            timeline.tellsSpeakers
+            ? (0..<(timeline.speakers?.count ?? 0)).flatMap {
+                Set([timeline.name(ofSpeaker: $0), Speakers.label($0)]).map { oneLine($0) + ": " }
+            } : []
         let insertions = insertions(in: timeline).sorted { $0.utf8.count > $1.utf8.count }
         var texts: [Int: [String]] = [:]
         for reading in readings.reversed() {
-            guard let found = Self.texts(of: reading, over: timeline.segments, without: insertions) else { return nil }
+            guard
+                let found = Self.texts(
+                    of: reading.map { Self.spoken($0, people) }, over: timeline.segments, without: insertions)
+            else { return nil }
             texts.merge(found) { _, new in new }
         }
         return texts
+    }
+
+    private static func spoken(_ piece: String, _ people: [String]) -> String {
+        let person = people.first { piece.hasPrefix($0) }
+        return String(piece.dropFirst(person?.count ?? 0))
     }
 
     /// Words of a text, as all formats write them.

@@ -6,6 +6,7 @@ import MoonshineRecognizer
 import Platform
 import PocketSphinxRecognizer
 import Recognizing
+import VoiceEmbedding
 import Vocabulary
 
 extension Configuration {
@@ -74,6 +75,11 @@ extension Configuration {
     package func modelFolder(_ name: String) -> String {
         guard !name.contains("/") else { return name }
         return modelFolders.map { "\($0)/\(name)" }.first { access($0, F_OK) == 0 } ?? "\(modelFolders[0])/\(name)"
+    }
+
+    /// The model by which voices are told apart, whether it is there or not.
+    package var speakerTelling: SpeakerModel {
+        SpeakerModel(path: recognizer.speakerModel ?? modelFolder(SpeakerModel.usual))
     }
 
     /// The same with another model, and what belongs to that, or with another engine, vocabulary or hint; nil leaves it as it

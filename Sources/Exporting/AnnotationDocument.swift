@@ -7,13 +7,18 @@ extension TranscriptFormat {
     }
 }
 
-/// The transcript as an annotation document of ELAN (EAF 3.0): words included in segments, gaps, and marks, which last
+/// The transcript as an annotation document of ELAN (EAF 3.0): words included in segments, what each person says where several
+/// are told apart, gaps, and marks, which last
 /// a tenth of a second because an annotation lasts.
 func annotationDocument(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     let tiers = Tiers(timeline, unit: milliseconds)
     var document = AnnotationDocument()
     document.addTier("segments", "utterance", parent: nil, tiers.segments)
     document.addTier("words", "word", parent: "segments", tiers.words.flatMap { $0 })
+    for speaker in tiers.speakers {
+        let name = oneLine(speaker.name)
+        document.addTier("speaker \(name)", "utterance", parent: nil, speaker.spans, participant: name)
+    }
     document.addTier("gaps", "note", parent: nil, tiers.gaps)
     let marks = tiers.marks.enumerated().map { index, mark in
         let next = index + 1 < tiers.marks.count ? tiers.marks[index + 1].time : .max
@@ -27,11 +32,18 @@ func annotationDocument(_ timeline: Timeline, _ details: RecordingDetails) -> St
 private struct AnnotationDocument {
     private var slots: [(time: Int64, id: Int)] = []
     private var tiers:
-        [(name: String, type: String, parent: String?, annotations: [(slots: (Int, Int), text: String)])] = []
+        [(
+            name: String, type: String, parent: String?, annotations: [(slots: (Int, Int), text: String)],
+            participant: String?
+        )] =
+            []
 
-    mutating func addTier(_ name: String, _ type: String, parent: String?, _ spans: [Tiers.Span]) {
+    mutating func addTier(
+        _ name: String, _ type: String, parent: String?, _ spans: [Tiers.Span],
+        participant: String? = nil
+    ) {
         let annotations = spans.map { span in ((slot(span.start), slot(span.end)), span.text) }
-        tiers.append((name, type, parent, annotations))
+        tiers.append((name, type, parent, annotations, participant))
     }
 
     private mutating func slot(_ time: Int64) -> Int {
@@ -64,7 +76,9 @@ private struct AnnotationDocument {
         var count = 0
         for tier in tiers {
             let parent = tier.parent.map { #" PARENT_REF="\#($0)""# } ?? ""
-            lines.append(#"    <TIER LINGUISTIC_TYPE_REF="\#(tier.type)"\#(parent) TIER_ID="\#(tier.name)">"#)
+            let who = tier.participant.map { #" PARTICIPANT="\#(markup($0))""# } ?? ""
+            lines.append(
+                #"    <TIER LINGUISTIC_TYPE_REF="\#(tier.type)"\#(parent)\#(who) TIER_ID="\#(markup(tier.name))">"#)
             for annotation in tier.annotations {
                 count += 1
                 lines += [

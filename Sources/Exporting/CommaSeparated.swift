@@ -6,13 +6,20 @@ extension TranscriptFormat {
 }
 
 /// The transcript as comma-separated values (RFC 4180): a row a segment, each followed by its words; gaps and marks at
-/// their places.
+/// their places. Where somebody has looked who spoke, a last column tells it.
 func commaSeparated(_ timeline: Timeline) -> String {
     var entries: [(start: SamplePosition, rows: [[String]])] = []
     for segment in timeline.segments {
         let number = String(segment.id)
-        var rows = [row("segment", number, segment.range, segment.text, segment.confidence, segment.endedBy.rawValue)]
-        rows += segment.words.map { row("word", number, $0.range, $0.text, $0.confidence, "") }
+        let label = { (speaker: Int?) in speaker.map { timeline.name(ofSpeaker: $0) } ?? "" }
+        var rows = [
+            row(
+                "segment", number, segment.range, segment.text, segment.confidence, segment.endedBy.rawValue,
+                label(timeline.speaker(of: segment)))
+        ]
+        rows += segment.words.map {
+            row("word", number, $0.range, $0.text, $0.confidence, "", label(timeline.speakers?.speaker(of: $0.range)))
+        }
         entries.append((segment.range.start, rows))
     }
     entries += timeline.gaps.map { ($0.range.start, [row("gap", "", $0.range, "", nil, $0.cause.rawValue)]) }
@@ -21,16 +28,21 @@ func commaSeparated(_ timeline: Timeline) -> String {
     }
     // What starts together stays in this order: `sort` alone does not promise that.
     let ordered = entries.enumerated().sorted { ($0.element.start, $0.offset) < ($1.element.start, $1.offset) }
-    let header = ["kind", "segment", "start", "end", "text", "confidence", "detail"]
-    return ([header] + ordered.flatMap(\.element.rows))
+    let header = ["kind", "segment", "start", "end", "text", "confidence", "detail", "speaker"]
+    let columns = timeline.speakers == nil ? header.count - 1 : header.count
+    return ([header] + ordered.flatMap(\.element.rows)).map { $0.prefix(columns) }
         .map { $0.map(field).joined(separator: ",") + "\r\n" }.joined()
 }
 
 private func row(
-    _ kind: String, _ segment: String, _ range: SampleRange, _ text: String, _ confidence: Double?, _ detail: String
+    _ kind: String, _ segment: String, _ range: SampleRange, _ text: String, _ confidence: Double?, _ detail: String,
+    _ speaker: String = ""
 ) -> [String] {
     let confidence = confidence.map { "\(rounded($0))" } ?? ""
-    return [kind, segment, decimalSeconds(range.start), decimalSeconds(range.end), oneLine(text), confidence, detail]
+    return [
+        kind, segment, decimalSeconds(range.start), decimalSeconds(range.end), oneLine(text), confidence, detail,
+        oneLine(speaker),
+    ]
 }
 
 /// A field, in quotes where it holds what separates fields; spaces at its ends are text, which some readers forget.

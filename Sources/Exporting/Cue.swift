@@ -5,6 +5,10 @@ struct Cue: Equatable {
     var start: Int64
     var end: Int64
     var lines: [String]
+    /// What the person is called who speaks; nil where it is not told, or nobody else does.
+    var speaker: String?
+    /// How many of the lines are what is said; those above are of marks.
+    var spoken = 0
 }
 
 /// Measures of readable subtitles.
@@ -22,12 +26,15 @@ func cues(of timeline: Timeline) -> [Cue] {
     let gaps = timeline.gaps.sorted { $0.range.start < $1.range.start }
     var spoken: [Cue] = []
     for segment in timeline.segments {
-        for words in groups(of: segment, brokenBy: gaps) {
-            guard let first = words.first, let last = words.last else { continue }
-            spoken.append(
-                Cue(
-                    start: milliseconds(first.range.start), end: milliseconds(last.range.end),
-                    lines: lines(words.map(\.text))))
+        for turn in timeline.turns(of: segment) {
+            for words in groups(of: turn.words, in: segment.range, brokenBy: gaps) {
+                guard let first = words.first, let last = words.last else { continue }
+                spoken.append(
+                    Cue(
+                        start: milliseconds(first.range.start), end: milliseconds(last.range.end),
+                        lines: lines(words.map(\.text)), speaker: turn.speaker.map { timeline.name(ofSpeaker: $0) },
+                        spoken: lines(words.map(\.text)).count))
+            }
         }
     }
     let silent = gaps.map {
@@ -73,11 +80,11 @@ func markLines(_ line: String) -> [String] {
 }
 
 /// Cuts a segment's words where two lines are full, where time is up, and where audio is missing.
-private func groups(of segment: Segment, brokenBy gaps: [Gap]) -> [[Word]] {
-    let breaks = gaps.map(\.range.start).filter { segment.range.start <= $0 && $0 < segment.range.end }
+private func groups(of words: [Word], in range: SampleRange, brokenBy gaps: [Gap]) -> [[Word]] {
+    let breaks = gaps.map(\.range.start).filter { range.start <= $0 && $0 < range.end }
     var groups: [[Word]] = []
     var group: [Word] = []
-    for var word in segment.words {
+    for var word in words {
         word.text = oneLine(word.text)
         if word.text.isEmpty { continue }
         if let first = group.first, let last = group.last {
@@ -139,7 +146,8 @@ private func spaced(_ cues: [Cue], length: Int64) -> [Cue] {
         let next = index + 1 < cues.count ? cues[index + 1].start : max(length, cue.end)
         let wanted = max(cue.end, min(start + CueLimits.shortest, next))
         let end = min(wanted, next, start + CueLimits.longest)
-        spaced.append(Cue(start: start, end: max(end, start + 1), lines: cue.lines))
+        spaced.append(
+            Cue(start: start, end: max(end, start + 1), lines: cue.lines, speaker: cue.speaker, spoken: cue.spoken))
     }
     return spaced
 }

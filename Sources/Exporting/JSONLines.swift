@@ -10,7 +10,9 @@ extension TranscriptFormat {
 /// The transcript as a header, then segments, gaps and marks in the order of time, then the statistics, a line each.
 func jsonLines(_ timeline: Timeline) throws -> String {
     var entries: [(start: SamplePosition, line: String)] = []
-    for segment in timeline.segments { entries.append((segment.range.start, try jsonLine(segment))) }
+    for segment in timeline.segments {
+        entries.append((segment.range.start, try line("segment", SegmentJSON(segment, of: timeline))))
+    }
     for gap in timeline.gaps { entries.append((gap.range.start, try line("gap", GapJSON(gap)))) }
     for mark in timeline.marks { entries.append((mark.position, try line("mark", MarkJSON(mark)))) }
     // What starts together stays in this order: `sort` alone does not promise that.

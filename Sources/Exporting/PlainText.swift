@@ -5,7 +5,7 @@ extension TranscriptFormat {
     package static let text = TranscriptFormat("text", fileExtension: "txt") { timeline, _ in plainText(timeline) }
 }
 
-/// The words, a line per segment that has any; more where somebody asked for a new line. A mark that says something is a line
+/// The words, a line per segment that has any, or, where several people are told apart, a paragraph a turn, `A: WORDS`; more where somebody asked for a new line. A mark that says something is a line
 /// in front of the first segment behind it, and where not everything was read yet a last line says so.
 func plainText(_ timeline: Timeline) -> String {
     let rest = unwrittenText(timeline).map { "[\($0)]\n" } ?? ""
@@ -15,13 +15,27 @@ func plainText(_ timeline: Timeline) -> String {
         marks = marks.dropFirst(passed.count)
         return passed.map { "\($0.line)\n" }.joined()
     }
+    var last: Int?
     return timeline.segments.map { segment in
         let before = lines(upTo: segment.range.start)
-        var spoken = segment.text.split(separator: Punctuator.newLine, omittingEmptySubsequences: false)
-            .map { oneLine(String($0)) }
-        if spoken.last == "" { spoken.removeLast() }
-        return before + spoken.map { $0 + "\n" }.joined()
+        return before
+            + timeline.turns(of: segment).map { turn in
+                let text = spokenLines(turn.words.map(\.text).joined(separator: " "))
+                guard let speaker = turn.speaker, !text.isEmpty else { return text }
+                defer { last = speaker }
+                let isNew = speaker != last || !before.isEmpty
+                return (isNew && last != nil ? "\n" : "")
+                    + (isNew ? "\(oneLine(timeline.name(ofSpeaker: speaker))): " : "") + text
+            }.joined()
     }.joined() + lines(upTo: SamplePosition(.max)) + rest
+}
+
+/// A segment's words, a line, or more where somebody asked for a new line; each with its end.
+private func spokenLines(_ text: String) -> String {
+    var spoken = text.split(separator: Punctuator.newLine, omittingEmptySubsequences: false)
+        .map { oneLine(String($0)) }
+    if spoken.last == "" { spoken.removeLast() }
+    return spoken.map { $0 + "\n" }.joined()
 }
 
 /// The marks that say something, in the order of time, each as a line: `[bookmark 0:12: WORDS]`.

@@ -5,16 +5,26 @@ extension TranscriptFormat {
     package static let srt = TranscriptFormat("srt") { timeline, _ in subRip(timeline) }
 }
 
-/// The transcript as SubRip (srt). Of marks it has those that say something, as `cues` places them: it has no comments.
+/// The transcript as SubRip (srt). Of marks it has those that say something, as `cues` places them: it has no comments; and no voices:
+/// where several people are told apart, the first cue of each turn begins with who speaks, `A: `.
 func subRip(_ timeline: Timeline) -> String {
-    cues(of: timeline).enumerated().map { index, cue in
-        """
-        \(index + 1)
-        \(timecode(cue.start, decimal: ",")) --> \(timecode(cue.end, decimal: ","))
-        \(cue.lines.map(withoutArrow).joined(separator: "\n"))
+    var last: String?
+    return cues(of: timeline).enumerated().map { index, cue in
+        var lines = cue.lines
+        if let speaker = cue.speaker {
+            let spoken = lines.count - cue.spoken
+            if speaker != last, lines.indices.contains(spoken) {
+                lines[spoken] = "\(oneLine(speaker)): \(lines[spoken])"
+            }
+            last = speaker
+        }
+        return """
+            \(index + 1)
+            \(timecode(cue.start, decimal: ",")) --> \(timecode(cue.end, decimal: ","))
+            \(lines.map(withoutArrow).joined(separator: "\n"))
 
 
-        """
+            """
     }.joined()
 }
 

@@ -8,27 +8,19 @@ extension TranscriptFormat {
 }
 
 /// The transcript as a TextGrid of Praat, in its long form: tiers of segments, words and gaps, and one of marks; where it is known
-/// which recording it is, one that says so, since Praat keeps no comments.
+/// which recording it is, one that says so, since Praat keeps no comments; and where several people are told apart, one for what each says.
 func textGrid(_ timeline: Timeline, _ identity: RecordingIdentity? = nil) -> String {
     let tiers = Tiers(timeline) { $0.samples }
     let end = decimalSeconds(SamplePosition(tiers.end))
     var lines = [
         "File type = \"ooTextFile\"", "Object class = \"TextGrid\"", "", "xmin = 0", "xmax = \(end)",
-        "tiers? <exists>", "size = \(identity == nil ? 4 : 5)", "item []:",
+        "tiers? <exists>", "size = \((identity == nil ? 4 : 5) + tiers.speakers.count)", "item []:",
     ]
     let intervals = [("segments", tiers.segments), ("words", tiers.words.flatMap { $0 }), ("gaps", tiers.gaps)]
     for (index, (name, spans)) in intervals.enumerated() {
-        let tiled = tiled(spans, end: tiers.end)
-        lines += header(index + 1, "IntervalTier", name, end, "intervals: size = \(tiled.count)")
-        for (index, span) in tiled.enumerated() {
-            lines += [
-                "        intervals [\(index + 1)]:", "            xmin = \(decimalSeconds(SamplePosition(span.start)))",
-                "            xmax = \(decimalSeconds(SamplePosition(span.end)))",
-                "            text = \(quoted(span.text))",
-            ]
-        }
+        lines += intervalTier(index + 1, quoted(name), spans, tiers.end)
     }
-    lines += header(4, "TextTier", "marks", end, "points: size = \(tiers.marks.count)")
+    lines += header(4, "TextTier", quoted("marks"), end, "points: size = \(tiers.marks.count)")
     for (index, mark) in tiers.marks.enumerated() {
         lines += [
             "        points [\(index + 1)]:", "            number = \(decimalSeconds(SamplePosition(mark.time)))",
@@ -36,18 +28,37 @@ func textGrid(_ timeline: Timeline, _ identity: RecordingIdentity? = nil) -> Str
         ]
     }
     if let identity {
-        lines += header(5, "IntervalTier", "recording", end, "intervals: size = 1")
+        lines += header(5, "IntervalTier", quoted("recording"), end, "intervals: size = 1")
         lines += [
             "        intervals [1]:", "            xmin = 0", "            xmax = \(end)",
             "            text = \(quoted(identity.text))",
         ]
     }
+    // Behind the others, whose numbers programs may know.
+    for (index, speaker) in tiers.speakers.enumerated() {
+        let number = (identity == nil ? 5 : 6) + index
+        lines += intervalTier(number, quoted("speaker \(oneLine(speaker.name))"), speaker.spans, tiers.end)
+    }
     return lines.map { $0 + "\n" }.joined()
+}
+
+/// - Parameter name: in its quotes.
+private func intervalTier(_ number: Int, _ name: String, _ spans: [Tiers.Span], _ length: Int64) -> [String] {
+    let tiled = tiled(spans, end: length)
+    let end = decimalSeconds(SamplePosition(length))
+    return header(number, "IntervalTier", name, end, "intervals: size = \(tiled.count)")
+        + tiled.enumerated().flatMap { index, span in
+            [
+                "        intervals [\(index + 1)]:", "            xmin = \(decimalSeconds(SamplePosition(span.start)))",
+                "            xmax = \(decimalSeconds(SamplePosition(span.end)))",
+                "            text = \(quoted(span.text))",
+            ]
+        }
 }
 
 private func header(_ number: Int, _ kind: String, _ name: String, _ end: String, _ size: String) -> [String] {
     [
-        "    item [\(number)]:", "        class = \"\(kind)\"", "        name = \"\(name)\"", "        xmin = 0",
+        "    item [\(number)]:", "        class = \"\(kind)\"", "        name = \(name)", "        xmin = 0",
         "        xmax = \(end)", "        \(size)",
     ]
 }

@@ -15,6 +15,9 @@ struct Tiers {
     var words: [[Span]] = []
     var gaps: [Span] = []
 
+    /// What each person says, where several are told apart: of each what it is called, and its turns.
+    var speakers: [(name: String, spans: [Span])] = []
+
     /// Instants, no two at the same place.
     var marks: [(time: Int64, text: String)] = []
 
@@ -25,6 +28,7 @@ struct Tiers {
     init(_ timeline: Timeline, unit: (SamplePosition) -> Int64) {
         end = max(1, unit(timeline.length))
         addSegments(of: timeline, unit: unit)
+        addSpeakers(of: timeline, unit: unit)
         let ordered = timeline.gaps.sorted { $0.range.start < $1.range.start }
         gaps = Self.separated(
             ordered.map { Span(start: unit($0.range.start), end: unit($0.range.end), text: description(of: $0)) },
@@ -56,6 +60,26 @@ struct Tiers {
             segments.append(Span(start: start, end: end, text: label(of: segment)))
             words.append(inside)
             free = end
+        }
+    }
+
+    /// A turn ends with its segment.
+    private mutating func addSpeakers(of timeline: Timeline, unit: (SamplePosition) -> Int64) {
+        guard timeline.tellsSpeakers, let count = timeline.speakers?.count else { return }
+        var spans = [[Span]](repeating: [], count: count)
+        for segment in timeline.segments {
+            for turn in timeline.turns(of: segment) {
+                let text = oneLine(turn.words.map(\.text).joined(separator: " "))
+                guard let speaker = turn.speaker, !text.isEmpty, let first = turn.words.first,
+                    let last = turn.words.last
+                else { continue }
+                spans[speaker].append(Span(start: unit(first.range.start), end: unit(last.range.end), text: text))
+            }
+        }
+        speakers = spans.enumerated().map { speaker, spans in
+            let separated = Self.separated(spans, from: 0)
+            end = max(end, separated.last?.end ?? 0)
+            return (timeline.name(ofSpeaker: speaker), separated)
         }
     }
 

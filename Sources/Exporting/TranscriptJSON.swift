@@ -35,7 +35,7 @@ struct TranscriptJSON: Encodable {
 
     init(_ timeline: Timeline) {
         header = HeaderJSON(timeline)
-        segments = timeline.segments.map(SegmentJSON.init)
+        segments = timeline.segments.map { SegmentJSON($0, of: timeline) }
         gaps = timeline.gaps.map(GapJSON.init)
         marks = timeline.marks.map(MarkJSON.init)
         statistics = timeline.statistics.map(StatisticsJSON.init)
@@ -64,12 +64,32 @@ struct HeaderJSON: Encodable {
     var engine: EngineDescription
     /// Only where the text has not come to the end.
     var writtenUpTo: Double?
+    /// Only where somebody has looked who spoke.
+    var speakers: [SpeakerJSON]?
 
     init(_ timeline: Timeline) {
         writtenUpTo = timeline.unwritten?.start.seconds
         file = timeline.name
         duration = timeline.length.seconds
         engine = timeline.engine
+        speakers = timeline.speakers.map { speakers in
+            speakers.seconds.enumerated().map { SpeakerJSON(timeline, speaker: $0, seconds: $1) }
+        }
+    }
+}
+
+struct SpeakerJSON: Encodable {
+    /// `A`, `B` ...
+    var speaker: String
+    /// Only where somebody has given one.
+    var name: String?
+    /// How long this one speaks.
+    var seconds: Double
+
+    init(_ timeline: Timeline, speaker: Int, seconds: Double) {
+        let label = Speakers.label(speaker)
+        let name = timeline.name(ofSpeaker: speaker)
+        (self.speaker, self.name, self.seconds) = (label, name == label ? nil : name, rounded(seconds))
     }
 }
 
@@ -87,15 +107,19 @@ struct SegmentJSON: Encodable {
     var voice: VoiceJSON?
     /// Only where there are words.
     var metadata: MetadataJSON?
+    /// Only where somebody has looked who spoke.
+    var speaker: String?
 
-    init(_ segment: Segment) {
+    /// - Parameter timeline: tells who spoke, where it does.
+    init(_ segment: Segment, of timeline: Timeline? = nil) {
         id = segment.id
         start = segment.range.start.seconds
         end = segment.range.end.seconds
         text = segment.text
         confidence = rounded(segment.confidence)
         endedBy = segment.endedBy
-        words = segment.words.map(WordJSON.init)
+        words = segment.words.map { WordJSON($0, timeline?.speakers) }
+        speaker = timeline?.speaker(of: segment).map(Speakers.label)
         alternatives = segment.alternatives.map(AlternativeJSON.init)
         voice = segment.voice.map(VoiceJSON.init)
         metadata = SpeechMetadata(of: [segment]).map(MetadataJSON.init)
@@ -142,8 +166,11 @@ struct WordJSON: Encodable {
     var confidence: Double
     /// Only where the times are an estimate.
     var timeEstimated: Bool?
+    /// Only where somebody has looked who spoke.
+    var speaker: String?
 
-    init(_ word: Word) {
+    init(_ word: Word, _ speakers: Speakers?) {
+        speaker = speakers?.speaker(of: word.range).map(Speakers.label)
         text = word.text
         start = word.range.start.seconds
         end = word.range.end.seconds

@@ -7,7 +7,7 @@ extension TranscriptFormat {
     }
 }
 
-/// The transcript as WebVTT. A mark is a comment at its place; one that says something is also shown, as `cues` places it.
+/// The transcript as WebVTT. Where several people are told apart, a cue has the voice of who speaks. A mark is a comment at its place; one that says something is also shown, as `cues` places it.
 func webVTT(_ timeline: Timeline, _ identity: RecordingIdentity? = nil) -> String {
     var blocks = ["WEBVTT"] + (identity.map { ["NOTE \($0.text)"] } ?? [])
     var marks = timeline.marks.sorted { $0.position < $1.position }[...]
@@ -20,7 +20,11 @@ func webVTT(_ timeline: Timeline, _ identity: RecordingIdentity? = nil) -> Strin
     for cue in cues(of: timeline) {
         addMarks(before: cue.end)
         let times = "\(timecode(cue.start, decimal: ".")) --> \(timecode(cue.end, decimal: "."))"
-        blocks.append(([times] + cue.lines.map(escaped)).joined(separator: "\n"))
+        let voice = cue.speaker.map { "<v \(escaped(oneLine($0)))>" } ?? ""
+        // What a mark says stands above what is spoken, and is nobody's.
+        let spoken = cue.lines.count - cue.spoken
+        let lines = cue.lines.enumerated().map { ($0.offset == spoken ? voice : "") + escaped($0.element) }
+        blocks.append(([times] + lines).joined(separator: "\n"))
     }
     addMarks(before: .max / Int64(SamplePosition.rate))
     return blocks.joined(separator: "\n\n") + "\n"

@@ -3,9 +3,10 @@ import Configuration
 import Core
 import Platform
 import SQLiteArchive
+import Synchronization
 
 /// What earlier recordings lack: mends what a start has left to be mended, erases what `storage.after-export` lets go, writes down what
-/// was not, reads once more what was, and seals it where `storage.seal` says so.
+/// was not, reads once more what was, tells who spoke, and seals it where `storage.seal` says so.
 package struct Upkeep: Sendable {
     /// How a run ended.
     package enum End: Hashable, Sendable {
@@ -22,6 +23,7 @@ package struct Upkeep: Sendable {
     private let repairs: Repairs?
     private let unreadable = UnreadableRecordings()
     private let progress: SecondPassProgress
+    private let speakerComplaints = Complaints()
 
     /// Hears whether text is being written now.
     private let writes: @Sendable (Bool) -> Void
@@ -71,6 +73,7 @@ package struct Upkeep: Sendable {
         try await repair()
         try await writeDown()
         try await readAgain()
+        try await tellSpeakers()
         try await seal()
     }
 
@@ -113,6 +116,20 @@ package struct Upkeep: Sendable {
         await pool.releaseIdle()
     }
 
+    /// What cannot be told keeps nothing from being sealed. That there is no model is told once: nobody has lost anything.
+    private func tellSpeakers() async throws {
+        let telling = TellingSpeakers(configuration: configuration, archive: archive, hub: hub, unreadable: unreadable)
+        guard try await !telling.waiting().isEmpty else { return }
+        await workers.releaseIdle()
+        do {
+            for (id, count) in try await telling.run() {
+                Log.tell(.information, "speakers", ["recording": "\(id)", "count": "\(count)"])
+            }
+        } catch let error as DeviceError where !error.isOfDatabase {
+            if speakerComplaints.take(error) { hub.publish(fault: error) }
+        }
+    }
+
     private func readAgain() async throws {
         guard configuration.readsTwice else { return }
         let rereading = Rereading(
@@ -123,4 +140,12 @@ package struct Upkeep: Sendable {
             Log.tell(.information, "reread", ["recording": "\(id)"])
         }
     }
+}
+
+/// What was told, so that it is told once.
+private final class Complaints: Sendable {
+    private let told = Mutex<Set<String>>([])
+
+    /// Whether it was not told yet.
+    func take(_ error: DeviceError) -> Bool { told.withLock { $0.insert(error.message).inserted } }
 }

@@ -18,6 +18,7 @@ import Platform
             DoctorCommand.self, CalibrateCommand.self, ModelsCommand.self, VocabularyCommand.self,
             RecipientsCommand.self, StickCommand.self,
             LampCommand.self, DriveCommand.self, CardCommand.self, DecodeWorkerCommand.self, AlignWordsCommand.self,
+            TellSpeakersCommand.self,
         ]
     }
 

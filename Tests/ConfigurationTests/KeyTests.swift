@@ -52,6 +52,8 @@ import Testing
             key: "recognizer.punctuation", good: ["engine", "none", "automatic", "spoken", "both"],
             bad: ["yes", "Both"]),
         Row(key: "recognizer.second-pass", good: ["auto", "yes", "no"], bad: ["Yes", "maybe", "2"]),
+        Row(key: "recognizer.speakers", good: ["no", "auto", "1", "12"], bad: ["yes", "0", "13", "-2", "two", "+2"]),
+        Row(key: "recognizer.speaker-model", good: ["", "/opt/voices"], bad: ["voices"]),
         Row(key: "recognizer.workers", good: ["0", "4", "64"], bad: ["-1", "65", "all"]),
         Row(key: "vocabulary.learn", good: ["yes", "ask", "no"], bad: ["Yes", "maybe", "true"]),
         Row(

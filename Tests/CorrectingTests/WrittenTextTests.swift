@@ -46,6 +46,23 @@ import Testing
         #expect(written.texts(over: Self.timeline) == [4: expected])
     }
 
+    @Test("who spoke stands in it, and is no word", arguments: formats)
+    func speakers(format: TranscriptFormat) throws {
+        var told = Self.timeline
+        let seconds = { (start: Double, end: Double) in
+            SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end))
+        }
+        told.speakers = Speakers(turns: [
+            Speakers.Turn(seconds(0, 22), speaker: 0), Speakers.Turn(seconds(22, 60), speaker: 1),
+        ])
+        told.annotations = Annotations()
+        told.annotations?.speakers = ["B": "Mrs. River"]
+        let text = try format.render(told, details: RecordingDetails(title: "t", identity: Self.identity))
+        #expect(text.contains("Mrs. River"))
+        let written = try WrittenText(text, ending: format.fileExtension, name: "t")
+        #expect(written.texts(over: told) == [:])
+    }
+
     @Test("the recording's identity is in each format that can hold it")
     func identity() throws {
         for format in TranscriptFormat.allCases {

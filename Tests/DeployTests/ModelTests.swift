@@ -48,8 +48,9 @@ import Testing
 
     // Not in the macro's brackets: Swift 6.0.3 fails on so many.
     private static let refused: [(words: [String], reason: String)] = [
-        ([], "which model? there are: moonshine-tiny-en"),
-        (["moonshine-base-en"], "moonshine-base-en: no such model; there are: moonshine-tiny-en"),
+        ([], "which model? there are: moonshine-tiny-en speakers"),
+        (["moonshine-base-en"], "moonshine-base-en: no such model; there are: moonshine-tiny-en speakers"),
+        (["speakers", "--runtime", "wheel"], "--architecture and --runtime do not go with it"),
         (["moonshine-tiny-en", "--dir", "x"], "--dir: no such option"),
         (["moonshine-tiny-en", "--folder"], "--folder needs a value"),
         (["moonshine-tiny-en", "--architecture", "i386"], "i386: no such architecture; there are: amd64 arm64"),

@@ -2,6 +2,7 @@ import Core
 import Digests
 import FoundationEssentials
 import Glibc
+import Inference
 import TestKit
 import Testing
 

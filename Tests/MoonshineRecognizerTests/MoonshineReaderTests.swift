@@ -6,6 +6,7 @@ import Platform
 import TestKit
 import Testing
 
+@testable import Inference
 @testable import MoonshineRecognizer
 
 // One after the other: while a network is loaded, the process has no standard error.

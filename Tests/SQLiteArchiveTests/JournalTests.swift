@@ -17,6 +17,7 @@ import Testing
         var marks: [Bookmark]
         var exports: [ExportEntry]
         var passes: [PassSummary]
+        var speakers: Speakers?
     }
 
     private func kept(in archive: SQLiteArchive) async throws -> [Kept] {
@@ -27,7 +28,7 @@ import Testing
                 Kept(
                     summary: summary, segments: timeline.segments, gaps: timeline.gaps, marks: timeline.marks,
                     exports: try await archive.exports(of: summary.id),
-                    passes: try await archive.passes(of: summary.id)))
+                    passes: try await archive.passes(of: summary.id), speakers: timeline.speakers))
         }
         return all
     }
@@ -46,6 +47,8 @@ import Testing
                 Gap(SampleRange(SamplePosition(5), SamplePosition(9)), cause: .overrun), recording: id)
             try await archive.add(Bookmark(SamplePosition(7), text: "here\nand there"), recording: id)
             try await archive.endRecording(id, length: SamplePosition(302_000), reason: .button)
+            try await archive.keep(Speakers(turns: [turn(0, 900, 0)]), recording: id)
+            try await archive.keep(Speakers(turns: [turn(0, 150_000, 0), turn(150_000, 302_000, 1)]), recording: id)
             try await archive.redate(recording: id, startedAt: 1_800_000_000.25)
             try await archive.add(
                 ExportEntry(

@@ -13,6 +13,10 @@ func segment(_ id: Int, at start: Int64, _ text: String, endedBy: EndReason = .s
     return Segment(id: id, range: SampleRange(SamplePosition(start), end), words: words, endedBy: endedBy)
 }
 
+func turn(_ start: Int64, _ end: Int64, _ speaker: Int) -> Speakers.Turn {
+    Speakers.Turn(SampleRange(SamplePosition(start), SamplePosition(end)), speaker: speaker)
+}
+
 extension SQLiteArchive {
     /// A recording with one pass that holds a segment for each text.
     @discardableResult

@@ -25,6 +25,7 @@ _fieldscribe() {
     --model) _fieldscribe_words "$("$program" models 2>/dev/null | sed -n 's/^[* ] \([^ ]*\) .*/\1/p')" ;;
     --output | --to | --directory) _fieldscribe_files -d ;;
     --punctuation) _fieldscribe_words 'engine none automatic spoken both' ;;
+    --speakers) _fieldscribe_words 'no auto 2 3 4' ;;
     --engine) _fieldscribe_words "$(_fieldscribe_choices demo engine)" ;;
     --hint) _fieldscribe_words 'dictation search confirmation' ;;
     --recording) _fieldscribe_words "$(_fieldscribe_recordings)" ;;

@@ -1,6 +1,6 @@
 import Core
-import Digests
 import Glibc
+import Inference
 import Platform
 
 /// A folder with the two networks and their tokens, as the package fieldscribe-moonshine-tiny-en installs it.
@@ -20,7 +20,7 @@ package struct MoonshineModel: Hashable, Sendable {
     /// What the tokens stand for.
     package var tokenizer: String { "\(path)/tokenizer.bin" }
     /// Digests of the other files, as sha256sum writes them; a folder that somebody put together may have none.
-    package var digests: String { "\(path)/SHA256SUMS" }
+    package var digests: String { ModelDigests(of: path).path }
 
     /// Its short name: that of its folder.
     package var name: String { path.split(separator: "/").last.map(String.init) ?? path }
@@ -61,22 +61,6 @@ package struct MoonshineModel: Hashable, Sendable {
     /// - Throws: `DeviceError` with `damaged`, naming the first file that is not what it was when the model was packed.
     package func verify() throws(DeviceError) {
         try check()
-        guard access(digests, F_OK) == 0 else { return }
-        let text = String(decoding: try content(ofFile: digests, limit: 1 << 16), as: UTF8.self)
-        for line in text.split(whereSeparator: \.isNewline) {
-            let fields = line.split(separator: " ", maxSplits: 1).map(String.init)
-            let name = fields.last.map { $0.drop { $0 == " " || $0 == "*" } } ?? ""
-            guard fields.count == 2, fields[0].utf8.count == 64, !name.isEmpty, !name.contains("/") else {
-                throw DeviceError(
-                    .damaged, "read", on: "\(digests)", "not a list of digests", remedy: "reinstall the model")
-            }
-            var digest = Digest()
-            try MappedFile("\(path)/\(name)").withBytes { digest.add($0) }
-            guard digest.finish() == fields[0] else {
-                throw DeviceError(
-                    .damaged, "sha256", on: "\(path)/\(name)", "damaged: its SHA-256 is not that of \(digests)",
-                    remedy: "reinstall the model")
-            }
-        }
+        try ModelDigests(of: path).verify()
     }
 }

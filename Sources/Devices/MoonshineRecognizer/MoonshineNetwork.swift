@@ -1,5 +1,6 @@
 internal import COnnxRuntime
 import Core
+import Inference
 import Platform
 
 /// The two networks: an encoder that hears, and a decoder that writes a token after the other.

@@ -7,11 +7,52 @@ extension ArchiveQueries {
     static let mostCompared = 2_000
 
     /// What contains all of the words: marks, newest first, then segments, best match first, or, where the words are too common
-    /// for that, newest first.
+    /// for that, newest first. With `speaker:A` among them, segments alone of which that person says some; without other words,
+    /// the newest of these.
     func search(_ words: String, limit: Int) throws -> [SearchHit] {
-        guard let query = SearchQuery(words).expression, limit > 0 else { return [] }
+        let query = SearchQuery(words)
+        guard limit > 0 else { return [] }
+        if let speaker = query.speaker {
+            return try query.expression.map { try spoken($0, by: speaker, limit: limit) }
+                ?? said(by: speaker, limit: limit)
+        }
+        guard let expression = query.expression else { return [] }
         let marks = try marked(words, limit: limit)
-        return marks.count < limit ? marks + (try spoken(query, limit: limit - marks.count)) : marks
+        return marks.count < limit ? marks + (try spoken(expression, limit: limit - marks.count)) : marks
+    }
+
+    /// Samples that a person has to speak within a segment, so that it is found: a third of a second.
+    private static let leastSaid = SamplePosition.rate / 3
+
+    /// Whether a person says some of what lies there.
+    private func says(_ speaker: Int?, _ range: SampleRange, of recording: Int) throws(DeviceError) -> Bool {
+        guard let speaker else { return true }
+        return try connection.rows(
+            """
+            SELECT 1 FROM turn WHERE recording = ? AND speaker = ?
+                AND min(end_sample, ?4) - max(start_sample, ?3) >= min(\(Self.leastSaid), ?4 - ?3) LIMIT 1
+            """, [.integer(recording), .integer(speaker), .position(range.start), .position(range.end)]
+        ) { _ in true }.first ?? false
+    }
+
+    /// The newest segments with words of a person.
+    private func said(by speaker: Int, limit: Int) throws -> [SearchHit] {
+        var hits: [SearchHit] = []
+        let recordings = try connection.rows(
+            "SELECT DISTINCT recording FROM turn WHERE speaker = ? ORDER BY recording DESC", [.integer(speaker)]
+        ) { $0.integer(0) }
+        for recording in recordings {
+            guard let pass = try shownPass(of: recording) else { continue }
+            for segment in try segments(ofPass: pass.id).reversed() where !segment.words.isEmpty {
+                guard try says(speaker, segment.range, of: recording) else { continue }
+                hits.append(
+                    SearchHit(
+                        recording: recording, segment: segment.id, range: segment.range, text: segment.text,
+                        excerpt: segment.text))
+                if hits.count == limit { return hits }
+            }
+        }
+        return hits
     }
 
     /// Bookmarks that contain all of the words; there are few, since a person has made each.
@@ -35,18 +76,18 @@ extension ArchiveQueries {
         return hits
     }
 
-    private func spoken(_ query: String, limit: Int) throws -> [SearchHit] {
+    private func spoken(_ query: String, by speaker: Int? = nil, limit: Int) throws -> [SearchHit] {
         let count =
             try connection.rows(
                 "SELECT count(*) FROM (SELECT 1 FROM segment_text WHERE segment_text MATCH ? LIMIT \(Self.mostCompared + 1))",
                 [.text(query)]
             ) { $0.integer(0) }.first ?? 0
         return count > Self.mostCompared
-            ? try newest(query, limit: limit) : try best(query, limit: limit)
+            ? try newest(query, by: speaker, limit: limit) : try best(query, by: speaker, limit: limit)
     }
 
     /// Without sorting: the index tells its places in the order of time, and is left as soon as there are enough.
-    private func newest(_ query: String, limit: Int) throws -> [SearchHit] {
+    private func newest(_ query: String, by speaker: Int?, limit: Int) throws -> [SearchHit] {
         var shown: [Int: Int] = [:]
         var hits: [SearchHit] = []
         var failure: DeviceError?
@@ -61,7 +102,9 @@ extension ArchiveQueries {
             """, [.text(query)],
             while: { row in
                 do throws(DeviceError) {
-                    guard try isShown(row.integer(6), of: row.integer(0), &shown) else { return true }
+                    guard try isShown(row.integer(6), of: row.integer(0), &shown),
+                        try says(speaker, row.range(2, 3), of: row.integer(0))
+                    else { return true }
                 } catch {
                     failure = error
                     return false
@@ -73,7 +116,7 @@ extension ArchiveQueries {
         return hits
     }
 
-    private func best(_ query: String, limit: Int) throws -> [SearchHit] {
+    private func best(_ query: String, by speaker: Int?, limit: Int) throws -> [SearchHit] {
         let places = try connection.rows(
             "SELECT rowid FROM segment_text WHERE segment_text MATCH ? ORDER BY rank, rowid", [.text(query)]
         ) { $0.integer(0) }
@@ -81,10 +124,14 @@ extension ArchiveQueries {
         var chosen: [Int] = []
         for place in places {
             let found = try connection.rows(
-                "SELECT pass.id, pass.recording FROM segment JOIN pass ON pass.id = segment.pass WHERE segment.id = ?",
-                [.integer(place)]
-            ) { (pass: $0.integer(0), recording: $0.integer(1)) }.first
-            guard let found, try isShown(found.pass, of: found.recording, &shown) else { continue }
+                """
+                SELECT pass.id, pass.recording, segment.start_sample, segment.end_sample
+                FROM segment JOIN pass ON pass.id = segment.pass WHERE segment.id = ?
+                """, [.integer(place)]
+            ) { (pass: $0.integer(0), recording: $0.integer(1), range: $0.range(2, 3)) }.first
+            guard let found, try isShown(found.pass, of: found.recording, &shown),
+                try says(speaker, found.range, of: found.recording)
+            else { continue }
             chosen.append(place)
             if chosen.count == limit { break }
         }

@@ -53,7 +53,7 @@ struct ArchiveQueries {
             engine: pass?.engine ?? EngineDescription(name: "", version: "", model: ""),
             segments: try pass.map { try segments(ofPass: $0.id) } ?? [], gaps: try gaps(of: recording),
             marks: try pass?.correction?.annotations.marks ?? marks(of: recording), writtenUpTo: written(summary),
-            annotations: pass?.correction?.annotations)
+            annotations: pass?.correction?.annotations, speakers: try speakers(of: recording))
         if let pass {
             timeline.pass =
                 try connection.rows(
@@ -157,6 +157,27 @@ struct ArchiveQueries {
         try connection.rows(
             "SELECT sample, text FROM mark WHERE recording = ? ORDER BY sample, id", [.integer(recording)]
         ) { Bookmark($0.position(0), text: $0.text(1)) }
+    }
+
+    /// Who spoke when; nil where nobody has looked.
+    func speakers(of recording: Int) throws -> Speakers? {
+        let known = try connection.rows("SELECT has_speakers FROM recording WHERE id = ?", [.integer(recording)]) {
+            $0.integer(0)
+        }
+        guard known == [1] else { return nil }
+        return Speakers(
+            turns: try connection.rows(
+                "SELECT start_sample, end_sample, speaker FROM turn WHERE recording = ? ORDER BY start_sample",
+                [.integer(recording)]
+            ) { Speakers.Turn($0.range(0, 1), speaker: $0.integer(2)) })
+    }
+
+    /// The recordings whose text is whole, and of which nobody has looked who spoke; oldest first.
+    func withoutSpeakers() throws -> [RecordingSummary] {
+        try connection.rows(
+            Self.summaries()
+                + " WHERE has_speakers = 0 AND length_samples > 0 AND transcribed_samples >= length_samples AND state = 'present'"
+                + " AND \(Self.isNumber) ORDER BY id", read: summary)
     }
 
     func exports(to volume: String) throws -> [ExportEntry] {

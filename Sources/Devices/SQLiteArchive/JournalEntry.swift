@@ -17,6 +17,8 @@ enum JournalEntry: Codable, Hashable {
     case ended(length: SamplePosition, reason: StopReason)
     /// The entry's pass is counted within the recording, too.
     case exported(content: ExportEntry)
+    /// Who spoke when; takes the place of what was told of it before.
+    case speakers(content: Speakers)
     /// All else that was known is in a sealed file now, of which this is what is known: `SealedManifest.text`.
     case sealed(manifest: String)
 }

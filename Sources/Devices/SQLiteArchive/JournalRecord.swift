@@ -36,6 +36,7 @@ struct JournalRecord {
     var end: (length: SamplePosition, reason: StopReason)?
     var exports: [ExportEntry] = []
     var seal: SealedManifest?
+    var speakers: Speakers?
 
     init(_ entries: [JournalEntry]) {
         for entry in entries { take(entry) }
@@ -76,6 +77,7 @@ struct JournalRecord {
         case .exported(var entry):
             entry.exportedAt = entry.exportedAt.asWallTime
             exports.append(entry)
+        case .speakers(let content): speakers = content
         case .sealed(let manifest): seal = SealedManifest(manifest) ?? seal
         }
     }

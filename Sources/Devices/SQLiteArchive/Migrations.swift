@@ -312,6 +312,17 @@ enum Migrations {
         ) STRICT;
         CREATE INDEX history_of_recording ON history (recording);
         """,
+        // Who speaks when, whatever the pass: a word is said by whoever has the turn at its time.
+        """
+        ALTER TABLE recording ADD COLUMN has_speakers INTEGER NOT NULL DEFAULT 0;  -- 1: somebody has looked
+        CREATE TABLE turn (
+            recording INTEGER NOT NULL REFERENCES recording ON DELETE CASCADE,
+            start_sample INTEGER NOT NULL,
+            end_sample INTEGER NOT NULL CHECK (end_sample >= start_sample),
+            speaker INTEGER NOT NULL,               -- 0, 1 ... in the order in which they are first heard
+            PRIMARY KEY (recording, start_sample)
+        ) STRICT, WITHOUT ROWID;
+        """,
     ]
 }
 

@@ -41,6 +41,10 @@ extension SQLiteArchive {
         try await readers.read { try $0.shownPass(of: recording) }
     }
 
+    package nonisolated func withoutSpeakers() async throws -> [RecordingSummary] {
+        try await readers.read { try $0.withoutSpeakers() }
+    }
+
     package nonisolated func exports(to volume: String) async throws -> [ExportEntry] {
         try await readers.read { try $0.exports(to: volume) }
     }

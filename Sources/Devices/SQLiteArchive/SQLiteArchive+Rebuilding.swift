@@ -140,6 +140,7 @@ extension SQLiteArchive {
             let ids = try restore(record.passes, of: recording)
             for gap in record.gaps { _ = try insert(gap, recording: recording) }
             for mark in record.marks { _ = try insert(mark, recording: recording) }
+            if let speakers = record.speakers { try replace(speakers, recording: recording) }
             let ledger = Set(try queries.exports(of: recording))
             for var entry in record.exports {
                 entry.recording = recording
@@ -229,6 +230,7 @@ extension SQLiteArchive {
         }
         entries += try queries.gaps(of: recording).map { .gap(content: $0) }
         entries += try queries.marks(of: recording).map { .mark(content: $0) }
+        if let speakers = try queries.speakers(of: recording) { entries.append(.speakers(content: speakers)) }
         for var entry in try queries.exports(of: recording) {
             entry.pass = try entry.pass.map { try number(ofPass: $0, in: recording) }
             entries.append(.exported(content: entry))

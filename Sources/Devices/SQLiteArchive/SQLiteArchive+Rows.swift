@@ -82,6 +82,20 @@ extension SQLiteArchive {
             .integer(recording), .position(mark.position), .text(mark.text)) > 0
     }
 
+    /// Puts who spoke when in the place of what was known of it; returns how many recordings of this number there are.
+    @discardableResult
+    func replace(_ speakers: Speakers, recording: Int) throws -> Int {
+        let known = try connection.run("UPDATE recording SET has_speakers = 1 WHERE id = ?", .integer(recording))
+        guard known > 0 else { return 0 }
+        try connection.run("DELETE FROM turn WHERE recording = ?", .integer(recording))
+        for turn in speakers.turns {
+            try connection.run(
+                "INSERT INTO turn (recording, start_sample, end_sample, speaker) VALUES (?, ?, ?, ?)",
+                .integer(recording), .position(turn.range.start), .position(turn.range.end), .integer(turn.speaker))
+        }
+        return known
+    }
+
     func insert(_ entry: ExportEntry) throws {
         try connection.run(
             """

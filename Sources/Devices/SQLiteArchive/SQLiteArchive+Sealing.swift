@@ -25,7 +25,7 @@ extension SQLiteArchive {
             case .exported(var content):
                 content.pass = nil
                 return .exported(content: content)
-            case .pass, .passEnded, .segment, .correction, .gap, .mark, .sealed: return nil
+            case .pass, .passEnded, .segment, .correction, .gap, .mark, .speakers, .sealed: return nil
             }
         }
         entries.append(.sealed(manifest: manifest.text))
@@ -53,10 +53,11 @@ extension SQLiteArchive {
         defer { erasing.remove(recording) }
         try await deleteSegments(of: recording)
         try connection.transaction {
-            for table in ["pass", "gap", "mark"] {
+            for table in ["pass", "gap", "mark", "turn"] {
                 try connection.run("DELETE FROM \(table) WHERE recording = ?", .integer(recording))
             }
             try connection.run("UPDATE export SET pass = NULL WHERE recording = ?", .integer(recording))
+            try connection.run("UPDATE recording SET has_speakers = 0 WHERE id = ?", .integer(recording))
         }
         try await scrub()
         let bytes = try journal.size(of: recording)

@@ -12,6 +12,9 @@ extension SQLiteArchive {
                     .position(mark.position), .text(mark.text))
                 _ = try insert(mark.struck(ranges), recording: recording)
             }
+            if let speakers = try queries.speakers(of: recording) {
+                try replace(speakers.without(ranges), recording: recording)
+            }
             // A copy of before is no copy of what there is now, for whose sake that might be erased.
             try connection.run("UPDATE export SET pass = NULL WHERE recording = ?", .integer(recording))
             let bytes = try journal.replace(try journalEntries(of: recording), recording: recording)

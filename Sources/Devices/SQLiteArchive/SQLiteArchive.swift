@@ -215,6 +215,12 @@ package actor SQLiteArchive: ArchiveUpkeep {
         }
     }
 
+    package func keep(_ speakers: Speakers, recording: Int) throws {
+        let struck = try queries.gaps(of: recording).struck
+        let speakers = speakers.without(struck)
+        try kept(.speakers(content: speakers), recording: recording) { try replace(speakers, recording: recording) }
+    }
+
     /// Makes a change of a recording's row and its line in the journal, both or none.
     ///
     /// - Parameter enter: enters it into the history, where it belongs there.
@@ -252,7 +258,7 @@ package actor SQLiteArchive: ArchiveUpkeep {
     private func refuse(_ entries: [JournalEntry], ofSealed recording: Int) throws {
         let isOfText = entries.contains { entry in
             switch entry {
-            case .pass, .passEnded, .segment, .correction, .gap, .mark, .ended: true
+            case .pass, .passEnded, .segment, .correction, .gap, .mark, .ended, .speakers: true
             case .began, .dated, .exported, .sealed: false
             }
         }

@@ -1,3 +1,5 @@
+import Core
+
 /// What a person typed, as a query of the full-text index.
 ///
 /// Every word is quoted, so nothing in it is syntax. All must occur; the last may be the start of a word, since it may
@@ -6,7 +8,14 @@ struct SearchQuery {
     /// In the syntax of FTS5, or nil where there is no word in it.
     let expression: String?
 
+    /// Whom `speaker:A` names; nil where nobody is named.
+    let speaker: Int?
+
     init(_ words: String) {
+        let parts = words.split(whereSeparator: \.isWhitespace)
+        let named = parts.map { Self.speaker(named: $0) }
+        speaker = named.compactMap { $0 }.last
+        let words = speaker == nil ? words : zip(parts, named).filter { $1 == nil }.map { $0.0 }.joined(separator: " ")
         let phrases = words.unicodeScalars
             .split { $0.properties.isWhitespace || $0.properties.generalCategory == .control }
             .filter { $0.contains(where: Self.isToken) }
@@ -14,6 +23,12 @@ struct SearchQuery {
         let last = words.unicodeScalars.reversed().drop { !Self.isToken($0) }.prefix { Self.isToken($0) }
         let isBeginning = last.count > 1 || last.contains { !$0.isASCII }
         expression = phrases.isEmpty ? nil : phrases.joined(separator: " ") + (isBeginning ? "*" : "")
+    }
+
+    private static func speaker(named word: Substring) -> Int? {
+        let prefix = "speaker:"
+        guard word.lowercased().hasPrefix(prefix) else { return nil }
+        return Speakers.speaker(labelled: String(word.dropFirst(prefix.count)))
     }
 
     /// A phrase of FTS5; a quote inside it is written twice.

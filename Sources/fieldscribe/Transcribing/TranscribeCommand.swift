@@ -5,13 +5,14 @@ import Exporting
 import Glibc
 import Platform
 import Recognizing
+import Upkeep
 
 /// Files in, transcripts out: without daemon or archive.
 enum TranscribeCommand: Command {
     static let name = "transcribe"
     static let summary = "Transcribe audio files."
     static let usage =
-        "FILE... [--format F] [--output DIR] [--force] [--jobs N] [--pass live|final|fast] [--alternatives N] [--engine E] [--model NAME|DIR] [--vocabulary FILE] [--hint H] [--punctuation P]"
+        "FILE... [--format F] [--output DIR] [--force] [--jobs N] [--pass live|final|fast] [--alternatives N] [--engine E] [--model NAME|DIR] [--vocabulary FILE] [--hint H] [--punctuation P] [--speakers no|auto|N]"
     static let details = """
           FILE               audio in any format that libsndfile reads, at any rate, mono or not; M4A, MP4, MOV and WebM if
                              ffmpeg is installed; - is standard input
@@ -30,18 +31,21 @@ enum TranscribeCommand: Command {
           --hint H           dictation, search (a few words) or confirmation (yes, no, numbers); default recognizer.hint
           --punctuation P    engine (as it writes), none, automatic (sentences), spoken (as dictated) or both;
                              default recognizer.punctuation
+          --speakers S       who spoke: no, auto or of how many people, 1 to 12, with the model that deploy/model speakers
+                             makes; default recognizer.speakers
         """
     static let options = (
         values: [
             "--format", "--output", "--jobs", "--pass", "--alternatives", "--engine", "--model", "--vocabulary",
             "--hint",
-            "--punctuation",
+            "--punctuation", "--speakers",
         ],
         flags: ["--force"]
     )
 
     static func run(_ arguments: Arguments) async throws {
-        let configuration = try arguments.recordingConfiguration()
+        var configuration = try arguments.recordingConfiguration()
+        let telling = try speakers(arguments, &configuration)
         guard !arguments.rest.isEmpty else {
             throw UsageError("transcribe: name a file; see fieldscribe transcribe --help")
         }
@@ -65,7 +69,7 @@ enum TranscribeCommand: Command {
         let batch = TranscriptionBatch(
             pool: pool, engine: engine, settings: settings,
             isSecondPass: profile == SecondPass.profile,
-            output: output, punctuator: try arguments.punctuator(configuration),
+            output: output, punctuator: try arguments.punctuator(configuration), telling: telling,
             progress: ProgressBar(files: arguments.rest.count))
         let status: Int32
         do { status = try await batch.run(arguments.rest, jobs: jobs) } catch {
@@ -82,6 +86,26 @@ enum TranscribeCommand: Command {
             return WorkerPool(try configuration.workerCommand(profile: profile), size: jobs)
         }
         return try configuration.workers(profile: profile, count: jobs)
+    }
+
+    /// What tells who spoke; nil where nobody wants to know, or, as a line says, where there is no model and nobody has asked just now.
+    private static func speakers(_ arguments: Arguments, _ configuration: inout Configuration) throws -> SpeakerTelling?
+    {
+        if let asked = arguments["--speakers"] {
+            guard let speakers = Configuration.Recognizer.Speakers(asked) else {
+                throw UsageError(
+                    "transcribe: --speakers \(asked): not a number of people; allowed: no, auto or 1 to 12")
+            }
+            configuration.recognizer.speakers = speakers
+        }
+        guard configuration.recognizer.speakers != .no else { return nil }
+        let telling = SpeakerTelling(configuration)
+        do throws(DeviceError) { try telling.check() } catch {
+            if arguments["--speakers"] != nil { throw error }
+            Terminal.say("fieldscribe: \(error.message)")
+            return nil
+        }
+        return telling
     }
 
     /// What has a single way of reading takes any name.

@@ -5,6 +5,7 @@ import Glibc
 import Platform
 import Recognizing
 import Synchronization
+import Upkeep
 
 /// Several files over one pool of workers, as many at a time as there are workers, put out in the order of the inputs.
 struct TranscriptionBatch: Sendable {
@@ -23,6 +24,8 @@ struct TranscriptionBatch: Sendable {
     let isSecondPass: Bool
     let output: TranscriptOutput
     let punctuator: Punctuator
+    /// Tells who spoke; nil where nobody wants to know.
+    let telling: SpeakerTelling?
     let progress: ProgressBar
 
     /// Transcribes every file that can be read. Returns the exit status: that of the first file that could not.
@@ -75,9 +78,10 @@ struct TranscriptionBatch: Sendable {
             var statistics = try await read(path, source, into: sink)
             statistics.wallSeconds = Double(MonotonicClock.nanoseconds - began) / 1e9
             let name = path == "-" ? "standard input" : path.split(separator: "/").last.map(String.init) ?? path
-            let timeline = Timeline(
+            var timeline = Timeline(
                 name: name, length: SamplePosition(seconds: statistics.audioSeconds), engine: engine,
                 segments: sink.segments, statistics: statistics)
+            timeline.speakers = try await speakers(path, timeline, sink)
             return Outcome(index: index, timeline: timeline, damage: source.damage)
         } catch let error as DeviceError {
             return Outcome(index: index, error: error)
@@ -94,6 +98,23 @@ extension TranscriptionBatch {
         let pass = SecondPass(pool: pool, settings: settings)
         let adaptation = try await pass.adaptation { try FileAudioSource(path: path) }
         return try await Transcriber(pool: pool, settings: settings).run(source, into: sink, adaptation: adaptation)
+    }
+
+    /// Where that cannot be told, a line says so, and there is the text.
+    private func speakers(_ path: String, _ timeline: Timeline, _ sink: FileSink) async throws -> Speakers? {
+        guard let telling else { return nil }
+        do {
+            guard path != "-", isRegularFile(path) else {
+                throw DeviceError(
+                    .unsupported, "tell-speakers",
+                    "\(timeline.name): who spoke is told of files alone, which can be read twice")
+            }
+            let regions = SpeakerTelling.regions(of: timeline.segments, length: timeline.length)
+            return try await telling.speakers(in: path, isFile: true, regions: regions)
+        } catch let error as DeviceError {
+            await sink.fault(error)
+            return nil
+        }
     }
 
     private func isRegularFile(_ path: String) -> Bool {

@@ -3,19 +3,21 @@ import Core
 import Platform
 
 /// A network that is loaded from a file, which stays mapped: its weights are shared with whoever maps them, too.
-final class OnnxSession {
+package final class OnnxSession {
     private let runtime: OnnxRuntime
     // Safety: owned by this object alone, released once in deinit, before the file that it reads from.
     private let pointer: OpaquePointer
     private let file: MappedFile
 
-    let inputs: [String]
-    let outputs: [String]
+    /// Names, in the network's order.
+    package let inputs: [String]
+    /// Names, in the network's order.
+    package let outputs: [String]
 
     /// - Parameter prepacks: whether weights are kept once more in the order in which this processor reads them best: half the
     ///   time for twice the memory.
     /// - Throws: `DeviceError` with `damaged` where the library refuses the file.
-    init(_ path: String, of runtime: OnnxRuntime, prepacks: Bool) throws(DeviceError) {
+    package init(_ path: String, of runtime: OnnxRuntime, prepacks: Bool) throws(DeviceError) {
         self.runtime = runtime
         let file = try MappedFile(path)
         self.file = file
@@ -88,7 +90,7 @@ final class OnnxSession {
     }
 
     /// The dimensions of an input as the network declares them; one that is left open is less than 0.
-    func shape(ofInput name: String) throws(DeviceError) -> [Int] {
+    package func shape(ofInput name: String) throws(DeviceError) -> [Int] {
         guard let index = inputs.firstIndex(of: name) else { return [] }
         var type: OpaquePointer?
         try runtime.check("SessionGetInputTypeInfo", on: name) { $0.SessionGetInputTypeInfo?(pointer, index, &type) }
@@ -109,7 +111,7 @@ final class OnnxSession {
     ///   - tensors: the inputs, in the order of `names`.
     /// - Returns: the wanted outputs, in their order.
     /// - Throws: `DeviceError` with `failed`.
-    func run(_ tensors: [OnnxTensor], names: CStrings, wanted: CStrings) throws(DeviceError) -> [OnnxTensor] {
+    package func run(_ tensors: [OnnxTensor], names: CStrings, wanted: CStrings) throws(DeviceError) -> [OnnxTensor] {
         let pointers = tensors.map { Optional($0.pointer) }
         var results = [OpaquePointer?](repeating: nil, count: wanted.pointers.count)
         // Safety: the tensors and the names outlive the call.

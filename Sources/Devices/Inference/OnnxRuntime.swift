@@ -6,14 +6,14 @@ import Platform
 /// ONNX Runtime, opened when it is wanted: nothing is linked, and a machine without it lacks nothing else.
 ///
 /// It starts no thread of its own, so that a process which has loaded a network can still be copied by `fork`.
-final class OnnxRuntime {
+package final class OnnxRuntime {
     /// The table of the library's functions.
     let api: UnsafePointer<fieldscribe_ort_api>
     let environment: OpaquePointer
     /// As the library tells it: `1.23.2`.
-    let version: String
+    package let version: String
     /// The file that was opened.
-    let path: String
+    package let path: String
     // Safety: what the library logs it hands to this object, which it therefore must not outlive; `deinit` sees to that.
     private let log = RuntimeLog()
 
@@ -21,7 +21,7 @@ final class OnnxRuntime {
     ///
     /// - Parameter candidates: paths, as `candidates(besides:)` finds them.
     /// - Throws: `DeviceError` with `missing` where none is there, `unsupported` where it is of another kind.
-    init(_ candidates: [String]) throws(DeviceError) {
+    package init(_ candidates: [String]) throws(DeviceError) {
         // What looks at the processor prints as soon as the library is there.
         let (library, path) = try log.whileRedirected {
             Result { () throws(DeviceError) in try Self.open(candidates) }

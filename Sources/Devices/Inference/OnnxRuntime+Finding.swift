@@ -7,7 +7,7 @@ extension OnnxRuntime {
     private static let packaged = "/usr/lib/fieldscribe"
 
     /// Files of the runtime, best first: beside the model, the package's own, the system's.
-    static func candidates(besides folder: String) -> [String] {
+    package static func candidates(besides folder: String) -> [String] {
         let own: [String] = ["\(folder)/\(name).1", "\(packaged)/\(name).1"].filter { (path: String) in
             access(path, R_OK) == 0
         }

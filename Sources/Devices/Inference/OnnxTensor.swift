@@ -2,7 +2,7 @@ internal import COnnxRuntime
 import Core
 
 /// Owns one tensor of ONNX Runtime, in the runtime's memory.
-final class OnnxTensor {
+package final class OnnxTensor {
     // Safety: owned by this object alone, released once in deinit.
     let pointer: OpaquePointer
     private let runtime: OnnxRuntime
@@ -16,7 +16,7 @@ final class OnnxTensor {
     /// A tensor of the shape, with what `fill` writes into its memory, which is not cleared.
     ///
     /// - Parameter type: one of `fieldscribe_ort_float` and so on; `Element` is of its size.
-    convenience init<Element>(
+    package convenience init<Element>(
         _ shape: [Int], type: Int, of runtime: OnnxRuntime, fill: (UnsafeMutableBufferPointer<Element>) -> Void
     ) throws(DeviceError) {
         var allocator: OpaquePointer?
@@ -39,7 +39,7 @@ final class OnnxTensor {
         .failed, "CreateTensorAsOrtValue", "ONNX Runtime gave no tensor", remedy: "the utterance is tried again")
 
     /// Its dimensions.
-    func shape() throws(DeviceError) -> [Int] {
+    package func shape() throws(DeviceError) -> [Int] {
         var information: OpaquePointer?
         try runtime.check("GetTensorTypeAndShape", on: "a tensor") { $0.GetTensorTypeAndShape?(pointer, &information) }
         defer { runtime.api.pointee.ReleaseTensorTypeAndShapeInfo?(information) }
@@ -51,7 +51,7 @@ final class OnnxTensor {
     }
 
     /// Lends the first `count` elements, which must be there.
-    func withElements<Element, Value>(
+    package func withElements<Element, Value>(
         _ count: Int, of: Element.Type = Element.self, _ body: (UnsafeMutableBufferPointer<Element>) -> Value
     ) throws(DeviceError) -> Value {
         var data: UnsafeMutableRawPointer?

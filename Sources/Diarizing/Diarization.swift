@@ -1,0 +1,182 @@
+import Core
+
+/// Who spoke when: collects the voices of a recording, region by region, and tells in the end whose each stretch is.
+///
+/// Pure: who owns it hears the sound, and has the network look at the windows.
+package struct Diarization: Sendable {
+    /// How the voices are told apart; similarities are cosines of the network's numbers.
+    package struct Settings: Sendable {
+        /// Windows are put together as long as their mean similarity is at least this.
+        package var stop: Float = 0.50
+        /// Then groups are whose centers are at least so similar.
+        package var merge: Float = 0.75
+        /// A group with less speech is nobody, and goes to the nearest other one.
+        package var leastSeconds = 4.0
+        /// What it costs to change from one person to another, each tenth of a second counting with its similarity.
+        package var change: Float = 0.3
+
+        /// Whether what is below 0 counts as 0, as in the definition that comes with the weights.
+        package var isRectified = true
+
+        /// The ones that were chosen on the corpus's `fit` speakers.
+        package init() {}
+    }
+
+    /// Frames of what is decided at once: 0.1 s.
+    private static let step = 10
+
+    private struct Region {
+        var start: SamplePosition
+        var end: SamplePosition
+        var frames: Int
+        /// Their numbers among all windows, and where they lie.
+        var windows: [(number: Int, frames: Range<Int>)]
+    }
+
+    private let settings: Settings
+    private let features = MelFeatures()
+    private var regions: [Region] = []
+    private var voices: [[Float]] = []
+
+    package init(_ settings: Settings = Settings()) { self.settings = settings }
+
+    /// Takes in a region of speech, behind those before.
+    ///
+    /// - Parameters:
+    ///   - samples: what is heard there; a minute at most, so that memory stays small.
+    ///   - voice: what the network makes of a window: of `MelFeatures.bins` numbers a frame as many numbers as it has.
+    package mutating func add<Failure: Error>(
+        _ samples: [Int16], at start: SamplePosition, voice: ([Float]) throws(Failure) -> [Float]
+    ) throws(Failure) {
+        let heard = features(samples)
+        try add(frames: heard.count / MelFeatures.bins, samples: samples.count, at: start) {
+            window throws(Failure) in try voice(window.features(of: heard))
+        }
+    }
+
+    /// Takes in a region by its windows.
+    mutating func add<Failure: Error>(
+        frames count: Int, samples: Int, at start: SamplePosition, voice: (SpeechWindow) throws(Failure) -> [Float]
+    ) throws(Failure) {
+        var region = Region(start: start, end: start + Int64(samples), frames: count, windows: [])
+        for window in SpeechWindow.windows(ofFrames: count) {
+            let numbers = try voice(window)
+            // Digital silence, for one, has no voice.
+            guard let vector = normalized(settings.isRectified ? numbers.map { max(0, $0) } : numbers) else { continue }
+            region.windows.append((voices.count, window.frames))
+            voices.append(vector)
+        }
+        if !region.windows.isEmpty { regions.append(region) }
+    }
+
+    /// Who spoke in the regions.
+    ///
+    /// - Parameter wanted: how many people there are; nil: as many as there seem to be.
+    package func speakers(_ wanted: Int? = nil) -> Speakers {
+        let centers = centers(wanted).compactMap { normalized($0.sum) }
+        guard !centers.isEmpty else { return Speakers(turns: []) }
+        var turns: [Speakers.Turn] = []
+        for region in regions {
+            for (steps, speaker) in labels(of: region, centers) {
+                let first = region.start + Int64(steps.lowerBound * Self.step * MelFeatures.hop)
+                // The last frame looks at more than its own hop.
+                let end =
+                    steps.upperBound * Self.step >= region.frames
+                    ? region.end : region.start + Int64(steps.upperBound * Self.step * MelFeatures.hop)
+                turns.append(Speakers.Turn(SampleRange(first, end), speaker: speaker))
+            }
+        }
+        return Speakers(turns: Self.numbered(turns))
+    }
+
+    private func centers(_ wanted: Int?) -> [VoiceClusters.Cluster] {
+        let least = Float((settings.leastSeconds * 100 / Double(SpeechWindow.hop)).rounded(.up))
+        func groups(_ stop: Float) -> VoiceClusters {
+            var groups = VoiceClusters(voices, stop: stop)
+            groups.dissolve(smallerThan: least)
+            return groups
+        }
+        var found = groups(settings.stop)
+        guard let wanted else {
+            found.merge(from: settings.merge)
+            if found.clusters.count > Speakers.most { found.merge(from: -2, downTo: Speakers.most) }
+            return found.clusters
+        }
+        // Who knows that there are more is believed, as far as the voices allow.
+        var stop = settings.stop
+        while found.clusters.count < wanted, stop < 0.8 {
+            stop += 0.05
+            let finer = groups(stop)
+            if finer.clusters.count > found.clusters.count { found = finer }
+        }
+        found.merge(from: -2, downTo: min(max(1, wanted), Speakers.most))
+        return found.clusters
+    }
+
+    /// Whose each step of a region is: the best way through the similarities, where each change costs.
+    private func labels(of region: Region, _ centers: [[Float]]) -> [(steps: Range<Int>, speaker: Int)] {
+        let count = max(1, (region.frames + Self.step - 1) / Self.step)
+        let similar = region.windows.map { window in centers.map { dot(voices[window.number], $0) } }
+        var totals = [Float](repeating: 0, count: centers.count)
+        var origins: [[Int]] = []
+        for step in 0..<count {
+            var scores = [Float](repeating: 0, count: centers.count)
+            var weights: Float = 0
+            let place = Float(step * Self.step) + Float(Self.step) / 2
+            for (window, similar) in zip(region.windows, similar)
+            where Float(window.frames.lowerBound) <= place
+                && place
+                    <= Float(
+                        max(window.frames.upperBound, region.frames == window.frames.upperBound ? count * Self.step : 0)
+                    )
+            {
+                let middle = Float(window.frames.lowerBound + window.frames.upperBound) / 2
+                let weight = max(0.01, 1 - abs(place - middle) / (Float(window.frames.count) / 2))
+                weights += weight
+                for center in centers.indices { scores[center] += weight * similar[center] }
+            }
+            let best = totals.indices.max { totals[$0] < totals[$1] } ?? 0
+            var origin = Array(centers.indices)
+            for center in centers.indices where totals[best] - settings.change > totals[center] {
+                origin[center] = best
+            }
+            let before = totals
+            for center in centers.indices {
+                let cost = origin[center] == center ? 0 : settings.change
+                totals[center] = before[origin[center]] - cost + (weights > 0 ? scores[center] / weights : 0)
+            }
+            origins.append(origin)
+        }
+        var speaker = totals.indices.max { totals[$0] < totals[$1] } ?? 0
+        var way = [Int](repeating: speaker, count: count)
+        for step in stride(from: count - 1, through: 0, by: -1) {
+            way[step] = speaker
+            speaker = origins[step][speaker]
+        }
+        var runs: [(steps: Range<Int>, speaker: Int)] = []
+        for (step, speaker) in way.enumerated() {
+            if let last = runs.last, last.speaker == speaker {
+                runs[runs.count - 1].steps = last.steps.lowerBound..<step + 1
+            } else {
+                runs.append((step..<step + 1, speaker))
+            }
+        }
+        return runs
+    }
+
+    /// Numbers people in the order in which they are first heard, and joins turns that touch.
+    private static func numbered(_ turns: [Speakers.Turn]) -> [Speakers.Turn] {
+        var numbers: [Int: Int] = [:]
+        var joined: [Speakers.Turn] = []
+        for turn in turns.sorted(by: { $0.range.start < $1.range.start }) {
+            let number = numbers[turn.speaker] ?? numbers.count
+            numbers[turn.speaker] = number
+            if let last = joined.last, last.speaker == number, last.range.end >= turn.range.start {
+                joined[joined.count - 1].range = SampleRange(last.range.start, max(last.range.end, turn.range.end))
+            } else {
+                joined.append(Speakers.Turn(turn.range, speaker: number))
+            }
+        }
+        return joined
+    }
+}

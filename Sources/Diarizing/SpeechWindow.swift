@@ -1,0 +1,37 @@
+import Core
+
+/// A stretch of speech whose voice is looked at: 1.5 s, each half a second, within a region of speech.
+package struct SpeechWindow: Sendable {
+    /// Frames that a window holds at most.
+    static let frames = 148
+    /// Frames from one window to the next.
+    static let hop = 50
+    /// The network wants more; a shorter region is looked at repeatedly.
+    static let leastFrames = 47
+    /// What is shorter has no voice to be told.
+    static let least = 10
+
+    /// Where it lies in its region, in frames.
+    let frames: Range<Int>
+
+    /// The windows of a region, the last one at its end; none where it is too short.
+    static func windows(ofFrames count: Int) -> [SpeechWindow] {
+        guard count >= least else { return [] }
+        guard count > frames else { return [SpeechWindow(frames: 0..<count)] }
+        var starts = Array(stride(from: 0, through: count - frames, by: hop))
+        if starts.last != count - frames { starts.append(count - frames) }
+        return starts.map { SpeechWindow(frames: $0..<$0 + frames) }
+    }
+
+    /// Its features, with their mean over the window taken away, as the network takes them: `bins` numbers a frame.
+    func features(of region: [Float]) -> [Float] {
+        let bins = MelFeatures.bins
+        var own = Array(region[frames.lowerBound * bins..<frames.upperBound * bins])
+        var means = [Float](repeating: 0, count: bins)
+        for index in own.indices { means[index % bins] += own[index] }
+        for index in own.indices { own[index] -= means[index % bins] / Float(frames.count) }
+        var repeated = own
+        while repeated.count < Self.leastFrames * bins { repeated += own }
+        return repeated
+    }
+}

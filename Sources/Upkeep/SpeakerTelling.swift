@@ -1,0 +1,227 @@
+import Configuration
+import Core
+import Diarizing
+import Equipment
+import FoundationEssentials
+import Glibc
+import Platform
+import Recording
+import Synchronization
+import VoiceEmbedding
+
+/// Who spoke when, asked of a process of its own: what a network's library does to itself ends nothing else, and it can be ended at
+/// any moment.
+package struct SpeakerTelling: Sendable {
+    /// What is asked, as one line of JSON.
+    package struct Order: Codable, Sendable {
+        /// Where there is speech, in order, none over another.
+        package var regions: [SampleRange]
+        /// How many people there are; nil where nobody has said.
+        package var count: Int?
+
+        package init(regions: [SampleRange], count: Int?) {
+            self.regions = regions
+            self.count = count
+        }
+    }
+
+    /// What is answered, lines of JSON: one after each region, and a last one.
+    private struct Answer: Codable {
+        var speakers: Speakers?
+        var code: String?
+        var message: String?
+    }
+
+    /// Seconds for one region, of a minute at most, on the smallest board, with the model to be loaded; or for all to be told apart.
+    private static let patience = 600
+    /// Samples that are looked at at once.
+    private static let longest = 60 * Int64(SamplePosition.rate)
+
+    private let program: String
+    private let model: SpeakerModel
+    private let others: [String]
+    private let count: Int?
+
+    /// - Parameters:
+    ///   - program: this one.
+    ///   - configuration: names the model, and how many people there are.
+    package init(program: String = "/proc/self/exe", _ configuration: Configuration) {
+        self.program = program
+        model = configuration.speakerTelling
+        others = [configuration.moonshineModel.path]
+        count = configuration.recognizer.speakers.count
+    }
+
+    /// Checks that model and runtime are there.
+    ///
+    /// - Throws: `DeviceError` with `missing` or `denied`, naming the file.
+    package func check() throws(DeviceError) { try model.check(besides: others) }
+
+    /// Where there is speech: what has words, at the times that the engine gave it.
+    package static func regions(of segments: [Segment], length: SamplePosition) -> [SampleRange] {
+        var end = SamplePosition.zero
+        return segments.compactMap { segment in
+            guard !segment.words.isEmpty else { return nil }
+            let range = SampleRange(max(end, segment.range.start), min(length, segment.range.end))
+            end = max(end, range.end)
+            return range.isEmpty ? nil : range
+        }
+    }
+
+    /// Who spoke in the regions of a sound.
+    ///
+    /// - Parameters:
+    ///   - audio: the path of a recording's `audio.wav`, or of any other file where `isFile`.
+    /// - Throws: `CancellationError`; `DeviceError` with `missing`, `denied`, `damaged` or `failed`.
+    package func speakers(in audio: String, isFile: Bool = false, regions: [SampleRange]) async throws -> Speakers {
+        guard !regions.isEmpty else { return Speakers(turns: []) }
+        let child = EndableChild()
+        return try await withTaskCancellationHandler {
+            do {
+                return try await onThread(named: "speakers", niceness: 19) {
+                    try ask(child, audio, isFile, Order(regions: regions, count: count))
+                }
+            } catch {
+                try Task.checkCancellation()
+                throw error
+            }
+        } onCancel: {
+            child.end()
+        }
+    }
+
+    private func ask(_ running: EndableChild, _ audio: String, _ isFile: Bool, _ order: Order) throws -> Speakers {
+        let child = try ChildProcess(
+            program,
+            arguments: ["tell-speakers", "--audio", audio, "--model", model.path]
+                + others.flatMap { ["--besides", $0] } + (isFile ? ["--any"] : []),
+            showsErrors: false)
+        running.begin(child.id)
+        defer { running.forget() }
+        let line = Array(try JSONEncoder().encode(order)) + [0x0A]
+        let sent = UnsafeMutableRawBufferPointer.allocate(byteCount: line.count, alignment: 8)
+        defer { sent.deallocate() }
+        sent.copyBytes(from: line)
+        try child.write(UnsafeRawBufferPointer(sent), timeoutSeconds: Self.patience)
+        child.closeInput()
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 8)
+        defer { room.deallocate() }
+        var received: [UInt8] = []
+        while true {
+            while let end = received.firstIndex(of: 0x0A) {
+                let answer = try JSONDecoder().decode(
+                    Answer.self, from: Data(JSONStrings.check(Array(received[..<end]))))
+                received.removeFirst(end + 1)
+                if let speakers = answer.speakers { return speakers }
+                if let code = answer.code.flatMap({ DeviceError.Code(rawValue: $0) }) {
+                    throw DeviceError(code, "tell-speakers", answer.message ?? "")
+                }
+            }
+            let got = try child.read(into: room, timeoutSeconds: Self.patience)
+            guard got > 0 else {
+                throw DeviceError(
+                    .failed, "read", on: model.path, "what tells voices apart has ended by itself",
+                    remedy: "reinstall the model, or set recognizer.speakers = no")
+            }
+            received += room[..<got]
+        }
+    }
+
+    /// The other end: answers one order, and ends.
+    ///
+    /// - Parameter isFile: whether it is any file that libsndfile reads, and not a recording's.
+    package static func serve(audio: String, isFile: Bool, model: SpeakerModel, besides others: [String]) async throws {
+        nice(19)
+        do {
+            guard let line = readLine() else { return }
+            let order = try JSONDecoder().decode(Order.self, from: Data(JSONStrings.check(Array(line.utf8))))
+            let network = try VoiceNetwork(model, besides: others)
+            var diarization = Diarization()
+            let sound: any Sound = isFile ? try PassingSound(audio) : try RecordedSound(audio)
+            for region in order.regions {
+                var start = region.start
+                while start < region.end {
+                    let end = min(region.end, start + longest)
+                    let samples = try await sound.samples(in: SampleRange(start, end))
+                    try diarization.add(samples, at: start) { features throws(DeviceError) in
+                        try network.voice(features)
+                    }
+                    start = end
+                }
+                try tell(Answer())
+            }
+            try tell(Answer(speakers: diarization.speakers(order.count)))
+        } catch {
+            let error = DeviceError(wrapping: error)
+            try tell(Answer(code: error.code.rawValue, message: error.message))
+        }
+    }
+
+    private static func tell(_ answer: Answer) throws {
+        let line = Array(try JSONEncoder().encode(answer)) + [0x0A]
+        try rethrowing { try line.withUnsafeBytes { try FileDescriptor.write($0, to: 1, named: "standard output") } }
+    }
+}
+
+/// A child that others may end while somebody waits for it.
+private final class EndableChild: Sendable {
+    private let state = Mutex<(id: Int32?, hasEnded: Bool)>((nil, false))
+
+    /// Kills it at once where it was to be ended before.
+    func begin(_ id: Int32) {
+        state.withLock { state in
+            if state.hasEnded { kill(id, SIGKILL) }
+            state.id = id
+        }
+    }
+
+    /// From now on its number may be another's.
+    func forget() { state.withLock { $0.id = nil } }
+
+    func end() {
+        state.withLock { state in
+            state.hasEnded = true
+            if let id = state.id { kill(id, SIGKILL) }
+        }
+    }
+}
+
+/// What is heard at places that are asked for in order.
+private protocol Sound {
+    func samples(in range: SampleRange) async throws -> [Int16]
+}
+
+private struct RecordedSound: Sound {
+    private let reader: RecordingReader
+
+    init(_ path: String) throws { reader = try RecordingReader(path: path) }
+
+    func samples(in range: SampleRange) async throws -> [Int16] {
+        try [Int16](unsafeUninitializedCapacity: Int(range.count)) { buffer, count in
+            count = try reader.read(at: range.start, into: buffer)
+        }
+    }
+}
+
+/// A file that can only be read on.
+private final class PassingSound: Sound {
+    private let source: FileAudioSource
+    private var held: [Int16] = []
+    /// Of the first that is held.
+    private var position = SamplePosition.zero
+
+    init(_ path: String) throws { source = try FileAudioSource(path: path) }
+
+    func samples(in range: SampleRange) async throws -> [Int16] {
+        while position + Int64(held.count) < range.end {
+            let unneeded = Int(min(Int64(held.count), max(0, range.start - position)))
+            held.removeFirst(unneeded)
+            position = position + Int64(unneeded)
+            guard case .samples(let samples) = try await source.next() else { break }
+            held += samples
+        }
+        let first = Int(min(Int64(held.count), max(0, range.start - position)))
+        let last = Int(min(Int64(held.count), max(0, range.end - position)))
+        return Array(held[first..<max(first, last)])
+    }
+}

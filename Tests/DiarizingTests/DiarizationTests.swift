@@ -1,0 +1,166 @@
+import Core
+import Testing
+
+@testable import Diarizing
+
+/// Voices that are told apart without a network: each has a direction of its own, with some noise.
+private struct Voices {
+    private var noise: Congruence
+
+    init(_ seed: UInt64) { noise = Congruence(seed) }
+
+    mutating func vector(_ person: Int, noise amount: Double = 0.3) -> [Float] {
+        (0..<16).map { Float(($0 == person ? 1 : 0) + (noise.next() - 0.5) * amount) }
+    }
+}
+
+/// Who speaks, by tenths of a second: a region each, with a gap of half a second behind it.
+private func diarized(
+    _ script: [(person: Int, seconds: Double)], wanted: Int? = nil, seed: UInt64 = 1
+) -> (speakers: Speakers, regions: [SampleRange]) {
+    var settings = Diarization.Settings()
+    settings.isRectified = false
+    var diarization = Diarization(settings)
+    var voices = Voices(seed)
+    var regions: [SampleRange] = []
+    var start = SamplePosition.zero
+    for (person, seconds) in script {
+        let samples = Int(seconds * 16_000)
+        diarization.add(frames: MelFeatures.frames(in: samples), samples: samples, at: start) { _ in
+            voices.vector(person)
+        }
+        regions.append(SampleRange(start, start + Int64(samples)))
+        start = start + Int64(samples) + 8_000
+    }
+    return (diarization.speakers(wanted), regions)
+}
+
+@Suite("Diarization")
+struct DiarizationTests {
+    @Test("tells people apart, in the order in which they are heard", arguments: 1...4)
+    func people(_ count: Int) {
+        let script = (0..<24).map { (person: ($0 * 7 + 3) % count, seconds: 1.5 + Double($0 % 5)) }
+        let (speakers, regions) = diarized(script)
+        #expect(speakers.count == count)
+        var order: [Int] = []
+        for (region, line) in zip(regions, script) {
+            if !order.contains(line.person) { order.append(line.person) }
+            #expect(speakers.speaker(of: region) == order.firstIndex(of: line.person))
+        }
+        #expect(speakers.turns.allSatisfy { turn in regions.contains { $0.intersection(turn.range) == turn.range } })
+    }
+
+    @Test("hears a change within a region", arguments: [60, 75, 100])
+    func change(_ tenths: Int) {
+        var settings = Diarization.Settings()
+        settings.isRectified = false
+        var diarization = Diarization(settings)
+        var voices = Voices(7)
+        diarization.add(frames: MelFeatures.frames(in: 256_000), samples: 256_000, at: .zero) { window in
+            voices.vector((window.frames.lowerBound + window.frames.upperBound) / 2 < tenths * 10 ? 0 : 1)
+        }
+        let turns = diarization.speakers().turns
+        #expect(turns.map(\.speaker) == [0, 1])
+        #expect(abs((turns.first?.range.end.seconds ?? 0) - Double(tenths) / 10) <= 0.35)
+        #expect(turns.last?.range.end == SamplePosition(256_000))
+    }
+
+    @Test("invents nobody: less than four seconds are nobody of their own")
+    func few() {
+        let speakers = diarized([(0, 20), (1, 1.6), (0, 20)]).speakers
+        #expect(speakers.count == 1)
+        #expect(diarized([(0, 1.6), (1, 1.6)]).speakers.count == 1)
+        #expect(diarized([]).speakers == Speakers(turns: []))
+        #expect(diarized([(0, 0.05)]).speakers.count == 0)
+    }
+
+    @Test("believes who says how many there are, as far as there are voices")
+    func told() {
+        let script = [(0, 9.0), (1, 9.0), (2, 9.0), (0, 9.0), (1, 9.0), (2, 9.0)]
+        #expect(diarized(script, wanted: 2).speakers.count == 2)
+        #expect(diarized(script, wanted: 3).speakers.count == 3)
+        #expect(diarized(script, wanted: 1).speakers.count == 1)
+        #expect(diarized([(0, 3)], wanted: 5).speakers.count == 1)
+    }
+
+    @Test("numbers that are none, or nothing, are no voice")
+    func numbers() {
+        var diarization = Diarization()
+        let samples = [Int16](repeating: 0, count: 32_000)
+        diarization.add(samples, at: .zero) { _ in [Float](repeating: .nan, count: 192) }
+        diarization.add(samples, at: SamplePosition(40_000)) { _ in [Float](repeating: 0, count: 192) }
+        diarization.add(samples, at: SamplePosition(80_000)) { _ in [] }
+        #expect(diarization.speakers().count == 0)
+    }
+
+    @Test("what is longer than one comparison holds is told apart as well")
+    func long() {
+        let script = (0..<200).map { (person: $0 % 3, seconds: 9.0) }
+        let (speakers, regions) = diarized(script)
+        #expect(speakers.count == 3)
+        #expect(zip(regions, script).allSatisfy { speakers.speaker(of: $0) == $1.person })
+    }
+
+    @Test("agglomeration is by the mean of all pairs")
+    func agglomeration() {
+        // Found by hand: cosines 0.96 (0, 1), 0.6 (0, 2), 0.8 (1, 2); the mean of the last two is 0.7.
+        let vectors: [[Float]] = [[1, 0, 0], [0.96, 0.28, 0], [0.6, 0.8, 0]]
+        #expect(abs(dot(vectors[1], vectors[2]) - 0.8) < 0.001)
+        func sizes(_ stop: Float) -> [Int] { VoiceClusters(vectors, stop: stop).clusters.map(\.members.count).sorted() }
+        #expect(sizes(0.97) == [1, 1, 1])
+        #expect(sizes(0.71) == [1, 2])
+        #expect(sizes(0.69) == [3])
+    }
+}
+
+@Suite("Who spoke")
+struct SpeakersTests {
+    private static func turn(_ start: Int64, _ end: Int64, _ speaker: Int) -> Speakers.Turn {
+        Speakers.Turn(SampleRange(SamplePosition(start), SamplePosition(end)), speaker: speaker)
+    }
+
+    private static func range(_ start: Int64, _ end: Int64) -> SampleRange {
+        SampleRange(SamplePosition(start), SamplePosition(end))
+    }
+
+    @Test("turns never overlap, and are in order")
+    func order() {
+        let speakers = Speakers(turns: [
+            Self.turn(50, 90, 1), Self.turn(0, 60, 0), Self.turn(10, 40, 2), Self.turn(5, 5, 3),
+        ])
+        #expect(speakers.turns == [Self.turn(0, 60, 0), Self.turn(60, 90, 1)])
+        #expect(speakers.count == 2)
+    }
+
+    @Test("a word is said by whoever has most of it, or is nearest")
+    func words() {
+        let speakers = Speakers(turns: [Self.turn(100, 200, 0), Self.turn(200, 300, 1), Self.turn(500, 600, 0)])
+        #expect(speakers.speaker(of: Self.range(150, 190)) == 0)
+        #expect(speakers.speaker(of: Self.range(180, 230)) == 1)
+        #expect(speakers.speaker(of: Self.range(0, 10)) == 0)
+        #expect(speakers.speaker(of: Self.range(310, 320)) == 1)
+        #expect(speakers.speaker(of: Self.range(480, 490)) == 0)
+        #expect(speakers.speaker(of: Self.range(900, 910)) == 0)
+        #expect(speakers.speaker(of: Self.range(250, 250)) == 1)
+        #expect(Speakers(turns: []).speaker(of: Self.range(0, 9)) == nil)
+        #expect(speakers.seconds == [200.0 / 16_000, 100.0 / 16_000])
+    }
+
+    @Test("what was struck is in no turn")
+    func struck() {
+        let speakers = Speakers(turns: [Self.turn(0, 100, 0), Self.turn(100, 200, 1)])
+        #expect(
+            speakers.without([Self.range(50, 120)]).turns == [Self.turn(0, 50, 0), Self.turn(120, 200, 1)])
+        #expect(speakers.without([Self.range(20, 30)]).turns.count == 3)
+        #expect(speakers.without([]) == speakers)
+    }
+
+    @Test("labels are letters")
+    func labels() {
+        #expect((0..<3).map(Speakers.label) == ["A", "B", "C"])
+        #expect(Speakers.label(99) == "Z" && Speakers.label(-1) == "A")
+        #expect(Speakers.speaker(labelled: "b") == 1 && Speakers.speaker(labelled: "Z") == 25)
+        #expect(Speakers.speaker(labelled: "AB") == nil && Speakers.speaker(labelled: "1") == nil)
+        #expect(Speakers.speaker(labelled: "") == nil && Speakers.speaker(labelled: "ß") == nil)
+    }
+}

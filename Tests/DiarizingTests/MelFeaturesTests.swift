@@ -1,0 +1,78 @@
+import Core
+import Glibc
+import Testing
+
+@testable import Diarizing
+
+/// A linear congruential generator, as C's standard shows it.
+struct Congruence {
+    private var state: UInt64
+
+    init(_ seed: UInt64) { state = seed }
+
+    mutating func next() -> Double {
+        state = (state * 1_103_515_245 + 12_345) % (1 << 31)
+        return Double(state) / Double(1 << 31)
+    }
+}
+
+@Suite("Features")
+struct MelFeaturesTests {
+    /// A quarter of a second: a tone whose pitch rises, and noise.
+    private static let sound: [Int16] = {
+        var noise = Congruence(1)
+        return (0..<4_000).map { index in
+            let angle = 2 * Double.pi * (200 + Double(index) / 10) * Double(index) / 16_000
+            return Int16(8_000 * sin(angle) + (noise.next() - 0.5) * 2_000)
+        }
+    }()
+
+    /// Each eighth number of a frame, by kaldi-native-fbank 1.23.0 with dither 0 and 80 bins, of samples in -1 to 1.
+    @Test(
+        "are those of Kaldi",
+        arguments: [
+            (0, [-9.1141, 1.7083, -5.1856, -4.9045, -2.5784, -4.1526, -2.2137, -1.4272, -1.508, 0.0942]),
+            (11, [-9.5827, -7.384, -0.1699, -4.1036, -3.0475, -3.2126, -2.9635, -1.9697, -0.0862, -0.9451]),
+            (22, [-10.4215, -7.7118, -6.6035, 0.0782, -3.1437, -3.0584, -2.2125, -1.6003, -0.2342, 0.3015]),
+        ] as [(Int, [Double])])
+    func kaldi(_ frame: Int, _ wanted: [Double]) {
+        let features = MelFeatures()(Self.sound)
+        #expect(features.count == 23 * MelFeatures.bins)
+        for (index, wanted) in wanted.enumerated() {
+            #expect(abs(Double(features[frame * MelFeatures.bins + 8 * index]) - wanted) < 0.002, "bin \(8 * index)")
+        }
+    }
+
+    @Test("of digital silence are the least there is, and no infinity")
+    func silence() {
+        let features = MelFeatures()([Int16](repeating: 0, count: 800))
+        #expect(features.count == 3 * MelFeatures.bins)
+        #expect(features.allSatisfy { abs($0 + 15.942385) < 0.0001 })
+    }
+
+    @Test("of less than a frame are none", arguments: [0, 1, 399])
+    func short(_ count: Int) { #expect(MelFeatures()([Int16](repeating: 1, count: count)).isEmpty) }
+
+    @Test("windows cover a region, the last one at its end", arguments: [9, 10, 46, 148, 149, 197, 198, 300, 6_000])
+    func windows(_ frames: Int) {
+        let windows = SpeechWindow.windows(ofFrames: frames)
+        guard frames >= 10 else {
+            #expect(windows.isEmpty)
+            return
+        }
+        #expect(windows.first?.frames.lowerBound == 0 && windows.last?.frames.upperBound == frames)
+        #expect(windows.allSatisfy { $0.frames.count == min(frames, 148) })
+        #expect(zip(windows, windows.dropFirst()).allSatisfy { 1...50 ~= $1.frames.lowerBound - $0.frames.lowerBound })
+    }
+
+    @Test("a window has no mean, and enough frames for the network")
+    func window() {
+        let region = (0..<20 * MelFeatures.bins).map { Float($0 % 7) + Float($0 % MelFeatures.bins) }
+        let window = SpeechWindow.windows(ofFrames: 20)[0].features(of: region)
+        #expect(window.count == 60 * MelFeatures.bins)
+        for bin in 0..<MelFeatures.bins {
+            let mean = stride(from: bin, to: window.count, by: MelFeatures.bins).reduce(0) { $0 + window[$1] }
+            #expect(abs(mean) < 0.001)
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Core
+import Exporting
+import Testing
+
+@Suite("Who spoke, in each format")
+struct SpeakerTests {
+    /// Two people, one of whom goes on in a segment that the other has begun.
+    private static let told: Timeline = {
+        func turn(_ start: Double, _ end: Double, _ speaker: Int) -> Speakers.Turn {
+            Speakers.Turn(
+                SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end)), speaker: speaker)
+        }
+        var told = timeline(
+            [segment(1, at: 1, "how are you"), segment(2, at: 4, "well and you"), segment(3, at: 8, "fine")],
+            seconds: 10)
+        told.speakers = Speakers(turns: [turn(0.8, 2.6, 0), turn(3.8, 5, 1), turn(5, 5.6, 0), turn(8, 8.5, 0)])
+        return told
+    }()
+
+    private static var named: Timeline {
+        var named = told
+        named.annotations = Annotations()
+        named.annotations?.speakers = ["A": "Anna <1>"]
+        return named
+    }
+
+    @Test("text is a paragraph a turn")
+    func text() throws {
+        #expect(
+            try TranscriptFormat.text.render(Self.told) == "A: how are you\n\nB: well and\n\nA: you\nfine\n")
+        #expect(try TranscriptFormat.text.render(Self.named).hasPrefix("Anna <1>: how are you\n\nB: well and\n"))
+    }
+
+    @Test("a single voice is nobody's name in a text, and JSON still tells it")
+    func alone() throws {
+        var alone = Self.told
+        alone.speakers = Speakers(turns: [
+            Speakers.Turn(SampleRange(.zero, SamplePosition(seconds: 10)), speaker: 0)
+        ])
+        var plain = Self.told
+        plain.speakers = nil
+        for format in [TranscriptFormat.text, .srt, .vtt, .textgrid, .eaf] {
+            #expect(try format.render(alone) == format.render(plain))
+        }
+        #expect(try TranscriptFormat.json.render(alone).contains(#""speakers":[{"seconds":10,"speaker":"A"}]"#))
+        #expect(try !TranscriptFormat.json.render(plain).contains("speaker"))
+    }
+
+    @Test("JSON tells it of each word and segment, and how long each speaks")
+    func json() throws {
+        let json = try TranscriptFormat.json.render(Self.named)
+        #expect(
+            json.contains(
+                #""speakers":[{"name":"Anna <1>","seconds":2.9,"speaker":"A"},{"seconds":1.2,"speaker":"B"}]"#))
+        #expect(json.contains(#""speaker":"B","start":4,"text":"well and you""#))
+        #expect(json.contains(#"{"confidence":0.9,"end":5.5,"speaker":"A","start":5,"text":"you"}"#))
+        #expect(try TranscriptFormat.jsonl.render(Self.named).contains(#""speaker":"A","start":8,"text":"fine""#))
+    }
+
+    @Test("subtitles change with the voice: WebVTT tags it, SubRip writes it where it changes")
+    func subtitles() throws {
+        #expect(
+            try TranscriptFormat.vtt.render(Self.named) == """
+                WEBVTT
+
+                00:00:01.000 --> 00:00:02.500
+                <v Anna &lt;1&gt;>how are you
+
+                00:00:04.000 --> 00:00:05.000
+                <v B>well and
+
+                00:00:05.000 --> 00:00:06.000
+                <v Anna &lt;1&gt;>you
+
+                00:00:08.000 --> 00:00:09.000
+                <v Anna &lt;1&gt;>fine
+
+                """)
+        let srt = try TranscriptFormat.srt.render(Self.told)
+        #expect(srt.contains("\nA: how are you\n") && srt.contains("\nB: well and\n") && srt.contains("\nA: you\n"))
+        #expect(srt.contains("\nfine\n"))
+    }
+
+    @Test("a mark above a line of somebody's is nobody's")
+    func marks() throws {
+        var marked = Self.told
+        marked.marks = [Bookmark(SamplePosition(seconds: 1.2), text: "look")]
+        #expect(try TranscriptFormat.vtt.render(marked).contains("[bookmark 0:01: look]\n<v A>how are you"))
+        #expect(try TranscriptFormat.srt.render(marked).contains("[bookmark 0:01: look]\nA: how are you"))
+        #expect(
+            try TranscriptFormat.text.render(marked).hasPrefix("A: how are you\n[bookmark 0:01: look]\n\nB: well and"))
+    }
+
+    @Test("a table has a column for it")
+    func table() throws {
+        let rows = try TranscriptFormat.csv.render(Self.told).split(separator: "\r\n")
+        #expect(rows.first == "kind,segment,start,end,text,confidence,detail,speaker")
+        #expect(rows.contains("segment,2,4,5.5,well and you,0.9,silence,B"), "\(rows)")
+        #expect(rows.contains("word,2,5,5.5,you,0.9,,A"))
+    }
+
+    @Test("Praat and ELAN have a tier for each, behind or beside the others")
+    func tiers() throws {
+        let grid = try TranscriptFormat.textgrid.render(Self.named)
+        #expect(
+            grid.contains("size = 6\n") && grid.contains("name = \"speaker Anna <1>\"")
+                && grid.contains("name = \"speaker B\""))
+        let document = try TranscriptFormat.eaf.render(Self.named)
+        #expect(document.contains(#"PARTICIPANT="Anna &lt;1&gt;" TIER_ID="speaker Anna &lt;1&gt;""#))
+        #expect(document.contains(#"PARTICIPANT="B" TIER_ID="speaker B""#))
+    }
+}

@@ -1,0 +1,134 @@
+import Configuration
+import Core
+import Glibc
+import Platform
+import SQLiteArchive
+import TestKit
+import Testing
+import Upkeep
+
+@Suite("Telling who spoke") struct SpeakerTests {
+    private let storage = Storage()
+    private let folder = TemporaryFolder()
+
+    private var configuration: Configuration {
+        var configuration = storage.configuration
+        configuration.recognizer.speakers = .automatic
+        configuration.recognizer.speakerModel = folder.path
+        return configuration
+    }
+
+    /// A model that is there, and a program that answers in the place of our own.
+    private func telling(_ script: String) throws -> SpeakerTelling {
+        for name in ["campplus.ort", "libonnxruntime.so.1"] { try write("none\n", to: folder.file(name)) }
+        try write("#!/bin/sh\n\(script)\n", to: folder.file("teller"))
+        chmod(folder.file("teller"), 0o755)
+        return SpeakerTelling(program: folder.file("teller"), configuration)
+    }
+
+    private func write(_ text: String, to path: String) throws {
+        let file = try FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
+        try rethrowing { try Array(text.utf8).withUnsafeBytes { try file.write($0) } }
+    }
+
+    private func archive(recordings: Int = 1) async throws -> SQLiteArchive {
+        let archive = try storage.archive()
+        for _ in 1...recordings {
+            try await storage.record(
+                [.samples([Int16](repeating: 5, count: 16_000))], words: ["one", "two", "three"], in: archive)
+        }
+        return archive
+    }
+
+    private static let answer = #"""
+        read order
+        echo '{}'
+        echo '{"speakers":{"turns":[{"range":{"start":0,"end":900},"speaker":0},{"range":{"start":900,"end":2500},"speaker":1}]}}'
+        """#
+
+    @Test("each recording is looked at once, and its turns are kept")
+    func told() async throws {
+        let archive = try await archive(recordings: 2)
+        let telling = try telling(Self.answer)
+        let work = TellingSpeakers(configuration: configuration, archive: archive, hub: EventHub(), telling: telling)
+        #expect(try await work.run().map(\.count) == [2, 2])
+        #expect(try await archive.transcript(of: 1)?.1.speakers?.turns.map(\.speaker) == [0, 1])
+        #expect(try await work.waiting().isEmpty)
+        #expect(try await work.run().isEmpty)
+    }
+
+    @Test("what is asked are the places that have words, and how many people there are")
+    func asked() async throws {
+        let archive = try await archive()
+        var configuration = configuration
+        configuration.recognizer.speakers = .exactly(3)
+        _ = try telling("read order; echo \"$order $*\" >\(folder.file("asked")); echo '{\"speakers\":{\"turns\":[]}}'")
+        let telling = SpeakerTelling(program: folder.file("teller"), configuration)
+        let work = TellingSpeakers(configuration: configuration, archive: archive, hub: EventHub(), telling: telling)
+        #expect(try await work.run().map(\.count) == [0])
+        let asked = String(decoding: try content(ofFile: folder.file("asked"), limit: 10_000), as: UTF8.self)
+        #expect(asked.contains(#""count":3"#) && asked.contains("--audio \(storage.audio(1)) --model \(folder.path)"))
+        #expect(asked.contains(#""start":2000"#) && asked.contains(#""end":2500"#), "\(asked)")
+    }
+
+    @Test("nobody is asked where nobody speaks, or nobody wants to know")
+    func nobody() async throws {
+        let archive = try await archive()
+        var unwanted = configuration
+        unwanted.recognizer.speakers = .no
+        #expect(try await TellingSpeakers(configuration: unwanted, archive: archive, hub: EventHub()).waiting().isEmpty)
+        #expect(
+            try await SpeakerTelling(program: "/nowhere", configuration).speakers(in: "/none", regions: []).count == 0)
+    }
+
+    @Test("without a model it is told so, and nothing is made up")
+    func missing() async throws {
+        let archive = try await archive()
+        let work = TellingSpeakers(configuration: configuration, archive: archive, hub: EventHub())
+        let error = await thrown { try await work.run() }
+        #expect(error?.code == .missing && error?.message.contains("campplus.ort") == true)
+        #expect(try await archive.transcript(of: 1)?.1.speakers == nil)
+    }
+
+    @Test(
+        "what fails is told, and looked at again the next time",
+        arguments: [
+            (
+                "read order; echo '{\"code\":\"damaged\",\"message\":\"the network is damaged\"}'",
+                "the network is damaged"
+            ),
+            ("read order; exit 1", "has ended by itself"), ("read order; kill -SEGV $$", "has ended by itself"),
+            ("read order; echo '{\"speakers\":[]}'", ""), ("read order; echo 'hello'", ""),
+        ] as [(String, String)])
+    func failing(_ script: String, _ message: String) async throws {
+        let archive = try await archive()
+        let hub = EventHub()
+        let events = hub.events(withPartials: false)
+        let work = TellingSpeakers(
+            configuration: configuration, archive: archive, hub: hub, telling: try telling(script))
+        #expect(try await work.run().isEmpty)
+        hub.finish()
+        var told: [String] = []
+        for await case .fault(_, let message) in events { told.append(message) }
+        #expect(told.count == 1 && told.first?.contains(message) == true, "\(told)")
+        #expect(try await work.waiting().map(\.id) == [1])
+    }
+
+    @Test("it is broken off at once, and the process is gone", .timeLimit(.minutes(1)))
+    func cancelled() async throws {
+        let archive = try await archive()
+        let telling = try telling(
+            "echo $$ >\(folder.file("pid.new")); mv \(folder.file("pid.new")) \(folder.file("pid")); exec sleep 300")
+        let work = TellingSpeakers(configuration: configuration, archive: archive, hub: EventHub(), telling: telling)
+        let task = Task { try await work.run().count }
+        while access(folder.file("pid"), F_OK) != 0 { try await Task.sleep(for: .milliseconds(10)) }
+        let before = ContinuousClock.now
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(ContinuousClock.now - before < .seconds(5))
+        let text = String(decoding: try content(ofFile: folder.file("pid"), limit: 100), as: UTF8.self)
+        let id = try #require(Int32(text.filter(\.isNumber)))
+        #expect(kill(id, 0) == -1 && errno == ESRCH)
+        #expect(try await work.waiting().map(\.id) == [1])
+    }
+}

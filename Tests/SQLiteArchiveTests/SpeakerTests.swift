@@ -1,0 +1,75 @@
+import Core
+import Testing
+
+@testable import SQLiteArchive
+
+@Suite("Who spoke, in the archive") struct SpeakerTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private static let speakers = Speakers(turns: [turn(0, 50_000, 0), turn(100_000, 150_000, 1)])
+
+    private func archive() throws -> SQLiteArchive { try SQLiteArchive(path: folder.path + "/archive.sqlite") }
+
+    private func recorded(in archive: SQLiteArchive) async throws -> Int {
+        let (id, pass) = try await archive.record(
+            "one word and another word here", "two words and some others too")
+        try await archive.endRecording(id, length: SamplePosition(150_000), reason: .button)
+        try await archive.transcribed(upTo: SamplePosition(150_000), recording: id)
+        try await archive.endPass(pass, recording: id)
+        return id
+    }
+
+    @Test("is looked for once the text is whole, and once")
+    func waiting() async throws {
+        let archive = try archive()
+        let (open, _) = try await archive.record("still being recorded")
+        let id = try await recorded(in: archive)
+        #expect(try await archive.withoutSpeakers().map(\.id) == [id])
+        #expect(try await archive.transcript(of: id)?.1.speakers == nil)
+        try await archive.keep(Speakers(turns: []), recording: id)
+        #expect(try await archive.withoutSpeakers().isEmpty)
+        #expect(try await archive.transcript(of: id)?.1.speakers == Speakers(turns: []))
+        try await archive.keep(Self.speakers, recording: id)
+        let timeline = try #require(try await archive.transcript(of: id)?.1)
+        #expect(timeline.speakers == Self.speakers)
+        #expect(timeline.segments.map { timeline.speaker(of: $0) } == [0, 1])
+        #expect(try await archive.transcript(of: open)?.1.speakers == nil)
+        #expect(await failure { try await archive.keep(Self.speakers, recording: 99) }?.code == .missing)
+    }
+
+    @Test("is found by speaker:A, with words or without")
+    func search() async throws {
+        let archive = try archive()
+        let id = try await recorded(in: archive)
+        try await archive.keep(Self.speakers, recording: id)
+        func found(_ words: String) async throws -> [Int] {
+            try await archive.search(words, limit: 10).map(\.segment)
+        }
+        #expect(try await found("and") == [1, 2])
+        #expect(try await found("and speaker:A") == [1])
+        #expect(try await found("speaker:b and") == [2])
+        #expect(try await found("speaker:A") == [1])
+        #expect(try await found("speaker:C and") == [])
+        #expect(try await found("speaker:A two") == [])
+        // A word of the text, where it names nobody.
+        #expect(try await found("speaker:one") == [])
+        for _ in 1...2 { _ = try await recorded(in: archive) }
+        #expect(try await archive.search("speaker:A", limit: 2).count == 1)
+    }
+
+    @Test("is not told of what was struck, then or before")
+    func struck() async throws {
+        let archive = try archive()
+        let id = try await recorded(in: archive)
+        try await archive.keep(Self.speakers, recording: id)
+        try await archive.add(
+            Gap(SampleRange(SamplePosition(10_000), SamplePosition(120_000)), cause: .struck), recording: id)
+        try await archive.strike(recording: id)
+        let left = [turn(0, 10_000, 0), turn(120_000, 150_000, 1)]
+        #expect(try await archive.transcript(of: id)?.1.speakers?.turns == left)
+        try await archive.keep(Self.speakers, recording: id)
+        #expect(try await archive.transcript(of: id)?.1.speakers?.turns == left)
+    }
+}
