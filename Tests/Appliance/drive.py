@@ -50,6 +50,11 @@ def take(machine, name):
     return os.path.join(machine.path(name), "Fieldscribe")
 
 
+def lines_with(machine, words):
+    """How many lines of the image have one of these words. Most of it are zeros, which would be one line, too long for the memory."""
+    return int(machine.shell("tr -d '\\000' <%s/drive/image | grep -ac '%s' || true" % (STORAGE, words)))
+
+
 def refuses_writing(machine):
     """Whatever a laptop tries, nothing is changed."""
     before = machine.shell("sha256sum <%s/drive/image" % STORAGE)
@@ -110,20 +115,20 @@ def drive(bench):
         expect(all(second.get(folder) == files for folder, files in folders.items()), "the first recording was written again")
 
         image = STORAGE + "/drive/image"
-        expect(machine.shell("grep -ac Zanzibar %s" % image).strip() != "0", "the mark is not in the image")
+        expect(lines_with(machine, "Zanzibar") > 0, "the mark is not in the image")
         machine.shell("fieldscribe delete --yes 1")
         plugged(machine, 1)
         expect(list(check_folders(take(machine, "erased"))) == sorted(set(second) - set(folders)), "the erased one is there")
-        left = machine.shell("grep -ac Zanzibar %s || true" % image).strip()
-        expect(left == "0", "%s lines of the image still have what was erased" % left)
+        left = lines_with(machine, "Zanzibar")
+        expect(left == 0, "%d lines of the image still have what was erased" % left)
 
         machine.shell("age-keygen -o /root/key 2>/dev/null")
         key = machine.shell("age-keygen -y /root/key").strip()
         machine.shell("umount /laptop")
         machine.shell(CONFIGURE % ("export", "recipients = " + key))
         machine.wait(lambda: sealed(machine), 180, "the drive with a sealed recording")
-        clear = machine.shell("grep -ac 'ten meters\\|fLaC' %s || true" % image).strip()
-        expect(clear == "0", "%s lines of the image are in the clear" % clear)
+        clear = lines_with(machine, "ten meters\\|fLaC")
+        expect(clear == 0, "%d lines of the image are in the clear" % clear)
         machine.shell("cd /root && age -d -i key /laptop/Fieldscribe/sealed-*/000002.fieldscribe.age | tar x && "
                       "cd 000002* && sha256sum --check --quiet SHA256SUMS")
 
