@@ -291,6 +291,38 @@ def added(b):
     fresh(b)
 
 
+def described(b):
+    """What is known of the recording: kept at once, with the text, and in what is saved; nothing of it is markup."""
+    told = {"title": "The ford", "people": "Anna <b>, Béla", "place": "By the mill", "note": "Rain.\nThen sun.",
+            "consent": "Signed on paper, </script> 12 May"}
+    fresh(b)
+    b.js("document.getElementById('work').open = true")
+    for name, text in told.items():
+        if "\n" in text:
+            b.js("const field = document.getElementById('about-' + arguments[0]); field.value = arguments[1];"
+                 "field.dispatchEvent(new Event('change'))", name, text)
+        else:
+            b.type("#about-" + name, text + "\t")
+    b.shot("about the recording")
+    b.open("talk/index.html")
+    seen = {name: b.js("return document.getElementById('about-' + arguments[0]).value", name) for name in told}
+    assert seen == told, seen
+    assert b.js("return document.querySelectorAll('h1 b, .correcting b').length") == 0
+    b.js(PICKED)
+    b.press("Control", "s")
+    b.until("return window.written['corrections.html'] && window.written['corrections.json']")
+    assert json.loads(b.js("return window.written['corrections.json']"))["details"] == told
+    assert "</script> 12" not in b.js("return window.written['corrections.html']")
+    # Emptied, it is empty.
+    b.js("document.getElementById('work').open = true")
+    b.type("#about-people", "\ue009a\ue000\ue003\t")
+    b.js("window.written = {}")
+    b.press("Control", "s")
+    b.until("return window.written['corrections.json']")
+    assert json.loads(b.js("return window.written['corrections.json']"))["details"]["people"] == ""
+    fresh(b)
+
+
 def learnt(b):
     fresh(b)
     b.press("?")
@@ -401,6 +433,6 @@ def three_hours(b):
 
 CHECKS = {
     "editing": editing, "undo and redo": undoing, "edits are kept": kept, "replace": replacing, "doubtful words": doubtful,
-    "saving and loading": saving, "notes, marks and quotations": added, "keys are learnt": learnt, "silence is skipped": silence,
+    "saving and loading": saving, "notes, marks and quotations": added, "about the recording": described, "keys are learnt": learnt, "silence is skipped": silence,
     "a word is heard alone": heard_alone, "three hours": three_hours,
 }
