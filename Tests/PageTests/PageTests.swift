@@ -13,7 +13,8 @@ import Testing
         "ten thousand words", "missing audio", "hostile text", "no network", "narrow", "contrast", "dark",
         "reduced motion", "print", "labels", "selecting text", "words to review are played", "keys after choosing",
         "editing", "undo and redo", "edits are kept", "replace", "doubtful words", "saving and loading",
-        "notes, marks and quotations", "about the recording", "keys are learnt", "silence is skipped", "a word is heard alone", "three hours",
+        "notes, marks and quotations", "about the recording", "keys are learnt", "silence is skipped",
+        "a word is heard alone", "three hours",
     ]
 
     /// What the driver said, by check; the browser runs once.

@@ -78,6 +78,8 @@ class Browser:
     def open(self, page):
         # A page of its own between two: a change of the fragment alone would not load anything.
         self.call("POST", "/url", {"url": "about:blank"})
+        # Another process may show the next one; what this one has kept is on its way to that.
+        time.sleep(0.1)
         self.call("POST", "/url", {"url": "file://" + FOLDER + "/" + page})
 
     def js(self, script, *arguments):
@@ -174,7 +176,7 @@ def keys(b):
     talk(b)
     b.press("Space")
     b.until("return !document.getElementById('audio').paused")
-    assert b.js("return document.getElementById('play').getAttribute('aria-label')") == "Pause"
+    b.until("return document.getElementById('play').getAttribute('aria-label') === 'Pause'")
     b.press("Space")
     b.until("return document.getElementById('audio').paused")
     b.press("Home")
