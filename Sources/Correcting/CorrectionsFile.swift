@@ -64,9 +64,11 @@ package struct CorrectionsFile: Hashable, Sendable {
         for edit in read.segments { texts += [edit.was, edit.text] }
         for note in read.notes ?? [] { texts.append(note.text) }
         for mark in read.marks ?? [] { texts.append(mark.text) }
+        texts += (read.speakers ?? [:]).values
         for quotation in read.quotations ?? [] { texts += [quotation.text, quotation.word, quotation.colour] }
         let counts = [
-            read.segments.count, read.notes?.count ?? 0, read.marks?.count ?? 0, read.quotations?.count ?? 0,
+            read.speakers?.count ?? 0, read.segments.count, read.notes?.count ?? 0, read.marks?.count ?? 0,
+            read.quotations?.count ?? 0,
         ]
         guard counts.allSatisfy({ $0 <= Self.most }), texts.allSatisfy({ $0.utf8.count <= Self.longest }) else {
             throw Self.refusal(name, "holds more than a recording can have")
@@ -89,6 +91,13 @@ package struct CorrectionsFile: Hashable, Sendable {
         annotations.place = oneLine(details?.place ?? "")
         annotations.note = details?.note ?? ""
         annotations.consent = details?.consent ?? ""
+        var speakers: [String: String] = [:]
+        for (label, name) in read.speakers ?? [:] {
+            guard let speaker = Speakers.speaker(labelled: label) else { continue }
+            let name = oneLine(name)
+            if !name.isEmpty { speakers[Speakers.label(speaker)] = name }
+        }
+        annotations.speakers = speakers.isEmpty ? nil : speakers
         annotations.notes = Self.places(read.notes ?? [])
         annotations.marks = read.marks.map(Self.places)
         annotations.quotations = (read.quotations ?? []).map {
@@ -165,6 +174,7 @@ package struct CorrectionsFile: Hashable, Sendable {
         var recording: Recording
         var editor: Editor
         var details: Details?
+        var speakers: [String: String]?
         var segments: [Segment]
         var notes: [Place]?
         var marks: [Place]?

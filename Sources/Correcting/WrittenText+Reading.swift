@@ -1,4 +1,5 @@
 import Core
+import Exporting
 
 extension WrittenText {
     /// The endings of the formats that can be read back.
@@ -13,7 +14,7 @@ extension WrittenText {
     package init(_ text: String, ending: String, name: String) throws(DeviceError) {
         do throws(Problem) {
             switch ending.lowercased() {
-            case "txt": readings = [Self.lines(of: text)]
+            case "txt": readings = [Self.lines(of: text).map(withoutTimeStamps)]
             case "srt": readings = [try cues(in: text, isWeb: false)]
             case "vtt": readings = [try cues(in: text, isWeb: true)]
             case "csv": readings = try tableReadings(text)

@@ -1,3 +1,5 @@
+import Core
+
 /// The tools of whoever corrects, in the bar.
 ///
 /// - Parameter isShown: where corrections can come back. A script that showed them would move all of the text down.
@@ -20,28 +22,35 @@ func correctingTools(isShown: Bool) -> String {
 }
 
 /// What a person adds besides the words.
-let correctingPanel = """
-    <details id="work" class="correcting" hidden><summary>Recording, notes and quotations</summary>
-    <label>Load corrections (or drop a file anywhere) \
-    <input id="load" type="file" accept=".json,.html"></label>
-    <label>Title <input id="about-title" dir="auto"></label>
-    <label>People <input id="about-people" dir="auto"></label>
-    <label>Place <input id="about-place" dir="auto"></label>
-    <label>Note <textarea id="about-note" dir="auto"></textarea></label>
-    <label>Consent <textarea id="about-consent" dir="auto"></textarea></label>
-    <label>Corrected by <input id="about-name" dir="auto"></label>
-    <h2>Marks</h2><button id="add-mark" type="button">Mark this place</button><ul id="marks"></ul>
-    <h2>Notes</h2><button id="add-note" type="button">Note at this place</button><ul id="notes"></ul>
-    <h2>Quotations</h2>
-    <label>Word <input id="word" list="words-used"></label>\
-    <datalist id="words-used"><option>problem</option><option>idea</option></datalist>
-    <label>Colour <select id="colour"><option>yellow</option><option>green</option><option>blue</option>\
-    <option>red</option></select></label>
-    <button id="keep-quotation" type="button" aria-keyshortcuts="q">Keep what is selected</button> \
-    <button id="quotations-csv" type="button" disabled>Download as CSV</button><ul id="quotations"></ul>
-    </details>
+func correctingPanel(_ timeline: Timeline) -> String {
+    let people = timeline.tellsSpeakers ? 0..<(timeline.speakers?.count ?? 0) : 0..<0
+    let names = people.map { speaker in
+        let label = Speakers.label(speaker)
+        return #"<label>Speaker \#(label) <input class="person" data-person="\#(label)" dir="auto"></label>"# + "\n"
+    }
+    return """
+        <details id="work" class="correcting" hidden><summary>Recording, notes and quotations</summary>
+        <label>Load corrections (or drop a file anywhere) \
+        <input id="load" type="file" accept=".json,.html"></label>
+        <label>Title <input id="about-title" dir="auto"></label>
+        <label>People <input id="about-people" dir="auto"></label>
+        \(names.joined())<label>Place <input id="about-place" dir="auto"></label>
+        <label>Note <textarea id="about-note" dir="auto"></textarea></label>
+        <label>Consent <textarea id="about-consent" dir="auto"></textarea></label>
+        <label>Corrected by <input id="about-name" dir="auto"></label>
+        <h2>Marks</h2><button id="add-mark" type="button">Mark this place</button><ul id="marks"></ul>
+        <h2>Notes</h2><button id="add-note" type="button">Note at this place</button><ul id="notes"></ul>
+        <h2>Quotations</h2>
+        <label>Word <input id="word" list="words-used"></label>\
+        <datalist id="words-used"><option>problem</option><option>idea</option></datalist>
+        <label>Colour <select id="colour"><option>yellow</option><option>green</option><option>blue</option>\
+        <option>red</option></select></label>
+        <button id="keep-quotation" type="button" aria-keyshortcuts="q">Keep what is selected</button> \
+        <button id="quotations-csv" type="button" disabled>Download as CSV</button><ul id="quotations"></ul>
+        </details>
 
-    """
+        """
+}
 
 /// The keys of whoever corrects.
 let correctingKeys = """

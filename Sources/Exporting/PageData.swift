@@ -41,6 +41,8 @@ struct PageData: Encodable {
     private var notes: [MarkJSON]?
     private var quotations: [Kept]?
     private var bridge: Bridge?
+    /// What people are called who have a name, by their labels.
+    private var speakers: [String: String]?
 
     init(_ timeline: Timeline, _ page: RecordingDetails) {
         duration = milliseconds(timeline.length)
@@ -64,5 +66,6 @@ struct PageData: Encodable {
                 colour: $0.colour)
         }
         bridge = Bridge()
+        speakers = annotations.speakers
     }
 }

@@ -11,10 +11,16 @@ func transcript(_ timeline: Timeline) -> String {
             notes = notes.dropFirst()
         }
     }
+    var speaking: Int?
     for segment in timeline.segments {
         addNotes(upTo: segment.range.start)
         var words: [String] = []
         for word in segment.words {
+            let speaker = timeline.tellsSpeakers ? timeline.speakers?.speaker(of: word.range) : nil
+            if let speaker, speaker != speaking {
+                words.append(who(timeline, speaker, from: word))
+                speaking = speaker
+            }
             while let note = notes.first, note.position <= word.range.start {
                 words.append(note.markup)
                 notes = notes.dropFirst()
@@ -28,7 +34,9 @@ func transcript(_ timeline: Timeline) -> String {
         }
         if words.isEmpty { words = [#"<span class="none">\#(markup(label(of: segment)))</span>"#] }
         lines.append(
-            line(at: segment.range.start, words.joined(separator: " "), about: facts(of: [segment]), of: segment))
+            line(
+                at: segment.range.start, words.joined(separator: " "), about: facts(of: [segment]), of: segment,
+                by: timeline.turns(of: segment).compactMap(\.speaker)))
     }
     addNotes(upTo: SamplePosition(.max))
     if let rest = unwrittenText(timeline) {
@@ -37,6 +45,13 @@ func transcript(_ timeline: Timeline) -> String {
         lines.append(#"<p class="empty">Nobody said anything in this recording.</p>"#)
     }
     return (lines + ["</main>\n"]).joined(separator: "\n")
+}
+
+/// Who begins to speak, in front of the first word; a moment before it, so that it stays there when the line is set anew.
+private func who(_ timeline: Timeline, _ speaker: Int, from word: Word) -> String {
+    #"<span class="who p\#(speaker % 6)" data-who="\#(Speakers.label(speaker))""#
+        + #" data-t="\#(max(0, milliseconds(word.range.start) - 1))" dir="auto">"#
+        + "\(markup(oneLine(timeline.name(ofSpeaker: speaker))))</span>"
 }
 
 /// What stands between words.
@@ -65,13 +80,16 @@ private enum Note {
 }
 
 private func line(
-    at position: SamplePosition, _ content: String, about: String? = nil, of segment: Segment? = nil
+    at position: SamplePosition, _ content: String, about: String? = nil, of segment: Segment? = nil,
+    by speakers: [Int] = []
 ) -> String {
     let time = milliseconds(position)
     let title = about.map { #" title="\#($0)""# } ?? ""
     let number = segment.map { #" data-n="\#($0.id)" data-e="\#(milliseconds($0.range.end))""# } ?? ""
+    let people = Set(speakers).sorted().map(Speakers.label).joined(separator: " ")
+    let said = people.isEmpty ? "" : #" data-p="\#(people)""#
     return
-        ##"<p class="s" data-t="\##(time)"\##(number)><a class="t" href="#t=\##(decimalSeconds(position))" data-t="\##(time)"\##(title)>"##
+        ##"<p class="s" data-t="\##(time)"\##(number)\##(said)><a class="t" href="#t=\##(decimalSeconds(position))" data-t="\##(time)"\##(title)>"##
         + #"\#(clockTime(position))</a><span class="x" dir="auto">\#(content)</span></p>"#
 }
 

@@ -38,6 +38,14 @@ private func head(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     let engine = [timeline.engine.name, timeline.engine.version, timeline.engine.model].filter { !$0.isEmpty }
     if !engine.isEmpty { facts.append(("Transcribed by", markup(engine.joined(separator: " ")))) }
     if let voice = Exporting.facts(of: timeline.segments) { facts.append(("Spoken", voice)) }
+    if timeline.tellsSpeakers, let speakers = timeline.speakers {
+        let times = speakers.seconds.enumerated().map { speaker, seconds in
+            #"<span class="who p\#(speaker % 6)" data-who="\#(Speakers.label(speaker))" dir="auto">"#
+                + "\(markup(oneLine(timeline.name(ofSpeaker: speaker))))</span> "
+                + clockTime(SamplePosition(seconds: seconds))
+        }
+        facts.append(("Who spoke", times.joined(separator: ", ")))
+    }
     let annotations = timeline.annotations ?? Annotations()
     let own = [
         ("People", annotations.people), ("Place", annotations.place), ("Note", annotations.note),
@@ -88,7 +96,7 @@ private func player(_ timeline: Timeline, _ details: RecordingDetails, length: I
     <option value="2">2×</option></select></label>
     <label><input id="shade" type="checkbox" checked> Show confidence</label>
     <label><input id="silence" type="checkbox"> Skip silence</label>
-    <button id="help-button" type="button" aria-label="Keyboard help" aria-keyshortcuts="?">?</button>
+    \(speakerChoice(timeline))    <button id="help-button" type="button" aria-label="Keyboard help" aria-keyshortcuts="?">?</button>
     </div>
     \(correctingTools(isShown: details.identity != nil))<p class="trouble" id="trouble" role="alert" hidden>\(markup(details.audio)) cannot be played: it has to be \
     in the same folder as this page. The text is complete without it.</p>
@@ -97,10 +105,22 @@ private func player(_ timeline: Timeline, _ details: RecordingDetails, length: I
     """
 }
 
+/// Which person's lines are shown; nothing where nobody is told apart.
+private func speakerChoice(_ timeline: Timeline) -> String {
+    guard timeline.tellsSpeakers, let count = timeline.speakers?.count else { return "" }
+    let options = (0..<count).map { speaker in
+        #"<option value="\#(Speakers.label(speaker))" data-who="\#(Speakers.label(speaker))">"#
+            + "\(markup(oneLine(timeline.name(ofSpeaker: speaker))))</option>"
+    }
+    return
+        #"<label>Speaker <select id="speaker"><option value="">everybody</option>\#(options.joined())</select></label>"#
+        + "\n"
+}
+
 private func foot(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     """
     <footer>
-    \(correctingPanel)    <p class="keys">Click a word to hear it. <kbd>Space</kbd> plays, <kbd>←</kbd> <kbd>→</kbd> go 3 seconds, \
+    \(correctingPanel(timeline))    <p class="keys">Click a word to hear it. <kbd>Space</kbd> plays, <kbd>←</kbd> <kbd>→</kbd> go 3 seconds, \
     <kbd>/</kbd> searches, <kbd>?</kbd> shows all keys.</p>
     <p>Transcribed by a machine, which is least sure of the <span class="shaded"><span class="c1">dotted</span> and \
     <span class="c0">wavy</span></span> words.</p>

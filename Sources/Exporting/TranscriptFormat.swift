@@ -54,7 +54,7 @@ package struct TranscriptFormat: Sendable {
 extension TranscriptFormat: RawRepresentable, CaseIterable, Hashable, CustomStringConvertible {
     /// Every format there is, in the order of the manual.
     package static let allCases: [TranscriptFormat] = [
-        .text, .json, .jsonl, .srt, .vtt, .csv, .textgrid, .eaf, .labels, .html,
+        .text, .json, .jsonl, .srt, .vtt, .csv, .textgrid, .eaf, .labels, .html, .qda,
     ]
 
     /// The format of that name; nil where there is none.

@@ -27,6 +27,17 @@ import Testing
         #expect(try CorrectionsFile(page, name: "f") == file)
     }
 
+    @Test("people are called as it says, those that there can be")
+    func speakers() throws {
+        let text = Self.whole.replacing(
+            #""details":"#,
+            with: #""speakers":{"A":" Anna  River ","b":"Ben","C":" ","AA":"x","1":"y"},"details":"#)
+        #expect(text != Self.whole)
+        #expect(
+            try CorrectionsFile(text, name: "c").annotations.speakers == ["A": "Anna River", "B": "Ben"])
+        #expect(try CorrectionsFile(Self.whole, name: "c").annotations.speakers == nil)
+    }
+
     @Test("half of it, at any place, is refused in one line")
     func half() {
         for length in 0..<Self.whole.utf8.count {

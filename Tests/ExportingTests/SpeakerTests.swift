@@ -91,6 +91,46 @@ struct SpeakerTests {
             try TranscriptFormat.text.render(marked).hasPrefix("A: how are you\n[bookmark 0:01: look]\n\nB: well and"))
     }
 
+    @Test("for who codes interviews: a paragraph a turn, its end, pauses, and what was lost")
+    func coding() throws {
+        var told = Self.told
+        told.segments.append(segment(4, at: 3_725.04, "late"))
+        told.gaps = [gap(5.6, 7.6)]
+        #expect(
+            try TranscriptFormat.qda.render(told) == """
+                A: how are you #00:00:02-5#
+
+                B: well and #00:00:05-0#
+
+                A: you [gap 2.0 s: overrun] fine (3717 s) late #01:02:05-5#
+
+                """)
+        var plain = Self.told
+        plain.speakers = nil
+        #expect(
+            try TranscriptFormat.qda.render(plain)
+                == "how are you #00:00:02-5#\n\nwell and you #00:00:05-5#\n\nfine #00:00:08-5#\n")
+        #expect(try TranscriptFormat.qda.render(timeline(seconds: 0)) == "")
+        #expect(withoutTimeStamps("B: well (3 s) and #00:00:05-0#") == "B: well and")
+        #expect(withoutTimeStamps("well (3 s) and # 5-0#") == "well (3 s) and # 5-0#")
+    }
+
+    @Test("the page names them where they begin, how long they speak, and lets them be named")
+    func page() throws {
+        let details = RecordingDetails(
+            title: "t", identity: RecordingIdentity(recording: 7, sound: String(repeating: "0", count: 64)))
+        let page = try TranscriptFormat.html.render(Self.named, details: details)
+        #expect(page.contains(##"<span class="who p0" data-who="A" data-t="999" dir="auto">Anna &lt;1&gt;</span>"##))
+        #expect(page.contains(##"<span class="who p1" data-who="B" data-t="3999" dir="auto">B</span>"##))
+        #expect(page.contains(##"data-n="2" data-e="5500" data-p="A B""##))
+        #expect(page.contains("0:02, ") && page.contains(##"<select id="speaker">"##))
+        #expect(page.contains(##"data-person="B""##) && page.contains(##""speakers":{"A":"Anna \u003c1\u003e"}"##))
+        var plain = Self.told
+        plain.speakers = nil
+        let other = try TranscriptFormat.html.render(plain, details: details)
+        #expect(!other.contains(##"class="who"##) && !other.contains(##"<select id="speaker">"##))
+    }
+
     @Test("a table has a column for it")
     func table() throws {
         let rows = try TranscriptFormat.csv.render(Self.told).split(separator: "\r\n")

@@ -14,6 +14,7 @@ import Testing
         "reduced motion", "print", "labels", "selecting text", "words to review are played", "keys after choosing",
         "editing", "undo and redo", "edits are kept", "replace", "doubtful words", "saving and loading",
         "notes, marks and quotations", "about the recording", "keys are learnt", "silence is skipped",
+        "people are named and chosen",
         "a word is heard alone", "three hours",
     ]
 

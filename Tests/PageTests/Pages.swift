@@ -22,6 +22,13 @@ struct Pages {
                 title: "20 November 2026, 09:30", started: "Friday 20 November 2026, 09:30:12 UTC+01:00",
                 startedAt: "2026-11-20T08:30:12Z", clock: .synchronized, device: "fieldscribe-1", audio: "audio.flac",
                 index: "../index.html", peaks: (0..<1_200).map { Self.peak($0) }, identity: Self.identity(7)))
+        var people = talk
+        people.speakers = Speakers(turns: [
+            Speakers.Turn(range(0, 12), speaker: 0), Speakers.Turn(range(12, 62), speaker: 1),
+        ])
+        try write(
+            people, "people",
+            RecordingDetails(title: "Two people", audio: "audio.flac", identity: Self.identity(6)))
         try write(
             hostile, "hostile",
             RecordingDetails(

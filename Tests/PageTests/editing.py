@@ -332,6 +332,33 @@ def described(b):
     fresh(b)
 
 
+def people(b):
+    fresh(b, "people")
+    assert b.js("return [...main.querySelectorAll('.who')].map(one => one.textContent)") == ["A", "B"]
+    b.js("document.getElementById('work').open = true")
+    b.type('[data-person="B"]', " Mr. <b>Ford \t")
+    named = "return [...document.querySelectorAll('[data-who=B]')].map(one => one.textContent)"
+    assert b.js(named) == ["Mr. <b>Ford"] * 3, b.js(named)
+    # A line that is set anew keeps who begins in it.
+    line = b.js("return Number(main.querySelector('.who[data-who=B]').closest('.s').dataset.n)")
+    double_click(b, f'.s[data-n="{line}"] .w', 1)
+    keys(b, "xyz")
+    b.press("Enter")
+    assert b.js("return [...main.querySelectorAll('.s .who')].map(one => one.textContent)") == ["A", "Mr. <b>Ford"]
+    assert b.js("return document_().speakers") == {"B": "Mr. <b>Ford"}
+    b.js("document.getElementById('speaker').value = 'B'; document.getElementById('speaker').dispatchEvent(new Event('change'))")
+    shown = b.js("return segments.filter(line => !line.hidden).every(line => line.dataset.p.includes('B'))")
+    assert shown and b.js("return segments.some(line => line.hidden)")
+    b.js("document.getElementById('speaker').value = ''; document.getElementById('speaker').dispatchEvent(new Event('change'))")
+    assert not b.js("return segments.some(line => line.hidden)")
+    # It is there again when the page is.
+    b.open("people/index.html")
+    b.until("return document.querySelectorAll('.edited').length === 1")
+    assert b.js(named) == ["Mr. <b>Ford"] * 3
+    assert b.js("return document.querySelector('[data-person=B]').value") == "Mr. <b>Ford"
+    fresh(b, "people")
+
+
 def learnt(b):
     fresh(b)
     b.press("?")
@@ -442,6 +469,7 @@ def three_hours(b):
 
 CHECKS = {
     "editing": editing, "undo and redo": undoing, "edits are kept": kept, "replace": replacing, "doubtful words": doubtful,
-    "saving and loading": saving, "notes, marks and quotations": added, "about the recording": described, "keys are learnt": learnt, "silence is skipped": silence,
+    "saving and loading": saving, "notes, marks and quotations": added, "about the recording": described, "keys are learnt": learnt,
+    "people are named and chosen": people, "silence is skipped": silence,
     "a word is heard alone": heard_alone, "three hours": three_hours,
 }

@@ -10,6 +10,7 @@ function document_() {
     editor: { name: state.name, saved: state.saved },
     details: state.details,
     segments: [...state.edits].sort((a, b) => a[0] - b[0]).map(([id, edit]) => ({ id, ...edit })),
+    ...(Object.values(state.speakers).some(Boolean) ? { speakers: state.speakers } : {}),
     notes: state.notes, ...(state.marks ? { marks: state.marks } : {}), quotations: state.quotations
   };
 }
@@ -53,10 +54,14 @@ function read(text) {
   for (const name of ['title', 'people', 'place', 'note', 'consent']) {
     if (isText(told.details?.[name])) details[name] = told.details[name];
   }
+  const speakers = {};
+  for (const [label, name] of Object.entries(told.speakers ?? {})) {
+    if (/^[A-Z]$/.test(label) && isText(name)) speakers[label] = normal(name);
+  }
   return {
     edits: list(told.segments, one => Number.isInteger(one?.id) && isText(one.was) && isText(one.text)
       && (one.confirmed === undefined || Array.isArray(one.confirmed) && one.confirmed.every(Number.isInteger))),
-    details, notes: list(told.notes, place).map(({ time, text }) => ({ time, text })),
+    details, speakers, notes: list(told.notes, place).map(({ time, text }) => ({ time, text })),
     marks: told.marks === undefined ? null : list(told.marks, place).map(({ time, text }) => ({ time, text })),
     quotations: list(told.quotations, one => isTime(one?.start) && isTime(one.end)
       && [one.text, one.word, one.colour].every(isText))
@@ -78,7 +83,7 @@ function adopt(told) {
     } else if (!segment || was(segment) !== normal(text)) strange++;
   }
   for (const id of new Set([...ids, ...state.edits.keys()])) render(id);
-  Object.assign(state, { details: told.details, notes: told.notes, marks: told.marks, quotations: told.quotations });
+  Object.assign(state, { details: told.details, speakers: told.speakers, notes: told.notes, marks: told.marks, quotations: told.quotations });
   if (told.name) state.name = told.name;
   state.saved = told.saved;
   past.length = future.length = 0;

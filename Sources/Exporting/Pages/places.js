@@ -30,6 +30,7 @@ function showPlaces() {
   for (const name of ['title', 'people', 'place', 'note', 'consent']) byId('about-' + name).value = state.details[name] ?? '';
   byId('about-name').value = state.name;
   document.querySelector('h1').textContent = state.details.title || heading;
+  showPeople();
   listPlaces();
   drawn = '';
   show(now());
@@ -57,6 +58,18 @@ function listPlaces() {
       button('✕', 'Take away this quotation', () => setQuotations(state.quotations.filter((_, j) => i !== j))))));
   byId('quotations-csv').disabled = !state.quotations.length;
 }
+// What people are called, wherever they are named.
+function showPeople() {
+  for (const element of document.querySelectorAll('[data-who]')) {
+    element.textContent = state.speakers[element.dataset.who] || element.dataset.who;
+  }
+  for (const field of document.querySelectorAll('.person')) field.value = state.speakers[field.dataset.person] ?? '';
+}
+for (const field of document.querySelectorAll('.person')) field.addEventListener('change', () => {
+  state.speakers = { ...state.speakers, [field.dataset.person]: normal(field.value) };
+  changed();
+  showPeople();
+});
 const byTime = list => [...list].sort((a, b) => (a.time ?? a.start) - (b.time ?? b.start));
 function setMarks(list) { state.marks = byTime(list); changed(); showPlaces(); }
 function setNotes(list) { state.notes = byTime(list); changed(); showPlaces(); }

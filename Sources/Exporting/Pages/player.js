@@ -176,6 +176,12 @@ byId('shade').addEventListener('change', event => {
   main.classList.toggle('shaded', event.target.checked);
   event.target.blur();
 });
+// One person's lines alone.
+byId('speaker')?.addEventListener('change', event => {
+  const wanted = event.target.value;
+  for (const line of segments) line.hidden = Boolean(wanted) && !(line.dataset.p ?? '').split(' ').includes(wanted);
+  event.target.blur();
+});
 byId('help-button').addEventListener('click', () => byId('help').showModal());
 // Whoever has clicked is back at the text; whoever came by the keyboard stays.
 byId('bar').addEventListener('click', event => { if (event.detail > 0) event.target.closest('button')?.blur(); });
