@@ -1,6 +1,7 @@
 import Core
 import Glibc
 import PocketSphinxRecognizer
+import VoiceEmbedding
 
 /// Measures what README tells: `swift run -c release benchmark [WHAT]`. Prints Markdown.
 ///
@@ -9,9 +10,9 @@ import PocketSphinxRecognizer
     private static let usage = """
         usage: benchmark [capture|appliance|export|sealing|search|start|copies|hour|seams|memory|recognition|accuracy
                          |speakers|latency|robustness|music|unpaused|silence|vocabulary|names|learning|punctuation
-                         |alignment|calibrate]
+                         |alignment|diarization|calibrate]
                          [--every N] [--only NAMES] [--engine NAME] [--model DIR] [--pictures FOLDER]
-                         [--program FILE] [--to FOLDER]
+                         [--program FILE] [--to FOLDER] [--speakers DIR] [--runs N]
           capture     an hour to the card, against arecord
           appliance   how soon lamp and microphone answer a press; what it takes while it waits and while it records
           export      the field hour to the folder that --to names, read back, against cp and sync
@@ -39,6 +40,8 @@ import PocketSphinxRecognizer
           learning    half of what is said corrected by the reference, the rest read without and with what was learned of it
           punctuation where a reader's sentences end
           alignment   where words were said that are known, against where they were put
+          diarization who spoke, in conversations put together of single speakers; with the settings that were looked at;
+                      into the folder that --to names goes what pyannote.metrics needs to compute the same
           calibrate   the constants of Calibration.swift
           --every N   only each Nth file of the open set
           --only live,final,fast,moonshine-live,moonshine-fast,moonshine-small,pocketsphinx_continuous,moonshine-voice
@@ -50,6 +53,10 @@ import PocketSphinxRecognizer
                       FIELDSCRIBE_TEST_MODEL; without it Moonshine is skipped
           --program FILE
                       measures that executable, such as a package's, in the place of the one built here
+          --speakers DIR
+                      the network for voices, as deploy/model speakers --folder DIR leaves it; else that of
+                      FIELDSCRIBE_TEST_SPEAKERS
+          --runs N    conversations a cell, default 10
           --to FOLDER
                       where export copies to: a folder on a stick, or on a slow disk
         Without a word: capture and hour.
@@ -71,6 +78,9 @@ import PocketSphinxRecognizer
         let target = value(of: "--to", in: &words)
         let segments = value(of: "--segments", in: &words).flatMap { Int($0) } ?? 1_000_000
         let (engine, model) = (value(of: "--engine", in: &words), value(of: "--model", in: &words))
+        let voices =
+            value(of: "--speakers", in: &words) ?? getenv("FIELDSCRIBE_TEST_SPEAKERS").map { String(cString: $0) }
+        let runs = value(of: "--runs", in: &words).flatMap { Int($0) } ?? 10
         let only = value(of: "--only", in: &words)?.split(separator: ",").map(String.init)
         if words.isEmpty { words = ["capture", "hour"] }
         for word in words {
@@ -81,7 +91,7 @@ import PocketSphinxRecognizer
                     "accuracy", "speakers",
                     "latency", "robustness", "music", "unpaused", "silence", "vocabulary", "names", "learning",
                     "punctuation",
-                    "alignment",
+                    "alignment", "diarization",
                     "calibrate",
                 ]
                 .contains(word)
@@ -151,6 +161,16 @@ import PocketSphinxRecognizer
             case "vocabulary": try VocabularyBenchmark(workshop: workshop, corpus: open).run()
             case "punctuation": try PunctuationBenchmark(workshop: workshop, corpus: open).run()
             case "alignment": try AlignmentBenchmark(workshop: workshop, corpus: open).run()
+            case "diarization":
+                guard let voices else {
+                    print("skipped: diarization; --speakers names no network")
+                    continue
+                }
+                let beside = [model, workshop.model].compactMap(\.self)
+                try DiarizationBenchmark(
+                    corpus: open, network: VoiceNetwork(SpeakerModel(path: voices), besides: beside),
+                    runs: max(1, runs), output: target
+                ).run(fits: true)
             case "calibrate":
                 if engine == "moonshine" {
                     try MoonshineCalibration(workshop: workshop, corpus: open).run(chosen(Contender.moonshine))

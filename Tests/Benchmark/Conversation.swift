@@ -1,0 +1,151 @@
+import Core
+import Glibc
+import Segmenting
+import TestKit
+
+/// A conversation that was put together of single speakers' files, always the same by its seed, and who speaks when in it.
+struct Conversation {
+    /// How it sounds.
+    enum Condition: String, CaseIterable {
+        case clean
+        /// The second speaker 12 dB below the others.
+        case far
+        /// Noise 15 dB below the speech.
+        case noise
+        /// A room of 0.35 s, a response a speaker, the second one 12 dB below.
+        case room
+        /// The room with noise at 20 dB, turns of 0.5 to 4 s, a quarter of the changes overlapped.
+        case hard
+    }
+
+    /// 16 kHz.
+    let samples: [Int16]
+    /// Where somebody speaks: ranges by speaker, those of one never over each other.
+    let truth: DiarizationErrors.Annotation
+
+    /// - Parameters:
+    ///   - files: of each speaker.
+    ///   - seconds: how long it is at least.
+    init(_ files: [[[Int16]]], _ condition: Condition, seconds: Double, seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let rate = Double(SamplePosition.rate)
+        let isHard = condition == .hard
+        let hasRoom = condition == .room || isHard
+        let responses = files.map { _ in Self.response(&random) }
+        var mix: [Float] = []
+        var truth: DiarizationErrors.Annotation = []
+        var queues = files.map { $0.shuffled(using: &random)[...] }
+        var rest = files.map { _ in ArraySlice<Int16>() }
+        var speaker = Int.random(in: 0..<files.count, using: &random)
+        var start = Int(0.5 * rate)
+        while Double(start) < seconds * rate {
+            let length = Int(Double.random(in: isHard ? 0.5...4 : 1...15, using: &random) * rate)
+            var turn: [Int16] = []
+            while turn.count < length {
+                if rest[speaker].isEmpty {
+                    if queues[speaker].isEmpty { queues[speaker] = files[speaker].shuffled(using: &random)[...] }
+                    rest[speaker] = (queues[speaker].popFirst() ?? [])[...]
+                    if rest[speaker].isEmpty { break }
+                }
+                let part = rest[speaker].prefix(length - turn.count)
+                turn += part
+                rest[speaker] = rest[speaker].dropFirst(part.count)
+            }
+            let level: Float = (condition == .far || hasRoom) && speaker == 1 ? 0.251 : 1
+            var sound = Self.leveled(turn).map { $0 * level }
+            truth += Self.speech(in: turn).map {
+                (
+                    speaker,
+                    SampleRange(
+                        SamplePosition(Int64(start + $0.lowerBound)), SamplePosition(Int64(start + $0.upperBound)))
+                )
+            }
+            if hasRoom { sound = Self.convolved(sound, responses[speaker]) }
+            if mix.count < start + sound.count { mix += [Float](repeating: 0, count: start + sound.count - mix.count) }
+            for (index, value) in sound.enumerated() { mix[start + index] += value }
+            let overlaps = Double.random(in: 0..<1, using: &random) < (isHard ? 0.25 : 0.1)
+            let gap =
+                overlaps
+                ? -min(Double.random(in: 0.2...1, using: &random), Double(turn.count) / rate / 2)
+                : Double.random(in: 0.2...1.5, using: &random)
+            start += max(1, turn.count + Int(gap * rate))
+            if files.count > 1 {
+                var next = Int.random(in: 0..<files.count - 1, using: &random)
+                if next >= speaker { next += 1 }
+                speaker = next
+            }
+        }
+        mix += [Float](repeating: 0, count: SamplePosition.rate / 2)
+        // Speech is at -26 dBFS.
+        let noise: Float = condition == .noise ? 0.05 * 0.178 : isHard ? 0.05 * 0.1 : 0.05 * 0.02
+        samples = mix.map { value in
+            let white = Float.random(in: -1...1, using: &random) * 1.732 * noise
+            return Int16(max(-1, min(1, value + white)) * 32_767)
+        }
+        self.truth = DiarizationErrors.united(truth)
+    }
+
+    /// Where somebody speaks in a file: within 35 dB of its loudest, pauses under 0.5 s filled.
+    private static func speech(in samples: [Int16]) -> [Range<Int>] {
+        let frame = 320
+        let levels = stride(from: 0, to: samples.count, by: frame).map { start -> Float in
+            let part = samples[start..<min(samples.count, start + frame)]
+            return part.reduce(0) { $0 + Float($1) * Float($1) } / Float(max(1, part.count))
+        }
+        let least = (levels.max() ?? 0) / 3_162
+        var found: [Range<Int>] = []
+        for (index, level) in levels.enumerated() where level > least && level > 0 {
+            let range = index * frame..<min(samples.count, (index + 1) * frame)
+            if let last = found.last, range.lowerBound - last.upperBound < SamplePosition.rate / 2 {
+                found[found.count - 1] = last.lowerBound..<range.upperBound
+            } else {
+                found.append(range)
+            }
+        }
+        return found
+    }
+
+    private static func leveled(_ samples: [Int16]) -> [Float] {
+        let speech = speech(in: samples)
+        let power = speech.reduce(Float(0)) { $0 + samples[$1].reduce(0) { $0 + Float($1) * Float($1) } }
+        let count = speech.reduce(0) { $0 + $1.count }
+        guard count > 0, power > 0 else { return samples.map { Float($0) / 32_768 } }
+        let root = (power / Float(count)).squareRoot() / 32_768
+        return samples.map { Float($0) / 32_768 * 0.05 / root }
+    }
+
+    /// Noise that dies down by 60 dB within 0.35 s, behind the direct sound.
+    private static func response(_ random: inout SeededGenerator) -> [Float] {
+        let count = Int(0.35 * Double(SamplePosition.rate))
+        var decay: Float = 1
+        let factor = Float(pow(10, -3.0 / Double(count)))
+        return (0..<count).map { index in
+            decay *= factor
+            return index == 0 ? 1 : index < 40 ? 0 : Float.random(in: -0.06...0.06, using: &random) * decay
+        }
+    }
+
+    private static func convolved(_ sound: [Float], _ response: [Float]) -> [Float] {
+        var sum = [Float](repeating: 0, count: sound.count)
+        sum.withUnsafeMutableBufferPointer { sum in
+            sound.withUnsafeBufferPointer { sound in
+                for (delay, weight) in response.enumerated() where weight != 0 && delay < sound.count {
+                    for index in delay..<sound.count { sum[index] += weight * sound[index - delay] }
+                }
+            }
+        }
+        return sum
+    }
+
+    /// Where the voice detector hears speech.
+    var regions: [SampleRange] {
+        var segmenter = Segmenter(settings: SpeechSettings())
+        var levels = FrameLevels()
+        var effects: [Segmenter.Effect] = []
+        samples.withUnsafeBufferPointer { samples in
+            levels.take(samples) { effects += segmenter.handle(level: $0) }
+        }
+        effects += segmenter.finish(at: SamplePosition(Int64(samples.count)))
+        return effects.compactMap { if case .ended(let utterance) = $0 { utterance.speech } else { nil } }
+    }
+}
