@@ -102,10 +102,9 @@ extension SQLiteArchive {
         let isKnown = try queries.exports(of: entry.recording).contains {
             ($0.volume, $0.folder, $0.manifest) == (entry.volume, entry.folder, entry.manifest)
         }
-        try kept(.exported(content: counted), recording: entry.recording) {
+        try connection.transaction {
             try insert(entry)
-            return 1
-        } entering: {
+            try keep(.exported(content: counted), recording: entry.recording)
             if isKnown { return }
             try enter(.copied, of: entry.recording) {
                 // A folder's path may name people, and stays here for good.

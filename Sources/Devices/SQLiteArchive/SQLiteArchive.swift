@@ -106,11 +106,12 @@ package actor SQLiteArchive: ArchiveUpkeep {
     func keepHighestNumber() throws { try numbers.keep(try highestRow()) }
 
     package func endRecording(_ id: Int, length: SamplePosition, reason: StopReason) throws {
-        try kept(.ended(length: length, reason: reason), recording: id) {
-            try connection.run(
+        try connection.transaction {
+            let count = try connection.run(
                 "UPDATE recording SET length_samples = ?2, stop_reason = ?3 WHERE id = ?1",
                 .integer(id), .position(length), .text(reason.rawValue))
-        } entering: {
+            if count == 0 { throw unknown(recording: id) }
+            try keep(.ended(length: length, reason: reason), recording: id)
             try enter(.recorded, of: id) {
                 $0.length = length.seconds
                 $0.reason = reason.rawValue
@@ -222,19 +223,14 @@ package actor SQLiteArchive: ArchiveUpkeep {
     }
 
     /// Makes a change of a recording's row and its line in the journal, both or none.
-    ///
-    /// - Parameter enter: enters it into the history, where it belongs there.
-    func kept(
-        _ entry: JournalEntry, recording: Int, _ change: () throws -> Int, entering enter: () throws -> Void = {}
-    ) throws {
+    func kept(_ entry: JournalEntry, recording: Int, _ change: () throws -> Int) throws {
         try connection.transaction {
             if try change() == 0 { throw unknown(recording: recording) }
             try keep(entry, recording: recording)
-            try enter()
         }
     }
 
-    private func keep(_ entry: JournalEntry, recording: Int) throws { try keep([entry], recording: recording) }
+    func keep(_ entry: JournalEntry, recording: Int) throws { try keep([entry], recording: recording) }
 
     /// Puts lines into the journal, before the transaction commits: what is committed is in both.
     private func keep(_ entries: [JournalEntry], recording: Int) throws {
