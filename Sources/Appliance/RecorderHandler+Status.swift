@@ -34,7 +34,7 @@ extension RecorderHandler {
             secondPass: recorder.secondPass.now.map {
                 ApplianceStatus.SecondPass(
                     recording: $0.recording, readUpTo: $0.readUpTo, length: $0.length, waiting: $0.waiting)
-            })
+            }, laptop: recorder.configuration.usb.drive ? now.hasLaptop : nil)
     }
 
     /// What is wrong with the microphone, or that nothing is.

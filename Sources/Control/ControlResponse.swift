@@ -146,11 +146,15 @@ package struct ApplianceStatus: Hashable, Sendable, Codable {
 
     /// What is being read again, slower and better; nil where nothing is.
     package var secondPass: SecondPass?
+    /// Whether a laptop is connected that sees the drive; nil with `usb.drive = no`.
+    package var laptop: Bool?
 
     package init(
         state: String, recording: Int?, recordedSeconds: Double, transcribedUpTo: Double, backlogSeconds: Double,
-        runwayHours: Double, microphone: Microphone, lastFault: Fault?, directory: String, secondPass: SecondPass? = nil
+        runwayHours: Double, microphone: Microphone, lastFault: Fault?, directory: String,
+        secondPass: SecondPass? = nil, laptop: Bool? = nil
     ) {
+        self.laptop = laptop
         self.secondPass = secondPass
         self.state = state
         self.recording = recording

@@ -58,6 +58,7 @@ package struct DoctorExamination: Sendable {
         if problems.isEmpty, refused == nil {
             facts.sealing = doctorSealing(configuration)
             if !configuration.storage.seal.isEmpty { facts.recorderSealing = doctorRecorderSealing(configuration) }
+            if configuration.usb.drive { facts.drivePorts = doctorDrivePorts() }
             if configuration.export.sticks == .known { facts.knownSticks = doctorSticks(configuration) }
         }
         progress(.decoder)
@@ -148,4 +149,19 @@ func doctorMicrophoneIsOurs(_ configuration: Configuration) -> Bool {
         return false
     }
     return ["recording", "stopping"].contains(answer.status?.state)
+}
+
+/// The USB ports that can be a device, as the kernel names them, or why a laptop sees no drive: what makes its file system is
+/// missing, or the kernel does not tell.
+package func doctorDrivePorts(system: String = "/sys", programs: [String] = ["/usr/sbin", "/sbin"]) -> Result<
+    [String], DeviceError
+> {
+    guard programs.contains(where: { access("\($0)/mkfs.vfat", X_OK) == 0 }) else {
+        return .failure(
+            DeviceError(
+                .missing, "usb.drive", on: "mkfs.vfat", "what makes the drive's file system is not installed",
+                remedy: "sudo apt install dosfstools"))
+    }
+    // A kernel that knows of no such port has no such folder.
+    return .success(((try? names(inFolder: "\(system)/class/udc")) ?? []).filter { !$0.hasPrefix(".") }.sorted())
 }

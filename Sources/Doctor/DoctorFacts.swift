@@ -166,6 +166,8 @@ package struct DoctorFacts: Sendable {
     package var recorderSealing: Result<Int, DeviceError>?
     /// How many sticks are known, or why that cannot be told: then none is. Nil where it does not matter.
     package var knownSticks: Result<Int, DeviceError>?
+    /// The board's USB ports that can be a device, or why there can be no drive for a laptop; nil where none is asked for.
+    package var drivePorts: Result<[String], DeviceError>?
     /// What the recording user is allowed to do.
     package var permissions: Permissions
     /// Whether the system clock was set from the network or a clock module.

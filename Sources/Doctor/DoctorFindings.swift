@@ -18,7 +18,7 @@ extension DoctorFacts {
             return finding
         }
         all += diskFindings
-        all += copiesFindings
+        all += copiesFindings + driveFindings
         all += permissionFindings
         all.append(clockFinding)
         all += boardFindings
@@ -225,6 +225,25 @@ extension DoctorFacts {
             ]
         case .success(let count):
             return [.init(.copies, .ok, "to \(count == 1 ? "1 known stick" : "\(count) known sticks") alone")]
+        }
+    }
+
+    /// Whether a laptop can see the drive, where that is asked for.
+    private var driveFindings: [DoctorFinding] {
+        switch drivePorts {
+        case nil: return []
+        case .failure(let error): return [DoctorFinding(.drive, error: error)]
+        case .success(let ports):
+            guard let port = ports.first else {
+                return [
+                    .init(
+                        .drive, .missing, "none of this board's USB ports can be a drive for a laptop",
+                        remedy:
+                            "on a 4, 5 or Zero 2 W write dtoverlay=dwc2,dr_mode=peripheral into config.txt and start again; "
+                            + "elsewhere set usb.drive = no")
+                ]
+            }
+            return [.init(.drive, .ok, "a laptop at the port \(port) sees the recordings, read-only")]
         }
     }
 

@@ -30,6 +30,7 @@ import Testing
             permissions: permissions, isClockSynchronized: true, board: board)
         facts.appliance = .running
         facts.sealing = .success(2)
+        facts.drivePorts = .success(["fe980000.usb"])
         facts.decoder = .success(DoctorFacts.Decoder(timesRealTime: 1.1, isOnSpeech: true))
         return facts
     }
@@ -94,6 +95,13 @@ import Testing
         Case("a sealed recorder", .ok, .copies, "are sealed for 1 public key") { $0.recorderSealing = .success(1) },
         Case("a recorder that cannot seal", .missing, .copies, "not found", exit: 3) {
             $0.recorderSealing = .failure(missing)
+        },
+        Case("a drive", .ok, .drive, "the port fe980000.usb") { $0.drivePorts = .success(["fe980000.usb"]) },
+        Case("a board that cannot be a drive", .missing, .drive, "none of this board's USB ports", exit: 3) {
+            $0.drivePorts = .success([])
+        },
+        Case("no file system for the drive", .missing, .drive, "not found", exit: 3) {
+            $0.drivePorts = .failure(missing)
         },
         Case("no sticks", .ok, .copies, "to no stick") { $0.configuration.export.sticks = .none },
         Case("no age", .missing, .copies, "not found", exit: 3) { $0.sealing = .failure(missing) },
@@ -311,5 +319,20 @@ import Testing
         #expect(status == 3)
         let finding = try #require(report.findings.first { $0.check == "model" })
         #expect(finding.status == "missing" && finding.message.contains("/no/such/model"))
+    }
+
+    @Test("asks the kernel which ports can be a drive, and whether a file system can be made")
+    func drivePorts() throws {
+        for name in ["bin", "sys/class/udc/fe980000.usb", "sys/class/udc/dummy_udc.0"] {
+            try FileManager.default.createDirectory(atPath: folder.file(name), withIntermediateDirectories: true)
+        }
+        let asked = { doctorDrivePorts(system: folder.file("sys"), programs: [folder.file("bin")]) }
+        guard case .failure(let error) = asked() else { return #expect(Bool(false), "a file system without a program") }
+        #expect(error.code == .missing && error.message.contains("apt install dosfstools"))
+        #expect(
+            FileManager.default.createFile(
+                atPath: folder.file("bin/mkfs.vfat"), contents: nil, attributes: [.posixPermissions: 0o755]))
+        #expect(try asked().get() == ["dummy_udc.0", "fe980000.usb"])
+        #expect(try doctorDrivePorts(system: folder.file("none"), programs: [folder.file("bin")]).get() == [])
     }
 }

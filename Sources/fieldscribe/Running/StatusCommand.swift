@@ -36,6 +36,9 @@ enum StatusCommand: Command {
         }
         rows.append(("disk", "room for \(hours(status.runwayHours)) of recording in \(status.directory)"))
         rows.append(("microphone", "\(status.microphone.device), \(status.microphone.health)"))
+        if let laptop = status.laptop {
+            rows.append(("drive", laptop ? "a laptop is connected" : "no laptop is connected"))
+        }
         let clockWord = status.lastFault?.clock == "unverified" ? " (clock unverified)" : ""
         rows.append(("last fault", status.lastFault.map { "\($0.time)\(clockWord) \($0.message)" } ?? "none"))
         let width = rows.map { $0.0.count }.max() ?? 0
