@@ -22,6 +22,29 @@ package struct Diarization: Sendable {
         package init() {}
     }
 
+    /// Stretches of speech with what belongs to them before and behind, which is no louder than a pause: a quarter of a second, or
+    /// half of what is between two. In order, none over another, none beyond the end.
+    ///
+    /// - Parameter speech: in order.
+    package static func regions(_ speech: [SampleRange], length: SamplePosition) -> [SampleRange] {
+        let ordered = speech.filter { !$0.isEmpty }
+        var regions: [SampleRange] = []
+        for (index, range) in ordered.enumerated() {
+            let before = regions.last?.end ?? .zero
+            let start = max(before, range.start + -padding)
+            var end = range.end + padding
+            if index + 1 < ordered.count {
+                let next = ordered[index + 1].start
+                end = min(end, max(range.end, range.end + max(0, next - range.end) / 2))
+            }
+            let region = SampleRange(min(start, length), min(end, length))
+            if !region.isEmpty { regions.append(region) }
+        }
+        return regions
+    }
+
+    private static let padding = Int64(SamplePosition.rate / 4)
+
     /// Frames of what is decided at once: 0.1 s.
     private static let step = 10
 

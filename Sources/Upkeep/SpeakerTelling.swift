@@ -59,13 +59,7 @@ package struct SpeakerTelling: Sendable {
 
     /// Where there is speech: what has words, at the times that the engine gave it.
     package static func regions(of segments: [Segment], length: SamplePosition) -> [SampleRange] {
-        var end = SamplePosition.zero
-        return segments.compactMap { segment in
-            guard !segment.words.isEmpty else { return nil }
-            let range = SampleRange(max(end, segment.range.start), min(length, segment.range.end))
-            end = max(end, range.end)
-            return range.isEmpty ? nil : range
-        }
+        Diarization.regions(segments.filter { !$0.words.isEmpty }.map(\.range), length: length)
     }
 
     /// Who spoke in the regions of a sound.

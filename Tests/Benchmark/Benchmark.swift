@@ -40,7 +40,8 @@ import VoiceEmbedding
           learning    half of what is said corrected by the reference, the rest read without and with what was learned of it
           punctuation where a reader's sentences end
           alignment   where words were said that are known, against where they were put
-          diarization who spoke, in conversations put together of single speakers; with the settings that were looked at;
+          diarization who spoke, in conversations put together of single speakers; --only fit,judge,settings, of which the
+                      last is other settings, on `fit`;
                       into the folder that --to names goes what pyannote.metrics needs to compute the same
           calibrate   the constants of Calibration.swift
           --every N   only each Nth file of the open set
@@ -170,7 +171,7 @@ import VoiceEmbedding
                 try DiarizationBenchmark(
                     corpus: open, network: VoiceNetwork(SpeakerModel(path: voices), besides: beside),
                     runs: max(1, runs), output: target
-                ).run(fits: true)
+                ).run(only: only)
             case "calibrate":
                 if engine == "moonshine" {
                     try MoonshineCalibration(workshop: workshop, corpus: open).run(chosen(Contender.moonshine))

@@ -1,4 +1,5 @@
 import Core
+import Diarizing
 import Glibc
 import Segmenting
 import TestKit
@@ -146,6 +147,8 @@ struct Conversation {
             levels.take(samples) { effects += segmenter.handle(level: $0) }
         }
         effects += segmenter.finish(at: SamplePosition(Int64(samples.count)))
-        return effects.compactMap { if case .ended(let utterance) = $0 { utterance.speech } else { nil } }
+        var speech: [SampleRange] = []
+        for case .ended(let utterance) in effects { speech.append(utterance.speech) }
+        return Diarization.regions(speech, length: SamplePosition(Int64(samples.count)))
     }
 }

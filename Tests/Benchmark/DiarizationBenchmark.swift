@@ -28,8 +28,10 @@ struct DiarizationBenchmark {
         var cpuSeconds: Double
     }
 
-    func run(fits: Bool) throws {
-        for part in Corpus.partNames {
+    /// - Parameter only: of `fit`, `judge` and `settings`, what is measured; nil: the first two.
+    func run(only: [String]?) throws {
+        let fits = only?.contains("settings") ?? false
+        for part in Corpus.partNames where only?.contains(part) ?? true || fits && part == "fit" {
             let cases = try cases(of: part)
             if part == "fit", fits { fit(cases) }
             report(cases, part)

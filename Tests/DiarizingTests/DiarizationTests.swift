@@ -83,6 +83,22 @@ struct DiarizationTests {
         #expect(diarized([(0, 3)], wanted: 5).speakers.count == 1)
     }
 
+    @Test("regions have a quarter of a second around them, or half of what is between")
+    func regions() {
+        func range(_ start: Int64, _ end: Int64) -> SampleRange {
+            SampleRange(SamplePosition(start), SamplePosition(end))
+        }
+        func regions(_ speech: SampleRange..., length: Int64 = 100_000) -> [SampleRange] {
+            Diarization.regions(speech, length: SamplePosition(length))
+        }
+        #expect(regions(range(1_000, 20_000), range(40_000, 50_000)) == [range(0, 24_000), range(36_000, 54_000)])
+        #expect(regions(range(10_000, 20_000), range(21_000, 30_000)) == [range(6_000, 20_500), range(20_500, 34_000)])
+        #expect(regions(range(10_000, 20_000), range(20_000, 30_000)) == [range(6_000, 20_000), range(20_000, 34_000)])
+        #expect(regions(range(10_000, 20_000), range(18_000, 30_000)) == [range(6_000, 20_000), range(20_000, 34_000)])
+        #expect(regions(range(90_000, 120_000), length: 100_000) == [range(86_000, 100_000)])
+        #expect(regions(range(5, 5), range(200_000, 300_000)) == [])
+    }
+
     @Test("numbers that are none, or nothing, are no voice")
     func numbers() {
         var diarization = Diarization()
