@@ -127,13 +127,13 @@ let package = Package(
             uses: [
                 "Core", "Platform", "Configuration", "Copying", "AudioEncoder", "Equipment", "Recording", "Recognizing",
                 "SQLiteArchive", "CLinux", "Correcting", "Diarizing", "Digests", "Exporting", "PocketSphinxRecognizer",
-                "VoiceEmbedding", "Vocabulary",
+                "Sealing", "VoiceEmbedding", "Vocabulary",
             ]),
         room(
             "Appliance",
             uses: [
                 "Core", "Platform", "Configuration", "Equipment", "Control", "Upkeep", "Recording", "Recognizing",
-                "Panel", "GpioPanel", "SQLiteArchive", "CLinux", "Exporting",
+                "Panel", "GpioPanel", "SQLiteArchive", "CLinux", "Exporting", "Sealing",
             ]),
 
         // Its front door.
@@ -217,7 +217,7 @@ let package = Package(
             "RecoveryTests",
             of: [
                 "Core", "Platform", "Recognizing", "Recording", "Exporting", "SQLiteArchive", "Configuration",
-                "Copying", "Equipment",
+                "Copying", "Equipment", "Sealing",
                 "Upkeep", "Vocabulary", "Appliance", "TestKit", "fieldscribe",
             ]),
     ],

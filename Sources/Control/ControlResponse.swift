@@ -144,6 +144,9 @@ package struct ApplianceStatus: Hashable, Sendable, Codable {
     /// The storage directory.
     package var directory: String
 
+    /// The public key by which the recorder signs, `RW...`; nil where it has none.
+    package var signingKey: String?
+
     /// What is being read again, slower and better; nil where nothing is.
     package var secondPass: SecondPass?
     /// Whether a laptop is connected that sees the drive; nil with `usb.drive = no`.

@@ -42,8 +42,12 @@ package struct CopySettings: Hashable, Sendable {
     /// Every name that a copy's folder may hold, with what earlier settings wrote: what a broken copy is cleared of.
     static let allNames: [String] =
         TranscriptFormat.allCases.map(\.fileName) + AudioForm.allCases.map { "audio.\($0.rawValue)" } + [
-            historyFileName, manifestName,
+            historyFileName, publicKeyName, signatureName,
+            manifestName,
         ]
 
     static let manifestName = "SHA256SUMS"
+    /// The recorder's signature of that, as `minisign -V -p recorder.pub -m SHA256SUMS` checks it.
+    static let signatureName = "SHA256SUMS.minisig"
+    static let publicKeyName = "recorder.pub"
 }

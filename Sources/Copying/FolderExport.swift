@@ -4,6 +4,7 @@ import Exporting
 import Glibc
 import Platform
 import Recording
+import Sealing
 
 /// Copies recordings into a folder, usually a stick's, so that each is there complete or not at all.
 package struct FolderExport: Sendable {
@@ -27,6 +28,9 @@ package struct FolderExport: Sendable {
 
     /// For whom copies are sealed, or why that is not certain, and nothing may be copied; nil for copies that are not sealed.
     package var recipients: Result<[Recipient], DeviceError>?
+
+    /// What signs the copies; nil for copies that are not signed.
+    package var signer: RecorderKey?
 
     /// Called for every block that is read of a recording.
     package var progress: @Sendable (CopyProgress) -> Void = { _ in }
@@ -183,7 +187,7 @@ package struct FolderExport: Sendable {
         let history = try await archive.history(of: summary.id)
         return RecordingCopy(
             summary: summary, timeline: timeline, settings: settings, source: source, length: length,
-            shouldStop: shouldStop, progress: { progress($0, length) }, history: history)
+            shouldStop: shouldStop, progress: { progress($0, length) }, history: history, signer: signer)
     }
 
     /// What the list shows of all that the ledger knows to be on the target.

@@ -1,6 +1,5 @@
 import Core
 import Digests
-import Exporting
 import Platform
 
 extension RecordingCopy {
@@ -14,8 +13,11 @@ extension RecordingCopy {
     func renewTexts(in folder: Folder, _ manifest: Manifest) throws(DeviceError) -> Proof? {
         guard Self.names(in: manifest) == names else { return nil }
         // What a person has put there under that name stays.
-        var tells = manifest.digests[historyFileName] != nil
-        if !tells { tells = try !folder.exists(historyFileName) }
+        var companions: [(name: String, text: String)] = []
+        for file in self.companions {
+            if manifest.digests[file.name] == nil, try folder.exists(file.name) { continue }
+            companions.append(file)
+        }
         var peaks = Peaks(length: length.samples)
         let sound = try readSource { samples in peaks.add(samples) }
         var proof = Proof(manifest: manifest, bytes: 0, isDirect: true)
@@ -35,11 +37,12 @@ extension RecordingCopy {
         for format in settings.formats {
             texts.append((format.fileName, try render(format, details(peaks: peaks.values, sound: sound))))
         }
-        if tells { texts.append((historyFileName, historyDocument(history))) }
+        texts += companions
         var digests = manifest.digests
         for (name, text) in texts { digests[name] = Digest.of(text) }
         proof.manifest = Manifest(digests)
         texts.append((CopySettings.manifestName, proof.manifest.text))
+        if let signature = signature(of: proof.manifest) { texts.append((CopySettings.signatureName, signature)) }
         do throws(DeviceError) {
             try replace(texts, in: folder, &proof)
         } catch {
@@ -59,6 +62,9 @@ extension RecordingCopy {
         try folder.sync()
         try folder.syncFileSystem()
         for (name, text) in texts { try check(Self.fresh(name), Digest.of(text), in: folder, &proof) }
+        // Where this is interrupted, the copy is not signed: a signature of another manifest would say that it was changed.
+        try folder.remove(CopySettings.signatureName)
+        try folder.sync()
         for (name, _) in texts { try folder.rename(Self.fresh(name), replacing: name) }
         try folder.sync()
         try folder.syncFileSystem()

@@ -19,7 +19,7 @@ extension RecordingCopy {
     ///
     /// - Returns: whether nothing is left.
     func remove(_ manifest: Manifest, from folder: Folder) throws(DeviceError) -> Bool {
-        try folder.remove(CopySettings.manifestName)
+        for name in [CopySettings.signatureName, CopySettings.manifestName] { try folder.remove(name) }
         for (name, digest) in manifest.digests.sorted(by: { $0.key < $1.key }) {
             let file = try ReadBack(name, in: folder, shouldStop: shouldStop)
             if try file.finish() == digest { try folder.remove(name) }

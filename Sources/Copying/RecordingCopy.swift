@@ -5,6 +5,7 @@ import Exporting
 import Glibc
 import Platform
 import Recording
+import Sealing
 
 /// Copies one recording into a folder, and proves that it is there. Blocks; used on one thread.
 struct RecordingCopy {
@@ -19,6 +20,8 @@ struct RecordingCopy {
     var progress: @Sendable (SamplePosition) -> Void
     /// What was done to the recording: told on the page and beside it, and no reason for another copy.
     var history: [HistoryLine] = []
+    /// What signs it; nil for what is not signed.
+    var signer: RecorderKey?
 
     /// What was written and proved.
     struct Proof {
@@ -41,9 +44,10 @@ struct RecordingCopy {
             digests[format.fileName] = Digest.of(text)
             try write(text, as: format.fileName, in: folder)
         }
-        let told = historyDocument(history)
-        digests[historyFileName] = Digest.of(told)
-        try write(told, as: historyFileName, in: folder)
+        for (name, text) in companions {
+            digests[name] = Digest.of(text)
+            try write(text, as: name, in: folder)
+        }
         try folder.sync()
         try folder.syncFileSystem()
 
@@ -55,6 +59,11 @@ struct RecordingCopy {
         try write(proof.manifest.text, as: CopySettings.manifestName, in: folder)
         try folder.sync()
         try check(CopySettings.manifestName, proof.manifest.digest, in: folder, &proof)
+        if let signature = signature(of: proof.manifest) {
+            try write(signature, as: CopySettings.signatureName, in: folder)
+            try folder.sync()
+            try check(CopySettings.signatureName, Digest.of(signature), in: folder, &proof)
+        }
         return proof
     }
 
@@ -86,12 +95,23 @@ struct RecordingCopy {
         return (format.fileName, Digest.of(try render(format, details(peaks: [], sound: sound))))
     }
 
-    /// The names that a copy by these settings has, besides the history, which those of earlier versions lack.
+    /// The names that a copy by these settings has, besides its companions, which those of earlier versions lack.
     var names: Set<String> { Set(settings.formats.map(\.fileName) + [settings.audioName]) }
 
     /// The same of a copy that is there.
     static func names(in manifest: Manifest) -> Set<String> {
-        Set(manifest.digests.keys).subtracting([historyFileName])
+        Set(manifest.digests.keys).subtracting([historyFileName, CopySettings.publicKeyName])
+    }
+
+    /// The files beside sound and texts, with their names.
+    var companions: [(name: String, text: String)] {
+        [(historyFileName, historyDocument(history))]
+            + (signer.map { [(CopySettings.publicKeyName, $0.publicText)] } ?? [])
+    }
+
+    /// The recorder's signature of a manifest; nil where it has none.
+    func signature(of manifest: Manifest) -> String? {
+        signer?.sign(Array(manifest.text.utf8), comment: "fieldscribe copy of recording \(summary.id)")
     }
 
     /// Bytes that the copy is expected to take: speech becomes about half as long as FLAC, and gaps nothing.

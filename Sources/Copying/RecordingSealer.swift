@@ -17,9 +17,11 @@ package struct RecordingSealer {
     ///   - storage: the storage directory.
     ///   - journal: the recording's journal, as it stands.
     ///   - history: what was done to it.
+    ///   - signer: what signs it; nil for what is not signed.
     ///   - goesOn: asked again and again; where it is false, it ends, and nothing was changed.
     package init(
-        _ summary: RecordingSummary, _ timeline: Timeline, journal: String, history: [HistoryLine], in storage: String,
+        _ summary: RecordingSummary, _ timeline: Timeline, journal: String, history: [HistoryLine],
+        signer: RecorderKey? = nil, in storage: String,
         settings: CopySettings,
         for recipients: [Recipient], goesOn: @escaping @Sendable () -> Bool
     ) throws(DeviceError) {
@@ -29,7 +31,7 @@ package struct RecordingSealer {
         let source = try RecordingReader(path: place.audio)
         let recording = RecordingCopy(
             summary: summary, timeline: timeline, settings: settings, source: source, length: try source.length,
-            shouldStop: { !goesOn() }, progress: { _ in }, history: history)
+            shouldStop: { !goesOn() }, progress: { _ in }, history: history, signer: signer)
         copy = SealedCopy(
             copy: recording, age: try Age(), recipients: recipients, extra: [("journal.jsonl", journal)])
     }

@@ -53,7 +53,7 @@ struct SealedCopy {
         let details = copy.details(peaks: peaks, sound: sound)
         var texts: [(name: String, text: String)] = []
         for format in copy.settings.formats { texts.append((format.fileName, try copy.render(format, details))) }
-        texts.append((historyFileName, historyDocument(copy.history)))
+        texts += copy.companions
         texts += extra
         let audio = try measured.finish().measure
         progress(SamplePosition(length / 2))
@@ -67,8 +67,8 @@ struct SealedCopy {
 
     /// Bytes that the sealed file takes at most, with what stands beside it.
     func expectedBytes(_ plan: Plan) -> Int64 {
-        // A key's part of the header, 16 bytes for every 64 KiB, and whole clusters for this file and three small ones.
-        plan.bytes + plan.bytes / 4_096 + Int64(recipients.count + 1) * 1_024 + 4 * 65_536
+        // A key's part of the header, 16 bytes for every 64 KiB, the signature, and whole clusters for this file and three small ones.
+        plan.bytes + plan.bytes / 4_096 + Int64(recipients.count + 1) * 1_024 + 5 * 65_536
     }
 
     /// Writes a sealed file under a temporary name, syncs it, and reads it back past the cache.
@@ -118,6 +118,9 @@ struct SealedCopy {
         try sealer.write(Tar.padding(after: plan.audio.length))
         let manifest = manifest(of: plan.texts, audio: digest)
         try write(manifest.text, as: CopySettings.manifestName, time, to: sealer)
+        if let signature = copy.signature(of: manifest) {
+            try write(signature, as: CopySettings.signatureName, time, to: sealer)
+        }
         try sealer.write(Tar.end)
         return manifest.digest
     }

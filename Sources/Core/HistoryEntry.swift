@@ -22,6 +22,8 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
         package static let sealed = Act(rawValue: "sealed")
         /// It was erased from the recorder.
         package static let erased = Act(rawValue: "erased")
+        /// The SHA-256 of its samples was signed by the recorder's key: `sound`, `length`, `signature`.
+        package static let signed = Act(rawValue: "signed")
         /// A sealed recorder was opened by a private key.
         package static let opened = Act(rawValue: "opened")
         /// A stretch of it was struck: `from`, `to`.
@@ -67,6 +69,10 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
     package var folder: String?
     /// SHA-256 of the copy's SHA256SUMS, or of the sealed file.
     package var digest: String?
+    /// SHA-256 of the samples (mono, 16-bit little-endian, 16 kHz).
+    package var sound: String?
+    /// What minisign's signature of `statement` has in its second and fourth line, behind each other with a blank.
+    package var signature: String?
     /// Where in the recording, in seconds.
     package var from: Double?
     /// Where that ends.
@@ -89,6 +95,15 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
         self.before = before
         self.own = own
     }
+
+    /// What is signed of a recording that is closed; nil for an entry that is not of that.
+    package var statement: String? {
+        guard let recording, let sound, let length else { return nil }
+        return "recording \(recording), sound sha256:\(sound), \(SamplePosition(seconds: length).samples) samples\n"
+    }
+
+    /// The comment that is signed with it.
+    package static let signedComment = "fieldscribe recording"
 
     /// What stands in the first entry in the place of a digest.
     package static let start = String(repeating: "0", count: 64)

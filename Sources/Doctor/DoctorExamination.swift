@@ -57,6 +57,7 @@ package struct DoctorExamination: Sendable {
         // Where the file is refused, nothing is copied, whatever the defaults say.
         if problems.isEmpty, refused == nil {
             facts.sealing = doctorSealing(configuration)
+            facts.signing = doctorSigning(configuration)
             if !configuration.storage.seal.isEmpty { facts.recorderSealing = doctorRecorderSealing(configuration) }
             if configuration.usb.drive { facts.drivePorts = doctorDrivePorts() }
             if configuration.export.sticks == .known { facts.knownSticks = doctorSticks(configuration) }
@@ -109,6 +110,14 @@ func doctorSealing(_ configuration: Configuration) -> Result<Int, DeviceError> {
         guard let recipients = try configuration.recipients() else { return .success(0) }
         try Age().check(recipients)
         return .success(recipients.count)
+    } catch { return .failure(error) }
+}
+
+/// The public key that recordings and copies are signed by, nil before there is one; or why they are not.
+func doctorSigning(_ configuration: Configuration) -> Result<String?, DeviceError> {
+    do throws(DeviceError) {
+        _ = try Minisign()
+        return .success(RecorderKey.publicKey(in: configuration.storage.directory))
     } catch { return .failure(error) }
 }
 

@@ -164,6 +164,9 @@ package struct DoctorFacts: Sendable {
     package var sealing: Result<Int, DeviceError>?
     /// For how many public keys recordings are sealed on the recorder, or why none is; nil where that is not asked for.
     package var recorderSealing: Result<Int, DeviceError>?
+    /// The public key that recordings and copies are signed by, nil before the first start; or why they are not. Nil where it was not
+    /// asked.
+    package var signing: Result<String?, DeviceError>?
     /// How many sticks are known, or why that cannot be told: then none is. Nil where it does not matter.
     package var knownSticks: Result<Int, DeviceError>?
     /// The board's USB ports that can be a device, or why there can be no drive for a laptop; nil where none is asked for.

@@ -171,6 +171,26 @@ extension DoctorFacts {
     }
 
     private var copiesFindings: [DoctorFinding] {
+        signingFindings + sealingFindings
+    }
+
+    /// Whether recordings and copies are signed.
+    private var signingFindings: [DoctorFinding] {
+        switch signing {
+        case nil: []
+        case .failure(let error):
+            [
+                .init(
+                    .copies, .notice,
+                    "not signed: \(error.reason), so that nobody can prove that a copy was not changed",
+                    remedy: error.remedy)
+            ]
+        case .success(nil): [.init(.copies, .ok, "are signed; the key is made with the first start")]
+        case .success(let key?): [.init(.copies, .ok, "are signed; the recorder's public key is \(key)")]
+        }
+    }
+
+    private var sealingFindings: [DoctorFinding] {
         switch sealing {
         case nil: return []
         case .failure(let error): return [DoctorFinding(.copies, error: error)]

@@ -1,6 +1,7 @@
 import Configuration
 import Core
 import Panel
+import Sealing
 import Vocabulary
 
 /// The settings of a recorder that starts from a card's image, as `fieldscribe.txt` on the card has them.
@@ -137,7 +138,7 @@ package struct CardSettings: Hashable, Sendable {
             }
             rtc = value.lowercased() == Self.clocks[0] ? nil : value.lowercased()
         case "upgrade-key":
-            guard Self.isPublicKey(value) else {
+            guard Minisign.isPublicKey(value) else {
                 return
                     "is not a public key of minisign; it is the line of 56 letters that begins with RW in its .pub file"
             }
@@ -179,12 +180,6 @@ package struct CardSettings: Hashable, Sendable {
 
     /// What `rtc` may say.
     private static let clocks = ["none", "ds3231", "pcf8523"]
-
-    /// As minisign writes it: 42 bytes in base64, whose first two say that it is a key of Ed25519.
-    private static func isPublicKey(_ text: String) -> Bool {
-        text.hasPrefix("RW") && text.utf8.count == 56
-            && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "+" || $0 == "/") }
-    }
 
     /// `17` and `GPIO17` mean the line of that name.
     private static func address(_ value: String) -> String {

@@ -1,4 +1,5 @@
 import Core
+import FoundationEssentials
 
 /// Under which name a copy has what was done to its recording.
 package let historyFileName = "history.json"
@@ -19,6 +20,7 @@ extension HistoryEntry {
             case .corrected: pass.map { "by a person, pass \($0)" }
             case .copied: volume.map { "to \($0 == "folder" ? "a folder" : "the stick \($0)"), \(folder ?? "")" }
             case .sealed: digest.map { "SHA-256 \($0)" }
+            case .signed: sound.map { "by the recorder's key, sound SHA-256 \($0)" }
             case .erased: "from the recorder"
             case .opened: "by a private key"
             case .struck, .paused: place
@@ -42,4 +44,22 @@ func historyPart(_ entries: [HistoryEntry]) -> String {
         return "<li><time>\(markup(entry.time))</time>\(doubt) \(markup(entry.sentence))</li>"
     }
     return "<details><summary>History</summary>\n<ol>\n\(items.joined(separator: "\n"))\n</ol></details>\n"
+}
+
+/// Reads what `historyDocument` writes; nil for anything else.
+package func historyLines(in text: String) -> [HistoryLine]? {
+    let rows = text.split(separator: "\n").map(String.init)
+    if rows == ["[]"] { return [] }
+    guard rows.count > 2, rows.first == "[", rows.last == "]" else { return nil }
+    var lines: [HistoryLine] = []
+    for (index, row) in rows.dropFirst().dropLast().enumerated() {
+        let isLast = index == rows.count - 3
+        guard row.hasSuffix(",") != isLast else { return nil }
+        let line = isLast ? row : String(row.dropLast())
+        guard let bytes = try? JSONStrings.check(Array(line.utf8)),
+            let entry = try? JSONDecoder().decode(HistoryEntry.self, from: Data(bytes))
+        else { return nil }
+        lines.append(HistoryLine(text: line, entry: entry))
+    }
+    return historyDocument(lines) == text ? lines : nil
 }

@@ -8,6 +8,7 @@ import Glibc
 import Platform
 import Recording
 import SQLiteArchive
+import Sealing
 
 /// Seals recordings on the recorder itself, once nothing more is to be done with them (`storage.seal`).
 ///
@@ -91,9 +92,11 @@ package struct SealingRecordings: Sendable {
             now: MonotonicClock.wallSeconds, identity: machineIdentity)
         let history = try await archive.history(of: id)
         let storage = storage
+        let signer = try? await onThread(named: "signing", niceness: 5) { try RecorderKey(in: storage) }
         let manifest = try await onStoppableThread(named: "seal") { goesOn in
             try RecordingSealer(
-                summary, shown, journal: journal.text, history: history, in: storage, settings: settings,
+                summary, shown, journal: journal.text, history: history, signer: signer, in: storage,
+                settings: settings,
                 for: recipients,
                 goesOn: goesOn
             ).seal()

@@ -106,6 +106,11 @@ package struct Striking: Sendable {
             }
     }
 
+    /// Whether striking was begun in a recording, and has not come to its end.
+    static func isUnderWay(_ id: Int, in storage: String) -> Bool {
+        (try? folder(of: id, in: storage).exists(note)) ?? true
+    }
+
     private static func folder(of id: Int, in storage: String) throws(DeviceError) -> Folder {
         let (top, name) = try Folder.holding("\(storage)/recordings", crosses: true)
         return try top.folder(name).folder(RecordingFolder.name(of: id))

@@ -22,6 +22,7 @@ package struct Upkeep: Sendable {
     private let workers: DecodeWorkers
     private let repairs: Repairs?
     private let unreadable = UnreadableRecordings()
+    private let signing = Once()
     private let progress: SecondPassProgress
     private let speakerComplaints = Complaints()
 
@@ -71,10 +72,21 @@ package struct Upkeep: Sendable {
         // First what makes room.
         await erase()
         try await repair()
+        try await sign()
         try await writeDown()
         try await readAgain()
         try await tellSpeakers()
         try await seal()
+    }
+
+    /// Without signatures all else goes on; that there are none is told once a start.
+    private func sign() async throws {
+        let storage = configuration.storage.directory
+        do { try await SigningRecordings(storage: storage, archive: archive).run() } catch let error as DeviceError
+            where !error.isOfDatabase
+        {
+            if signing.isFirst { Log.tell(.notice, "unsigned", ["message": error.message]) }
+        }
     }
 
     /// What cannot be sealed stays as it is, which is a fault each time it was tried.
@@ -148,4 +160,16 @@ private final class Complaints: Sendable {
 
     /// Whether it was not told yet.
     func take(_ error: DeviceError) -> Bool { told.withLock { $0.insert(error.message).inserted } }
+}
+
+/// Tells the first time from all others.
+private final class Once: Sendable {
+    private let isOver = Mutex(false)
+
+    var isFirst: Bool {
+        isOver.withLock { isOver in
+            defer { isOver = true }
+            return !isOver
+        }
+    }
 }

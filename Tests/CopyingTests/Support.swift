@@ -4,6 +4,7 @@ import Core
 import Exporting
 import Glibc
 import Platform
+import Sealing
 import Synchronization
 import TestKit
 import Testing
@@ -21,6 +22,7 @@ struct Desk {
     var audio = AudioForm.flac
     var identity: String?
     var recipients: Result<[Recipient], DeviceError>?
+    var signer: RecorderKey?
 
     /// - Parameter stick: where to copy to; else a folder of the desk's own.
     init(recordings: Int = 1, seconds: Double = 0.5, stick: String? = nil) async throws {
@@ -78,6 +80,7 @@ struct Desk {
             audioPath: { [folder] in folder.file("\($0).wav") })
         export.gate = gate
         export.recipients = recipients
+        export.signer = signer
         return export
     }
 

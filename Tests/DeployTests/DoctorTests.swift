@@ -103,6 +103,9 @@ import Testing
         Case("no file system for the drive", .missing, .drive, "not found", exit: 3) {
             $0.drivePorts = .failure(missing)
         },
+        Case("a key to sign by", .ok, .copies, "public key is RWkey") { $0.signing = .success("RWkey") },
+        Case("no key yet", .ok, .copies, "with the first start") { $0.signing = .success(nil) },
+        Case("no minisign", .notice, .copies, "not signed") { $0.signing = .failure(missing) },
         Case("no sticks", .ok, .copies, "to no stick") { $0.configuration.export.sticks = .none },
         Case("no age", .missing, .copies, "not found", exit: 3) { $0.sealing = .failure(missing) },
         Case("a refused line", .failed, .configuration, "a.conf:3: bad", exit: 1) {

@@ -34,6 +34,49 @@ import Testing
         #expect(second.errors.last?.contains("nothing was copied") == true, "\(second.errors)")
     }
 
+    @Test("verify proves that a copy is as it was made; without minisign, copies are made all the same, and it is said")
+    func provedCopy() throws {
+        let folder = TemporaryFolder()
+        let storage = try Self.archive(in: folder)
+        let stick = folder.file("stick")
+        try FileManager.default.createDirectory(atPath: stick, withIntermediateDirectories: true)
+        let program = try #require(Fieldscribe.path)
+        func without(_ words: String...) throws -> Fieldscribe.Ending {
+            try Fieldscribe(program: "/usr/bin/env", ["PATH=\(folder.file("none"))", program] + words, in: folder)
+                .wait()
+        }
+        let unsigned = try without("export", "--to", stick, "--directory", storage)
+        #expect(unsigned.status == 0, "\(unsigned.errors)")
+        #expect(unsigned.errors.contains { $0.contains("apt install minisign; copies are not signed") })
+        let copy = try #require(
+            unsigned.output.split(separator: "\n").first?.split(separator: " ").last.map(String.init))
+        let told = try Fieldscribe.run("verify", "--copy", copy, in: folder)
+        #expect(told.status == 4 && told.output.contains("missing: \(copy)/SHA256SUMS.minisig: it is not signed"))
+        guard access("/usr/bin/minisign", X_OK) == 0 else { return }
+
+        try Fieldscribe.tool("rm", "-r", copy, in: folder)
+        let signed = try Fieldscribe.run("export", "--to", stick, "--directory", storage, in: folder)
+        #expect(signed.status == 0 && !signed.errors.contains { $0.contains("not signed") }, "\(signed.errors)")
+        let place = try #require(
+            signed.output.split(separator: "\n").first?.split(separator: " ").last.map(String.init))
+        for key in ["\(storage)/signing.pub", "\(place)/recorder.pub"] {
+            let whole = try Fieldscribe.run("verify", "--copy", place, "--key", key, in: folder)
+            #expect(whole.status == 0 && whole.errors.isEmpty, "\(whole.output)\(whole.errors)")
+            #expect(
+                whole.output.split(separator: "\n").allSatisfy { $0.hasPrefix("unaltered: ") || $0.hasPrefix("note: ") }
+            )
+        }
+        let unchecked = try without("verify", "--copy", place)
+        #expect(unchecked.status == 3 && unchecked.output.contains("apt install minisign"), "\(unchecked.output)")
+        for key in ["RWshort", "\(place)/transcript.txt", "/nowhere"] {
+            let refused = try Fieldscribe.run("verify", "--copy", place, "--key", key, in: folder)
+            #expect(refused.status != 0 && refused.errors.count == 1, "\(refused.errors)")
+        }
+        try Fieldscribe.tool("bash", "-c", "echo more >> '\(place)/transcript.txt'", in: folder)
+        let altered = try Fieldscribe.run("verify", "--copy", place, "--json", in: folder)
+        #expect(altered.status == 4 && altered.output.contains(#""outcome":"altered""#), "\(altered.output)")
+    }
+
     private static func shown(_ storage: String, in folder: TemporaryFolder) throws -> String {
         let path = folder.file("shown.txt")
         _ = try Fieldscribe.run("show", "1", "--directory", storage, in: folder, output: path)

@@ -23,7 +23,7 @@ _fieldscribe() {
     --microphone) _fieldscribe_words 'alsa: file: file+fast: tone:' ;;
     --config | --vocabulary | --key) _fieldscribe_files -f ;;
     --model) _fieldscribe_words "$("$program" models 2>/dev/null | sed -n 's/^[* ] \([^ ]*\) .*/\1/p')" ;;
-    --output | --to | --directory) _fieldscribe_files -d ;;
+    --output | --to | --directory | --copy) _fieldscribe_files -d ;;
     --punctuation) _fieldscribe_words 'engine none automatic spoken both' ;;
     --speakers) _fieldscribe_words 'no auto 2 3 4' ;;
     --engine) _fieldscribe_words "$(_fieldscribe_choices demo engine)" ;;

@@ -279,11 +279,11 @@ static inline int fieldscribe_memory_file(const char *name) { return (int)syscal
 static inline void fieldscribe_map_blocks(size_t bytes) { mallopt(M_MMAP_THRESHOLD, (int)bytes); }
 
 /// Limits a child's address space, data and seconds of CPU from here on; it may write no file, and leaves no core.
-static inline void fieldscribe_limit_child(int child, uint64_t memory, uint64_t data, uint64_t cpu) {
+static inline void fieldscribe_limit_child(int child, uint64_t memory, uint64_t data, uint64_t cpu, uint64_t file) {
     const struct {
         int resource;
         uint64_t value;
-    } limits[] = {{RLIMIT_AS, memory}, {RLIMIT_DATA, data}, {RLIMIT_CPU, cpu}, {RLIMIT_CORE, 0}, {RLIMIT_FSIZE, 0}};
+    } limits[] = {{RLIMIT_AS, memory}, {RLIMIT_DATA, data}, {RLIMIT_CPU, cpu}, {RLIMIT_CORE, 0}, {RLIMIT_FSIZE, file}};
     for (size_t index = 0; index < sizeof limits / sizeof *limits; index++) {
         uint64_t both[2] = {limits[index].value, limits[index].value};
         syscall(SYS_prlimit64, child, limits[index].resource, both, NULL);

@@ -89,13 +89,14 @@ package struct ChildProcess: ~Copyable {
         try pipes.exchange(bytes, room, timeoutSeconds: timeoutSeconds, take: take)
     }
 
-    /// Limits what the child may take from now on; it may then write no file, and leaves no core.
+    /// Limits what the child may take from now on; it leaves no core.
     ///
     /// - Parameters:
     ///   - memory: bytes of address space.
     ///   - data: bytes of data.
-    package borrowing func limit(memory: UInt64, data: UInt64, cpuSeconds: UInt64) {
-        fieldscribe_limit_child(id, memory, data, cpuSeconds)
+    ///   - file: bytes of a file that it writes; 0 where it may write none.
+    package borrowing func limit(memory: UInt64, data: UInt64, cpuSeconds: UInt64, file: UInt64 = 0) {
+        fieldscribe_limit_child(id, memory, data, cpuSeconds, file)
     }
 
     /// Has the pipes hold as much as the system allows.

@@ -52,6 +52,44 @@ extension SQLiteArchive {
         }
     }
 
+    /// Recordings that were closed, or struck, and not signed since: with the number of the entry that says so. None that only earlier
+    /// versions have closed.
+    package nonisolated func unsigned() async throws -> [(recording: Int, entry: Int)] {
+        try await readers.read { queries in
+            try queries.connection.rows(
+                """
+                SELECT id, (SELECT max(number) FROM history WHERE recording = recording.id
+                        AND (line LIKE '{"act":"recorded"%' OR line LIKE '{"act":"struck"%')) AS closed
+                FROM recording WHERE state = 'present' AND length_samples > 0 AND \(ArchiveQueries.isNumber) AND closed > coalesce(
+                    (SELECT max(number) FROM history WHERE recording = recording.id AND line LIKE '{"act":"signed"%'), 0)
+                ORDER BY id
+                """
+            ) { ($0.integer(0), $0.integer(1)) }
+        }
+    }
+
+    /// Enters a recording's signature.
+    ///
+    /// - Parameter closed: the entry as of which it was made; where the recording was closed or struck since, nothing is entered.
+    package func enter(signature: String, sound: String, length: SamplePosition, of recording: Int, asOf closed: Int)
+        throws
+    {
+        try connection.transaction {
+            let now = try connection.rows(
+                """
+                SELECT max(number) FROM history WHERE recording = ?
+                AND (line LIKE '{"act":"recorded"%' OR line LIKE '{"act":"struck"%')
+                """, [.integer(recording)]
+            ) { $0.integer(0) }.first
+            guard now == closed, try queries.recording(recording)?.length == length else { return }
+            try enter(.signed, of: recording) {
+                $0.sound = sound
+                $0.length = length.seconds
+                $0.signature = signature
+            }
+        }
+    }
+
     package nonisolated func history(of recording: Int?) async throws -> [HistoryLine] {
         try await readers.read { try $0.history(of: recording) }
     }

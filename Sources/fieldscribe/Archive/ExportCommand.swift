@@ -9,6 +9,7 @@ import Core
 import Correcting
 import Exporting
 import Glibc
+import Sealing
 import Synchronization
 
 /// Recordings, copied into a folder so that each is there whole or not at all.
@@ -114,17 +115,33 @@ enum ExportCommand: Command {
             // Said on the stick, too.
             export.recipients = .failure(error)
         }
+        let signer = await signer(in: directory)
+        export.signer = try? signer.get()
         let bar = CopyBar()
         export.progress = { bar.show($0) }
         export.shouldStop = { interrupted.isRaised }
         defer { bar.clear() }
         do {
-            return try await body(&export)
+            let report = try await body(&export)
+            var error = export.signer?.error
+            if case .failure(let none) = signer { error = none }
+            if !report.copied.isEmpty, let error {
+                bar.clear()
+                Terminal.say("fieldscribe: \(error.message); copies are not signed")
+            }
+            return report
         } catch let error as DeviceError where error.status == ECANCELED {
             bar.clear()
             Terminal.say("fieldscribe: \(error.message)")
             throw Ending(status: 130)
         }
+    }
+
+    /// The recorder's key, or why copies are not signed.
+    private static func signer(in directory: String) async -> Result<RecorderKey, DeviceError> {
+        do {
+            return .success(try await ArchiveOwner(of: directory).act { try RecorderKey(in: directory) })
+        } catch { return .failure(DeviceError(wrapping: error)) }
     }
 
     /// A copy waits for no model: where the one that tells of sentences is not whole, no full stops are put in.

@@ -1,14 +1,17 @@
 import Upkeep
+import Copying
 import Core
+import Platform
+import Sealing
 
 /// Checks what is kept, and changes nothing.
 enum VerifyCommand: Command {
     static let name = "verify"
     static let summary = "Check audio files, text and database against each other."
-    static let usage = "[ID...] [--quick] [--json] [--directory DIR]"
+    static let usage = "[ID...] [--quick] [--json] [--directory DIR] | --copy FOLDER [--key KEY]"
     static let details = """
         Checks each file's length and header, what the archive and the journal beside the audio say about it, the
-        order of segments, words, gaps and bookmarks, the silence in the gaps, and the ledger of copies. It also reads
+        order of segments, words, gaps and bookmarks, the silence in the gaps, the ledger of copies and the history. It also reads
         all of the sound and compares it with the checksums that were made of each second while it was recorded. It
         changes nothing. Each finding is one line with the file and the remedy. Of a recording that is still running
         it checks what is already on the disk, and says so.
@@ -18,11 +21,24 @@ enum VerifyCommand: Command {
           --json             one JSON array
           --directory DIR    where archive and recordings are; default storage.directory
 
-        Exit status: 0 all is well; 4 something is damaged.
+        With --copy it proves, on any machine, that a copy is as the recorder made it: each file by SHA256SUMS, that by the
+        recorder's signature, the history by its chain, and the sound by what was signed when the recording was closed. It
+        says in a line each what is unaltered, altered or missing. It needs minisign.
+
+          --copy FOLDER      a copy's folder, or the folder in which a recorder's copies are
+          --key KEY          the recorder's public key, RW..., as fieldscribe status shows it there, or a file with it;
+                             else the one in the copy, which whoever made another signature could have changed, too
+
+        Exit status: 0 all is well; 3 nothing is wrong, but signatures could not be checked; 4 something is damaged,
+        altered or missing.
         """
-    static let options = (values: ["--directory"], flags: ["--json", "--quick"])
+    static let options = (values: ["--directory", "--copy", "--key"], flags: ["--json", "--quick"])
 
     static func run(_ arguments: Arguments) async throws {
+        if let copy = arguments["--copy"] { return try verify(copy: copy, arguments) }
+        if arguments["--key"] != nil {
+            throw UsageError("verify: --key belongs to --copy; see fieldscribe verify --help")
+        }
         let ids = try arguments.rest.map { try ArchivePlace.number($0, for: name) }
         let place = try await ArchivePlace(arguments)
         let isQuick = arguments.has("--quick")
@@ -41,5 +57,42 @@ enum VerifyCommand: Command {
             if !isDamaged { Terminal.say("all is well in \(place.directory)") }
         }
         if isDamaged { throw Ending(status: 4) }
+    }
+
+    private struct Row: Encodable {
+        var outcome: String
+        var file: String
+        var message: String
+    }
+
+    private static func verify(copy: String, _ arguments: Arguments) throws {
+        guard arguments.rest.isEmpty, !arguments.has("--quick"), arguments["--directory"] == nil else {
+            throw UsageError("verify: --copy takes only --key and --json; see fieldscribe verify --help")
+        }
+        let findings = try CopyVerification(key: try arguments["--key"].map(key)).run(copy)
+        if arguments.has("--json") {
+            try Terminal.print(
+                jsonText(findings.map { Row(outcome: $0.outcome.rawValue, file: $0.file, message: $0.words) }))
+        } else {
+            for finding in findings { try Terminal.print(finding.line + "\n") }
+        }
+        let outcomes = Set(findings.map(\.outcome))
+        if !outcomes.isDisjoint(with: [.altered, .missing]) { throw Ending(status: 4) }
+        if outcomes.contains(.unchecked) { throw Ending(status: 3) }
+    }
+
+    /// A public key, or a file with one.
+    private static func key(_ text: String) throws -> String {
+        if Minisign.isPublicKey(text) { return text }
+        guard text.contains("/") || isTaken(text) else {
+            throw UsageError("verify: --key \(text): is no public key of minisign, RW and 54 more letters, nor a file")
+        }
+        let bytes = try content(ofFile: text, limit: Minisign.longest)
+        guard let key = RecorderKey.key(in: String(decoding: bytes, as: UTF8.self)) else {
+            throw DeviceError(
+                .unsupported, "verify", on: text, "holds no public key of minisign",
+                remedy: "give the recorder's, as fieldscribe status shows it there")
+        }
+        return key
     }
 }

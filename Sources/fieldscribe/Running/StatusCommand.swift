@@ -39,6 +39,8 @@ enum StatusCommand: Command {
         if let laptop = status.laptop {
             rows.append(("drive", laptop ? "a laptop is connected" : "no laptop is connected"))
         }
+        rows.append(
+            ("signs with", status.signingKey ?? "no key: minisign is not installed, or nothing was recorded yet"))
         let clockWord = status.lastFault?.clock == "unverified" ? " (clock unverified)" : ""
         rows.append(("last fault", status.lastFault.map { "\($0.time)\(clockWord) \($0.message)" } ?? "none"))
         let width = rows.map { $0.0.count }.max() ?? 0

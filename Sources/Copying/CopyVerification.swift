@@ -1,0 +1,270 @@
+import AudioEncoder
+import Core
+import Digests
+import Exporting
+import Glibc
+import Platform
+import Sealing
+
+/// Proves that a copy is as a recorder made it, on any machine: its files by its SHA256SUMS, those by the recorder's signature, its
+/// history by its chain, and its sound by what was signed when the recording was closed. Blocks; changes nothing.
+package struct CopyVerification {
+    /// What was found of a file, or of the whole.
+    package struct Finding: Hashable, Sendable {
+        /// How it is.
+        package enum Outcome: String, Sendable {
+            case unaltered, altered, missing
+            /// Nothing is known to be wrong, and nothing was proved.
+            case unchecked
+            /// Worth knowing.
+            case note
+        }
+
+        /// How it is.
+        package var outcome: Outcome
+        /// The file's path.
+        package var file: String
+        /// What there is to say besides; may be empty.
+        package var words: String
+
+        /// One line.
+        package var line: String { "\(outcome.rawValue): \(file)\(words.isEmpty ? "" : ": \(words)")" }
+    }
+
+    private let key: String?
+
+    /// - Parameter key: the public key of the recorder that it has to be from; nil for whatever key the copy names.
+    package init(key: String?) { self.key = key }
+
+    private static let longest = 1 << 20
+    private static let mostCopies = 100_000
+
+    /// Looks at a copy, or at each copy in a folder of such.
+    ///
+    /// - Throws: `DeviceError` where the folder itself cannot be opened.
+    package func run(_ path: String) throws(DeviceError) -> [Finding] {
+        let folder = try Folder(opening: path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path)
+        if try folder.exists(CopySettings.manifestName) { return copy(folder) }
+        var findings: [Finding] = []
+        for name in try folder.names(limit: Self.mostCopies).sorted() where CopyName(name) != nil {
+            do throws(DeviceError) { findings += copy(try folder.folder(name)) } catch {
+                findings.append(Self.refused("\(folder.path)/\(name)", error))
+            }
+        }
+        if !findings.isEmpty { return findings }
+        return [
+            Finding(
+                outcome: .missing, file: "\(folder.path)/\(CopySettings.manifestName)",
+                words: "this is no copy of a recording, or half of one")
+        ]
+    }
+
+    private func copy(_ folder: Folder) -> [Finding] {
+        let sums = "\(folder.path)/\(CopySettings.manifestName)"
+        var findings: [Finding] = []
+        do throws(DeviceError) {
+            guard try folder.exists(CopySettings.manifestName) else {
+                return [Finding(outcome: .missing, file: sums, words: "this is no copy of a recording, or half of one")]
+            }
+            let bytes = try Self.bytes(CopySettings.manifestName, in: folder)
+            guard let digests = Self.digests(in: bytes) else {
+                return [Finding(outcome: .altered, file: sums, words: "is not as a recorder writes it")]
+            }
+            findings.append(signature(of: bytes, in: folder, listed: digests))
+            for (name, digest) in digests.sorted(by: { $0.key < $1.key }) {
+                findings.append(Self.file(name, digest, in: folder))
+            }
+            let known = Set(digests.keys).union([CopySettings.manifestName, CopySettings.signatureName])
+            for name in try folder.names(limit: Self.mostCopies).sorted() where !known.contains(name) {
+                findings.append(Finding(outcome: .note, file: "\(folder.path)/\(name)", words: "was added since"))
+            }
+            if digests[historyFileName] != nil { findings += history(in: folder, Set(digests.keys)) }
+        } catch { findings.append(Self.refused(sums, error)) }
+        return findings
+    }
+
+    private static func refused(_ path: String, _ error: DeviceError) -> Finding {
+        if error.status == ENOENT { return Finding(outcome: .missing, file: path, words: "") }
+        return Finding(outcome: .altered, file: error.subject ?? path, words: error.reason)
+    }
+
+    private static func bytes(_ name: String, in folder: Folder) throws(DeviceError) -> [UInt8] {
+        try folder.openFile(name, O_RDONLY).content(limit: longest)
+    }
+
+    /// The digests that a SHA256SUMS lists, by the names of files in the same folder; nil where it is none.
+    private static func digests(in bytes: [UInt8]) -> [String: String]? {
+        guard let text = String(validating: bytes, as: UTF8.self), text.hasSuffix("\n") else { return nil }
+        var digests: [String: String] = [:]
+        for line in text.split(separator: "\n") {
+            let parts = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, parts[0].utf8.count == 64, parts[0].allSatisfy(\.isHexDigit), parts[1].first == " "
+            else { return nil }
+            let name = String(parts[1].dropFirst())
+            guard !name.isEmpty, !name.contains("/"), digests[name] == nil else { return nil }
+            digests[name] = String(parts[0])
+        }
+        return digests.isEmpty ? nil : digests
+    }
+
+    private static func file(_ name: String, _ digest: String, in folder: Folder) -> Finding {
+        let path = "\(folder.path)/\(name)"
+        do throws(DeviceError) {
+            let file = try folder.openFile(name, O_RDONLY)
+            let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
+            defer { room.deallocate() }
+            var found = Digest()
+            var offset: Int64 = 0
+            while case let count = try file.read(into: room, at: offset), count > 0 {
+                found.add(UnsafeRawBufferPointer(rebasing: room[..<count]))
+                offset += Int64(count)
+            }
+            guard found.finish() == digest else {
+                return Finding(outcome: .altered, file: path, words: "is not what was copied")
+            }
+            return Finding(outcome: .unaltered, file: path, words: "")
+        } catch { return refused(path, error) }
+    }
+
+    // MARK: signatures
+
+    private func signature(of sums: [UInt8], in folder: Folder, listed: [String: String]) -> Finding {
+        let path = "\(folder.path)/\(CopySettings.signatureName)"
+        do throws(DeviceError) {
+            guard try folder.exists(CopySettings.signatureName) else {
+                return Finding(
+                    outcome: .missing, file: path,
+                    words: "it is not signed, so that whoever changed a file could have changed its checksum, too")
+            }
+            let signature = try folder.openFile(CopySettings.signatureName, O_RDONLY).content(limit: Minisign.longest)
+            guard let key = try expectedKey(in: folder) else {
+                return Finding(
+                    outcome: .missing, file: "\(folder.path)/\(CopySettings.publicKeyName)",
+                    words: "name the recorder's key with --key; fieldscribe status shows it there")
+            }
+            if let comment = try Minisign().comment(of: sums, signature: signature, key: key) {
+                let told =
+                    self.key == nil ? "; compare it with the one that fieldscribe status shows on the recorder" : ""
+                return Finding(
+                    outcome: .unaltered, file: "\(folder.path)/\(CopySettings.manifestName)",
+                    words: "signed by \(key) (\(Self.line(comment)))\(told)")
+            }
+            let other = (try? Self.key(in: folder)).flatMap { $0 }
+            if self.key != nil, let other, other != key,
+                try Minisign().comment(of: sums, signature: signature, key: other) != nil
+            {
+                return Finding(
+                    outcome: .altered, file: path, words: "is another recorder's, whose key is \(other), not \(key)")
+            }
+            return Finding(
+                outcome: .altered, file: path, words: "does not fit \(CopySettings.manifestName) and the key \(key)")
+        } catch {
+            guard error.operation == "minisign" else { return Self.refused(path, error) }
+            return Finding(outcome: .unchecked, file: path, words: "\(error.reason); \(error.remedy ?? "")")
+        }
+    }
+
+    /// The key that it has to be signed by.
+    private func expectedKey(in folder: Folder) throws(DeviceError) -> String? {
+        if let key { return key }
+        return try Self.key(in: folder)
+    }
+
+    private static func key(in folder: Folder) throws(DeviceError) -> String? {
+        guard try folder.exists(CopySettings.publicKeyName) else { return nil }
+        let bytes = try folder.openFile(CopySettings.publicKeyName, O_RDONLY).content(limit: Minisign.longest)
+        return RecorderKey.key(in: String(decoding: bytes, as: UTF8.self))
+    }
+
+    private static func line(_ text: String) -> String { String(oneLine(text).prefix(200)) }
+
+    // MARK: history and sound
+
+    private func history(in folder: Folder, _ names: Set<String>) -> [Finding] {
+        let path = "\(folder.path)/\(historyFileName)"
+        do throws(DeviceError) {
+            let bytes = try folder.openFile(historyFileName, O_RDONLY).content(limit: Self.longest * 64)
+            guard let lines = historyLines(in: String(decoding: bytes, as: UTF8.self)) else {
+                return [Finding(outcome: .altered, file: path, words: "is no history")]
+            }
+            for (previous, line) in zip([nil] + lines.map(Optional.some), lines)
+            where line.entry.own != previous.map({ Digest.of($0.text) })
+                || line.entry.recording != lines[0].entry.recording
+            {
+                let number = line.entry.number
+                return [
+                    Finding(
+                        outcome: .altered, file: path,
+                        words:
+                            "entry \(number) does not follow from the one before it: one of them was changed, or is missing"
+                    )
+                ]
+            }
+            return try sound(lines.map(\.entry), in: folder, names)
+        } catch { return error.status == ENOENT ? [] : [Self.refused(path, error)] }
+    }
+
+    /// Compares the sound with what was signed when the recording was closed, or struck.
+    private func sound(
+        _ entries: [HistoryEntry], in folder: Folder, _ names: Set<String>
+    ) throws(DeviceError) -> [Finding] {
+        guard let name = AudioForm.allCases.map({ "audio.\($0.rawValue)" }).first(where: names.contains) else {
+            return []
+        }
+        let path = "\(folder.path)/\(name)"
+        guard let signed = entries.last(where: { [.recorded, .struck, .signed].contains($0.act) }),
+            signed.act == .signed,
+            let statement = signed.statement, let parts = signed.signature?.split(separator: " "), parts.count == 2,
+            let sound = signed.sound
+        else {
+            return [
+                Finding(
+                    outcome: .note, file: path,
+                    words: "the recorder had not signed the recording's sound yet when this was copied")
+            ]
+        }
+        let text =
+            "untrusted comment: signature\n\(parts[0])\ntrusted comment: \(HistoryEntry.signedComment)\n\(parts[1])\n"
+        do throws(DeviceError) {
+            guard let key = try expectedKey(in: folder) else { return [] }
+            let comment = try Minisign().comment(of: Array(statement.utf8), signature: Array(text.utf8), key: key)
+            guard comment == HistoryEntry.signedComment else {
+                return [
+                    Finding(
+                        outcome: .altered, file: "\(folder.path)/\(historyFileName)",
+                        words: "entry \(signed.number): its signature does not fit the key \(key)")
+                ]
+            }
+        } catch {
+            guard error.operation == "minisign" else { throw error }
+            // That was said already.
+            return []
+        }
+        let found: String
+        do throws(DeviceError) { found = try Self.soundDigest(name, in: folder) } catch {
+            return [Finding(outcome: .altered, file: path, words: "its sound cannot be read: \(error.reason)")]
+        }
+        guard found == sound else {
+            return [
+                Finding(outcome: .altered, file: path, words: "its sound is not what was signed as it was recorded")
+            ]
+        }
+        return [
+            Finding(outcome: .unaltered, file: path, words: "its sound is what was signed at \(Self.line(signed.time))")
+        ]
+    }
+
+    private static func soundDigest(_ name: String, in folder: Folder) throws(DeviceError) -> String {
+        // It was read as a file before.
+        _ = try folder.openFile(name, O_RDONLY)
+        let file = try ReadBack(name, in: folder, shouldStop: { false })
+        let decoder = try AudioDecoder(file, named: "\(folder.path)/\(name)")
+        let room = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 65_536)
+        defer { room.deallocate() }
+        var digest = Digest()
+        while case let count = try decoder.read(into: room), count > 0 {
+            digest.add(UnsafeRawBufferPointer(UnsafeMutableBufferPointer(rebasing: room[..<count])))
+        }
+        return digest.finish()
+    }
+}

@@ -1,0 +1,118 @@
+import Core
+import Glibc
+import Platform
+
+/// Debian's `minisign`, which signs and checks signatures (Ed25519): a process of its own with limits. Fieldscribe has no cryptography
+/// of its own.
+package struct Minisign: Sendable {
+    /// KiB of address space and of data, and seconds of CPU.
+    private static let limits = (memory: 1 << 20, data: 128 << 10, cpu: 60)
+    /// Seconds without anything from it.
+    private static let patience = 60
+    /// A signature's file is some hundred bytes long.
+    package static let longest = 4_096
+
+    private let program: String
+
+    /// - Throws: `DeviceError` with `missing` where it is not installed.
+    package init() throws(DeviceError) {
+        guard let program = Self.program else {
+            throw DeviceError(
+                .missing, "minisign",
+                "the program minisign is not installed, and nothing is signed or checked without it",
+                remedy: "install it: apt install minisign")
+        }
+        self.program = program
+    }
+
+    /// Whether a text is a public key: 42 bytes in base64, whose first two say that it is one of Ed25519.
+    package static func isPublicKey(_ text: String) -> Bool {
+        text.hasPrefix("RW") && text.utf8.count == 56
+            && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "+" || $0 == "/") }
+    }
+
+    /// Makes a pair of keys, the secret one without a password, since nobody is there who could type one.
+    ///
+    /// - Returns: the content of the two files that it keeps them in.
+    func newKeys() throws(DeviceError) -> (secret: [UInt8], open: [UInt8]) {
+        let folder = try ScratchFolder(for: "key")
+        let (secret, open) = ("\(folder.path)/secret", "\(folder.path)/public")
+        let (status, _) = try run(["-G", "-W", "-f", "-s", secret, "-p", open])
+        guard status == 0 else { throw failed(status) }
+        return (try content(ofFile: secret, limit: Self.longest), try content(ofFile: open, limit: Self.longest))
+    }
+
+    /// The public key's file to a secret key.
+    func openKey(of secret: borrowing FileDescriptor) throws(DeviceError) -> [UInt8] {
+        let folder = try ScratchFolder(for: "key")
+        let open = "\(folder.path)/public"
+        let (status, _) = try run(["-R", "-s", Self.path(of: secret), "-p", open])
+        guard status == 0 else { throw failed(status) }
+        return try content(ofFile: open, limit: Self.longest)
+    }
+
+    /// Signs some bytes.
+    ///
+    /// - Parameters:
+    ///   - comment: one line that is signed with them.
+    ///   - secret: the secret key's open file.
+    /// - Returns: the content of a `.minisig`.
+    func sign(_ bytes: [UInt8], comment: String, with secret: borrowing FileDescriptor) throws(DeviceError) -> String {
+        let (status, answer) = try run(
+            [
+                "-S", "-s", Self.path(of: secret), "-m", "/dev/stdin", "-x", "/dev/stdout", "-t", comment, "-c",
+                "signature of a Fieldscribe recorder",
+            ], giving: bytes)
+        let text = String(decoding: answer, as: UTF8.self)
+        guard status == 0, text.split(separator: "\n").count == 4 else { throw failed(status) }
+        return text
+    }
+
+    /// Whether a signature is that key's over these bytes.
+    ///
+    /// - Returns: the comment that was signed with them; nil where it is not.
+    package func comment(of bytes: [UInt8], signature: [UInt8], key: String) throws(DeviceError) -> String? {
+        let folder = try ScratchFolder(for: "signature")
+        let file = "\(folder.path)/minisig"
+        try durableReplace(path: file, with: signature)
+        let (status, answer) = try run(["-V", "-Q", "-P", key, "-m", "/dev/stdin", "-x", file], giving: bytes)
+        return status == 0 ? String(decoding: answer.prefix { $0 != 0x0A }, as: UTF8.self) : nil
+    }
+
+    private static func path(of file: borrowing FileDescriptor) -> String { "/proc/\(getpid())/fd/\(file.number)" }
+
+    private func run(
+        _ arguments: [String], giving bytes: [UInt8] = []
+    ) throws(DeviceError) -> (status: Int32, answer: [UInt8]) {
+        let child = try ChildProcess(program, arguments: arguments, showsErrors: false)
+        let limits = Self.limits
+        child.limit(
+            memory: UInt64(limits.memory) << 10, data: UInt64(limits.data) << 10, cpuSeconds: UInt64(limits.cpu),
+            file: UInt64(Self.longest))
+        do throws(DeviceError) {
+            try rethrowing { try bytes.withUnsafeBytes { try child.write($0, timeoutSeconds: Self.patience) } }
+        } catch {
+            // One that has refused before it has read everything says so by its status.
+            guard error.status == EPIPE else { throw error }
+        }
+        child.closeInput()
+        var answer: [UInt8] = []
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 4_096, alignment: 16)
+        defer { room.deallocate() }
+        while case let count = try child.read(into: room, timeoutSeconds: Self.patience), count > 0 {
+            if answer.count < Self.longest { answer += room[..<count] }
+        }
+        return (try child.exitStatus(timeoutSeconds: Self.patience), answer)
+    }
+
+    private func failed(_ status: Int32) -> DeviceError {
+        DeviceError(
+            .failed, "minisign", status: status, "the program minisign ended before it was done (status \(status))",
+            remedy: "install Debian's: apt install --reinstall minisign; if signing.key is damaged, move it away")
+    }
+
+    private static var program: String? {
+        let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin"
+        return folders.split(separator: ":").map { "\($0)/minisign" }.first { access($0, X_OK) == 0 }
+    }
+}

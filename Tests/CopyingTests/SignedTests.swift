@@ -1,0 +1,214 @@
+import Copying
+import Core
+import Digests
+import Exporting
+import Glibc
+import Platform
+import Sealing
+import TestKit
+import Testing
+
+/// Whether what signs is installed; without it, copies are not signed, and these tests have nothing to look at.
+private let hasMinisign = shell("command -v minisign").status == 0
+
+@Suite("Signed copies", .enabled(if: hasMinisign)) struct SignedTests {
+    // As the program does: minisign may end before it has read everything.
+    init() { signal(SIGPIPE, SIG_IGN) }
+
+    private struct Signed {
+        var desk: Desk
+        var key: RecorderKey
+        var copy: String { "\(desk.exportFolder)/\(Desk.name(1))" }
+
+        func findings(key: String? = nil, _ path: String? = nil) throws -> [CopyVerification.Finding] {
+            let findings = try CopyVerification(key: key).run(path ?? copy)
+            for finding in findings { #expect(!finding.line.contains("\n")) }
+            return findings
+        }
+
+        /// What is wrong, as `altered: audio.flac`.
+        func wrong(key: String? = nil) throws -> [String] {
+            try findings(key: key).filter { [.altered, .missing, .unchecked].contains($0.outcome) }.map {
+                "\($0.outcome.rawValue): \($0.file.split(separator: "/").last ?? "")"
+            }
+        }
+    }
+
+    /// A copy of a recording whose sound was signed.
+    private func signed(_ recordings: Int = 1) async throws -> Signed {
+        var desk = try await Desk(recordings: recordings)
+        let storage = desk.folder.file("storage")
+        try makeFolder(storage)
+        let key = try RecorderKey(in: storage)
+        desk.signer = key
+        for id in 1...recordings {
+            let sound = shell("sox '\(desk.audioPath(id))' -t raw - | sha256sum").output.prefix(64)
+            var entry = HistoryEntry(
+                number: id, recording: id, act: .signed, time: "2026-11-25T15:00:00Z", clock: .synchronized, boot: nil,
+                sinceBoot: 1, before: HistoryEntry.start, own: nil)
+            entry.length = 0.5
+            entry.sound = String(sound)
+            let statement = try #require(entry.statement)
+            let text = try #require(key.sign(Array(statement.utf8), comment: HistoryEntry.signedComment))
+            let lines = text.split(separator: "\n")
+            entry.signature = "\(lines[1]) \(lines[3])"
+            await desk.archive.enter(HistoryLine(text: try json(entry), entry: entry))
+        }
+        #expect(try await desk.copy().error == nil && key.error == nil)
+        return Signed(desk: desk, key: key)
+    }
+
+    private func json(_ entry: HistoryEntry) throws -> String {
+        let parts = [
+            "\"act\":\"\(entry.act.rawValue)\"", "\"before\":\"\(entry.before)\"", "\"clock\":\"synchronized\"",
+            "\"length\":0.5", "\"number\":\(entry.number)", "\"recording\":\(entry.recording ?? 0)",
+            "\"signature\":\"\(entry.signature ?? "")\"", "\"sinceBoot\":1", "\"sound\":\"\(entry.sound ?? "")\"",
+            "\"time\":\"\(entry.time)\"",
+        ]
+        return "{\(parts.joined(separator: ","))}"
+    }
+
+    @Test("a copy is proved unaltered, file by file, by fieldscribe, by minisign, and by sha256sum")
+    func unaltered() async throws {
+        let signed = try await signed(2)
+        let findings = try signed.findings(key: signed.key.publicKey)
+        #expect(findings.allSatisfy { $0.outcome == .unaltered }, "\(findings.map(\.line))")
+        // The list, twelve files that it lists, and the sound by its samples.
+        #expect(findings.count == 14 && findings.last?.words.contains("its sound is what was signed") == true)
+        #expect(try signed.wrong() == [])
+        let both = try signed.findings(key: signed.key.publicKey, signed.desk.exportFolder)
+        #expect(both.filter { $0.outcome == .unaltered }.count == 28)
+        let checked = shell(
+            "cd '\(signed.copy)' && minisign -V -p recorder.pub -m SHA256SUMS && sha256sum --strict -c SHA256SUMS")
+        #expect(checked.status == 0 && checked.output.contains("fieldscribe copy of recording 1"))
+        #expect(shell("stat -c %a '\(signed.desk.folder.file("storage"))'/signing.*").output == "600\n644\n")
+    }
+
+    @Test(
+        "what was done to a copy is found, and named",
+        arguments: [
+            ("printf x >> transcript.txt", ["altered: transcript.txt"]),
+            ("rm transcript.srt", ["missing: transcript.srt"]),
+            ("rm audio.flac", ["missing: audio.flac", "altered: audio.flac"]),
+            ("truncate -s -9 audio.flac", ["altered: audio.flac", "altered: audio.flac"]),
+            ("rm SHA256SUMS.minisig", ["missing: SHA256SUMS.minisig"]),
+            ("rm SHA256SUMS", ["missing: SHA256SUMS"]),
+            ("echo junk > SHA256SUMS", ["altered: SHA256SUMS"]),
+            ("rm SHA256SUMS; mkfifo SHA256SUMS", ["altered: SHA256SUMS"]),
+            ("rm SHA256SUMS.minisig; mkfifo SHA256SUMS.minisig", ["altered: SHA256SUMS.minisig"]),
+            ("echo junk > SHA256SUMS.minisig", ["altered: SHA256SUMS.minisig"]),
+            ("truncate -s 20M SHA256SUMS", ["altered: SHA256SUMS"]),
+            ("mv transcript.txt ..; ln -s ../transcript.txt transcript.txt", ["altered: transcript.txt"]),
+            ("rm transcript.txt; mkfifo transcript.txt", ["altered: transcript.txt"]),
+            ("rm transcript.txt; mkdir transcript.txt", ["altered: transcript.txt"]),
+            (
+                "printf x >> transcript.txt; sha256sum $(ls | grep -v SHA256) > SHA256SUMS",
+                ["altered: SHA256SUMS.minisig"]
+            ),
+            (
+                "sed -i s/15:00:00/15:00:01/ history.json; sed -i \"s/.*history.json/$(sha256sum history.json)/\" SHA256SUMS",
+                ["altered: SHA256SUMS.minisig"]
+            ),
+            ("echo mine > corrections.json", []),
+        ])
+    func altered(command: String, expected: [String]) async throws {
+        let signed = try await signed()
+        #expect(shell("cd '\(signed.copy)' && { \(command); }").status == 0)
+        #expect(try signed.wrong(key: signed.key.publicKey) == expected)
+    }
+
+    @Test("another recorder's key, and a forger's copy that is whole by its own key, are told of")
+    func otherKey() async throws {
+        let signed = try await signed()
+        let storage = signed.desk.folder.file("other")
+        try makeFolder(storage)
+        let other = try RecorderKey(in: storage)
+        #expect(other.publicKey != signed.key.publicKey)
+        let told = try signed.findings(key: other.publicKey)
+        #expect(
+            told.contains {
+                $0.outcome == .altered && $0.words.contains("another recorder's, whose key is \(signed.key.publicKey)")
+            })
+        // Signed again by the forger, but for the sound, for which the recorder's key is needed.
+        shell(
+            "cd '\(signed.copy)' && cp '\(storage)/signing.pub' recorder.pub && sha256sum $(ls | grep -v SHA256) > SHA256SUMS && "
+                + "minisign -S -s '\(storage)/signing.key' -m SHA256SUMS")
+        #expect(try signed.wrong() == ["altered: history.json"])
+        #expect(try signed.wrong(key: signed.key.publicKey).contains("altered: SHA256SUMS.minisig"))
+    }
+
+    @Test("a history that is broken, or of several recordings, is told of even where it is signed")
+    func history() async throws {
+        let signed = try await signed()
+        let line = try #require(await signed.desk.archive.history(of: 1).first)
+        var next = line
+        next.entry.number = 2
+        for (own, isWhole) in [(Digest.of(line.text), true), (HistoryEntry.start, false)] {
+            next.text = line.text.replacing("\"number\":1", with: "\"number\":2,\"own\":\"\(own)\"")
+            let document = historyDocument([line, next])
+            shell(
+                "cd '\(signed.copy)' && cat > history.json <<'END'\n\(document)END\n"
+                    + "sha256sum $(ls | grep -v SHA256) > SHA256SUMS && "
+                    + "minisign -S -s '\(signed.desk.folder.file("storage"))/signing.key' -m SHA256SUMS")
+            #expect(try signed.wrong() == (isWhole ? [] : ["altered: history.json"]))
+        }
+    }
+
+    @Test("half a copy, an empty folder and no folder are no copies")
+    func noCopy() async throws {
+        let signed = try await signed()
+        shell("cd '\(signed.copy)' && rm SHA256SUMS*")
+        #expect(try signed.wrong() == ["missing: SHA256SUMS"])
+        #expect(try signed.findings(signed.desk.exportFolder).map(\.outcome) == [.missing])
+        #expect(try signed.findings(signed.desk.folder.file("storage")).map(\.outcome) == [.missing])
+        #expect(throws: DeviceError.self) { try signed.findings("/nowhere") }
+        #expect(throws: DeviceError.self) { try signed.findings("\(signed.copy)/transcript.txt") }
+    }
+
+    @Test("a text that has grown is signed anew; where that is interrupted, the copy is not signed")
+    func renewed() async throws {
+        let signed = try await signed()
+        await signed.desk.put(1, text: "other words")
+        #expect(try await signed.desk.copy().copied.count == 1)
+        #expect(try signed.wrong(key: signed.key.publicKey) == [])
+        #expect(signed.desk.copies.count == 1, "\(signed.desk.copies)")
+        await signed.desk.put(1, text: "more other words")
+        let stopped = signed.desk.export { operation, path throws(DeviceError) in
+            if operation == "rename", path.hasSuffix("/SHA256SUMS") || path.hasSuffix("/SHA256SUMS.new") {
+                throw DeviceError(.failed, "rename", status: EIO, "the stick was pulled out")
+            }
+        }
+        #expect(try await stopped.copy(nil, to: signed.desk.stick).error != nil)
+        #expect(try signed.wrong().contains("missing: SHA256SUMS.minisig"))
+    }
+
+    @Test("a sealed copy is signed inside, and proved once it is opened")
+    func sealed() async throws {
+        let keys = try KeyPair()
+        var signed = try await signed()
+        signed.desk.recipients = .success([keys.recipient])
+        #expect(try await signed.desk.copy().error == nil)
+        let opened = signed.desk.folder.file("opened")
+        #expect(keys.open("\(signed.desk.sealedFolder)/\(Desk.sealedName(1))", into: opened) == "")
+        let findings = try CopyVerification(key: signed.key.publicKey).run("\(opened)/\(Desk.name(1))")
+        #expect(findings.count == 14 && findings.allSatisfy { $0.outcome == .unaltered }, "\(findings.map(\.line))")
+    }
+
+    @Test("the key is made once, is another's for nobody, and what lies in its place is refused in one line")
+    func key() throws {
+        let folder = TemporaryFolder()
+        let first = try RecorderKey(in: folder.path)
+        #expect(try RecorderKey(in: folder.path).publicKey == first.publicKey)
+        #expect(RecorderKey.publicKey(in: folder.path) == first.publicKey)
+        unlink(folder.file("signing.pub"))
+        #expect(try RecorderKey(in: folder.path).publicKey == first.publicKey)
+        #expect(RecorderKey.publicKey(in: folder.path) == first.publicKey)
+        for command in [
+            "mkfifo signing.key", "ln -s other signing.key", "mkdir signing.key",
+            "echo junk > signing.key; rm signing.pub",
+        ] {
+            shell("cd '\(folder.path)' && rm -rf signing.key && \(command)")
+            #expect(throws: DeviceError.self) { try RecorderKey(in: folder.path) }
+        }
+    }
+}

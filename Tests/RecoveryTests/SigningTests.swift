@@ -1,0 +1,65 @@
+import Core
+import FoundationEssentials
+import Glibc
+import SQLiteArchive
+import Sealing
+import TestKit
+import Testing
+import Upkeep
+
+private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
+
+@Suite("Signing recordings", .enabled(if: hasMinisign)) struct SigningTests {
+    private let storage = Storage()
+
+    private func signatures(_ archive: SQLiteArchive, _ id: Int) async throws -> [HistoryEntry] {
+        try await archive.history(of: id).map(\.entry).filter { $0.act == .signed }
+    }
+
+    @Test("what is closed is signed once, and again once something was struck in it; what goes on, or is gone, is not")
+    func signing() async throws {
+        let archive = try storage.archive()
+        let id = try await storage.record([.samples(numbered(48_000))], words: ["one"], in: archive)
+        let cut = try await storage.record([.samples(numbered(900))], isClosed: false, in: archive)
+        let gone = try await storage.record([.samples(numbered(900))], in: archive)
+        unlink(storage.audio(gone))
+        let signing = SigningRecordings(storage: storage.folder.path, archive: archive)
+        for _ in 1...2 { try await signing.run() }
+        let first = try await signatures(archive, id)
+        #expect(first.count == 1)
+        for other in [cut, gone] { #expect(try await signatures(archive, other).isEmpty) }
+
+        let order = StrikeOrder(recording: id, from: 0, to: 1)
+        _ = try await Striking(storage: storage.folder.path, archive: archive).strike(order)
+        for _ in 1...2 { try await signing.run() }
+        let both = try await signatures(archive, id)
+        #expect(both.count == 2 && both[0].sound != both[1].sound)
+        let key = try #require(RecorderKey.publicKey(in: storage.folder.path))
+        for entry in both {
+            let lines = try #require(entry.signature).split(separator: " ")
+            let text =
+                "untrusted comment: x\n\(lines[0])\ntrusted comment: \(HistoryEntry.signedComment)\n\(lines[1])\n"
+            let statement = Array(try #require(entry.statement).utf8)
+            #expect(
+                try Minisign().comment(of: statement, signature: Array(text.utf8), key: key)
+                    == HistoryEntry.signedComment)
+            #expect(try Minisign().comment(of: statement + [0], signature: Array(text.utf8), key: key) == nil)
+        }
+        #expect(try await archive.historyFindings().isEmpty)
+        try await archive.delete(recordings: [id])
+        try await signing.run()
+        #expect(try await archive.history(of: id).last?.entry.act == .erased)
+    }
+
+    @Test("a key that is damaged, or cannot be made, ends in one line, and nothing is signed")
+    func noKey() async throws {
+        let archive = try storage.archive()
+        let id = try await storage.record([.samples(numbered(900))], in: archive)
+        try Data("junk\n".utf8).write(to: URL(filePath: storage.folder.file("signing.key")))
+        let error = await thrown {
+            try await SigningRecordings(storage: storage.folder.path, archive: archive).run()
+        }
+        #expect(error?.message.contains("\n") == false)
+        #expect(try await signatures(archive, id).isEmpty)
+    }
+}
