@@ -27,6 +27,9 @@ package struct ExportEntry: Hashable, Sendable, Codable {
     /// SHA-256 of its SHA256SUMS, in hexadecimal digits; of a sealed copy, the text of its `SealedManifest`.
     package var manifest: String
 
+    /// SHA-256 by which the copy can be told from others: of its SHA256SUMS, or of the sealed file.
+    package var digest: String { SealedManifest(manifest)?.file ?? manifest }
+
     /// Wall time, in seconds since 1970-01-01T00:00:00Z.
     package var exportedAt: Double { didSet { exportedAt = exportedAt.asWallTime } }
 

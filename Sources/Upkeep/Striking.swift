@@ -94,7 +94,8 @@ package struct Striking: Sendable {
 
     /// What may hold what was struck, and is for a person to see to.
     private func stillHeld(_ id: Int, in folder: Folder) async throws -> [String] {
-        let copies = Set(try await archive.exports(of: id).map { "\($0.folder) on the volume \($0.volume)" }).sorted()
+        let (exports, history) = (try await archive.exports(of: id), try await archive.history(of: id).map(\.entry))
+        let copies = Set(Self.current(exports, history).map { "\($0.folder) on the volume \($0.volume)" }).sorted()
         var notes = copies.map { "\($0): was copied before; the next copy to that volume replaces it" }
         let aside = try folder.names().filter { $0.hasPrefix("journal.jsonl.damaged-") }.sorted()
         notes += aside.map {
@@ -104,6 +105,21 @@ package struct Striking: Sendable {
             + (try Erasure(storage: storage, archive: archive).keptAside()).map {
                 "\($0): a damaged database, kept aside, may still hold the text; remove it once you do not need it"
             }
+    }
+
+    /// The copies that no later one has replaced: what was copied to a volume after something was struck takes the place of all that
+    /// it had from before. By the history, since a clock may have been wrong.
+    static func current(_ exports: [ExportEntry], _ history: [HistoryEntry]) -> [ExportEntry] {
+        let strikes = history.filter { $0.act == .struck }.map(\.number)
+        func number(_ export: ExportEntry) -> Int {
+            history.last { $0.act == .copied && $0.folder == export.folder && $0.digest == export.digest }?.number ?? 0
+        }
+        let numbered = exports.map { (export: $0, number: number($0)) }
+        return numbered.filter { old in
+            !numbered.contains { new in
+                new.export.volume == old.export.volume && strikes.contains { old.number < $0 && $0 < new.number }
+            }
+        }.map(\.export)
     }
 
     /// Whether striking was begun in a recording, and has not come to its end.

@@ -46,7 +46,7 @@ import Testing
     func opens() throws {
         let checked = try run("recipients", "check", "--key", folder.file("key.txt"))
         #expect(
-            checked.status == 0 && checked.output.contains("key.txt: opens what is sealed for age1"),
+            checked.status == 0 && checked.output.contains("key.txt: opens copies that are sealed for age1"),
             "\(checked.errors)")
         let ending = try copy()
         #expect(ending.status == 0, "\(ending.errors)")
@@ -61,6 +61,20 @@ import Testing
         #expect(again.status == 0 && again.output.isEmpty && again.errors.last?.contains("nothing was copied") == true)
         let whole = try run("recipients", "check", "--key", folder.file("key.txt"), sealed)
         #expect(whole.status == 0 && whole.output.contains("opens, whole"))
+        // What is sealed on the recorder may be for others.
+        let plain = try Data(contentsOf: URL(filePath: folder.file("a.conf")))
+        for (key, status) in [("key.pub", 0), ("other.pub", 1)] as [(String, Int32)] {
+            try (plain + Data("\n[storage]\nseal = \(folder.file(key))\n".utf8)).write(
+                to: URL(filePath: folder.file("a.conf")))
+            let both = try run("recipients", "check", "--key", folder.file("key.txt"))
+            #expect(
+                both.status == status && both.output.contains("recordings on the recorder are sealed for 1 public key"))
+            #expect(both.output.contains("opens recordings on the recorder") == (status == 0), "\(both.output)")
+            #expect(
+                both.errors.filter { $0.contains("public keys in storage.seal") }.count == Int(status), "\(both.errors)"
+            )
+        }
+        try plain.write(to: URL(filePath: folder.file("a.conf")))
         let wrong = try run("recipients", "check", "--key", folder.file("other.txt"))
         #expect(wrong.status == 1 && wrong.errors.count == 1 && wrong.errors[0].contains("opens nothing"))
         try Fieldscribe.tool(

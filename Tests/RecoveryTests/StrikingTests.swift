@@ -147,6 +147,16 @@ import Upkeep
         #expect(notes == ["f on the volume 1234-ABCD: was copied before; the next copy to that volume replaces it"])
         #expect(try await archive.exports(of: 1).map(\.pass) == [nil])
         #expect(access(storage.folder.file("drive/contents"), F_OK) != 0)
+
+        // What was copied since has taken its place; what another volume has is as it was.
+        for (volume, folder) in [("1234-ABCD", "f_2"), ("5678-EF00", "g")] {
+            try await archive.add(
+                ExportEntry(recording: 1, pass: 1, volume: volume, folder: folder, manifest: "n", exportedAt: 1))
+        }
+        let next = SampleRange(SamplePosition(100), SamplePosition(200))
+        let told = try await Striking(storage: storage.folder.path, archive: archive).strike(next, of: 1)
+        #expect(
+            told.map { $0.prefix { $0 != ":" } } == ["f_2 on the volume 1234-ABCD", "g on the volume 5678-EF00"])
     }
 
     @Test(

@@ -85,6 +85,18 @@ import Testing
         #expect(try await archive.history(of: 1).filter { $0.entry.act == .erased }.count == 1)
     }
 
+    @Test("a copy of a reading that is gone by then, as by sealing, is entered without it")
+    func goneReading() async throws {
+        let archive = try SQLiteArchive(path: folder.archive)
+        try await fill(archive)
+        var late = copy
+        late.pass = 77
+        late.folder = "late"
+        try await archive.add(late)
+        #expect(try await archive.exports(of: 1).last?.pass == nil)
+        #expect(try await archive.exports(of: 1).first?.pass == 1)
+    }
+
     @Test("the same copy is told of once, and a folder's path not at all")
     func copies() async throws {
         let archive = try SQLiteArchive(path: folder.archive)

@@ -96,6 +96,11 @@ extension SQLiteArchive {
     }
 
     package func add(_ entry: ExportEntry) throws {
+        var entry = entry
+        // A copy that was begun before the recording was sealed is of a reading that is gone.
+        if let pass = entry.pass, try !queries.passes(of: entry.recording).contains(where: { $0.id == pass }) {
+            entry.pass = nil
+        }
         var counted = entry
         counted.pass = try entry.pass.map { try number(ofPass: $0, in: entry.recording) }
         // The same copy is entered again where another reading turns out to be what it has.
@@ -110,7 +115,7 @@ extension SQLiteArchive {
                 // A folder's path may name people, and stays here for good.
                 $0.volume = entry.volume.hasPrefix("folder:") ? "folder" : entry.volume
                 $0.folder = entry.folder
-                $0.digest = SealedManifest(entry.manifest)?.file ?? entry.manifest
+                $0.digest = entry.digest
             }
         }
     }

@@ -8,11 +8,11 @@ import Sealing
 /// For whom copies are sealed, and whether a private key opens them: known before somebody needs it.
 enum RecipientsCommand: Command {
     static let name = "recipients"
-    static let summary = "Check for whom copies are sealed, and that a private key opens them."
+    static let summary = "Check for whom copies and recordings are sealed, and that a private key opens them."
     static let usage = "check [--key FILE [SEALED...]]"
     static let details = """
-        Seals a test for the public keys in export.recipients, as each copy is sealed. It changes nothing, and neither
-        shows nor keeps a private key.
+        Seals a test for the public keys in export.recipients, as each copy is sealed, and for those in storage.seal, as
+        recordings are on the recorder. It changes nothing, and neither shows nor keeps a private key.
 
           --key FILE         a private key, as age-keygen makes it or one of SSH; it may be on a stick. What was sealed
                              is opened with it
@@ -33,34 +33,45 @@ enum RecipientsCommand: Command {
         if !files.isEmpty, arguments["--key"] == nil {
             throw UsageError("recipients: \(files[0]): nothing is opened without --key")
         }
-        let recipients = try arguments.configuration().recipients() ?? []
+        let configuration = try arguments.configuration()
+        let recipients = try configuration.recipients() ?? []
+        let sealers = try configuration.sealers() ?? []
         if recipients.isEmpty {
             Terminal.say(
                 "copies are not sealed: whoever has a stick can read and hear them; set export.recipients to change that"
             )
-            if files.isEmpty { throw Ending(status: 1) }
+            if files.isEmpty, sealers.isEmpty { throw Ending(status: 1) }
         }
         let age = try Age()
-        try age.check(recipients)
-        for recipient in recipients { _ = try seal(for: [recipient], age) }
-        if !recipients.isEmpty {
-            let count = recipients.count
+        let purposes = [
+            ("copies", "export.recipients", recipients), ("recordings on the recorder", "storage.seal", sealers),
+        ].filter { !$0.2.isEmpty }
+        for (what, setting, keys) in purposes {
+            do throws(DeviceError) { try age.check(keys) } catch {
+                var told = error
+                if told.remedy == "correct export.recipients" { told.remedy = "correct \(setting)" }
+                throw told
+            }
+            for recipient in keys { _ = try seal(for: [recipient], age) }
+            let count = keys.count
             try Terminal.print(
-                "copies are sealed for \(count == 1 ? "1 public key" : "\(count) public keys"), which age takes:\n")
-            for recipient in recipients { try Terminal.print("  \(recipient.short)\n") }
+                "\(what) are sealed for \(count == 1 ? "1 public key" : "\(count) public keys"), which age takes:\n")
+            for recipient in keys { try Terminal.print("  \(recipient.short)\n") }
         }
         guard let path = arguments["--key"] else {
             return Terminal.say("whether a private key opens them is not known; check it with --key FILE")
         }
         let key = try privateKey(path)
-        let opened = try recipients.filter { try opens(try seal(for: [$0], age), with: key, age) }
         var status: Int32 = 0
-        if let first = opened.first {
-            try Terminal.print("\(path): opens what is sealed for \(first.short)\n")
-        } else if !recipients.isEmpty {
+        for (what, setting, keys) in purposes {
+            let opened = try keys.filter { try opens(try seal(for: [$0], age), with: key, age) }
+            if let first = opened.first {
+                try Terminal.print("\(path): opens \(what) that are sealed for \(first.short)\n")
+                continue
+            }
             let error = DeviceError(
-                .failed, "age", on: path, "opens nothing that is sealed for these public keys",
-                remedy: "find the private key to one of them, or set export.recipients to the public key of this one "
+                .failed, "age", on: path, "opens nothing that is sealed for the public keys in \(setting)",
+                remedy: "find the private key to one of them, or set \(setting) to the public key of this one "
                     + "(age-keygen -y \(path))")
             Terminal.say("fieldscribe: \(error.message)")
             status = error.exitStatus
