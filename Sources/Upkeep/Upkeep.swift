@@ -22,7 +22,7 @@ package struct Upkeep: Sendable {
     private let workers: DecodeWorkers
     private let repairs: Repairs?
     private let unreadable = UnreadableRecordings()
-    private let signing = Once()
+    private let signingComplaints = Complaints()
     private let progress: SecondPassProgress
     private let speakerComplaints = Complaints()
 
@@ -85,7 +85,7 @@ package struct Upkeep: Sendable {
         do { try await SigningRecordings(storage: storage, archive: archive).run() } catch let error as DeviceError
             where !error.isOfDatabase
         {
-            if signing.isFirst { Log.tell(.notice, "unsigned", ["message": error.message]) }
+            if signingComplaints.take(error) { Log.tell(.notice, "unsigned", ["message": error.message]) }
         }
     }
 
@@ -160,16 +160,4 @@ private final class Complaints: Sendable {
 
     /// Whether it was not told yet.
     func take(_ error: DeviceError) -> Bool { told.withLock { $0.insert(error.message).inserted } }
-}
-
-/// Tells the first time from all others.
-private final class Once: Sendable {
-    private let isOver = Mutex(false)
-
-    var isFirst: Bool {
-        isOver.withLock { isOver in
-            defer { isOver = true }
-            return !isOver
-        }
-    }
 }
