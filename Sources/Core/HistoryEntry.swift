@@ -36,6 +36,9 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
         package static let mended = Act(rawValue: "mended")
     }
 
+    /// No history comes to this; an entry that says so is none.
+    package static let highest = 1 << 31
+
     /// 1, 2, 3 ... over all recordings.
     package var number: Int
     /// The recording's number; nil for what concerns the recorder.

@@ -229,6 +229,28 @@ import Testing
         #expect(try await findings(archive).isEmpty)
     }
 
+    @Test(
+        "numbers that no history comes to keep nothing from being entered, nor from being checked",
+        arguments: [.max, .max - 1, 2_147_483_648, 2_147_483_647, 1_099_511_627_776, -5] as [Int64])
+    func hugeNumbers(number: Int64) async throws {
+        let last = try await {
+            let archive = try SQLiteArchive(path: folder.archive)
+            try await fill(archive)
+            return try #require(try await archive.history(of: nil).last)
+        }()
+        var entry = last.entry
+        entry.number = Int(number)
+        let line = String(decoding: try JSONEncoder().encode(entry), as: UTF8.self)
+        try Connection(path: folder.archive).run(
+            "INSERT INTO history (number, recording, line, end_bytes) VALUES (?, 1, ?, ?)", .integer(Int(number)),
+            .text(line), .integer(Int(-number)))
+        try put(try lines() + [line])
+        let archive = try SQLiteArchive(path: folder.archive)
+        try await archive.delete(recordings: [2])
+        #expect(try lines().last?.contains("erased") ?? false)
+        #expect(try await archive.historyFindings().count <= 3)
+    }
+
     @Test("a database that is made anew has the history again, and goes on with it")
     func rebuilt() async throws {
         let before: [HistoryLine]

@@ -41,24 +41,20 @@ struct HistoryCheck {
     }
 
     private mutating func checkMissing(upTo highest: Int, _ rows: [Int: HistoryLine]) {
-        guard highest > 0 else { return }
-        var first: Int?
-        for number in 1...(highest + 1) {
-            let isMissing = number <= highest && lines[number] == nil && !told.contains(number)
-            if isMissing { first = first ?? number }
-            guard !isMissing, let start = first else { continue }
-            let recording = start == number - 1 ? rows[start]?.entry.recording : nil
-            let what =
-                start == number - 1 ? "entry \(start) is missing" : "entries \(start) to \(number - 1) are missing"
-            add(start, recording, what)
-            first = nil
+        var last = 0
+        for number in told.union(lines.keys).filter({ $0 <= highest }).sorted() + [highest + 1] {
+            defer { last = number }
+            guard number > last + 1 else { continue }
+            let isOne = number == last + 2
+            add(
+                last + 1, isOne ? rows[last + 1]?.entry.recording : nil,
+                isOne ? "entry \(last + 1) is missing" : "entries \(last + 1) to \(number - 1) are missing")
         }
     }
 
     private mutating func checkChain(upTo highest: Int) {
-        guard highest > 0 else { return }
-        for number in 1...highest where !told.contains(number) && !told.contains(number - 1) {
-            guard let line = lines[number] else { continue }
+        for (number, line) in lines.sorted(by: { $0.key < $1.key })
+        where number <= highest && !told.contains(number) && !told.contains(number - 1) {
             if number == 1 {
                 if line.entry.before != HistoryEntry.start {
                     report(1, line.entry, "is not the first one that was made")

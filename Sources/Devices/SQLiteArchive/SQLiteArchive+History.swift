@@ -10,10 +10,12 @@ extension SQLiteArchive {
     ///
     /// - Parameter tell: adds what belongs to the act.
     func enter(_ act: HistoryEntry.Act, of recording: Int?, _ tell: (inout HistoryEntry) -> Void = { _ in }) throws {
-        let last = try connection.rows("SELECT number, line FROM history ORDER BY number DESC LIMIT 1") {
-            (number: $0.integer(0), line: $0.text(1))
-        }.first
-        let end = try connection.rows("SELECT coalesce(max(end_bytes), 0) FROM history") { $0.long(0) }.first ?? 0
+        // What others have written into the database is no number of ours.
+        let last = try connection.rows(
+            "SELECT number, line FROM history WHERE number < ? ORDER BY number DESC LIMIT 1",
+            [.integer(HistoryEntry.highest)]
+        ) { (number: $0.integer(0), line: $0.text(1)) }.first
+        let end = try historyEnd()
         let own = try recording.flatMap { id in
             try connection.rows(
                 "SELECT line FROM history WHERE recording = ? ORDER BY number DESC LIMIT 1", [.integer(id)]
@@ -34,6 +36,11 @@ extension SQLiteArchive {
         try insert(String(decoding: line, as: UTF8.self), entry, end: written)
     }
 
+    /// Where the last entry that the database knows ends in the file, in bytes.
+    private func historyEnd() throws -> Int64 {
+        try connection.rows("SELECT coalesce(max(end_bytes), 0) FROM history") { max(0, $0.long(0)) }.first ?? 0
+    }
+
     private func insert(_ line: String, _ entry: HistoryEntry, end: Int64) throws {
         try connection.run(
             "INSERT INTO history (number, recording, line, end_bytes) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -42,7 +49,7 @@ extension SQLiteArchive {
 
     /// Takes over what the file has beyond what the database knows: all of it where that is new, else what a power cut has kept from it.
     func takeHistory() throws {
-        let end = try connection.rows("SELECT coalesce(max(end_bytes), 0) FROM history") { $0.long(0) }.first ?? 0
+        let end = try historyEnd()
         let found = try history.lines(from: end).lines.map { (line: $0, entry: HistoryEntry(line: $0.text)) }
         guard found.contains(where: { $0.entry != nil }) else { return }
         try connection.transaction {
@@ -151,7 +158,8 @@ extension HistoryEntry {
     /// Reads an entry's line; nil for anything else.
     init?(line: String) {
         guard let bytes = try? JSONStrings.check(Array(line.utf8)),
-            let entry = try? JSONDecoder().decode(HistoryEntry.self, from: Data(bytes)), entry.number > 0
+            let entry = try? JSONDecoder().decode(HistoryEntry.self, from: Data(bytes)),
+            (1..<HistoryEntry.highest).contains(entry.number)
         else { return nil }
         self = entry
     }
