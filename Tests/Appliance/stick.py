@@ -21,7 +21,7 @@ FORMATS = {
 # Of each recording, what lies on the stick.
 FILES = ["audio.flac", "history.json", "index.html", "labels.txt", "SHA256SUMS"] + [
     "transcript." + end for end in ("txt", "json", "srt", "vtt", "csv", "TextGrid", "eaf")]
-# With minisign, which is only recommended.
+# By the recorder's key, which minisign makes.
 SIGNED = {"recorder.pub", "SHA256SUMS.minisig"}
 CHECKS = {"vfat": ["fsck.vfat", "-n"], "exfat": ["fsck.exfat", "-n"], "ext4": ["e2fsck", "-f", "-n"], "ntfs": ["ntfsfix", "-n"]}
 PARTITION_TYPES = {"vfat": "c", "vfat32": "c", "exfat": "7", "ntfs": "7", "ext4": "83"}
@@ -104,12 +104,15 @@ def check_folders(root, done=True):
     for folder, _, names in os.walk(root):
         if "audio.flac" not in names or not done and os.path.basename(folder).startswith("partial"):
             continue
-        expect(sorted(set(names) - SIGNED) == sorted(FILES), "%s holds %s" % (folder, " ".join(sorted(names))))
+        expect(set(names) == SIGNED.union(FILES), "%s holds %s" % (folder, " ".join(sorted(names))))
         listed = [line.split("  ", 1)[1] for line in text(os.path.join(folder, "SHA256SUMS")).splitlines()]
         expect(sorted(set(listed) - SIGNED) == sorted(set(FILES) - {"SHA256SUMS"}), "SHA256SUMS lists %s" % " ".join(sorted(listed)))
         sums = subprocess.run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], cwd=folder,
                               capture_output=True, text=True)
         expect(sums.returncode == 0, "%s: %s" % (folder, sums.stderr + sums.stdout))
+        signature = subprocess.run(["minisign", "-V", "-q", "-p", "recorder.pub", "-m", "SHA256SUMS"], cwd=folder,
+                                   capture_output=True, text=True)
+        expect(signature.returncode == 0, "%s: %s" % (folder, signature.stderr + signature.stdout))
         found[os.path.relpath(folder, root)] = {
             name: (os.path.getsize(os.path.join(folder, name)), os.path.getmtime(os.path.join(folder, name)))
             for name in names}
