@@ -161,7 +161,7 @@ struct SealExperiment {
         let usual = ["--directory", storage, "--config", "\(bench.folder)/seal.conf"]
         func run(_ words: [String]) -> Program.Ending {
             let ending = Program.run([bench.fieldscribe] + words + usual, in: work)
-            if ending.status != 0 {
+            if ending.status != 0 || ending.output.contains("history.jsonl") {
                 cut.complaint =
                     cut.complaint ?? "\(words[0]) ended with \(ending.status): \(ending.errors)\(ending.output)"
             }
@@ -192,7 +192,7 @@ struct SealExperiment {
         }.map { String($0.dropFirst(storage.utf8.count)) }
     }
 
-    private static func holds(_ held: [UInt8], _ needle: [UInt8]) -> Bool {
+    static func holds(_ held: [UInt8], _ needle: [UInt8]) -> Bool {
         guard let first = needle.first, held.count >= needle.count else { return false }
         return held.indices.dropLast(needle.count - 1).contains { start in
             held[start] == first && held[start..<start + needle.count].elementsEqual(needle)
