@@ -1,0 +1,132 @@
+import Glibc
+import Platform
+
+/// An archive with one recording. A command works on copies of it, and is cut off.
+struct RecordedArchive: Sendable {
+    struct Failure: Error { var text: String }
+
+    /// A copy of the archive, in a folder with what belongs to it.
+    struct Copy {
+        var work: String
+        var storage: String
+    }
+
+    let bench: Bench
+    /// Where it is, untouched.
+    let storage: String
+    let samples: [Int16]
+    /// Words of its text that stand nowhere else.
+    let words: [String]
+    private let configuration: String
+
+    /// Records five seconds.
+    ///
+    /// - Parameter seal: what `storage.seal` is; nil for nothing.
+    init(on bench: Bench, seal: String? = nil) throws {
+        self.bench = bench
+        storage = bench.newFolder("original")
+        configuration = "\(bench.folder)/cut.conf"
+        try durableReplace(
+            path: configuration,
+            with: "[recognizer]\nworkers = 1\nsecond-pass = no\n\n[storage]\nreserve-megabytes = 16\n"
+                + (seal.map { "seal = \($0)\n" } ?? ""))
+        let ending = Program.run(
+            bench.record(to: storage, seconds: 5), in: bench.folder, environment: bench.environment(storage: storage))
+        samples = Self.samples(storage)
+        words = Self.words(storage).sorted()
+        guard ending.status == 0, !words.isEmpty, samples.count > 16_000 else {
+            throw Failure(text: "nothing was recorded: \(ending.status): \(ending.errors)")
+        }
+    }
+
+    /// The samples of the recording in an archive; none where there are none.
+    static func samples(_ storage: String) -> [Int16] {
+        WaveContent(path: "\(storage)/recordings/000001/audio.wav")?.samples ?? []
+    }
+
+    /// The words in the recording's journal that no other text can have.
+    static func words(_ storage: String) -> Set<String> {
+        let journal = text(of: "\(storage)/recordings/000001/journal.jsonl")
+        return Set(
+            journal.split { !$0.isLetter && !$0.isNumber }.filter { $0.hasPrefix("word") && $0.count > 5 }.map(
+                String.init))
+    }
+
+    func copy(_ name: String) -> Copy {
+        let work = bench.newFolder(name)
+        bench.copy(storage, to: "\(work)/storage")
+        return Copy(work: work, storage: "\(work)/storage")
+    }
+
+    /// Runs a command of fieldscribe's on a copy.
+    func run(_ words: [String], on copy: Copy, environment: [String: String] = [:]) -> Program.Ending {
+        Program.run(command(words, copy), in: copy.work, environment: environment)
+    }
+
+    /// What is wrong with how a command ended; nil where nothing is. The history must never be called changed.
+    static func complaint(_ words: [String], _ ending: Program.Ending) -> String? {
+        let told = "\(words[0]) ended with \(ending.status): \(ending.errors)\(ending.output)"
+        return ending.status != 0 || told.contains("history.jsonl") ? told : nil
+    }
+
+    private func command(_ words: [String], _ copy: Copy) -> [String] {
+        [bench.fieldscribe] + words + ["--directory", copy.storage, "--config", configuration]
+    }
+
+    private func faults(_ copy: Copy) -> [String: String] {
+        bench.environment(
+            storage: copy.storage,
+            faults: ["FAULT_STATE": "\(copy.work)/state", "FAULT_JOURNAL": "\(copy.work)/journal"])
+    }
+
+    /// Seconds that a command takes at most, beside as many others as there will be.
+    func longest(_ words: [String], width: Int) async throws -> Double {
+        try await bench.parallel(Array(0..<width * 3), width: width) { index, _ in
+            let copy = copy("timing-\(index)")
+            defer { bench.remove(copy.work) }
+            let began = MonotonicClock.nanoseconds
+            let ending = run(words, on: copy, environment: faults(copy))
+            guard ending.status == 0 else {
+                throw Failure(text: "\(words[0]) ended with \(ending.status): \(ending.errors)")
+            }
+            return Double(MonotonicClock.nanoseconds - began) / 1e9
+        }.max() ?? 1
+    }
+
+    /// Starts a command on a copy, cuts it off, and takes from the copy what a power cut takes.
+    ///
+    /// - Parameters:
+    ///   - seconds: after its start, or from when a file is there.
+    ///   - file: that one, in the recording's folder.
+    func cut(_ words: [String], on copy: Copy, after seconds: Double, from file: String?) throws {
+        let program = try Program(command(words, copy), in: copy.work, environment: faults(copy))
+        if let file {
+            let end = MonotonicClock.nanoseconds + 10_000_000_000
+            let path = "\(copy.storage)/recordings/000001/\(file)"
+            while access(path, F_OK) != 0, MonotonicClock.nanoseconds < end { usleep(100) }
+        }
+        usleep(UInt32(seconds * 1e6))
+        program.signal(SIGKILL)
+        _ = program.wait(seconds: 10)
+        _ = try PowerCut(journal: "\(copy.work)/journal", storage: copy.storage).apply()
+    }
+
+    /// Files of a copy that hold one of the words, or sixteen samples from there on.
+    func paths(in copy: Copy, holding words: [String], orSamplesFrom first: Int) -> [String] {
+        let sound = samples[first..<first + 16].flatMap {
+            [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)]
+        }
+        let needles = words.map { Array($0.utf8) } + [sound]
+        return files(below: copy.storage).filter { path in
+            let held = bytes(of: path)
+            return needles.contains { Self.holds(held, $0) }
+        }.map { String($0.dropFirst(copy.storage.utf8.count)) }
+    }
+
+    private static func holds(_ held: [UInt8], _ needle: [UInt8]) -> Bool {
+        guard let first = needle.first, held.count >= needle.count else { return false }
+        return held.indices.dropLast(needle.count - 1).contains { start in
+            held[start] == first && held[start..<start + needle.count].elementsEqual(needle)
+        }
+    }
+}
