@@ -24,8 +24,6 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
         package static let erased = Act(rawValue: "erased")
         /// The SHA-256 of its samples was signed by the recorder's key: `sound`, `length`, `signature`.
         package static let signed = Act(rawValue: "signed")
-        /// A sealed recorder was opened by a private key.
-        package static let opened = Act(rawValue: "opened")
         /// A stretch of it was struck: `from`, `to`.
         package static let struck = Act(rawValue: "struck")
         /// Nothing was taken for a while: `from`, `to`.
@@ -102,7 +100,14 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
     /// What is signed of a recording that is closed; nil for an entry that is not of that.
     package var statement: String? {
         guard let recording, let sound, let length else { return nil }
-        return "recording \(recording), sound sha256:\(sound), \(SamplePosition(seconds: length).samples) samples\n"
+        return Self.statement(of: recording, sound: sound, length: SamplePosition(seconds: length))
+    }
+
+    /// What is to be signed of a recording.
+    ///
+    /// - Parameter sound: SHA-256 of its samples.
+    package static func statement(of recording: Int, sound: String, length: SamplePosition) -> String {
+        "recording \(recording), sound sha256:\(sound), \(length.samples) samples\n"
     }
 
     /// The comment that is signed with it.

@@ -22,7 +22,6 @@ extension HistoryEntry {
             case .sealed: digest.map { "SHA-256 \($0)" }
             case .signed: sound.map { "by the recorder's key, sound SHA-256 \($0)" }
             case .erased: "from the recorder"
-            case .opened: "by a private key"
             case .struck, .paused: place
             case .restored: "from its journal, after a power cut"
             case .mended: "the history, from the database"

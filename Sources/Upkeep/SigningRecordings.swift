@@ -27,19 +27,16 @@ package struct SigningRecordings: Sendable {
             try Task.checkCancellation()
             guard let row = try await archive.recording(id), !Striking.isUnderWay(id, in: storage) else { continue }
             let audio = RecordingFolder(storage: storage, recording: id).audio
-            var told = HistoryEntry(
-                number: 1, recording: id, act: .signed, time: "", clock: .unverified, boot: nil, sinceBoot: 0,
-                before: "", own: nil)
-            told.length = row.length.seconds
+            let sound: String
             do {
-                told.sound = try await onStoppableThread(named: "signing") { goesOn in
+                sound = try await onStoppableThread(named: "signing") { goesOn in
                     try soundDigest(of: audio, length: row.length, goesOn: goesOn)
                 }
             } catch let error as DeviceError {
                 if error.status == ECANCELED { throw CancellationError() }
                 continue
             }
-            guard let sound = told.sound, let statement = told.statement else { continue }
+            let statement = HistoryEntry.statement(of: id, sound: sound, length: row.length)
             let signed = try await onThread(named: "signing", niceness: 5) {
                 key.sign(Array(statement.utf8), comment: HistoryEntry.signedComment)
             }

@@ -242,8 +242,8 @@ import Testing
         entry.number = Int(number)
         let line = String(decoding: try JSONEncoder().encode(entry), as: UTF8.self)
         try Connection(path: folder.archive).run(
-            "INSERT INTO history (number, recording, line, end_bytes) VALUES (?, 1, ?, ?)", .integer(Int(number)),
-            .text(line), .integer(Int(-number)))
+            "INSERT INTO history (number, recording, act, line, end_bytes) VALUES (?, 1, 'recorded', ?, ?)",
+            .integer(Int(number)), .text(line), .integer(Int(-number)))
         try put(try lines() + [line])
         let archive = try SQLiteArchive(path: folder.archive)
         try await archive.delete(recordings: [2])
@@ -286,7 +286,7 @@ extension SQLiteArchive {
     /// A transaction that fails once its entry is in the file.
     fileprivate func failBehindEntry() throws {
         try connection.transaction {
-            try enter(.opened, of: nil)
+            try enter(.mended, of: nil)
             throw DeviceError(.full, "sqlite3_step", "no room")
         }
     }

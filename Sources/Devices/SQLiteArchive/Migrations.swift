@@ -307,10 +307,12 @@ enum Migrations {
         CREATE TABLE history (
             number INTEGER PRIMARY KEY,
             recording INTEGER,
+            act TEXT NOT NULL,
             line TEXT NOT NULL,
             end_bytes INTEGER NOT NULL
         ) STRICT;
-        CREATE INDEX history_of_recording ON history (recording);
+        CREATE INDEX history_of_recording ON history (recording, act);
+        CREATE INDEX history_end ON history (end_bytes);
         """,
         // Who speaks when, whatever the pass: a word is said by whoever has the turn at its time.
         """

@@ -43,8 +43,10 @@ extension SQLiteArchive {
 
     private func insert(_ line: String, _ entry: HistoryEntry, end: Int64) throws {
         try connection.run(
-            "INSERT INTO history (number, recording, line, end_bytes) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            .integer(entry.number), .optional(entry.recording.map { Int64($0) }), .text(line), .integer(end))
+            "INSERT INTO history (number, recording, act, line, end_bytes) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            .integer(entry.number), .optional(entry.recording.map { Int64($0) }), .text(entry.act.rawValue),
+            .text(line),
+            .integer(end))
     }
 
     /// Takes over what the file has beyond what the database knows: all of it where that is new, else what a power cut has kept from it.
@@ -59,16 +61,19 @@ extension SQLiteArchive {
         }
     }
 
+    /// Of an entry: since then its recording's samples are what they are.
+    private static let isOfSound =
+        "act IN ('\(HistoryEntry.Act.recorded.rawValue)', '\(HistoryEntry.Act.struck.rawValue)')"
+
     /// Recordings that were closed, or struck, and not signed since: with the number of the entry that says so. None that only earlier
     /// versions have closed.
     package nonisolated func unsigned() async throws -> [(recording: Int, entry: Int)] {
         try await readers.read { queries in
             try queries.connection.rows(
                 """
-                SELECT id, (SELECT max(number) FROM history WHERE recording = recording.id
-                        AND (line LIKE '{"act":"recorded"%' OR line LIKE '{"act":"struck"%')) AS closed
+                SELECT id, (SELECT max(number) FROM history WHERE recording = recording.id AND \(Self.isOfSound)) AS closed
                 FROM recording WHERE state = 'present' AND length_samples > 0 AND \(ArchiveQueries.isNumber) AND closed > coalesce(
-                    (SELECT max(number) FROM history WHERE recording = recording.id AND line LIKE '{"act":"signed"%'), 0)
+                    (SELECT max(number) FROM history WHERE recording = recording.id AND act = '\(HistoryEntry.Act.signed.rawValue)'), 0)
                 ORDER BY id
                 """
             ) { ($0.integer(0), $0.integer(1)) }
@@ -83,10 +88,7 @@ extension SQLiteArchive {
     {
         try connection.transaction {
             let now = try connection.rows(
-                """
-                SELECT max(number) FROM history WHERE recording = ?
-                AND (line LIKE '{"act":"recorded"%' OR line LIKE '{"act":"struck"%')
-                """, [.integer(recording)]
+                "SELECT max(number) FROM history WHERE recording = ? AND \(Self.isOfSound)", [.integer(recording)]
             ) { $0.integer(0) }.first
             guard now == closed, try queries.recording(recording)?.length == length else { return }
             try enter(.signed, of: recording) {
