@@ -211,4 +211,17 @@ private let hasMinisign = shell("command -v minisign").status == 0
             #expect(throws: DeviceError.self) { try RecorderKey(in: folder.path) }
         }
     }
+
+    @Test("what has failed to sign once is not waited for again, and says why")
+    func failing() throws {
+        let folder = TemporaryFolder()
+        let key = try RecorderKey(in: folder.path)
+        #expect(key.sign([1], comment: "x") != nil)
+        shell("cd '\(folder.path)' && mv signing.key kept && echo junk > signing.key")
+        #expect(key.sign([1], comment: "x") == nil)
+        let error = try #require(key.error)
+        shell("cd '\(folder.path)' && mv kept signing.key")
+        #expect(key.sign([1], comment: "x") == nil && key.error == error)
+        #expect(try RecorderKey(in: folder.path).sign([1], comment: "x") != nil)
+    }
 }

@@ -85,8 +85,10 @@ package final class RecorderKey: Sendable {
     /// Signs some bytes.
     ///
     /// - Parameter comment: one line that is signed with them.
-    /// - Returns: the content of a `.minisig`; nil where that failed: it is then in `error`, and everything else goes on.
+    /// - Returns: the content of a `.minisig`; nil where that failed, or did before: it is then in `error`, and everything else goes
+    ///   on, without waiting again for what does not answer.
     package func sign(_ bytes: [UInt8], comment: String) -> String? {
+        guard error == nil else { return nil }
         do throws(DeviceError) {
             let secret = try folder.openFile(Self.secretName, O_RDONLY)
             return try minisign.sign(bytes, comment: comment, with: secret)
