@@ -41,10 +41,8 @@ package struct CopySettings: Hashable, Sendable {
 
     /// Every name that a copy's folder may hold, with what earlier settings wrote: what a broken copy is cleared of.
     static let allNames: [String] =
-        TranscriptFormat.allCases.map(\.fileName) + AudioForm.allCases.map { "audio.\($0.rawValue)" } + [
-            historyFileName, publicKeyName, signatureName,
-            manifestName,
-        ]
+        TranscriptFormat.allCases.map(\.fileName) + AudioForm.allCases.map { "audio.\($0.rawValue)" }
+        + [historyFileName, publicKeyName, signatureName, manifestName]
 
     static let manifestName = "SHA256SUMS"
     /// The recorder's signature of that, as `minisign -V -p recorder.pub -m SHA256SUMS` checks it.

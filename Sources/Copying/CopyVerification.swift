@@ -67,10 +67,12 @@ package struct CopyVerification {
                 return [Finding(outcome: .missing, file: sums, words: "this is no copy of a recording, or half of one")]
             }
             let bytes = try Self.bytes(CopySettings.manifestName, in: folder)
-            guard let digests = Self.digests(in: bytes) else {
+            guard let text = String(validating: bytes, as: UTF8.self), let digests = Manifest(reading: text)?.digests,
+                !digests.isEmpty
+            else {
                 return [Finding(outcome: .altered, file: sums, words: "is not as a recorder writes it")]
             }
-            findings.append(signature(of: bytes, in: folder, listed: digests))
+            findings.append(signature(of: bytes, in: folder))
             for (name, digest) in digests.sorted(by: { $0.key < $1.key }) {
                 findings.append(Self.file(name, digest, in: folder))
             }
@@ -92,43 +94,25 @@ package struct CopyVerification {
         try folder.openFile(name, O_RDONLY).content(limit: longest)
     }
 
-    /// The digests that a SHA256SUMS lists, by the names of files in the same folder; nil where it is none.
-    private static func digests(in bytes: [UInt8]) -> [String: String]? {
-        guard let text = String(validating: bytes, as: UTF8.self), text.hasSuffix("\n") else { return nil }
-        var digests: [String: String] = [:]
-        for line in text.split(separator: "\n") {
-            let parts = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2, parts[0].utf8.count == 64, parts[0].allSatisfy(\.isHexDigit), parts[1].first == " "
-            else { return nil }
-            let name = String(parts[1].dropFirst())
-            guard !name.isEmpty, !name.contains("/"), digests[name] == nil else { return nil }
-            digests[name] = String(parts[0])
-        }
-        return digests.isEmpty ? nil : digests
-    }
-
     private static func file(_ name: String, _ digest: String, in folder: Folder) -> Finding {
         let path = "\(folder.path)/\(name)"
         do throws(DeviceError) {
-            let file = try folder.openFile(name, O_RDONLY)
-            let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
-            defer { room.deallocate() }
-            var found = Digest()
-            var offset: Int64 = 0
-            while case let count = try file.read(into: room, at: offset), count > 0 {
-                found.add(UnsafeRawBufferPointer(rebasing: room[..<count]))
-                offset += Int64(count)
-            }
-            guard found.finish() == digest else {
+            guard try Self.readBack(name, in: folder).finish() == digest else {
                 return Finding(outcome: .altered, file: path, words: "is not what was copied")
             }
             return Finding(outcome: .unaltered, file: path, words: "")
         } catch { return refused(path, error) }
     }
 
+    /// What is no file is refused first: a pipe would be waited for.
+    private static func readBack(_ name: String, in folder: Folder) throws(DeviceError) -> ReadBack {
+        _ = try folder.openFile(name, O_RDONLY)
+        return try ReadBack(name, in: folder, shouldStop: { false })
+    }
+
     // MARK: signatures
 
-    private func signature(of sums: [UInt8], in folder: Folder, listed: [String: String]) -> Finding {
+    private func signature(of sums: [UInt8], in folder: Folder) -> Finding {
         let path = "\(folder.path)/\(CopySettings.signatureName)"
         do throws(DeviceError) {
             guard try folder.exists(CopySettings.signatureName) else {
@@ -255,10 +239,7 @@ package struct CopyVerification {
     }
 
     private static func soundDigest(_ name: String, in folder: Folder) throws(DeviceError) -> String {
-        // It was read as a file before.
-        _ = try folder.openFile(name, O_RDONLY)
-        let file = try ReadBack(name, in: folder, shouldStop: { false })
-        let decoder = try AudioDecoder(file, named: "\(folder.path)/\(name)")
+        let decoder = try AudioDecoder(try readBack(name, in: folder), named: "\(folder.path)/\(name)")
         let room = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 65_536)
         defer { room.deallocate() }
         var digest = Digest()

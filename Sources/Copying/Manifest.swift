@@ -34,15 +34,21 @@ struct Manifest: Equatable {
             if error.status == EISDIR || error.status == EINVAL { return nil }
             throw error
         }
-        var digests: [String: String] = [:]
-        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
-            let parts = line.split(separator: " ", maxSplits: 1)
-            guard parts.count == 2, parts[0].utf8.count == 64, parts[1].first == " " else { return nil }
+        self.init(reading: String(decoding: bytes, as: UTF8.self))
+        guard digests.keys.allSatisfy(CopySettings.allNames.contains), Array(text.utf8) == bytes else { return nil }
+    }
+
+    /// Reads one whose names may be any in the same folder; nil where a line is not as we write it, or a name is there twice.
+    init?(reading text: String) {
+        guard text.isEmpty || text.hasSuffix("\n") else { return nil }
+        digests = [:]
+        for line in text.split(separator: "\n") {
+            let parts = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, parts[0].utf8.count == 64, parts[0].allSatisfy(\.isHexDigit), parts[1].first == " "
+            else { return nil }
             let name = String(parts[1].dropFirst())
-            guard CopySettings.allNames.contains(name) else { return nil }
+            guard !name.isEmpty, !name.contains("/"), digests[name] == nil else { return nil }
             digests[name] = String(parts[0])
         }
-        self.digests = digests
-        guard Array(text.utf8) == bytes else { return nil }
     }
 }
