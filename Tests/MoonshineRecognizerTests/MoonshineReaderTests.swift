@@ -116,6 +116,7 @@ struct MoonshineReaderTests {
         symlink("\(realModel.path)/libonnxruntime.so.1", folder.file("libonnxruntime.so.1"))
         let error = thrown { _ = try MoonshineReader(MoonshineModel(path: folder.path), profile: .fast) }
         #expect(error?.code == .damaged && error?.message.contains("encoder_model.ort") == true)
+        #expect(error?.remedy == "reinstall the model")
     }
 
     @Test("a runtime that prints while it loads does not print to standard error")

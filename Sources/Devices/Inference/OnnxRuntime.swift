@@ -76,7 +76,8 @@ package final class OnnxRuntime {
     ) throws(DeviceError) {
         guard let failure = body(api.pointee) else { return }
         throw DeviceError(
-            code, operation, on: "\(subject)", "ONNX Runtime refuses it (\(Self.message(of: failure, by: api)))")
+            code, operation, on: "\(subject)", "ONNX Runtime refuses it (\(Self.message(of: failure, by: api)))",
+            remedy: code == .damaged ? "reinstall the model" : nil)
     }
 
     /// Does something during which the library prints to standard error, past its own log.

@@ -35,11 +35,9 @@ package struct MoonshineModel: Hashable, Sendable {
     ///
     /// - Throws: `DeviceError` with `missing` or `denied`, naming the file.
     package func check() throws(DeviceError) {
-        for file in [encoder, decoder, tokenizer] where access(file, R_OK) != 0 {
-            let isMissing = errno == ENOENT || errno == ENOTDIR
-            throw DeviceError(
-                isMissing ? .missing : .denied, "access", status: errno, on: file,
-                "the recognizer's model \(isMissing ? "lacks this file" : "cannot be read")",
+        for file in [encoder, decoder, tokenizer] {
+            try checkModelFile(
+                file, "the recognizer's model", missing: "lacks this file",
                 remedy:
                     "install the package fieldscribe-moonshine-tiny-en, or name a complete model with recognizer.model"
             )
@@ -50,10 +48,7 @@ package struct MoonshineModel: Hashable, Sendable {
     ///
     /// - Throws: `DeviceError` with `missing`.
     package func checkRuntime() throws(DeviceError) {
-        guard OnnxRuntime.candidates(besides: path).isEmpty else { return }
-        throw DeviceError(
-            .missing, "access", status: ENOENT, "libonnxruntime: not installed, and not beside \(path)",
-            remedy: "install the package libonnxruntime1.21 or fieldscribe-onnxruntime")
+        try OnnxRuntime.check(OnnxRuntime.candidates(besides: path), besides: path)
     }
 
     /// Reads every file that `digests` names and compares.

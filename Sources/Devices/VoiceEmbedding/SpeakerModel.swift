@@ -1,7 +1,5 @@
 import Core
-import Glibc
 import Inference
-import Platform
 
 /// A folder with the network that tells voices apart, as the package fieldscribe-speakers installs it.
 package struct SpeakerModel: Hashable, Sendable {
@@ -22,20 +20,12 @@ package struct SpeakerModel: Hashable, Sendable {
     /// - Parameter others: folders beside which a runtime is looked for, too.
     /// - Throws: `DeviceError` with `missing` or `denied`, naming the file.
     package func check(besides others: [String] = []) throws(DeviceError) {
-        guard access(network, R_OK) == 0 else {
-            let isMissing = errno == ENOENT || errno == ENOTDIR
-            throw DeviceError(
-                isMissing ? .missing : .denied, "access", status: errno, on: network,
-                "who spoke cannot be told: the model for it \(isMissing ? "is not there" : "cannot be read")",
-                remedy:
-                    "install the package fieldscribe-speakers, name its folder with recognizer.speaker-model, or set "
-                    + "recognizer.speakers = no")
-        }
-        guard runtimes(besides: others).isEmpty else { return }
-        throw DeviceError(
-            .missing, "access", status: ENOENT,
-            "who spoke cannot be told: libonnxruntime: not installed, and not beside \(path)",
-            remedy: "install the package libonnxruntime1.21 or fieldscribe-onnxruntime")
+        try checkModelFile(
+            network, "who spoke cannot be told: the model for it", missing: "is not there",
+            remedy:
+                "install the package fieldscribe-speakers, name its folder with recognizer.speaker-model, or set "
+                + "recognizer.speakers = no")
+        try OnnxRuntime.check(runtimes(besides: others), besides: path, "who spoke cannot be told: ")
     }
 
     func runtimes(besides others: [String]) -> [String] {
