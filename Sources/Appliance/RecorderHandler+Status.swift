@@ -19,7 +19,7 @@ extension RecorderHandler {
             return sum + max(0, length.seconds - recording.transcribedUpTo.seconds)
         }
         let storage = recorder.configuration.storage
-        var status = ApplianceStatus(
+        return ApplianceStatus(
             state: now.state.rawValue, recording: live?.id, recordedSeconds: position.seconds,
             transcribedUpTo: own?.transcribedUpTo.seconds ?? 0, backlogSeconds: rounded(backlog),
             runwayHours: rounded((try? recorder.configuration.reserve.runwayHours()) ?? 0),
@@ -35,9 +35,8 @@ extension RecorderHandler {
             secondPass: recorder.secondPass.now.map {
                 ApplianceStatus.SecondPass(
                     recording: $0.recording, readUpTo: $0.readUpTo, length: $0.length, waiting: $0.waiting)
-            }, laptop: recorder.configuration.usb.drive ? now.hasLaptop : nil)
-        status.signingKey = RecorderKey.publicKey(in: storage.directory)
-        return status
+            }, laptop: recorder.configuration.usb.drive ? now.hasLaptop : nil,
+            signingKey: RecorderKey.publicKey(in: storage.directory))
     }
 
     /// What is wrong with the microphone, or that nothing is.

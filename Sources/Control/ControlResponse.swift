@@ -155,9 +155,10 @@ package struct ApplianceStatus: Hashable, Sendable, Codable {
     package init(
         state: String, recording: Int?, recordedSeconds: Double, transcribedUpTo: Double, backlogSeconds: Double,
         runwayHours: Double, microphone: Microphone, lastFault: Fault?, directory: String,
-        secondPass: SecondPass? = nil, laptop: Bool? = nil
+        secondPass: SecondPass? = nil, laptop: Bool? = nil, signingKey: String? = nil
     ) {
         self.laptop = laptop
+        self.signingKey = signingKey
         self.secondPass = secondPass
         self.state = state
         self.recording = recording

@@ -22,9 +22,8 @@ package struct Upkeep: Sendable {
     private let workers: DecodeWorkers
     private let repairs: Repairs?
     private let unreadable = UnreadableRecordings()
-    private let signingComplaints = Complaints()
+    private let complaints = Complaints()
     private let progress: SecondPassProgress
-    private let speakerComplaints = Complaints()
 
     /// Hears whether text is being written now.
     private let writes: @Sendable (Bool) -> Void
@@ -85,7 +84,7 @@ package struct Upkeep: Sendable {
         do { try await SigningRecordings(storage: storage, archive: archive).run() } catch let error as DeviceError
             where !error.isOfDatabase
         {
-            if signingComplaints.take(error) { Log.tell(.notice, "unsigned", ["message": error.message]) }
+            if complaints.take(error) { Log.tell(.notice, "unsigned", ["message": error.message]) }
         }
     }
 
@@ -138,7 +137,7 @@ package struct Upkeep: Sendable {
                 Log.tell(.information, "speakers", ["recording": "\(id)", "count": "\(count)"])
             }
         } catch let error as DeviceError where !error.isOfDatabase {
-            if speakerComplaints.take(error) { hub.publish(fault: error) }
+            if complaints.take(error) { hub.publish(fault: error) }
         }
     }
 
