@@ -135,6 +135,22 @@ struct MoonshineReaderTests {
         #expect(String(decoding: bytes.prefix(max(0, count)), as: UTF8.self) == "own\n")
     }
 
+    @Test("of several that load at the same time, none leaves standard error with another's file")
+    func together() async {
+        func identity() -> [UInt64] {
+            var status = stat()
+            fstat(STDERR_FILENO, &status)
+            return [UInt64(status.st_dev), UInt64(status.st_ino)]
+        }
+        let own = identity()
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask { for _ in 0..<200 { RuntimeLog().whileRedirected { usleep(10) } } }
+            }
+        }
+        #expect(identity() == own)
+    }
+
     private func memory() -> Int32 {
         var template = Array("/tmp/fieldscribe-XXXXXX".utf8CString)
         let file = mkstemp(&template)

@@ -2,6 +2,7 @@ internal import CLinux
 import Core
 import Glibc
 import Platform
+import Synchronization
 
 /// What ONNX Runtime logs, and what it prints besides: Debian's writes hundreds of lines to standard error while it loads.
 ///
@@ -26,19 +27,29 @@ final class RuntimeLog {
             Unmanaged<RuntimeLog>.fromOpaque(log).takeUnretainedValue().tell(String(cString: message))
         }
 
-    /// Does something while what is written to standard error goes to a file that nobody sees.
+    /// How many redirect standard error, which is the process's, and what it was before the first of them; -1 while it is that.
+    private static let redirection = Mutex<(users: Int, own: Int32)>((0, -1))
+
+    /// Does something while what is written to standard error goes to a file that nobody sees. Of several at the same time the first
+    /// redirects it, and the last puts it back.
     @discardableResult
     func whileRedirected<Value>(_ body: () -> Value) -> Value {
         let file = fieldscribe_memory_file("onnxruntime")
-        let own = file >= 0 ? fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3) : -1
-        guard own >= 0, dup2(file, STDERR_FILENO) >= 0 else {
-            if own >= 0 { close(own) }
-            if file >= 0 { close(file) }
-            return body()
+        guard file >= 0 else { return body() }
+        Self.redirection.withLock { state in
+            state.users += 1
+            guard state.own < 0 else { return }
+            state.own = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)
+            if state.own >= 0 { dup2(file, STDERR_FILENO) }
         }
         defer {
-            dup2(own, STDERR_FILENO)
-            close(own)
+            Self.redirection.withLock { state in
+                state.users -= 1
+                guard state.users == 0, state.own >= 0 else { return }
+                dup2(state.own, STDERR_FILENO)
+                close(state.own)
+                state.own = -1
+            }
             if isWanted { tellContent(of: file) }
             close(file)
         }
