@@ -7,12 +7,7 @@ import Testing
     private let folder = TemporaryFolder()
 
     private func witness(_ script: String) throws -> ClockWitness {
-        let program = folder.file("timedatectl")
-        let file = try #require(fopen(program, "w"))
-        fputs("#!/bin/sh\n\(script)\n", file)
-        fclose(file)
-        chmod(program, 0o755)
-        return ClockWitness(program: program, timesyncd: folder.file("timesync"))
+        ClockWitness(program: try folder.program("timedatectl", script), timesyncd: folder.file("timesync"))
     }
 
     @Test("it is believed where it says yes, and asked for nothing else")

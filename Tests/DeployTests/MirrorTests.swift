@@ -7,20 +7,15 @@ import TestKit
 
     /// Runs `update_indices` against an apt-get that says this until it is told to pass over the date.
     private func update(_ answer: String) throws -> (tool: Tool, calls: Int) {
-        let bin = folder.file("bin")
-        #expect(try Tool("mkdir", "-p", bin).status == 0)
         let script = """
-            #!/bin/sh
             echo call >>'\(folder.file("calls"))'
             case "$*" in *Check-Valid-Until=false*) exit 0 ;; esac
             \(answer)
-
             """
-        try write(script, to: "\(bin)/apt-get")
+        _ = try folder.program("bin/apt-get", script)
         try write("", to: folder.file("calls"))
-        #expect(try Tool("chmod", "755", "\(bin)/apt-get").status == 0)
         let tool = try Tool(
-            "env", "PATH=\(bin):/usr/bin:/bin", "bash", "-euc",
+            "env", "PATH=\(folder.file("bin")):/usr/bin:/bin", "bash", "-euc",
             ". '\(Repository.file("deploy/lib/debian.sh"))'; update_indices '\(folder.path)'; echo \"frozen=${frozen[*]}\""
         )
         return (tool, try text(of: folder.file("calls")).split(separator: "\n").count)

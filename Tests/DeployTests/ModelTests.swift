@@ -29,14 +29,12 @@ import Testing
 
     /// A PATH and a cache of its own, where pip says this and fails.
     private func failingPip(saying words: String) throws -> [String: String] {
-        let bin = folder.file("bin")
-        #expect(try Tool("mkdir", "-p", bin).status == 0)
-        try write(
-            "#!/bin/sh\ncase $* in '-m pip --version') ;; '-m pip '*) echo '\(words)'; exit 1 ;;\n"
-                + "*) exec /usr/bin/python3 \"$@\" ;; esac\n", to: "\(bin)/python3")
-        #expect(try Tool("chmod", "755", "\(bin)/python3").status == 0)
+        _ = try folder.program(
+            "bin/python3",
+            "case $* in '-m pip --version') ;; '-m pip '*) echo '\(words)'; exit 1 ;;\n"
+                + "*) exec /usr/bin/python3 \"$@\" ;; esac")
         let path = try Tool("printenv", "PATH").output.dropLast()
-        return ["PATH": "\(bin):\(path)", "XDG_CACHE_HOME": folder.file("cache")]
+        return ["PATH": "\(folder.file("bin")):\(path)", "XDG_CACHE_HOME": folder.file("cache")]
     }
 
     /// The sums that a whole folder has.

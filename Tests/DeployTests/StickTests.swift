@@ -58,21 +58,20 @@ import TestKit
         "a stick is asked for before it is mounted: what is refused is no failure, and what goes wrong is no refusal",
         arguments: [(0, 0, ""), (6, 1, "refused"), (4, 255, "failed"), (127, 255, "failed")])
     func admit(status: Int, expected: Int32, lamp: String) throws {
-        let programs = folder.file("programs")
-        #expect(try Tool("mkdir", "-p", programs).status == 0)
         // In the place of runuser: it notes what it is asked, and answers for fieldscribe.
-        try write(
+        _ = try folder.program(
+            "programs/runuser",
             """
-            #!/bin/sh
             echo "$*" >>'\(folder.file("asked"))'
             case $* in
             '-u fieldscribe -- fieldscribe stick admit sda1') echo 'the reason' >&2; exit \(status) ;;
             esac
-            """, to: "\(programs)/runuser")
-        #expect(try Tool("chmod", "+x", "\(programs)/runuser").status == 0)
+            """)
         let tool = try Tool(
             [Repository.file("deploy/stick"), "admit", "sda1"],
-            environment: ["FIELDSCRIBE_STICK": folder.file("stick"), "PATH": "\(programs):/usr/bin:/bin"])
+            environment: [
+                "FIELDSCRIBE_STICK": folder.file("stick"), "PATH": "\(folder.file("programs")):/usr/bin:/bin",
+            ])
         #expect(tool.status == expected)
         #expect(tool.errors.contains("the reason") == !lamp.isEmpty)
         let asked = try text(of: folder.file("asked")).split(separator: "\n").dropFirst()

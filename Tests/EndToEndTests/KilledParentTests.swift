@@ -9,16 +9,12 @@ import Testing
     /// An engine that says that it is ready, tells its process and that of a child, and then minds nothing.
     private func engine(telling file: String) throws -> String {
         let script = """
-            #!/bin/sh
             echo '{"ready":{"name":"busy","version":"1","model":"none"}}'
             echo $$ > '\(file).new' && mv '\(file).new' '\(file)'
             exec sleep 600
 
             """
-        let path = folder.file("script")
-        try Data(script.utf8).write(to: URL(filePath: path))
-        try Fieldscribe.tool("install", "-m", "755", path, folder.file("engine"), in: folder)
-        return folder.file("engine")
+        return try folder.program("engine", script)
     }
 
     /// Whether a process runs; one that has ended and that nobody has asked for does not.

@@ -39,11 +39,8 @@ import Testing
 
     /// A `whisper-cli` that takes its answer from a file.
     private func standIn(answering answer: String) throws -> String {
-        let bin = folder.file("bin")
-        _ = mkdir(bin, 0o755)
         try Data(answer.utf8).write(to: URL(filePath: folder.file("answer.json")))
         let script = """
-            #!/bin/sh
             PATH=/usr/bin:/bin
             if [ "$1" = --version ]; then echo "whisper.cpp version: 0.0"; exit; fi
             while [ $# -gt 0 ]; do
@@ -53,10 +50,8 @@ import Testing
             cp '\(folder.file("answer.json"))' "$out.json"
 
             """
-        // By a process of its own: what this one writes is busy as long as a child of another test has the file open.
-        try Data(script.utf8).write(to: URL(filePath: folder.file("script")))
-        try Fieldscribe.tool("install", "-m", "755", folder.file("script"), "\(bin)/whisper-cli", in: folder)
-        return bin
+        _ = try folder.program("bin/whisper-cli", script)
+        return folder.file("bin")
     }
 
     private func emptyModel() throws -> String {

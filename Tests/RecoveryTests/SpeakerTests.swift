@@ -21,9 +21,7 @@ import Upkeep
     /// A model that is there, and a program that answers in the place of our own.
     private func telling(_ script: String) throws -> SpeakerTelling {
         for name in ["campplus.ort", "libonnxruntime.so.1"] { try write("none\n", to: folder.file(name)) }
-        try write("#!/bin/sh\n\(script)\n", to: folder.file("teller"))
-        chmod(folder.file("teller"), 0o755)
-        return SpeakerTelling(program: folder.file("teller"), configuration)
+        return SpeakerTelling(program: try folder.program("teller", script), configuration)
     }
 
     private func write(_ text: String, to path: String) throws {
