@@ -62,6 +62,8 @@ final class WorkerProcess {
     private var deadline = Int64.max
     /// The seconds that it had for that.
     private var given = 0
+    /// What is done with one that does not answer.
+    private static let remedy = "it is restarted"
 
     /// Starts the worker and waits until its model is loaded.
     ///
@@ -69,7 +71,7 @@ final class WorkerProcess {
     /// - Throws: `DeviceError` as the engine gives it: `missing` or `damaged` for its model; `failed` where it takes longer.
     init(_ command: WorkerCommand, within seconds: Int = loadingPatience, patience: Patience = Patience()) throws {
         self.patience = patience
-        child = try ChildProcess(command.path, arguments: command.arguments)
+        child = try ChildProcess(command.path, arguments: command.arguments, remedy: Self.remedy)
         engine = EngineDescription(name: "", version: "", model: "")
         engine = try ready(within: seconds)
     }
@@ -80,7 +82,9 @@ final class WorkerProcess {
     /// - Throws: as `init`.
     static func start(_ command: WorkerCommand, count: Int) throws -> [WorkerProcess] {
         guard command.makesCopies, count > 1 else { return [try WorkerProcess(command)] }
-        let pipes = try (1..<min(count, 1 + ProcessCopies.most)).map { _ in try ChildPipes(to: command.path) }
+        let pipes = try (1..<min(count, 1 + ProcessCopies.most)).map { _ in
+            try ChildPipes(to: command.path, remedy: Self.remedy)
+        }
         let first = try WorkerProcess(command, copies: pipes)
         return [first]
             + zip(first.copies, pipes).compactMap { id, pipes in try? WorkerProcess(copy: id, pipes, of: first) }
@@ -89,7 +93,8 @@ final class WorkerProcess {
     private init(_ command: WorkerCommand, copies: [ChildPipes]) throws {
         patience = Patience()
         child = try ChildProcess(
-            command.path, arguments: command.arguments + ["--copies", "\(copies.count)"], copies: copies)
+            command.path, arguments: command.arguments + ["--copies", "\(copies.count)"],
+            remedy: Self.remedy, copies: copies)
         engine = EngineDescription(name: "", version: "", model: "")
         engine = try ready(within: Self.loadingPatience)
     }
@@ -243,7 +248,7 @@ final class WorkerProcess {
                 throw DeviceError(
                     .failed, "poll", status: ETIMEDOUT, on: child.name,
                     "did not finish within \(given) s (process \(id))",
-                    remedy: "it is restarted")
+                    remedy: Self.remedy)
             }
             return Int((left + 999_999_999) / 1_000_000_000)
         }

@@ -23,6 +23,10 @@ import Testing
         let failure = write(to: child, timeoutSeconds: 1)
         #expect(
             failure?.code == .failed && failure?.message.contains("/bin/sleep: did not take all within 1 s") == true)
+        // Nobody restarts a program that is asked once.
+        #expect(failure?.message.hasSuffix("; try again") == true, "\(failure?.message ?? "")")
+        let worker = try ChildProcess("/bin/sleep", arguments: ["600"], remedy: "it is restarted")
+        #expect(write(to: worker, timeoutSeconds: 1)?.message.hasSuffix("; it is restarted") == true)
     }
 
     @Test("one that is slow gets all of it")

@@ -6,6 +6,8 @@ import Glibc
 package final class ChildPipes {
     /// The program, for errors.
     let name: String
+    /// What is done where it does not answer, for errors.
+    private let remedy: String
 
     // Each end a descriptor of its own: Swift 6.0's optimizer fails on a struct of two that is taken apart.
     /// Nil once the child has been told that nothing more comes.
@@ -15,9 +17,11 @@ package final class ChildPipes {
     private var childInput: FileDescriptor?
     private var childOutput: FileDescriptor?
 
-    /// - Parameter program: what errors name.
+    /// - Parameters:
+    ///   - program: what errors name.
+    ///   - remedy: what they say is to be done, or is done, where it does not answer.
     /// - Throws: `DeviceError` where no descriptors can be had.
-    package init(to program: String) throws(DeviceError) {
+    package init(to program: String, remedy: String = "try again") throws(DeviceError) {
         let (downRead, downWrite) = try Self.pipe(to: program)
         childInput = FileDescriptor(adopting: downRead, named: program)
         // Who no longer reads is noticed; only our end of the pipe.
@@ -27,6 +31,7 @@ package final class ChildPipes {
         output = FileDescriptor(adopting: upRead, named: program)
         childOutput = FileDescriptor(adopting: upWrite, named: program)
         name = program
+        self.remedy = remedy
     }
 
     /// The child's ends, each with the number at which it is to find it.
@@ -65,7 +70,7 @@ package final class ChildPipes {
                 guard Glibc.poll(&room, 1, Int32((left + 999_999) / 1_000_000)) != 0 else {
                     throw DeviceError(
                         .failed, "poll", status: ETIMEDOUT, on: name, "did not take all within \(timeoutSeconds) s",
-                        remedy: "it is restarted")
+                        remedy: remedy)
                 }
             } else {
                 throw .system("write", status: count == 0 ? EPIPE : errno, on: name)
@@ -94,7 +99,7 @@ package final class ChildPipes {
             guard ready != 0 else {
                 throw DeviceError(
                     .failed, "poll", status: ETIMEDOUT, on: name, "did not go on for \(timeoutSeconds) s",
-                    remedy: "try again")
+                    remedy: remedy)
             }
             guard ready > 0 else { throw .system("poll", on: name) }
             if both[0].revents != 0 {
@@ -120,7 +125,7 @@ package final class ChildPipes {
         if ready == 0 {
             throw DeviceError(
                 .failed, "poll", status: ETIMEDOUT, on: name, "no answer within \(timeoutSeconds) s",
-                remedy: "it is restarted")
+                remedy: remedy)
         }
         let count =
             ready > 0 ? uninterrupted { Glibc.read(output.number, buffer.baseAddress, buffer.count) } : -1

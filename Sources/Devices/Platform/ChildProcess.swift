@@ -17,13 +17,15 @@ package struct ChildProcess: ~Copyable {
     ///
     /// - Parameters:
     ///   - showsErrors: whether its standard error is ours; else what it writes there is dropped.
+    ///   - remedy: what errors say is to be done, or is done, where it does not answer.
     ///   - copies: pipes for the copies that it makes of itself (`ProcessCopies`), at most so many as those can be; each is
     ///     then adopted.
     /// - Throws: `DeviceError` with `missing` or `denied` for a program that cannot be started.
     package init(
-        _ path: String, arguments: [String], showsErrors: Bool = true, copies: [ChildPipes] = []
+        _ path: String, arguments: [String], showsErrors: Bool = true, remedy: String = "try again",
+        copies: [ChildPipes] = []
     ) throws(DeviceError) {
-        let pipes = try ChildPipes(to: path)
+        let pipes = try ChildPipes(to: path, remedy: remedy)
         var passed = pipes.passed(input: STDIN_FILENO, output: STDOUT_FILENO)
         for (copy, pipes) in copies.enumerated() {
             passed += pipes.passed(input: ProcessCopies.input(copy), output: ProcessCopies.output(copy))
