@@ -148,12 +148,15 @@ class Board(Emulator):
 
     def shell(self, script, timeout=60, check=True):
         self._asked += 1
-        mark = "END-%d" % self._asked
-        self._serial.sendall(("{ %s\n} 2>&1; s=$?; echo; echo %s-'STATUS'-$s-\n" % (script.strip(), mark)).encode())
-        found = self._read_until(re.compile((mark + r"-STATUS-(\d+)-\r?\n").encode()), timeout * PATIENCE)
+        # The line may echo what is sent, and does again where its shell was started anew: what is said begins behind a mark, too.
+        begin, end = "BEGIN-%d" % self._asked, "END-%d" % self._asked
+        self._serial.sendall(("{ echo; echo %s-'ANSWER'; %s\n} 2>&1; s=$?; echo; echo %s-'STATUS'-$s-\n" % (
+            begin, script.strip(), end)).encode())
+        found = self._read_until(
+            re.compile((begin + r"-ANSWER\r?\n(.*)" + end + r"-STATUS-(\d+)-\r?\n").encode(), re.DOTALL), timeout * PATIENCE)
         if not found:
             raise TimedOut("no answer from the board after %d s: %s" % (timeout * PATIENCE, script))
-        said, status = found[0].decode(errors="replace").replace("\r", "").strip(), int(found[1])
+        said, status = found[1].decode(errors="replace").replace("\r", "").strip(), int(found[2])
         if check and status:
             raise GuestError("status %d of: %s\n%s" % (status, script, said[-3000:]))
         return said
