@@ -29,6 +29,9 @@ package struct CardSettings: Hashable, Sendable {
     /// The clock with a battery that is wired to the board, as the kernel calls it; nil for none.
     package private(set) var rtc: String?
 
+    /// Whether whoever holds the board's serial pins has a shell there.
+    package private(set) var hasSerialConsole = false
+
     /// The public key of minisign with which newer images are signed; nil where none is taken.
     package private(set) var upgradeKey: String?
 
@@ -137,6 +140,11 @@ package struct CardSettings: Hashable, Sendable {
                     "\"\(value)\" is not a clock that this card knows; allowed: \(Self.clocks.joined(separator: ", "))"
             }
             rtc = value.lowercased() == Self.clocks[0] ? nil : value.lowercased()
+        case "serial-console":
+            guard ["yes", "no"].contains(value.lowercased()) else {
+                return "\"\(value)\" is not allowed; allowed: yes, no"
+            }
+            hasSerialConsole = value.lowercased() == "yes"
         case "upgrade-key":
             guard Minisign.isPublicKey(value) else {
                 return
@@ -201,7 +209,7 @@ package struct CardSettings: Hashable, Sendable {
     package static let names =
         [
             "name", "language", "time-zone", "vocabulary", "microphone", "button", "lamp", "recipients", "rtc",
-            "upgrade-key", "sticks",
+            "serial-console", "upgrade-key", "sticks",
         ]
         + paths.keys.sorted()
 

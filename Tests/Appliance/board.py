@@ -161,6 +161,12 @@ class Board(Emulator):
             raise GuestError("status %d of: %s\n%s" % (status, script, said[-3000:]))
         return said
 
+    def leave_shell(self):
+        """Ends it, and waits for the one that comes in its place."""
+        self._serial.sendall(b"exit\n")
+        time.sleep(3)
+        self.wait_for_shell()
+
     def until(self, script, timeout=120):
         """Again and again until it succeeds; returns what it says."""
         end = time.monotonic() + timeout * PATIENCE

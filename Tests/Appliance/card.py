@@ -142,6 +142,7 @@ def start(bench):
         for name in ("GPIO17", "GPIO26"):
             expect(re.search(r"\(%s *\|fieldscribe" % name, lines), "%s is not had: %s" % (name, lines))
         expect(board.shell("ls /sys/class/net") == "lo", "there is a network")
+        expect(not board.shell("systemctl list-units --no-legend --plain 'fieldscribe-card-console@*' '*getty@*'"), "there is a login")
         expect(board.shell("hostname") == "FIELD-7" and board.shell("date +%Z") == "GMT", "name and time zone do not count")
         # Seen as far as the emulated board allows.
         expect("RuntimeWatchdogSec=15s" in board.shell("test -c /dev/watchdog && systemd-analyze cat-config systemd/system.conf"),
@@ -173,6 +174,22 @@ def start(bench):
     when = re.search(r"mtime: 0x([0-9a-f]+)", tool("debugfs", "-R", "stat /clock", recordings).decode())
     expect(when and abs(int(when[1], 16) - clock) < 300, "the time is not kept")
     return "ready %.0f s after power on (%s); %d MB for recordings; copied to a stick; system unchanged" % (seconds, analysis, room)
+
+
+def console(bench):
+    """A shell at the serial pins, where fieldscribe.txt asks for it: by that alone the board answers here."""
+    folder = bench.folder("console")
+    card = bench.card(folder, "serial-console = yes\n")
+    with Board(folder, card) as board:
+        board.power_on(more="")
+        seconds = ready(board)
+        unit = board.shell("systemctl list-units --no-legend --plain 'fieldscribe-card-console@*' | cut -d ' ' -f 1")
+        expect(unit == "fieldscribe-card-console@ttyS1.service" and board.shell("id -u; tty") == "0\n/dev/ttyS1", "who answers is " + unit)
+        # Who leaves it finds it again.
+        board.leave_shell()
+        expect(board.shell("echo here") == "here", "it does not come again")
+    expect("line " not in card.text("RESULT.txt").decode(), "the line is answered")
+    return "a shell at ttyS1, also after it was left; ready %.0f s after power on" % seconds
 
 
 def told(board):
@@ -568,7 +585,9 @@ def recorded_lengths(board):
     return {row["id"]: row["duration"] for row in json.loads(said[said.index("["):])} if "[" in said else {}
 
 
-SCENARIOS = {"firmware": firmware, "start": start, "bad-cards": bad_cards, "cuts": cuts, "upgrade": upgrade, "upgrade-bad": upgrade_bad}
+SCENARIOS = {
+    "firmware": firmware, "start": start, "console": console, "bad-cards": bad_cards, "cuts": cuts, "upgrade": upgrade, "upgrade-bad": upgrade_bad,
+}
 
 
 def main():

@@ -42,6 +42,7 @@ import Testing
             """)
         #expect(settings.problems.isEmpty, "\(settings.problems)")
         #expect(settings.name == "FIELD-7" && settings.timeZone == "Africa/Ouagadougou")
+        #expect(!settings.hasSerialConsole && self.settings("serial-console = Yes").hasSerialConsole)
         #expect(settings.rtc == "ds3231" && self.settings("rtc = none").rtc == nil)
         #expect(settings.upgradeKey == "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3")
         var expected = CardSettings.base
@@ -94,6 +95,7 @@ import Testing
             ("capture.speed = 1", "is not a key of [capture]"), ("storage.directory = /tmp", "stays as it is"),
             ("control.socket = /tmp/s", "stays as it is"), ("recognizer.vocabulary = /etc/shadow", "vocabulary = FILE"),
             ("vocabulary = ../x", "give its name alone"), ("keep-days = 9\nkeep-days = 8", "set twice"),
+            ("serial-console = ttyS1", "allowed: yes, no"),
             ("rtc = ds1307", "allowed: none, ds3231, pcf8523"), ("upgrade-key = age1x", "begins with RW"),
             ("keep-days = 9\nstorage.after-export = erase", "set twice"), ("after-export = ersae", "keep, erase-after"),
             ("x]\n[control.group = a", "is not a setting"), ("microphone = radio", "allowed: alsa:"),

@@ -10,7 +10,7 @@ enum CardCommand: Command {
     static let usage = "--from FOLDER --to FOLDER | --blink"
     static let details = """
           --from FOLDER      where the partition is mounted; nothing is written there
-          --to FOLDER        where fieldscribe.conf, name, time-zone, rtc, upgrade-key and vocabulary.txt go, as far as
+          --to FOLDER        where fieldscribe.conf, name, time-zone, rtc, serial-console, upgrade-key and vocabulary.txt go, as far as
                              they are set; RESULT.txt; and problems, if there are any
           --blink            the lamp shows a fault until this is ended: for a card on which no recorder can start
 
@@ -35,6 +35,7 @@ enum CardCommand: Command {
         if let vocabulary = outcome.vocabulary { try durableReplace(path: words, with: vocabulary, mode: 0o644) }
         let files = [
             ("name", settings.name), ("time-zone", settings.timeZone), ("rtc", settings.rtc),
+            ("serial-console", settings.hasSerialConsole ? "yes" : nil),
             ("upgrade-key", settings.upgradeKey),
             ("problems", outcome.problems.isEmpty ? nil : outcome.problems.joined(separator: "\n")),
         ]
