@@ -22,7 +22,8 @@ extension RecorderHandler {
         return ApplianceStatus(
             state: now.state.rawValue, recording: live?.id, recordedSeconds: position.seconds,
             transcribedUpTo: own?.transcribedUpTo.seconds ?? 0, backlogSeconds: rounded(backlog),
-            runwayHours: rounded((try? recorder.configuration.reserve.runwayHours()) ?? 0),
+            runwayHours: rounded(
+                (try? recorder.configuration.reserve.runwayHours(channels: recorder.configuration.capture.kept)) ?? 0),
             microphone: ApplianceStatus.Microphone(
                 device: recorder.configuration.capture.device,
                 health: health(live)),

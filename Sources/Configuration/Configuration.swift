@@ -38,8 +38,11 @@ extension Configuration {
         /// The rate asked of the device, 8,000 to 192,000 Hz; another is taken where it refuses. The default is 16,000.
         package var rate = 16_000
 
-        /// The number of channels asked of the device, 1 to 32; they are mixed down. The default is 1.
+        /// The number of channels asked of the device, 1 to 32: both of 2 are kept, more are mixed down. The default is 1.
         package var channels = 1
+
+        /// How many channels recordings have, 1 or 2.
+        package var kept: Int { channels == 2 ? 2 : 1 }
 
         /// Seconds before the press that are kept, 0 to 30. The default is 0: none, and the microphone is closed.
         package var prerollSeconds = 0.0

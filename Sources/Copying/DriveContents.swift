@@ -137,8 +137,11 @@ extension DriveContents {
 extension CopySettings {
     /// What a copy is expected to take on a drive, in bytes: a FLAC of speech half of its samples, the texts 1 kB a second, and each
     /// file a cluster.
-    package func expectedBytes(_ length: SamplePosition) -> Int64 {
-        let sound = audio == .wav ? length.samples * 2 : length.samples * 2 / 10 * 6
+    ///
+    /// - Parameter channels: of the recording.
+    package func expectedBytes(_ length: SamplePosition, channels: Int = 1) -> Int64 {
+        let frame = 2 * Int64(channels)
+        let sound = audio == .wav ? length.samples * frame : length.samples * frame / 10 * 6
         let texts = length.samples / Int64(SamplePosition.rate) * 1_000
         return sound + texts + Int64(formats.count + 4) * 65_536
     }

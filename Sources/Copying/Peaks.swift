@@ -13,17 +13,20 @@ struct Peaks {
         values = [UInt8](repeating: 0, count: Int(min(Int64(Self.count), max(0, length))))
     }
 
-    mutating func add(_ samples: UnsafeBufferPointer<Int16>) {
+    /// Adds samples, those of two channels interleaved.
+    mutating func add(_ samples: UnsafeBufferPointer<Int16>, channels: Int = 1) {
         guard !values.isEmpty else { return }
         let stretches = Int64(values.count)
         var taken = 0
-        while taken < samples.count, place < length {
+        while taken < samples.count / channels, place < length {
             let index = place * stretches / length
             // The first sample of the next stretch.
             let end = ((index + 1) * length + stretches - 1) / stretches
-            let count = Int(min(end - place, Int64(samples.count - taken)))
+            let count = Int(min(end - place, Int64(samples.count / channels - taken)))
             var loudest: UInt16 = 0
-            for sample in samples[taken..<taken + count] { loudest = max(loudest, sample.magnitude) }
+            for sample in samples[(taken * channels)..<((taken + count) * channels)] {
+                loudest = max(loudest, sample.magnitude)
+            }
             values[Int(index)] = max(values[Int(index)], UInt8(min(255, loudest >> 7)))
             taken += count
             place += Int64(count)

@@ -120,8 +120,10 @@ struct RecordingCopy {
         let lost = timeline.gaps.reduce(Int64(0)) { sum, gap in
             min(length.samples, sum + (gap.range.intersection(whole)?.count ?? 0))
         }
+        let frame = 2 * Int64(source.channels)
         let sound =
-            settings.audio == .wav ? length.samples * 2 + 65_536 : max(0, length.samples - lost) * 2 / 10 * 6 + 65_536
+            settings.audio == .wav
+            ? length.samples * frame + 65_536 : max(0, length.samples - lost) * frame / 10 * 6 + 65_536
         // A file takes whole clusters, of 64 KiB at most on the usual sticks.
         var bytes = sound + Int64(settings.formats.count + 5) * 65_536
         for format in settings.formats { bytes += Int64(try render(format, details(peaks: [])).utf8.count) }
@@ -155,7 +157,7 @@ struct RecordingCopy {
     ) throws(DeviceError) -> (sound: String, peaks: [UInt8]) {
         let start = WallTime(summary.startedAt)
         let encoder = try AudioEncoder(
-            settings.audio, into: bytes, named: name,
+            settings.audio, into: bytes, named: name, channels: source.channels,
             tags: AudioTags(
                 title: CopyName(summary).title, artist: settings.device.text, date: start.stamp,
                 comment: "recording \(summary.id); start \(start.stamp); clock \(summary.clock.rawValue); "
@@ -163,7 +165,7 @@ struct RecordingCopy {
                 track: summary.id))
         var peaks = Peaks(length: length.samples)
         let digest = try readSource { samples throws(DeviceError) in
-            peaks.add(samples)
+            peaks.add(samples, channels: source.channels)
             try encoder.append(samples)
         }
         try encoder.finish()
@@ -172,24 +174,26 @@ struct RecordingCopy {
 
     func soundDigest() throws(DeviceError) -> String { try readSource { _ in } }
 
-    /// Reads the recording from its start to its end; returns the digest of its samples.
+    /// Reads the recording from its start to its end, both channels of two interleaved; returns the digest of its samples.
     func readSource(
         _ body: (UnsafeBufferPointer<Int16>) throws(DeviceError) -> Void
     ) throws(DeviceError) -> String {
         let room = UnsafeMutableBufferPointer<Int16>.allocate(capacity: Self.block)
         defer { room.deallocate() }
+        let channels = source.channels
         var digest = Digest()
         var position = SamplePosition.zero
         while position < length {
             if shouldStop() { throw Copying.interrupted }
-            let wanted = UnsafeMutableBufferPointer(rebasing: room[..<Int(min(Int64(Self.block), length - position))])
-            let count = try source.read(at: position, into: wanted)
+            let wanted = UnsafeMutableBufferPointer(
+                rebasing: room[..<(channels * Int(min(Int64(Self.block / channels), length - position)))])
+            let count = try source.readFrames(at: position, into: wanted)
             guard count > 0 else {
                 throw DeviceError(
                     .damaged, "read",
                     "recording \(summary.id): its audio ends early; see fieldscribe verify \(summary.id)")
             }
-            let samples = UnsafeBufferPointer(rebasing: wanted[..<count])
+            let samples = UnsafeBufferPointer(rebasing: wanted[..<(count * channels)])
             digest.add(UnsafeRawBufferPointer(samples))
             try body(samples)
             position = position + Int64(count)

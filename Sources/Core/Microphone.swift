@@ -10,6 +10,9 @@ package protocol MicrophoneProvider: Sendable {
     /// Whether silence, distortion or a wrong rate are faults of it; a file may hold anything.
     var isMonitored: Bool { get }
 
+    /// How many channels are kept of what it gives, 1 or 2; a device that has fewer gives fewer.
+    var channels: Int { get }
+
     /// How much that was heard already a recording begun now starts with, in seconds.
     var prerollSeconds: Double { get }
 
@@ -23,17 +26,22 @@ extension MicrophoneProvider {
     package var isRealTime: Bool { true }
     package var isMonitored: Bool { isRealTime }
     package var prerollSeconds: Double { 0 }
+    package var channels: Int { 1 }
 }
 
-/// An open microphone: mono, 16-bit, 16 kHz.
+/// An open microphone: one or two channels, 16-bit, 16 kHz. A sample of two channels is a frame: the first one's, then the second's.
 package protocol Microphone: AnyObject {
     /// Waits for sound and puts it into `buffer`.
     ///
-    /// Allocates nothing. `buffer` holds at least `maximumBlock` samples.
+    /// Allocates nothing. `buffer` holds at least `maximumBlock` samples of each channel, interleaved; what is counted are
+    /// those of one channel.
     /// - Throws: `DeviceError`, with `disconnected` when the device is gone.
     func read(into buffer: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> CaptureBlock
 
-    /// The most samples that one `read` gives.
+    /// How many channels it gives, 1 or 2; no more than its provider promised.
+    var channels: Int { get }
+
+    /// The most samples of a channel that one `read` gives.
     var maximumBlock: Int { get }
 
     /// How many of the samples that it gives were heard before it was opened.
@@ -41,6 +49,7 @@ package protocol Microphone: AnyObject {
 }
 
 extension Microphone {
+    package var channels: Int { 1 }
     package var heardBefore: Int { 0 }
 }
 

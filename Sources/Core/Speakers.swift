@@ -29,19 +29,43 @@ package struct Speakers: Hashable, Sendable, Codable {
     /// In the order of time; none overlaps another.
     package let turns: [Turn]
 
+    /// Who else speaks in them at the same time, in the order of time.
+    package let alongside: [Turn]
+
     /// How many people were told apart; 0 where nobody spoke.
     package let count: Int
 
-    /// - Parameter turns: in any order; what overlaps an earlier one is cut off, and what has no length left out.
+    /// - Parameter turns: in any order; of what overlaps an earlier one of somebody else both speak, and what has no length is left
+    ///   out.
     package init(turns: [Turn]) {
         var ordered: [Turn] = []
-        for turn in turns.sorted(by: { ($0.range.start, $0.range.end) < ($1.range.start, $1.range.end) }) {
-            let start = max(turn.range.start, ordered.last?.range.end ?? .zero)
-            let range = SampleRange(start, turn.range.end)
+        var alongside: [Turn] = []
+        for turn in turns.sorted(by: { ($0.range.start, $1.range.end) < ($1.range.start, $0.range.end) }) {
+            let end = ordered.last?.range.end ?? .zero
+            var both = turn.range.intersection(SampleRange(.zero, end)) ?? SampleRange(end, end)
+            // Each begins at a place of its own, by which archives tell them apart.
+            if ordered.last?.range.start == both.start {
+                both = SampleRange(both.start + 1, max(both.end, both.start + 1))
+            }
+            if !both.isEmpty, ordered.last?.speaker != turn.speaker {
+                alongside.append(Turn(both, speaker: turn.speaker))
+            }
+            let range = SampleRange(max(turn.range.start, end), turn.range.end)
             if !range.isEmpty { ordered.append(Turn(range, speaker: turn.speaker)) }
         }
         self.turns = ordered
-        count = (ordered.map(\.speaker).max() ?? -1) + 1
+        self.alongside = alongside
+        count = ((ordered + alongside).map(\.speaker).max() ?? -1) + 1
+    }
+
+    /// All of them, from which the same are made again.
+    package var all: [Turn] { (turns + alongside).sorted { $0.range.start < $1.range.start } }
+
+    /// Whether two people speak in most of a stretch.
+    package func isOverlapped(_ range: SampleRange) -> Bool {
+        let shared = alongside.lazy.filter { $0.range.start < range.end && $0.range.end > range.start }
+            .reduce(Int64(0)) { $0 + ($1.range.intersection(range)?.count ?? 0) }
+        return shared > 0 && 2 * shared >= range.count
     }
 
     private enum CodingKeys: CodingKey { case turns }
@@ -52,7 +76,7 @@ package struct Speakers: Hashable, Sendable, Codable {
 
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(turns, forKey: .turns)
+        try container.encode(all, forKey: .turns)
     }
 
     /// How a person is called who has no name: `A`, `B` ...
@@ -90,13 +114,13 @@ package struct Speakers: Hashable, Sendable, Codable {
     /// How long each person speaks, in seconds, in the order of their numbers.
     package var seconds: [Double] {
         var seconds = [Double](repeating: 0, count: count)
-        for turn in turns { seconds[turn.speaker] += turn.range.seconds }
+        for turn in turns + alongside { seconds[turn.speaker] += turn.range.seconds }
         return seconds
     }
 
     /// The same without what lies in these ranges.
     package func without(_ ranges: [SampleRange]) -> Speakers {
-        var left = turns
+        var left = all
         for range in ranges where !range.isEmpty {
             left = left.flatMap { turn in
                 [

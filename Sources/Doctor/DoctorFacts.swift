@@ -26,6 +26,13 @@ package struct DoctorFacts: Sendable {
         /// The share of samples at full scale, 0 to 1.
         package var clipped = 0.0
 
+        /// How many channels there are.
+        package var channels = 1
+        /// Whether both of two channels are one and the same.
+        package var isTwiceTheSame = false
+        /// Which of two channels has nothing but one value, from 1 on; nil where none has.
+        package var stuckChannel: Int?
+
         /// Samples that the device lost.
         package var lost = 0
 
@@ -194,9 +201,9 @@ package struct DoctorFacts: Sendable {
 }
 
 extension DoctorFacts.Disk {
-    /// Hours of sound until the reserve is reached: 32,000 bytes a second.
-    package func runwayHours(reserveMegabytes: Int) -> Double {
-        max(0, freeBytes - Double(reserveMegabytes) * 1_000_000) / 32_000 / 3_600
+    /// Hours of sound until the reserve is reached: 32,000 bytes a second of each channel.
+    package func runwayHours(reserveMegabytes: Int, channels: Int = 1) -> Double {
+        max(0, freeBytes - Double(reserveMegabytes) * 1_000_000) / 32_000 / Double(channels) / 3_600
     }
 
     /// The median of `syncSeconds`; 0 where nothing was measured.

@@ -37,10 +37,12 @@ extension DoctorFacts {
             numbers["microphone.peak"] = sound.peak
             numbers["microphone.clippedShare"] = sound.clipped
             numbers["microphone.lostSamples"] = Double(sound.lost)
+            numbers["microphone.channels"] = Double(sound.channels)
         }
         if case .success(let disk) = disk {
             numbers["disk.freeBytes"] = disk.freeBytes
-            numbers["disk.runwayHours"] = disk.runwayHours(reserveMegabytes: configuration.storage.reserveMegabytes)
+            numbers["disk.runwayHours"] = disk.runwayHours(
+                reserveMegabytes: configuration.storage.reserveMegabytes, channels: configuration.capture.kept)
             numbers["disk.syncMedianSeconds"] = disk.medianSeconds
             numbers["disk.syncWorstSeconds"] = disk.worstSeconds
         }
@@ -87,7 +89,9 @@ extension DoctorFacts {
     }
 
     private func judge(_ sound: Sound, of name: String) -> DoctorFinding {
-        let heard = "\(name): level \(one(sound.rms)) dBFS, peak \(one(sound.peak)) dBFS in \(one(sound.seconds)) s"
+        let kept = sound.channels > 1 ? "two channels, " : ""
+        let heard =
+            "\(name): \(kept)level \(one(sound.rms)) dBFS, peak \(one(sound.peak)) dBFS in \(one(sound.seconds)) s"
         if sound.seconds == 0 {
             return .init(
                 .microphone, .failed, "\(name): opens, but gives no sound", remedy: "unplug it and plug it in again")
@@ -96,6 +100,11 @@ extension DoctorFacts {
             return .init(
                 .microphone, .failed, "\(name): gives a constant value",
                 remedy: "look for a mute switch, then raise the capture level with alsamixer -V capture")
+        }
+        if let channel = sound.stuckChannel {
+            return .init(
+                .microphone, .notice, "\(heard); channel \(channel) gives a constant value",
+                remedy: "plug its microphone in, or set capture.channels = 1")
         }
         if sound.lost > 0 {
             return .init(
@@ -110,6 +119,13 @@ extension DoctorFacts {
             return .init(
                 .microphone, .notice, "\(heard); almost nothing is heard",
                 remedy: "speak while the doctor listens; else raise the capture level with alsamixer -V capture")
+        }
+        if configuration.capture.kept > 1, sound.channels == 1 || sound.isTwiceTheSame {
+            return .init(
+                .microphone, .notice,
+                "\(heard); " + (sound.channels == 1 ? "it has one channel" : "both channels are the same")
+                    + ", so they cannot tell who speaks",
+                remedy: "set capture.channels = 1, or use a device with two microphones")
         }
         return .init(.microphone, .ok, heard)
     }

@@ -19,7 +19,8 @@ extension DoctorFacts {
     }
 
     private func room(on disk: Disk) -> DoctorFinding {
-        let hours = disk.runwayHours(reserveMegabytes: configuration.storage.reserveMegabytes)
+        let hours = disk.runwayHours(
+            reserveMegabytes: configuration.storage.reserveMegabytes, channels: configuration.capture.kept)
         let megabytes = Int(disk.freeBytes / 1_000_000)
         if hours <= 0 {
             return .init(

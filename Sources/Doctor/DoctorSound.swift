@@ -9,26 +9,45 @@ func doctorSound(_ configuration: Configuration, seconds: Double) async -> Resul
     await measured("doctor") {
         let microphone = try configuration.microphone().open()
         var meter = SoundMeter()
+        var channels = ChannelMeter(channels: microphone.channels)
         try listen(to: microphone, seconds: seconds) {
             meter.take($0)
+        } frames: {
+            channels.take($0)
         } lost: {
             meter.lost($0)
         }
-        return meter.sound
+        var sound = meter.sound
+        channels.tell(&sound)
+        return sound
     }
 }
 
 /// Reads a microphone for so long, or until it ends, on the thread that opened it.
+///
+/// - Parameters:
+///   - take: gets the samples, two channels mixed into one.
+///   - frames: gets them before that, interleaved.
 func listen(
-    to microphone: any Microphone, seconds: Double, take: (UnsafeBufferPointer<Int16>) -> Void, lost: (Int) -> Void
+    to microphone: any Microphone, seconds: Double, take: (UnsafeBufferPointer<Int16>) -> Void,
+    frames: (UnsafeBufferPointer<Int16>) -> Void = { _ in }, lost: (Int) -> Void
 ) throws(DeviceError) {
-    let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: microphone.maximumBlock)
-    defer { buffer.deallocate() }
+    let channels = microphone.channels
+    let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: channels * microphone.maximumBlock)
+    let mixed = UnsafeMutableBufferPointer<Int16>.allocate(capacity: microphone.maximumBlock)
+    defer {
+        buffer.deallocate()
+        mixed.deallocate()
+    }
     var left = SamplePosition(seconds: seconds).samples
     while left > 0 {
         switch try microphone.read(into: buffer) {
         case .samples(let count):
-            take(UnsafeBufferPointer(rebasing: buffer[..<min(count, Int(left))]))
+            let wanted = min(count, Int(left))
+            let heard = UnsafeBufferPointer(rebasing: buffer[..<(wanted * channels)])
+            frames(heard)
+            Frames.mix(heard, channels: channels, into: mixed)
+            take(UnsafeBufferPointer(rebasing: mixed[..<wanted]))
             left -= Int64(count)
         case .lost(let count):
             lost(count)
@@ -45,6 +64,35 @@ func measured<Value: Sendable>(
     do { return .success(try await onThread(named: name, body)) } catch let error as DeviceError {
         return .failure(error)
     } catch { return .failure(DeviceError(.failed, name, on: name, "\(error)", remedy: "see the log")) }
+}
+
+/// Whether each of two channels gives something of its own.
+private struct ChannelMeter {
+    let channels: Int
+    private var ranges: [(low: Int16, high: Int16)?]
+    private var differs = false
+    private var count = 0
+
+    init(channels: Int) {
+        self.channels = channels
+        ranges = Array(repeating: nil, count: channels)
+    }
+
+    mutating func take(_ frames: UnsafeBufferPointer<Int16>) {
+        for index in frames.indices {
+            let (channel, sample) = (index % channels, frames[index])
+            ranges[channel] = ranges[channel].map { (min($0.low, sample), max($0.high, sample)) } ?? (sample, sample)
+            if channel > 0, sample != frames[index - channel] { differs = true }
+        }
+        count += frames.count
+    }
+
+    func tell(_ sound: inout DoctorFacts.Sound) {
+        sound.channels = channels
+        guard channels > 1, count > 0 else { return }
+        sound.stuckChannel = ranges.firstIndex { $0.map { $0.low == $0.high } ?? true }.map { $0 + 1 }
+        sound.isTwiceTheSame = !differs
+    }
 }
 
 private struct SoundMeter {

@@ -10,7 +10,7 @@ extension Configuration {
     package func microphone() throws(DeviceError) -> any MicrophoneProvider {
         let settings = AlsaMicrophone.Settings(rate: capture.rate, channels: capture.channels)
         if let alsa = AlsaMicrophone(uri: capture.device, settings: settings) { return alsa }
-        if let file = FileMicrophone(uri: capture.device) { return file }
+        if let file = FileMicrophone(uri: capture.device, channels: capture.kept) { return file }
         if let tone = try ToneMicrophone(uri: capture.device) { return tone }
         throw DeviceError(
             .unsupported, "capture.device", on: capture.device, "is not a microphone",

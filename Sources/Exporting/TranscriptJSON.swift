@@ -109,6 +109,8 @@ struct SegmentJSON: Encodable {
     var metadata: MetadataJSON?
     /// Only where somebody has looked who spoke.
     var speaker: String?
+    /// Only where somebody else speaks in most of it at the same time.
+    var overlap: Bool?
 
     /// - Parameter timeline: tells who spoke, where it does.
     init(_ segment: Segment, of timeline: Timeline? = nil) {
@@ -120,6 +122,7 @@ struct SegmentJSON: Encodable {
         endedBy = segment.endedBy
         words = segment.words.map { WordJSON($0, timeline?.speakers) }
         speaker = timeline?.speaker(of: segment).map(Speakers.label)
+        overlap = timeline?.speakers?.isOverlapped(segment.range) == true ? true : nil
         alternatives = segment.alternatives.map(AlternativeJSON.init)
         voice = segment.voice.map(VoiceJSON.init)
         metadata = SpeechMetadata(of: [segment]).map(MetadataJSON.init)
@@ -168,9 +171,12 @@ struct WordJSON: Encodable {
     var timeEstimated: Bool?
     /// Only where somebody has looked who spoke.
     var speaker: String?
+    /// Only where somebody else speaks at the same time.
+    var overlap: Bool?
 
     init(_ word: Word, _ speakers: Speakers?) {
         speaker = speakers?.speaker(of: word.range).map(Speakers.label)
+        overlap = speakers?.isOverlapped(word.range) == true ? true : nil
         text = word.text
         start = word.range.start.seconds
         end = word.range.end.seconds

@@ -19,6 +19,10 @@ final class Capture {
     /// Samples until the recording ends by itself.
     private var left: Int64
     private var unannounced = 0
+    /// Of the recording; a microphone that comes back with another number of them is fitted to it.
+    private var channels = 1
+    /// Of the microphone that is open.
+    private var heardChannels = 1
     private var rate = RateWatch()
 
     /// When the last samples came; what is lost in an outage counts from here.
@@ -51,7 +55,8 @@ final class Capture {
         }
         Log.debug(.recording, "microphone", ["state": "open", "name": provider.name])
         lastHeard = clock()
-        link.captureOpened()
+        channels = min(microphone?.channels ?? 1, provider.channels)
+        link.captureOpened(channels: channels)
         while microphone != nil {
             let outcome = microphone.map(read) ?? .stopped
             guard case .failed(let error) = outcome, isRealTime else {
@@ -75,9 +80,11 @@ final class Capture {
     }
 
     private func read(_ microphone: any Microphone) -> CaptureLink.Outcome {
-        if buffer.count < microphone.maximumBlock {
+        heardChannels = microphone.channels
+        let room = microphone.maximumBlock * max(heardChannels, channels)
+        if buffer.count < room {
             buffer.deallocate()
-            buffer = .allocate(capacity: microphone.maximumBlock)
+            buffer = .allocate(capacity: room)
             buffer.initialize(repeating: 0)
         }
         // A microphone that is faster than time fills a quarter of the ring meanwhile.
@@ -108,11 +115,24 @@ final class Capture {
             watchRate(count, at: now)
         }
         guard !link.isPaused else { return link.ring.lose(advance(count), cause: .paused) }
+        if heardChannels != channels { fit(count) }
         let taken = advance(count)
-        let samples = UnsafeBufferPointer(rebasing: buffer.prefix(taken))
+        let samples = UnsafeBufferPointer(rebasing: buffer.prefix(taken * channels))
         if isRealTime { link.ring.put(samples) } else { put(waiting: samples) }
         link.took()
         unannounced += taken
+    }
+
+    /// Mixes two channels into one, or gives one to both.
+    private func fit(_ count: Int) {
+        if channels == 1 {
+            for index in 0..<count { buffer[index] = Frames.mixed(buffer[2 * index], buffer[2 * index + 1]) }
+        } else {
+            for index in (0..<count).reversed() {
+                let sample = buffer[index]
+                (buffer[2 * index], buffer[2 * index + 1]) = (sample, sample)
+            }
+        }
     }
 
     private func lose(_ count: Int, cause: Gap.Cause) {
@@ -177,12 +197,13 @@ final class Capture {
         var rest = samples[...]
         while !rest.isEmpty {
             // In quarters of the ring, whose other half may be kept until it is synced.
-            let part = UnsafeBufferPointer(rebasing: rest.prefix(max(1, link.ring.capacity / 4)))
-            if !link.ring.hasRoom(for: part.count) {
+            let part = UnsafeBufferPointer(rebasing: rest.prefix(channels * max(1, link.ring.capacity / 4)))
+            let count = part.count / channels
+            if !link.ring.hasRoom(for: count) {
                 link.data.signal()
-                link.waitForRoom(for: part.count)
+                link.waitForRoom(for: count)
                 // The block that was not taken before the stop is no loss: nobody spoke it.
-                if link.isStopping, !link.ring.hasRoom(for: part.count) { return }
+                if link.isStopping, !link.ring.hasRoom(for: count) { return }
             }
             link.ring.put(part)
             rest = rest.dropFirst(part.count)

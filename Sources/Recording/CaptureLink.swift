@@ -42,7 +42,8 @@ final class CaptureLink: Sendable {
     private let taken = Atomic<Int64>(0)
     private let wanted = Atomic<Int64>(0)
 
-    init(ringSamples: Int) { ring = SampleRing(capacity: ringSamples) }
+    /// - Parameter channels: the most that may come.
+    init(ringSamples: Int, channels: Int = 1) { ring = SampleRing(capacity: ringSamples, channels: channels) }
 
     /// Any thread: ends the capture. The first reason counts; nil gives none.
     func stop(reason new: StopReason?) {
@@ -116,8 +117,9 @@ final class CaptureLink: Sendable {
     /// Writer: says that there is more room.
     func freed() { room.signal() }
 
-    /// Capture: the microphone is open.
-    func captureOpened() {
+    /// Capture: the microphone is open, and gives so many channels.
+    func captureOpened(channels: Int = 1) {
+        ring.use(channels: channels)
         opened.store(true, ordering: .releasing)
         data.signal()
     }
@@ -131,6 +133,9 @@ final class CaptureLink: Sendable {
 
     /// Writer: how capture ended; nil as long as it has not. Everything put into the ring before is seen after.
     var captureOutcome: Outcome? { ended.load(ordering: .acquiring) ? outcome.withLock { $0 } : nil }
+
+    /// Writer, once the microphone was open: how many channels the recording has, whatever is plugged in later.
+    var channels: Int { ring.channels }
 
     /// Writer: returns once the microphone is open, or throws what kept it from opening.
     func awaitOpening() throws(DeviceError) {

@@ -19,7 +19,8 @@ package final class CaptureSession: Sendable {
         self.microphone = microphone
         self.settings = settings
         prerollSeconds = microphone.prerollSeconds
-        link = CaptureLink(ringSamples: Int(settings.ringSeconds * Double(SamplePosition.rate)))
+        link = CaptureLink(
+            ringSamples: Int(settings.ringSeconds * Double(SamplePosition.rate)), channels: microphone.channels)
     }
 
     /// Opens the microphone and listens, on a thread of its own, until it ends or is stopped. Where it has been called

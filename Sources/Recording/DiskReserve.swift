@@ -4,7 +4,7 @@ import Platform
 
 /// How much room recordings leave on their disk, and the room that is kept for the moment when there is none.
 package struct DiskReserve: Sendable {
-    /// Bytes a second of a recording.
+    /// Bytes a second of each channel of a recording.
     package static let bytesPerSecond = Int64(SamplePosition.rate * 2)
 
     /// Bytes of the file `ballast`, which gives way when the disk is full: enough to close a recording and to enter
@@ -42,8 +42,10 @@ package struct DiskReserve: Sendable {
     package func freeBytes() throws(DeviceError) -> Int64 { try free(directory) }
 
     /// Hours of audio until recordings end by themselves.
-    package func runwayHours() throws(DeviceError) -> Double {
-        Double(max(0, try freeBytes() - reserveBytes)) / Double(Self.bytesPerSecond) / 3_600
+    ///
+    /// - Parameter channels: of the recordings.
+    package func runwayHours(channels: Int = 1) throws(DeviceError) -> Double {
+        Double(max(0, try freeBytes() - reserveBytes)) / Double(Self.bytesPerSecond) / Double(channels) / 3_600
     }
 
     /// Throws `full`, with what is free and what to do, where less than the reserve is free.

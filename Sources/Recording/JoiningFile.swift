@@ -14,19 +14,23 @@ final class JoiningFile {
     private let folder: Folder
     private let file: FileDescriptor
     private var header: WaveHeader
+    private let frameBytes: Int64
     private var dataBytes: Int64
     private var keptBytes: Int64
 
     /// Where the next sample goes.
-    var end: SamplePosition { SamplePosition(dataBytes / 2) }
+    var end: SamplePosition { SamplePosition(dataBytes / frameBytes) }
 
     /// Opens the file where it is a copy of these sources, or makes it anew.
     ///
-    /// - Parameter sources: a checksum that tells the files that are joined from others.
-    init(_ name: String, in folder: Folder, sources: UInt32) throws(DeviceError) {
-        var header = WaveHeader()
+    /// - Parameters:
+    ///   - sources: a checksum that tells the files that are joined from others.
+    ///   - channels: of all of them.
+    init(_ name: String, in folder: Folder, sources: UInt32, channels: Int = 1) throws(DeviceError) {
+        var header = WaveHeader(channels: channels)
+        frameBytes = Frames.bytes(channels: channels)
         header.setJoining(sources)
-        let kept = try Self.kept(name, in: folder, like: header)
+        let kept = try Self.kept(name, in: folder, like: header, channels: channels)
         // Else nobody knows how far it had come, or of what it is a copy.
         if kept == nil { try folder.remove(name) }
         let file = try folder.openFile(name, kept == nil ? O_RDWR | O_CREAT | O_EXCL : O_RDWR)
@@ -44,29 +48,31 @@ final class JoiningFile {
     }
 
     /// How many bytes of samples a file of that name holds for certain; nil where it is not like that.
-    private static func kept(_ name: String, in folder: Folder, like header: WaveHeader) throws(DeviceError) -> Int64? {
+    private static func kept(
+        _ name: String, in folder: Folder, like header: WaveHeader, channels: Int
+    ) throws(DeviceError) -> Int64? {
         guard let status = try folder.status(name), status.kind == .file else { return nil }
         let file = try folder.openFile(name, O_RDONLY)
         let bytes = try file.bytes(count: WaveHeader.size)
         guard bytes.count == WaveHeader.size, let layout = try? WaveLayout(of: file),
-            layout.dataOffset == Int64(WaveHeader.size),
+            layout.dataOffset == Int64(WaveHeader.size), layout.channels == channels,
             WaveHeader.sources(in: bytes) == WaveHeader.sources(in: header.bytes),
             layout.claimedBytes <= status.bytes - Int64(WaveHeader.size)
         else { return nil }
-        return layout.claimedBytes & ~1
+        return layout.claimedBytes / layout.frameBytes * layout.frameBytes
     }
 
-    /// Adds samples.
+    /// Adds samples, those of two channels interleaved.
     func append(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) {
         try file.write(UnsafeRawBufferPointer(samples), at: Int64(WaveHeader.size) + dataBytes)
         dataBytes += Int64(samples.count) * 2
         if dataBytes - keptBytes >= Self.step { try keep() }
     }
 
-    /// Adds silence as a hole.
+    /// Adds so many samples of silence in each channel as a hole.
     func appendSilence(_ samples: Int) throws(DeviceError) {
-        try file.truncate(to: Int64(WaveHeader.size) + dataBytes + Int64(samples) * 2)
-        dataBytes += Int64(samples) * 2
+        try file.truncate(to: Int64(WaveHeader.size) + dataBytes + Int64(samples) * frameBytes)
+        dataBytes += Int64(samples) * frameBytes
     }
 
     /// Puts what was copied on the disk, and then a header that tells of it.

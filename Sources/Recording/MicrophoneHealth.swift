@@ -17,18 +17,26 @@ package struct MicrophoneHealth: Sendable {
         case clipping = "microphone-clipping"
         /// The sample rate is not what it says; see `RateWatch`.
         case rate = "microphone-rate"
+        /// Two channels were asked for, and there is one, or twice the same for 10 s.
+        case channels = "microphone-channels"
 
         /// What it means and what a person can do.
-        package func message(microphone: String) -> String {
+        ///
+        /// - Parameter channel: which one of two; nil where it is all of them.
+        package func message(microphone: String, channel: Int? = nil) -> String {
             let remedy =
                 switch self {
                 case .silent: "gives nothing but zeros; check its switch, its plug and the capture volume (alsamixer)"
                 case .stuck: "gives a constant value; unplug it and plug it in again, or replace it"
                 case .faint: "is quieter than any room; check its plug and raise the capture volume (alsamixer)"
                 case .clipping: "is too loud and distorts; lower the capture volume (alsamixer) or move it away"
+                case .channels:
+                    "has the same in both channels, or one alone, so nobody can be told apart by them; set "
+                        + "capture.channels = 1, or use a device with two microphones"
                 case .rate: "has a wrong sample rate; set capture.rate to one it offers, or replace it"
                 }
-            return "microphone \(microphone): \(remedy)"
+            let which = channel.map { ", channel \($0 + 1)" } ?? ""
+            return "microphone \(microphone)\(which): \(remedy)"
         }
     }
 

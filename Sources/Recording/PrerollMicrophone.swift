@@ -23,12 +23,13 @@ package final class PrerollMicrophone: MicrophoneProvider {
     package init(_ base: any MicrophoneProvider, seconds: Double) {
         self.base = base
         self.seconds = base.isRealTime ? max(0, seconds) : 0
-        tape = PrerollTape(keeping: Int(self.seconds * Double(SamplePosition.rate)))
+        tape = PrerollTape(keeping: Int(self.seconds * Double(SamplePosition.rate)), channels: base.channels)
     }
 
     package var name: String { base.name }
     package var isRealTime: Bool { base.isRealTime }
     package var isMonitored: Bool { base.isMonitored }
+    package var channels: Int { base.channels }
     package var prerollSeconds: Double { Double(tape.kept) / Double(SamplePosition.rate) }
 
     /// Why it cannot listen now; nil where it can, or need not.
@@ -71,7 +72,7 @@ package final class PrerollMicrophone: MicrophoneProvider {
         while !isStopping {
             do throws(DeviceError) {
                 let microphone = try base.open()
-                tape.begin()
+                tape.begin(channels: min(microphone.channels, base.channels))
                 try read(microphone) { pause = Self.firstPause }
             } catch {
                 tape.fail(error)
@@ -83,13 +84,14 @@ package final class PrerollMicrophone: MicrophoneProvider {
     }
 
     private func read(_ microphone: any Microphone, heard: () -> Void) throws(DeviceError) {
-        let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: max(1, microphone.maximumBlock))
+        let buffer = UnsafeMutableBufferPointer<Int16>.allocate(
+            capacity: max(1, microphone.maximumBlock * microphone.channels))
         buffer.initialize(repeating: 0)
         defer { buffer.deallocate() }
         while !isStopping {
             switch try microphone.read(into: buffer) {
             case .samples(let count):
-                tape.put(UnsafeBufferPointer(rebasing: buffer.prefix(max(0, count))))
+                tape.put(UnsafeBufferPointer(rebasing: buffer.prefix(max(0, count) * microphone.channels)))
                 heard()
             case .lost(let count): tape.lose(count)
             case .ended:

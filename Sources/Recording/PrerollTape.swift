@@ -18,7 +18,11 @@ final class PrerollTape: Sendable {
         var phase = Phase.off
         /// Counts the openings of the base microphone.
         var session = 0
-        /// Samples put in since the beginning.
+        /// What the ring holds now.
+        var channels: Int
+        /// The first session with so many.
+        var firstAlike = 0
+        /// Samples of a channel put in since the beginning; so is everything counted.
         var written = 0
         /// The first sample that belongs without a break to all that follow.
         var first = 0
@@ -39,10 +43,11 @@ final class PrerollTape: Sendable {
     /// Wakes who plays.
     private let data = Wakeup()
 
-    init(keeping samples: Int) {
+    /// - Parameter channels: the most that may come.
+    init(keeping samples: Int, channels: Int = 1) {
         keeps = samples
         capacity = samples > 0 ? samples + Self.slack : 0
-        var state = State(storage: [Int16](repeating: 0, count: capacity))
+        var state = State(channels: channels, storage: [Int16](repeating: 0, count: capacity * channels))
         state.losses.reserveCapacity(Self.mostLosses)
         self.state = Mutex(state)
     }
@@ -65,10 +70,14 @@ final class PrerollTape: Sendable {
     func expect() { set(.opening) }
 
     /// The base microphone is open; what was heard before has no true distance from what follows.
-    func begin() {
+    ///
+    /// - Parameter channels: that it gives, no more than there is room for.
+    func begin(channels: Int = 1) {
         state.withLock { state in
             state.phase = .live
             state.session += 1
+            if state.channels != channels { state.firstAlike = state.session }
+            state.channels = channels
             state.first = state.written
             state.losses.removeAll(keepingCapacity: true)
         }
@@ -80,17 +89,20 @@ final class PrerollTape: Sendable {
     func end() { set(.off) }
 
     func put(_ samples: UnsafeBufferPointer<Int16>) {
-        let samples = samples.suffix(capacity)
-        guard let source = UnsafeBufferPointer(rebasing: samples).baseAddress, !samples.isEmpty else { return }
+        guard !samples.isEmpty else { return }
         state.withLock { state in
+            let channels = state.channels
+            let samples = samples.suffix(capacity * channels)
+            guard let source = UnsafeBufferPointer(rebasing: samples).baseAddress else { return }
+            let count = samples.count / channels
             let place = state.written % capacity
-            let head = min(samples.count, capacity - place)
+            let head = min(count, capacity - place)
             state.storage.withUnsafeMutableBufferPointer { storage in
                 guard let storage = storage.baseAddress else { return }
-                (storage + place).update(from: source, count: head)
-                storage.update(from: source + head, count: samples.count - head)
+                (storage + place * channels).update(from: source, count: head * channels)
+                storage.update(from: source + head * channels, count: (count - head) * channels)
             }
-            state.written += samples.count
+            state.written += count
         }
         data.signal()
     }
@@ -136,7 +148,9 @@ final class PrerollTape: Sendable {
                     state.losses.removeAll(keepingCapacity: true)
                     let before = min(keeps, state.written - state.first)
                     return .success(
-                        Player(self, session: state.session, from: state.written - before, heardBefore: before))
+                        Player(
+                            self, session: state.session, channels: state.channels, from: state.written - before,
+                            heardBefore: before))
                 }
             }
             if let answer { return try answer.get() }
@@ -166,14 +180,17 @@ final class PrerollTape: Sendable {
             }
             let isCurrent = session == state.session
             let end = min(isCurrent ? state.written : state.first, state.losses.first?.index ?? .max)
-            let count = min(end - index, most, buffer.count)
+            let channels = state.channels
+            // What another number of channels has overwritten is gone.
+            let isAlike = session >= state.firstAlike
+            let count = isAlike ? min(end - index, most, buffer.count / channels) : 0
             if count > 0, let target = buffer.baseAddress {
                 let place = index % capacity
                 let head = min(count, capacity - place)
                 state.storage.withUnsafeBufferPointer { storage in
                     guard let storage = storage.baseAddress else { return }
-                    target.update(from: storage + place, count: head)
-                    (target + head).update(from: storage, count: count - head)
+                    target.update(from: storage + place * channels, count: head * channels)
+                    (target + head * channels).update(from: storage, count: (count - head) * channels)
                 }
                 index += count
                 return .block(.samples(count))
@@ -195,11 +212,13 @@ final class PrerollTape: Sendable {
     private final class Player: Microphone {
         let maximumBlock = SamplePosition.rate / 10
         let heardBefore: Int
+        let channels: Int
         private let tape: PrerollTape
         private let session: Int
         private var index: Int
 
-        init(_ tape: PrerollTape, session: Int, from index: Int, heardBefore: Int) {
+        init(_ tape: PrerollTape, session: Int, channels: Int, from index: Int, heardBefore: Int) {
+            self.channels = channels
             self.tape = tape
             self.session = session
             self.index = index

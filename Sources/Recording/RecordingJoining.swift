@@ -39,7 +39,7 @@ func joinParts(of audio: String, while goesOn: () -> Bool) throws(DeviceError) -
         let joined = "\(place.name).joining"
         do throws(DeviceError) {
             let sources = try sources(of: [place.name] + parts.map(\.name), in: folder)
-            let file = try JoiningFile(joined, in: folder, sources: sources)
+            let file = try JoiningFile(joined, in: folder, sources: sources, channels: original.channels)
             guard try copy(RecordingReader(path: audio), to: file, while: goesOn) else { return .unfinished }
         } catch {
             try? folder.remove(joined)
@@ -83,11 +83,11 @@ private func copy(
             try file.keep()
             return false
         }
-        let count = try reader.read(at: file.end, into: buffer)
+        let count = try reader.readFrames(at: file.end, into: buffer)
         guard count > 0 else {
             throw DeviceError(.damaged, "read", "\(file.name): a part of the recording cannot be read")
         }
-        let samples = UnsafeBufferPointer(rebasing: buffer[..<count])
+        let samples = UnsafeBufferPointer(rebasing: buffer[..<(count * reader.channels)])
         // What was a hole stays one.
         if isSilence(samples) { try file.appendSilence(count) } else { try file.append(samples) }
     }

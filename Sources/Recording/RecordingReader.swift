@@ -23,7 +23,7 @@ package final class RecordingReader: Sendable {
         }
 
         func end() throws(DeviceError) -> SamplePosition {
-            start + max(0, try file.size() - layout.dataOffset) / 2
+            start + max(0, try file.size() - layout.dataOffset) / layout.frameBytes
         }
 
         /// Whether that name still is this file's.
@@ -33,6 +33,8 @@ package final class RecordingReader: Sendable {
         }
     }
 
+    /// How many channels the recording has, 1 or 2.
+    package let channels: Int
     private let place: RecordingPlace
     /// `audio.wav` and the parts over it, the one to believe most last.
     private let layers: Mutex<[Layer]>
@@ -43,7 +45,9 @@ package final class RecordingReader: Sendable {
     package init(path: String) throws(DeviceError) {
         let place = try RecordingPlace(path)
         self.place = place
-        layers = Mutex([try Layer(place.name, in: place.folder, start: .zero, turn: 0)])
+        let first = try Layer(place.name, in: place.folder, start: .zero, turn: 0)
+        channels = first.layout.channels
+        layers = Mutex([first])
         refresh()
     }
 
@@ -58,35 +62,64 @@ package final class RecordingReader: Sendable {
     /// Why the recording had ended when this reader was opened; nil where its files do not tell.
     package var stopReason: StopReason? { layers.withLock { $0 }.last?.layout.stopReason }
 
-    /// Reads samples from a position on until the buffer is full or the recording ends; a gap reads as silence.
+    /// Reads samples from a position on until the buffer is full or the recording ends; a gap reads as silence. Two channels
+    /// are mixed into one.
     ///
     /// - Returns: the number of samples, 0 at the end of what there is so far.
     package func read(
         at position: SamplePosition, into buffer: UnsafeMutableBufferPointer<Int16>
     ) throws(DeviceError) -> Int {
+        if channels == 1 { return try readFrames(at: position, into: buffer) }
+        let frames = UnsafeMutableBufferPointer<Int16>.allocate(
+            capacity: channels * min(buffer.count, Self.mixedAtOnce))
+        frames.initialize(repeating: 0)
+        defer { frames.deallocate() }
+        var done = 0
+        while done < buffer.count {
+            let wanted = min(buffer.count - done, Self.mixedAtOnce)
+            let part = UnsafeMutableBufferPointer(rebasing: frames[..<(wanted * channels)])
+            let count = try readFrames(at: position + Int64(done), into: part)
+            let rest = UnsafeMutableBufferPointer(rebasing: buffer[done...])
+            Frames.mix(UnsafeBufferPointer(rebasing: part[..<(count * channels)]), channels: channels, into: rest)
+            done += count
+            if count < wanted { break }
+        }
+        return done
+    }
+
+    private static let mixedAtOnce = 16_384
+
+    /// Reads the samples of all channels, interleaved as they lie in the file, until the buffer, whose size is a multiple of
+    /// `channels`, is full or the recording ends.
+    ///
+    /// - Returns: the number of samples of a channel, 0 at the end of what there is so far.
+    package func readFrames(
+        at position: SamplePosition, into buffer: UnsafeMutableBufferPointer<Int16>
+    ) throws(DeviceError) -> Int {
         guard position >= .zero, position.samples < Int64.max / 4 else { return 0 }
         let count = try read(layers.withLock { $0 }, at: position, into: buffer)
         // Either there is no more yet, or it is in a part that was begun since, or in a file that has taken over.
-        guard count < buffer.count, refresh() else { return count }
+        guard count < buffer.count / channels, refresh() else { return count }
         return try read(layers.withLock { $0 }, at: position, into: buffer)
     }
 
     private func read(
         _ layers: [Layer], at position: SamplePosition, into buffer: UnsafeMutableBufferPointer<Int16>
     ) throws(DeviceError) -> Int {
+        let frameBytes = Frames.bytes(channels: channels)
         var done = 0
-        while done < buffer.count {
+        while done < buffer.count / channels {
             let place = position + Int64(done)
             guard let index = try Self.index(in: layers, holding: place) else { break }
             // The next part takes over where it begins, even if this one goes on.
             let next = layers[(index + 1)...].map(\.start).filter { $0 > place }.min()
-            let most = next.map { Int(clamping: $0 - place) } ?? .max
-            let rest = UnsafeMutableBufferPointer(rebasing: buffer[done...].prefix(most))
+            let most = next.map { Int(clamping: ($0 - place) * Int64(channels)) } ?? .max
+            let rest = UnsafeMutableBufferPointer(rebasing: buffer[(done * channels)...].prefix(most))
             let layer = layers[index]
             let count =
                 try layer.file.read(
                     into: UnsafeMutableRawBufferPointer(rest),
-                    at: layer.layout.dataOffset + 2 * (place - layer.start)) / 2
+                    at: layer.layout.dataOffset + frameBytes * (place - layer.start)) / Int(frameBytes)
             if count == 0 { break }
             done += count
         }
@@ -122,7 +155,8 @@ package final class RecordingReader: Sendable {
                 where !fresh.contains(where: { $0.turn == part.turn && $0.start == part.start }) {
                     // One that is only being made, or gone again, is no part yet.
                     guard
-                        let layer = try? Layer(part.name, in: place.folder, start: part.start, turn: part.turn)
+                        let layer = try? Layer(part.name, in: place.folder, start: part.start, turn: part.turn),
+                        layer.layout.channels == channels
                     else { continue }
                     fresh.append(layer)
                 }

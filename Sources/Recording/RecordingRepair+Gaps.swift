@@ -25,9 +25,9 @@ extension RecordingRepair {
         guard let layout = try? WaveLayout(of: file), layout.dataOffset == Int64(WaveHeader.size),
             layout.stopReason == .cutShort, bytes.count == WaveHeader.size
         else { return nil }
-        try file.truncate(to: Int64(WaveHeader.size) + 2 * end.samples)
-        var header = WaveHeader()
-        header.set(dataBytes: 2 * end.samples)
+        try file.truncate(to: Int64(WaveHeader.size) + layout.frameBytes * end.samples)
+        var header = WaveHeader(channels: layout.channels)
+        header.set(dataBytes: layout.frameBytes * end.samples)
         var failure: DeviceError?
         header.bytes.withUnsafeBytes { bytes in
             do throws(DeviceError) { try file.write(bytes, at: 0) } catch { failure = error }

@@ -4,12 +4,12 @@ import Platform
 
 /// Puts a recording's file right after a power cut: its length is the truth, and its header is made to tell it.
 ///
-/// Takes nothing away but half a sample and zeros that were never heard. May be killed at any moment and run again; run on
+/// Takes nothing away but a part of a sample and zeros that were never heard. May be killed at any moment and run again; run on
 /// a sound file it changes nothing.
 package struct RecordingRepair: Hashable, Sendable {
     /// What was done to the file.
     package enum Change: String, Sendable, Hashable, CaseIterable {
-        /// Half a sample at its end was dropped.
+        /// A part of a sample at its end, or of two channels' samples one alone, was dropped.
         case halfSample
         /// The zeros with which the file system had filled its last block were dropped.
         case unwrittenTail
@@ -47,18 +47,23 @@ package struct RecordingRepair: Hashable, Sendable {
             // Put here by hand, with a header of another program's, which is right or not our business.
             let bytes = max(0, size - layout.dataOffset)
             return RecordingRepair(
-                length: SamplePosition(bytes / 2), reason: layout.stopReason ?? .ended, lost: 0, changes: [])
+                length: SamplePosition(bytes / layout.frameBytes), reason: layout.stopReason ?? .ended, lost: 0,
+                changes: [])
         }
+        let channels: Int
+        if let layout { channels = layout.channels } else { channels = try RecordingSums.channels(of: file, in: place) }
+        let frame = Frames.bytes(channels: channels)
         let unwritten = try unwrittenTail(of: file, size: size, layout: layout)
-        let dataBytes = max(0, size - Int64(WaveHeader.size) - unwritten) & ~1
+        let dataBytes = max(0, size - Int64(WaveHeader.size) - unwritten) / frame * frame
         if unwritten > 0 { changes.append(.unwrittenTail) }
-        if size > Int64(WaveHeader.size), size % 2 == 1 { changes.append(.halfSample) }
+        if size > Int64(WaveHeader.size), (size - Int64(WaveHeader.size)) % frame != 0 { changes.append(.halfSample) }
         if !changes.isEmpty { try file.truncate(to: Int64(WaveHeader.size) + dataBytes) }
-        let reason = reason(of: layout, dataBytes: dataBytes, told: told)
+        let length = SamplePosition(dataBytes / frame)
+        let reason = reason(of: layout, dataBytes: dataBytes, length: length, told: told)
         // A header that was written just before the cut may be ahead of the audio; one of a closed file may not.
         let isClosed = layout?.stopReason.map { $0 != .cutShort } ?? false
-        let lost = isClosed ? layout.map { max(0, Int64($0.claimedBytes) - dataBytes) / 2 } ?? 0 : 0
-        var header = WaveHeader()
+        let lost = isClosed ? layout.map { max(0, Int64($0.claimedBytes) - dataBytes) / frame } ?? 0 : 0
+        var header = WaveHeader(channels: channels)
         header.set(dataBytes: dataBytes)
         header.set(reason: reason)
         if try file.bytes(count: header.bytes.count) != header.bytes {
@@ -67,7 +72,7 @@ package struct RecordingRepair: Hashable, Sendable {
             try write(header.bytes, to: file)
         }
         if !changes.isEmpty { try file.sync() }
-        return RecordingRepair(length: SamplePosition(dataBytes / 2), reason: reason, lost: lost, changes: changes)
+        return RecordingRepair(length: length, reason: reason, lost: lost, changes: changes)
     }
 
     /// Bytes of zeros at the end that no sync had put there: ext4 may keep a file's new length, as far as the block that it
@@ -82,8 +87,8 @@ package struct RecordingRepair: Hashable, Sendable {
         let start = max(headerBytes, size - block)
         let tail = try file.bytes(at: start, count: Int(size - start))
         let zeros = tail.reversed().prefix { $0 == 0 }.count
-        // Half of the last sample may be zero as well.
-        return Int64(zeros) & ~1
+        // A part of the last sample may be zero as well.
+        return Int64(zeros) / layout.frameBytes * layout.frameBytes
     }
 
     private static let block: Int64 = 4_096
@@ -110,12 +115,13 @@ package struct RecordingRepair: Hashable, Sendable {
     }
 
     private static func reason(
-        of layout: WaveLayout?, dataBytes: Int64, told: (length: SamplePosition, reason: StopReason)?
+        of layout: WaveLayout?, dataBytes: Int64, length: SamplePosition,
+        told: (length: SamplePosition, reason: StopReason)?
     ) -> StopReason {
         if let layout, let reason = layout.stopReason {
             return Int64(layout.claimedBytes) > dataBytes ? .cutShort : reason
         }
-        guard let told, told.length.samples == dataBytes / 2 else { return .cutShort }
+        guard let told, told.length == length else { return .cutShort }
         return told.reason
     }
 

@@ -31,7 +31,7 @@ package struct RecordingSums: Hashable, Sendable {
         let lines = try Self.lines(in: place)
         let reader = try RecordingReader(path: path)
         let end = try reader.length.samples
-        let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: Int(SumLine.piece))
+        let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: Int(SumLine.piece) * reader.channels)
         buffer.initialize(repeating: 0)
         defer { buffer.deallocate() }
         var start: Int64 = 0
@@ -67,7 +67,7 @@ package struct RecordingSums: Hashable, Sendable {
         if behindLast, lines.isEmpty { return 0 }
         let reader = try RecordingReader(path: path)
         let end = try reader.length.samples
-        let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: Int(SumLine.piece))
+        let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: Int(SumLine.piece) * reader.channels)
         buffer.initialize(repeating: 0)
         defer { buffer.deallocate() }
         var made: Int64 = 0
@@ -94,7 +94,7 @@ package struct RecordingSums: Hashable, Sendable {
         let place = try RecordingPlace(path)
         let lines = try lines(in: place)
         let reader = try RecordingReader(path: path)
-        let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: Int(SumLine.piece))
+        let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: Int(SumLine.piece) * reader.channels)
         buffer.initialize(repeating: 0)
         defer { buffer.deallocate() }
         var bytes: [UInt8] = []
@@ -148,13 +148,33 @@ package struct RecordingSums: Hashable, Sendable {
     private static func sum(
         of reader: RecordingReader, from start: Int64, count: Int64, _ buffer: UnsafeMutableBufferPointer<Int16>
     ) throws(DeviceError) -> UInt32 {
-        let part = UnsafeMutableBufferPointer(rebasing: buffer[..<Int(count)])
-        guard try reader.read(at: SamplePosition(start), into: part) == part.count else {
+        let part = UnsafeMutableBufferPointer(rebasing: buffer[..<(Int(count) * reader.channels)])
+        guard try reader.readFrames(at: SamplePosition(start), into: part) == Int(count) else {
             throw DeviceError(.damaged, "read", "the recording is shorter than its checksums say")
         }
         var sum = AudioChecksum()
         sum.add(UnsafeBufferPointer(part))
         return sum.value
+    }
+
+    /// How many channels a recording's file has whose header does not tell: as many as its checksums are right with. 1 where
+    /// nothing tells.
+    ///
+    /// - Parameter file: `audio.wav`, whose samples begin behind a header of ours.
+    static func channels(of file: borrowing FileDescriptor, in place: RecordingPlace) throws(DeviceError) -> Int {
+        for line in try lines(in: place).values.sorted(by: { $0.start < $1.start }).prefix(60) {
+            var holds: [Int] = []
+            for channels in [1, 2] {
+                let frame = Frames.bytes(channels: channels)
+                let bytes = try file.bytes(
+                    at: Int64(WaveHeader.size) + line.start * frame, count: Int(line.count * frame))
+                var sum = AudioChecksum()
+                bytes.withUnsafeBytes { sum.add(bytes: $0) }
+                if bytes.count == Int(line.count * frame), sum.value == line.checksum { holds.append(channels) }
+            }
+            if holds.count == 1 { return holds[0] }
+        }
+        return 1
     }
 
     private static func append(_ bytes: inout [UInt8], in place: RecordingPlace) throws(DeviceError) {

@@ -13,7 +13,7 @@ package struct RecordingVerification: Hashable, Sendable {
     /// nil where the file does not say so in our words.
     package var reason: StopReason?
 
-    /// Whether the file ends with an odd byte.
+    /// Whether the file ends within a sample.
     package var hasHalfSample: Bool
 
     /// Gaps in which the file is not silent.
@@ -25,10 +25,10 @@ package struct RecordingVerification: Hashable, Sendable {
         let file = try place.folder.openFile(place.name, O_RDONLY)
         let layout = try WaveLayout(of: file)
         let bytes = max(0, try file.size() - layout.dataOffset)
-        length = SamplePosition(bytes / 2)
-        claimed = SamplePosition(Int64(layout.claimedBytes) / 2)
+        length = SamplePosition(bytes / layout.frameBytes)
+        claimed = SamplePosition(Int64(layout.claimedBytes) / layout.frameBytes)
         reason = layout.stopReason
-        hasHalfSample = bytes % 2 == 1
+        hasHalfSample = bytes % layout.frameBytes != 0
         let reader = try RecordingReader(path: path)
         var noisy: [Gap] = []
         for gap in gaps where try !Self.isSilent(gap.range, in: reader) { noisy.append(gap) }
@@ -42,10 +42,11 @@ package struct RecordingVerification: Hashable, Sendable {
         var position = range.start
         while position < range.end {
             let part = UnsafeMutableBufferPointer(
-                rebasing: buffer.prefix(Int(min(Int64(buffer.count), range.end - position))))
-            let count = try reader.read(at: position, into: part)
+                rebasing: buffer.prefix(
+                    reader.channels * Int(min(Int64(buffer.count / reader.channels), range.end - position))))
+            let count = try reader.readFrames(at: position, into: part)
             if count == 0 { break }
-            if part.prefix(count).contains(where: { $0 != 0 }) { return false }
+            if part.prefix(count * reader.channels).contains(where: { $0 != 0 }) { return false }
             position = position + Int64(count)
         }
         return true

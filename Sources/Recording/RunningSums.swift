@@ -9,11 +9,8 @@ import Platform
 /// the next sync.
 final class RunningSums {
     /// That of a whole piece of silence.
-    private static let silentPiece: AudioChecksum = {
-        var checksum = AudioChecksum()
-        checksum.addSilence(Int(SumLine.piece))
-        return checksum
-    }()
+    private let silentPiece: AudioChecksum
+    private let channels: Int
 
     private let file: FileDescriptor
     private var checksum = AudioChecksum()
@@ -27,23 +24,27 @@ final class RunningSums {
     private var written: Int64 = 0
 
     /// Makes the file beside a recording's; nil where that cannot be.
-    init?(beside audio: String) {
+    init?(beside audio: String, channels: Int = 1) {
         guard let place = try? RecordingPlace(audio),
             let file = try? place.folder.openFile(RecordingSums.name(for: place.name), O_RDWR | O_CREAT | O_EXCL)
         else { return nil }
         self.file = file
+        self.channels = channels
+        var silence = AudioChecksum()
+        silence.addSilence(Int(SumLine.piece) * channels)
+        silentPiece = silence
         pending.reserveCapacity(64)
         bytes.reserveCapacity(64 * SumLine.size)
     }
 
-    /// Adds samples, which follow those before.
+    /// Adds samples, those of two channels interleaved, which follow those before.
     func add(_ samples: UnsafeBufferPointer<Int16>) {
         var rest = samples
         while !rest.isEmpty {
-            let count = min(rest.count, Int(start + SumLine.piece - position))
-            checksum.add(UnsafeBufferPointer(rebasing: rest[..<count]))
+            let count = min(rest.count / channels, Int(start + SumLine.piece - position))
+            checksum.add(UnsafeBufferPointer(rebasing: rest[..<(count * channels)]))
             advance(by: count)
-            rest = UnsafeBufferPointer(rebasing: rest[count...])
+            rest = UnsafeBufferPointer(rebasing: rest[(count * channels)...])
         }
     }
 
@@ -53,7 +54,7 @@ final class RunningSums {
         while left > 0 {
             let count = min(left, Int(start + SumLine.piece - position))
             // Of a gap of hours nearly all pieces are this one.
-            if count == SumLine.piece { checksum = Self.silentPiece } else { checksum.addSilence(count) }
+            if count == SumLine.piece { checksum = silentPiece } else { checksum.addSilence(count * channels) }
             advance(by: count)
             left -= count
         }

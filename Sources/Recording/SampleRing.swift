@@ -11,17 +11,18 @@ import Synchronization
 package final class SampleRing: @unchecked Sendable {
     /// What comes out next.
     package enum Piece {
-        /// Samples, valid while they are being taken.
+        /// Samples, interleaved where there are two channels, valid while they are being taken.
         case samples(UnsafeBufferPointer<Int16>)
         /// So many samples are missing here.
         case lost(Int, Gap.Cause)
     }
 
-    /// Samples that fit.
+    /// Samples of a channel that fit; so is everything counted here.
     package let capacity: Int
 
     // Safety: the producer writes a sample before `written` is released past it; the consumer reads it, after acquiring
     // `written`, before `released` is released past it. Only the consumer uses `taken` and `restIsTaken`.
+    private let most: Int
     private let storage: UnsafeMutablePointer<Int16>
     private let written = Atomic<Int>(0)
     private let released = Atomic<Int>(0)
@@ -32,17 +33,28 @@ package final class SampleRing: @unchecked Sendable {
     // Safety: only the producer uses it, and the consumer once it was told that the producer has ended.
     private var pending: (count: Int, cause: Gap.Cause)?
 
+    /// How many channels it holds now.
+    // Safety: written before the first sample is put in, and before the consumer is told that there is any.
+    private(set) package var channels: Int
+
     /// Takes all its memory at once.
     ///
-    /// - Parameter capacity: in samples, 1 or more.
-    package init(capacity: Int) {
+    /// - Parameters:
+    ///   - capacity: in samples of a channel, 1 or more.
+    ///   - channels: the most that it will have to hold.
+    package init(capacity: Int, channels: Int = 1) {
         self.capacity = max(1, capacity)
-        storage = .allocate(capacity: self.capacity)
+        self.channels = max(1, channels)
+        most = self.channels
+        storage = .allocate(capacity: self.capacity * most)
         // Touches each page now, so that the capture thread meets no page fault later.
-        storage.initialize(repeating: 0, count: self.capacity)
+        storage.initialize(repeating: 0, count: self.capacity * most)
     }
 
     deinit { storage.deallocate() }
+
+    /// Producer, before anything is put in: how many channels come, no more than it was made for.
+    package func use(channels: Int) { self.channels = min(max(1, channels), most) }
 
     /// Producer: whether a block of so many samples would be taken.
     package func hasRoom(for count: Int) -> Bool {
@@ -50,14 +62,15 @@ package final class SampleRing: @unchecked Sendable {
         return count <= capacity - used && (pending == nil || markers.hasRoom)
     }
 
-    /// Producer: puts a block in, or counts it as lost to the disk where there is no room for all of it.
+    /// Producer: puts a block of whole frames in, or counts it as lost to the disk where there is no room for all of it.
     ///
     /// - Returns: whether it was taken.
     @discardableResult
     package func put(_ samples: UnsafeBufferPointer<Int16>) -> Bool {
         guard let source = samples.baseAddress, !samples.isEmpty else { return true }
-        guard hasRoom(for: samples.count) else {
-            lose(samples.count, cause: .disk)
+        let count = samples.count / channels
+        guard hasRoom(for: count) else {
+            lose(count, cause: .disk)
             return false
         }
         let index = written.load(ordering: .relaxed)
@@ -67,10 +80,10 @@ package final class SampleRing: @unchecked Sendable {
             pending = nil
         }
         let place = index % capacity
-        let first = min(samples.count, capacity - place)
-        (storage + place).update(from: source, count: first)
-        storage.update(from: source + first, count: samples.count - first)
-        written.store(index + samples.count, ordering: .releasing)
+        let first = min(count, capacity - place)
+        (storage + place * channels).update(from: source, count: first * channels)
+        storage.update(from: source + first * channels, count: (count - first) * channels)
+        written.store(index + count, ordering: .releasing)
         return true
     }
 
@@ -102,7 +115,7 @@ package final class SampleRing: @unchecked Sendable {
         guard taken < end else { return false }
         let place = taken % capacity
         let count = min(min(end, marker?.index ?? end) - taken, capacity - place)
-        try body(.samples(UnsafeBufferPointer(start: storage + place, count: count)))
+        try body(.samples(UnsafeBufferPointer(start: storage + place * channels, count: count * channels)))
         taken += count
         return true
     }

@@ -26,8 +26,8 @@ package enum SoundStriking {
         let layout = try WaveLayout(of: file)
         let size = try file.size()
         for range in ranges where range.end > start {
-            var offset = layout.dataOffset + 2 * max(0, range.start - start)
-            let end = min(size, layout.dataOffset + 2 * (range.end - start))
+            var offset = layout.dataOffset + layout.frameBytes * max(0, range.start - start)
+            let end = min(size, layout.dataOffset + layout.frameBytes * (range.end - start))
             while offset < end {
                 let count = Int(min(Int64(zeros.count), end - offset))
                 var failure: DeviceError?

@@ -2,24 +2,27 @@ import Core
 import Glibc
 import Platform
 
-/// A recording being written: one continuous WAV, 16 kHz, mono, 16-bit, playable after every sync.
+/// A recording being written: one continuous WAV, 16 kHz, 16-bit, of one or two channels, playable after every sync.
 ///
 /// Used on one thread. Its header says "cut short" until it is closed.
 final class WaveFile {
     private let place: RecordingPlace
     private let file: FileDescriptor
     private let faults: DiskFaults?
-    private var header = WaveHeader()
+    private var header: WaveHeader
+    private let frameBytes: Int64
     private var dataBytes: Int64 = 0
 
     /// Where the next sample goes, from the file's first.
-    var end: SamplePosition { SamplePosition(dataBytes / 2) }
+    var end: SamplePosition { SamplePosition(dataBytes / frameBytes) }
 
     var path: String { file.path }
 
     /// Makes the file, durably and without samples; one that exists is left alone.
-    init(creating path: String, faults: DiskFaults? = nil) throws(DeviceError) {
+    init(creating path: String, channels: Int = 1, faults: DiskFaults? = nil) throws(DeviceError) {
         self.faults = faults
+        header = WaveHeader(channels: channels)
+        frameBytes = Frames.bytes(channels: channels)
         try faults?(.create, path)
         place = try RecordingPlace(path)
         file = try place.folder.openFile(place.name, O_RDWR | O_CREAT | O_EXCL)
@@ -36,7 +39,7 @@ final class WaveFile {
     /// Takes the file away; nobody was told of it yet.
     func remove() { try? place.folder.remove(place.name) }
 
-    /// Adds samples; they are in the page cache, so readable, when it returns.
+    /// Adds samples, those of two channels interleaved; they are in the page cache, so readable, when it returns.
     ///
     /// - Throws: `DeviceError`, `full` where the disk is; `end` then counts what the disk took of them.
     func append(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) {
@@ -45,7 +48,9 @@ final class WaveFile {
             try faults?(.write, path)
             try file.write(bytes, at: Int64(WaveHeader.size) + dataBytes)
         } catch {
-            if let size = try? file.size() { dataBytes = max(dataBytes, (size - Int64(WaveHeader.size)) & ~1) }
+            if let size = try? file.size() {
+                dataBytes = max(dataBytes, (size - Int64(WaveHeader.size)) / frameBytes * frameBytes)
+            }
             throw error
         }
         dataBytes += Int64(bytes.count)
@@ -53,7 +58,7 @@ final class WaveFile {
 
     /// Adds silence as a hole, which takes no space where the file system has holes.
     func appendSilence(_ samples: Int) throws(DeviceError) {
-        let bytes = Int64(samples) * 2
+        let bytes = Int64(samples) * frameBytes
         try faults?(.truncate, path)
         try file.truncate(to: Int64(WaveHeader.size) + dataBytes + bytes)
         dataBytes += bytes

@@ -9,7 +9,7 @@ struct WaveHeader {
     static let size = 512
 
     /// The most bytes of samples that the header's 32-bit sizes can tell of.
-    static let maximumDataBytes = (Int64(UInt32.max) - Int64(size - 8)) & ~1
+    static let maximumDataBytes = (Int64(UInt32.max) - Int64(size - 8)) & ~3
 
     /// What the filler begins with in a file that was joined from parts.
     static let joinedWord = "joined"
@@ -26,18 +26,20 @@ struct WaveHeader {
 
     /// The header as it goes to the disk.
     private(set) var bytes: [UInt8] = []
+    private let frameBytes: Int64
 
     /// A header without samples that says `cutShort`: it is true if nothing more is ever written.
-    init() {
+    init(channels: Int = 1) {
+        frameBytes = Frames.bytes(channels: channels)
         bytes.reserveCapacity(Self.size)
         append("RIFF", UInt32(Self.size - 8), "WAVE")
         append("JUNK", 28)
         bytes.append(contentsOf: repeatElement(0, count: 28))
         append("fmt ", 16)
         for field: UInt32 in [
-            0x0001_0001,  // PCM, one channel
-            UInt32(SamplePosition.rate), UInt32(SamplePosition.rate * 2),
-            0x0010_0002,  // 2 bytes a frame, 16 bits a sample
+            0x0000_0001 | UInt32(channels) << 16,  // PCM, so many channels
+            UInt32(SamplePosition.rate), UInt32(SamplePosition.rate) * UInt32(frameBytes),
+            0x0010_0000 | UInt32(frameBytes),  // bytes a frame, 16 bits a sample
         ] { append(field) }
         append("LIST", UInt32(4 + 8 + 12 + 8 + Self.reasonSize), "INFO")
         append("ISFT", 12, "Fieldscribe\0")
@@ -61,7 +63,7 @@ struct WaveHeader {
         put("ds64", at: Self.longSizesOffset)
         put(long: dataBytes + Int64(Self.size - 8), at: Self.longSizesOffset + 8)
         put(long: dataBytes, at: Self.longSizesOffset + 16)
-        put(long: dataBytes / 2, at: Self.longSizesOffset + 24)
+        put(long: dataBytes / frameBytes, at: Self.longSizesOffset + 24)
         put(.max, at: Self.dataSizeOffset)
     }
 

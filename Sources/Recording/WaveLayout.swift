@@ -6,6 +6,12 @@ struct WaveLayout: Equatable {
     /// Where the samples begin, in bytes.
     var dataOffset: Int64
 
+    /// 1 or 2.
+    var channels: Int
+
+    /// Bytes of a sample of each channel.
+    var frameBytes: Int64 { Frames.bytes(channels: channels) }
+
     /// Bytes of samples as the header last told; stale in a file that grows or was cut short.
     var claimedBytes: Int64
 
@@ -17,7 +23,8 @@ struct WaveLayout: Equatable {
 
     /// Walks the chunks up to the one with the samples.
     ///
-    /// - Throws: `DeviceError`, `damaged` where it is no WAV, `unsupported` where it is not 16 kHz, mono, 16-bit.
+    /// - Throws: `DeviceError`, `damaged` where it is no WAV, `unsupported` where it is not 16 kHz, 16-bit, of one or two
+    ///   channels.
     init(of file: borrowing FileDescriptor) throws(DeviceError) {
         let start = try Self.bytes(of: file, at: 0, count: 12)
         let name = Self.text(start.prefix(4))
@@ -26,7 +33,7 @@ struct WaveLayout: Equatable {
         }
         var offset: Int64 = 12
         var reason: StopReason?
-        var hasFormat = false
+        var channels: Int?
         var longSize: Int64?
         // A limit, for a file of millions of empty chunks.
         for _ in 0..<1000 {
@@ -34,8 +41,7 @@ struct WaveLayout: Equatable {
             let size = Self.number(chunk, at: 4)
             switch Self.text(chunk.prefix(4)) {
             case "fmt ":
-                try Self.checkFormat(of: file, at: offset + 8)
-                hasFormat = true
+                channels = try Self.channels(of: file, at: offset + 8)
             case "LIST" where size <= 65_536:
                 reason = Self.stopReason(in: try Self.bytes(of: file, at: offset + 8, count: Int(size))) ?? reason
             case "ds64" where name == "RF64" && size >= 28:
@@ -44,10 +50,13 @@ struct WaveLayout: Equatable {
             case "JUNK" where size >= 64:
                 isJoined = Self.text(try Self.bytes(of: file, at: offset + 8, count: 6)) == WaveHeader.joinedWord
             case "data":
-                guard hasFormat else { throw Self.damaged(file.path) }
+                guard let channels else { throw Self.damaged(file.path) }
+                self.channels = channels
                 dataOffset = offset + 8
                 // What is told beyond what a file can hold is only counted with, and never read.
-                claimedBytes = min(size == .max ? longSize ?? Int64(size) : Int64(size), 2 * SamplePosition.furthest)
+                claimedBytes = min(
+                    size == .max ? longSize ?? Int64(size) : Int64(size),
+                    Frames.bytes(channels: channels) * SamplePosition.furthest)
                 stopReason = reason
                 return
             default: break
@@ -57,15 +66,19 @@ struct WaveLayout: Equatable {
         throw Self.damaged(file.path)
     }
 
-    private static func checkFormat(of file: borrowing FileDescriptor, at offset: Int64) throws(DeviceError) {
+    private static func channels(of file: borrowing FileDescriptor, at offset: Int64) throws(DeviceError) -> Int {
         let format = try bytes(of: file, at: offset, count: 16)
-        guard number(format, at: 0) == 0x0001_0001, number(format, at: 4) == UInt32(SamplePosition.rate),
+        let channels = Int(number(format, at: 0) >> 16)
+        guard number(format, at: 0) & 0xFFFF == 1, 1...2 ~= channels,
+            number(format, at: 4) == UInt32(SamplePosition.rate),
             number(format, at: 12) >> 16 == 16
         else {
             throw DeviceError(
                 .unsupported, "read",
-                "\(file.path): is not 16 kHz, mono, 16-bit as recordings are; use fieldscribe transcribe for it")
+                "\(file.path): is not 16 kHz, 16-bit, of one or two channels as recordings are; use fieldscribe transcribe "
+                    + "for it")
         }
+        return channels
     }
 
     /// The comment of a LIST INFO chunk, where it is one of the stop reasons.

@@ -31,7 +31,10 @@ final class Writer {
 
     private var gaps: [Gap] = []
     private var meter = LevelMeter()
-    private var health = MicrophoneHealth()
+    private var health: ChannelsHealth
+    private let channels: Int
+    /// A tenth of a second of both channels mixed.
+    private let mixed: UnsafeMutableBufferPointer<Int16>
     /// How far the sink was told; what is written anew is not told again.
     private var told = SamplePosition.zero
     private var syncedUpTo = SamplePosition.zero
@@ -54,12 +57,18 @@ final class Writer {
         self.sink = sink
         self.settings = settings
         self.microphone = microphone.name
+        channels = link.channels
+        health = ChannelsHealth(channels: channels, wanted: microphone.channels)
+        mixed = .allocate(capacity: channels == 1 ? 0 : SamplePosition.rate / 10)
+        mixed.initialize(repeating: 0)
         isMonitored = microphone.isMonitored
-        file = try WaveFile(creating: path, faults: settings.faults)
-        sums = RunningSums(beside: path)
+        file = try WaveFile(creating: path, channels: channels, faults: settings.faults)
+        sums = RunningSums(beside: path, channels: channels)
         // The first samples at once: the lamp says that they are safe.
         pace = SyncPace(bound: settings.syncNanoseconds, now: MonotonicClock.nanoseconds)
     }
+
+    deinit { mixed.deallocate() }
 
     /// Writes until capture has ended, and closes the file.
     func run() -> RecordingResult {
@@ -81,7 +90,7 @@ final class Writer {
         }
         tellNews()
         // What a shutdown leaves in parts, which may not wait, or what is long, is joined later.
-        if parts > 0, reason != .shutdown, end.samples <= Self.joinedAtOnce { join() }
+        if parts > 0, reason != .shutdown, end.samples * Int64(channels) <= Self.joinedAtOnce { join() }
         sink.closed(at: end, reason: reason)
         // Nobody waits for it: what a power cut takes of them is made anew.
         sums?.sync()
@@ -114,8 +123,8 @@ final class Writer {
         switch piece {
         case .samples(let samples):
             try file.append(samples)
-            let fresh = UnsafeBufferPointer(rebasing: samples.suffix(Int(clamping: max(0, end - told))))
-            if sink.wantsLevel { meter.measure(fresh, report: sink.level) }
+            let fresh = UnsafeBufferPointer(rebasing: samples.suffix(Int(clamping: max(0, end - told)) * channels))
+            if sink.wantsLevel { measure(fresh) }
             if isMonitored { health.hear(fresh, report: tell) }
             sums?.add(fresh)
         case .lost(let count, let cause):
@@ -131,6 +140,18 @@ final class Writer {
         told = end
         // A file that has had no good sync yet may be gone again.
         if previous == nil { sink.written(upTo: told) }
+    }
+
+    private func measure(_ frames: UnsafeBufferPointer<Int16>) {
+        guard channels > 1 else { return meter.measure(frames, report: sink.level) }
+        var rest = frames
+        while !rest.isEmpty {
+            let part = UnsafeBufferPointer(rebasing: rest.prefix(mixed.count * channels))
+            Frames.mix(part, channels: channels, into: mixed)
+            meter.measure(
+                UnsafeBufferPointer(rebasing: mixed[..<(part.count / channels)]), report: sink.level)
+            rest = UnsafeBufferPointer(rebasing: rest[part.count...])
+        }
     }
 
     /// How long to wait for samples: what was captured since they last came shall be in the sync that is due.
@@ -194,7 +215,7 @@ final class Writer {
             Log.debug(
                 .recording, "part", ["path": part.path, "operation": error.operation, "status": "\(error.status)"])
             do throws(DeviceError) {
-                let new = try WaveFile(creating: part.path, faults: settings.faults)
+                let new = try WaveFile(creating: part.path, channels: channels, faults: settings.faults)
                 previous = (file, start)
                 (file, start) = (new, syncedUpTo)
                 parts += 1
@@ -243,7 +264,7 @@ final class Writer {
         do throws(DeviceError) {
             // What is left is for the archive; the parts read as one as they are.
             if let reserve = settings.reserve,
-                try reserve.freeBytes() < reserve.reserveBytes + end.samples * Int64(MemoryLayout<Int16>.size)
+                try reserve.freeBytes() < reserve.reserveBytes + end.samples * Frames.bytes(channels: channels)
             {
                 throw DeviceError(
                     .full, "statvfs", "\(path): there is no room to join its parts; export recordings and delete them")
@@ -264,14 +285,14 @@ final class Writer {
                     code: DeviceError.Code.disconnected.rawValue,
                     message: "\(error.message); the recording goes on when it is back")
             case .microphoneBack: sink.recovered(code: DeviceError.Code.disconnected.rawValue)
-            case .rate(let deviation): if isMonitored { tell(.rate, deviation != 0) }
+            case .rate(let deviation): if isMonitored { tell(.rate, deviation != 0, nil) }
             }
         }
     }
 
-    private func tell(_ trouble: MicrophoneHealth.Trouble, _ isPresent: Bool) {
+    private func tell(_ trouble: MicrophoneHealth.Trouble, _ isPresent: Bool, _ channel: Int?) {
         if isPresent {
-            sink.fault(code: trouble.rawValue, message: trouble.message(microphone: microphone))
+            sink.fault(code: trouble.rawValue, message: trouble.message(microphone: microphone, channel: channel))
         } else {
             sink.recovered(code: trouble.rawValue)
         }

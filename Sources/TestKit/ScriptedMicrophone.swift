@@ -4,6 +4,7 @@ import Synchronization
 /// A microphone that plays a script, step by step; after the last step it has ended.
 package struct ScriptedMicrophone: MicrophoneProvider {
     package enum Step: Sendable {
+        /// Interleaved where there are two channels.
         case samples([Int16])
         /// The same block again and again, so that only a stop ends the recording.
         case forever([Int16])
@@ -20,11 +21,21 @@ package struct ScriptedMicrophone: MicrophoneProvider {
     package let name = "scripted:"
     package let isRealTime: Bool
     package let isMonitored: Bool
+    package let channels: Int
     private let script: Script
+    private let gives: Int
     private let refusal: DeviceError?
 
     /// A microphone that opens and plays `steps`; opened again it goes on behind the step at which it failed.
-    package init(isRealTime: Bool = false, isMonitored: Bool = false, _ steps: [Step]) {
+    ///
+    /// - Parameters:
+    ///   - channels: that were asked for.
+    ///   - gives: that it has; nil: as many.
+    package init(
+        isRealTime: Bool = false, isMonitored: Bool = false, channels: Int = 1, gives: Int? = nil, _ steps: [Step]
+    ) {
+        self.channels = channels
+        self.gives = gives ?? channels
         self.isRealTime = isRealTime
         self.isMonitored = isMonitored
         script = Script(steps)
@@ -35,6 +46,7 @@ package struct ScriptedMicrophone: MicrophoneProvider {
     package init(refusing refusal: DeviceError) {
         isRealTime = true
         isMonitored = false
+        (channels, gives) = (1, 1)
         script = Script([])
         self.refusal = refusal
     }
@@ -42,7 +54,7 @@ package struct ScriptedMicrophone: MicrophoneProvider {
     package func open() throws(DeviceError) -> any Microphone {
         if let refusal { throw refusal }
         if let refusal = script.refusal() { throw refusal }
-        return Player(script)
+        return Player(script, channels: gives)
     }
 
     /// What is left to play, over all openings.
@@ -66,13 +78,15 @@ package struct ScriptedMicrophone: MicrophoneProvider {
 
     private final class Player: Microphone {
         let maximumBlock: Int
+        let channels: Int
         private let script: Script
         private var steps: [Step] { script.steps }
         private var next: Int { script.index }
         private var offset = 0
 
-        init(_ script: Script) {
+        init(_ script: Script, channels: Int) {
             self.script = script
+            self.channels = channels
             maximumBlock = 1600
         }
 
@@ -101,10 +115,10 @@ package struct ScriptedMicrophone: MicrophoneProvider {
         }
 
         private func copy(_ samples: [Int16], into buffer: UnsafeMutableBufferPointer<Int16>) -> CaptureBlock {
-            let part = samples[offset...].prefix(min(buffer.count, maximumBlock))
+            let part = samples[offset...].prefix(min(buffer.count, maximumBlock * channels))
             offset += part.count
             _ = buffer.update(from: part)
-            return .samples(part.count)
+            return .samples(part.count / channels)
         }
     }
 }

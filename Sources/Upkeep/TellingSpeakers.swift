@@ -41,10 +41,11 @@ package struct TellingSpeakers: Sendable {
     package func run() async throws -> [(recording: Int, count: Int)] {
         let waiting = try await waiting()
         guard !waiting.isEmpty else { return [] }
-        try telling.check()
+        let problem = Self.problem(of: telling)
         let storage = configuration.storage.directory
         let turns = ReadingTurns(storage: storage, archive: archive, hub: hub, unreadable: unreadable)
         var told: [(Int, Int)] = []
+        var needsModel = false
         _ = try await turns.run(waiting) { recording in
             let path = RecordingFolder(storage: storage, recording: recording.id).audio
             try RecordedAudio.check(path)
@@ -55,11 +56,26 @@ package struct TellingSpeakers: Sendable {
             if let heard {
                 segments = try await archive.transcript(of: recording.id, pass: heard.id)?.1.segments ?? []
             }
-            let speakers = try await telling.speakers(
-                in: path, regions: SpeakerTelling.regions(of: segments, length: recording.length))
+            let regions = SpeakerTelling.regions(of: segments, length: recording.length)
+            var speakers = try await telling.speakersByChannel(in: path, regions: regions)
+            if speakers == nil {
+                // What needs no model goes on without it.
+                guard problem == nil else {
+                    needsModel = true
+                    return
+                }
+                speakers = try await telling.speakers(in: path, regions: regions)
+            }
+            guard let speakers else { return }
             try await archive.keep(speakers, recording: recording.id)
             told.append((recording.id, speakers.count))
         }
+        if let problem, needsModel { throw problem }
         return told
+    }
+
+    private static func problem(of telling: SpeakerTelling) -> DeviceError? {
+        do throws(DeviceError) { try telling.check() } catch { return error }
+        return nil
     }
 }

@@ -37,6 +37,26 @@ import Testing
         #expect(String(report.copied[0].bytes) == size)
     }
 
+    @Test("of two channels both are copied, proved, and found whole again", arguments: AudioForm.allCases)
+    func bothChannels(form: AudioForm) async throws {
+        var desk = try await Desk(recordings: 1, seconds: 3.3)
+        desk.audio = form
+        let path = desk.audioPath(1)
+        #expect(
+            shell("sox -R -n -r 16000 -b 16 -c 2 '\(path)' synth 3.3 pinknoise sine 440 gain -6")
+                .status == 0)
+        let report = try await desk.copy()
+        #expect(report.error == nil && report.copied.map(\.recording) == [1])
+        let copy = "\(desk.exportFolder)/\(Desk.name(1))/audio.\(form.rawValue)"
+        #expect(shell("soxi -c '\(copy)'").output.hasPrefix("2"))
+        let raw = { (file: String) in shell("sox '\(file)' -t raw - | sha256sum").output }
+        #expect(raw(copy) == raw(path))
+        #expect(
+            shell("sox '\(copy)' -t raw - remix 1 | sha256sum").output
+                != shell("sox '\(copy)' -t raw - remix 2 | sha256sum").output)
+        #expect(try await desk.copy().copied.isEmpty)
+    }
+
     @Test(
         "a copy tells what was done, on its page, too; what was done since is no reason for another, but goes with the next text"
     )

@@ -139,13 +139,20 @@ struct SpeakersTests {
         SampleRange(SamplePosition(start), SamplePosition(end))
     }
 
-    @Test("turns never overlap, and are in order")
+    @Test("turns never overlap, and are in order; who speaks at the same time is told beside them")
     func order() {
         let speakers = Speakers(turns: [
             Self.turn(50, 90, 1), Self.turn(0, 60, 0), Self.turn(10, 40, 2), Self.turn(5, 5, 3),
         ])
         #expect(speakers.turns == [Self.turn(0, 60, 0), Self.turn(60, 90, 1)])
-        #expect(speakers.count == 2)
+        #expect(speakers.alongside == [Self.turn(10, 40, 2), Self.turn(50, 60, 1)])
+        #expect(speakers.count == 3 && Speakers(turns: speakers.all) == speakers)
+        #expect(speakers.isOverlapped(Self.range(20, 45)) && !speakers.isOverlapped(Self.range(0, 15)))
+        #expect(!speakers.isOverlapped(Self.range(60, 90)) && !speakers.isOverlapped(Self.range(20, 20)))
+        let alike = Speakers(turns: [Self.turn(0, 50, 1), Self.turn(0, 50, 0)])
+        #expect(alike.turns == [Self.turn(0, 50, 1)] && alike.alongside == [Self.turn(1, 50, 0)])
+        #expect(Speakers(turns: alike.all) == alike)
+        #expect(speakers.without([Self.range(30, 55)]).alongside == [Self.turn(10, 30, 2), Self.turn(56, 60, 1)])
     }
 
     @Test("a word is said by whoever has most of it, or is nearest")

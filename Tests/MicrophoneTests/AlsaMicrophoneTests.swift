@@ -46,12 +46,14 @@ import Testing
         #expect(output == ramp(20_000) + [Int16](repeating: 0, count: 4_000))
     }
 
-    @Test("48 kHz stereo is converted")
+    @Test("48 kHz stereo is converted, and both channels are kept where they are asked for")
     func convertsStereo() throws {
         let microphone = try open("stereo", rate: 48_000, channels: 2)
         #expect(microphone.configuration.rate == 48_000)
-        #expect(microphone.configuration.channels == 2)
-        let output = try samples(of: microphone, blocks: 22)
+        #expect(microphone.configuration.channels == 2 && microphone.channels == 2)
+        let both = try samples(of: microphone, blocks: 22)
+        #expect(stride(from: 0, to: both.count, by: 2).allSatisfy { both[$0] == both[$0 + 1] })
+        let output = stride(from: 0, to: both.count, by: 2).map { both[$0] }
         #expect(output.count >= 31_000)
         #expect(signalToNoise(output, ideal: sine(440, rate: 16_000, count: 31_000)) > 60)
     }

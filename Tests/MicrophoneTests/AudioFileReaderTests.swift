@@ -62,6 +62,25 @@ import Testing
         #expect(try samples(of: AudioFileReader(path: path)) == input)
     }
 
+    @Test("two channels stay apart where both are wanted, at any rate", arguments: [16_000, 44_100])
+    func bothChannels(rate: Int) throws {
+        let folder = try Folder()
+        let (left, right) = (sine(440, rate: rate, count: rate), sine(700, rate: rate, count: rate, amplitude: 0.2))
+        let path = try folder.encode(
+            zip(left, right).flatMap { (left: Float, right: Float) -> [Float] in [left, right] }, rate: rate,
+            channels: 2, format: SF_FORMAT_WAV | SF_FORMAT_FLOAT)
+        let reader = try AudioFileReader(path: path, keeping: 2)
+        #expect(reader.outputs == 2)
+        let both = try samples(of: reader, block: 1_602)
+        let output = [0, 1].map { (channel: Int) -> [Int16] in
+            stride(from: channel, to: both.count, by: 2).map { both[$0] }
+        }
+        #expect(abs(output[0].count - 16_000) <= 1 && output[1].count == output[0].count)
+        #expect(signalToNoise(output[0], ideal: sine(440, rate: 16_000, count: 16_000)) > 60)
+        #expect(signalToNoise(output[1], ideal: sine(700, rate: 16_000, count: 16_000, amplitude: 0.2)) > 60)
+        #expect(try AudioFileReader(path: path).outputs == 1)
+    }
+
     @Test("many channels are mixed down")
     func manyChannels() throws {
         let folder = try Folder()

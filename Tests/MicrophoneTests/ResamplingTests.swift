@@ -48,7 +48,7 @@ import Testing
 
     @Test("after a reset a stream is as new")
     func resetStartsAnew() throws {
-        let converter = try MonoConverter(rate: 48_000, channels: 1, block: 4_800)
+        let converter = try ChannelConverter(rate: 48_000, channels: 1, block: 4_800)
         let input = sine(700, rate: 48_000, count: 20_000)
         let first = try convert(input, channels: 1, with: converter)
         try converter.reset()
@@ -58,7 +58,7 @@ import Testing
 
     @Test("input after the end is refused")
     func refusesInputAfterEnd() throws {
-        let converter = try MonoConverter(rate: 48_000, channels: 1, block: 4_800)
+        let converter = try ChannelConverter(rate: 48_000, channels: 1, block: 4_800)
         let input = sine(700, rate: 48_000, count: 20_000)
         _ = try convert(input, channels: 1, with: converter)
         #expect(try deviceError { _ = try convert(input, channels: 1, with: converter) }.code == .failed)
@@ -67,7 +67,7 @@ import Testing
     @Test("a block that fits is taken whole", arguments: rates)
     func blockIsTakenWhole(rate: Int) throws {
         let block = rate / 10
-        let converter = try MonoConverter(rate: rate, channels: 1, block: block)
+        let converter = try ChannelConverter(rate: rate, channels: 1, block: block)
         let output = UnsafeMutableBufferPointer<Int16>.allocate(capacity: converter.maximumOutput)
         defer { output.deallocate() }
         let input = sine(300, rate: rate, count: block)
@@ -96,15 +96,15 @@ import Testing
 
     @Test("rates that make no sense are refused", arguments: [0, 1, 999, 1_000_001])
     func refusesRates(rate: Int) throws {
-        let error = try deviceError { _ = try MonoConverter(rate: rate, channels: 1, block: 100) }
+        let error = try deviceError { _ = try ChannelConverter(rate: rate, channels: 1, block: 100) }
         #expect(error.code == .unsupported)
     }
 
     private func convert(_ input: [Float], rate: Int, channels: Int = 1) throws -> [Int16] {
-        try convert(input, channels: channels, with: MonoConverter(rate: rate, channels: channels, block: 1_000))
+        try convert(input, channels: channels, with: ChannelConverter(rate: rate, channels: channels, block: 1_000))
     }
 
-    private func convert(_ input: [Float], channels: Int, with converter: MonoConverter) throws -> [Int16] {
+    private func convert(_ input: [Float], channels: Int, with converter: ChannelConverter) throws -> [Int16] {
         let room = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 777)
         defer { room.deallocate() }
         var output: [Int16] = []

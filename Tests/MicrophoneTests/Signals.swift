@@ -37,12 +37,12 @@ func littleEndian(_ number: some FixedWidthInteger) -> [UInt8] {
 
 /// All that a microphone gives until it ends or as many blocks are read.
 func samples(of microphone: any Microphone, blocks: Int = .max) throws -> [Int16] {
-    let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: microphone.maximumBlock)
+    let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: microphone.channels * microphone.maximumBlock)
     defer { buffer.deallocate() }
     var all: [Int16] = []
     var count = 0
     while count < blocks, case .samples(let given) = try microphone.read(into: buffer) {
-        all += buffer[..<given]
+        all += buffer[..<(given * microphone.channels)]
         count += 1
     }
     return all

@@ -40,6 +40,7 @@ import Testing
                             case .faint: "F"
                             case .clipping: "C"
                             case .rate: "R"
+                            case .channels: "2"
                             }
                         mark = isPresent ? name : Character(name.lowercased())
                     }

@@ -69,6 +69,52 @@ import Upkeep
         #expect(asked.contains(#""start":1750"#) && asked.contains(#""end":6500"#), "\(asked)")
     }
 
+    /// Two people in turn, a second each, with a microphone each; the other's hears a quarter.
+    private static let conversation: [Int16] = (0..<16_000 * 8).flatMap { (index: Int) -> [Int16] in
+        let swell = index % 3_200 < 1_600 ? 4_000 : 300
+        let voice = Int16((index &* 7_919 % 2_001 - 1_000) * swell / 1_000)
+        return index / 16_000 % 2 == 0 ? [voice, voice / 4] : [voice / 4, voice]
+    }
+
+    @Test("two microphones tell by themselves, without a model; what has one waits for it, and a line says so")
+    func byChannel() async throws {
+        let archive = try storage.archive()
+        try await storage.record([.samples([Int16](repeating: 5, count: 16_000))], words: ["one"], in: archive)
+        let spoken = (0..<100).map { "word\($0)" }
+        try await storage.record([.samples(Self.conversation)], channels: 2, words: spoken, in: archive)
+        let work = TellingSpeakers(configuration: configuration, archive: archive, hub: EventHub())
+        let error = await thrown { try await work.run() }
+        #expect(error?.code == .missing && error?.message.contains("campplus.ort") == true)
+        let speakers = try #require(try await archive.transcript(of: 2)?.1.speakers)
+        #expect(speakers.count == 2)
+        for second in 0..<6 {
+            let word = SampleRange(
+                SamplePosition(Int64(16_000 * second + 6_000)), SamplePosition(Int64(16_000 * second + 9_000)))
+            #expect(speakers.speaker(of: word) == second % 2, "\(second)")
+        }
+        #expect(try await work.waiting().map(\.id) == [1])
+    }
+
+    @Test("two microphones that hear the same leave it to the voices, and so does another number of people")
+    func notByChannel() async throws {
+        let archive = try storage.archive()
+        let same = Self.conversation.indices.map { Self.conversation[$0 / 2 * 2] }
+        let spoken = (0..<100).map { "word\($0)" }
+        try await storage.record([.samples(same)], channels: 2, words: spoken, in: archive)
+        try await storage.record([.samples(Self.conversation)], channels: 2, words: spoken, in: archive)
+        let telling = try telling(Self.answer)
+        let regions = [SampleRange(.zero, SamplePosition(120_000))]
+        #expect(try await telling.speakersByChannel(in: storage.audio(1), regions: regions) == nil)
+        #expect(try await telling.speakersByChannel(in: storage.audio(2), regions: regions)?.count == 2)
+        var three = configuration
+        three.recognizer.speakers = .exactly(3)
+        let other = SpeakerTelling(three)
+        #expect(try await other.speakersByChannel(in: storage.audio(2), regions: regions) == nil)
+        let work = TellingSpeakers(configuration: configuration, archive: archive, hub: EventHub(), telling: telling)
+        #expect(try await work.run().map(\.recording) == [1, 2])
+        #expect(try await archive.transcript(of: 1)?.1.speakers?.turns.count == 2, "the model's answer")
+    }
+
     @Test("nobody is asked where nobody speaks, or nobody wants to know")
     func nobody() async throws {
         let archive = try await archive()

@@ -37,11 +37,12 @@ struct Storage {
     /// Records samples, and a text of so many words, a segment a word; one that is not closed was cut short.
     @discardableResult
     func record(
-        _ microphone: [ScriptedMicrophone.Step], words: [String] = [], isClosed: Bool = true, in archive: SQLiteArchive
+        _ microphone: [ScriptedMicrophone.Step], channels: Int = 1, words: [String] = [], isClosed: Bool = true,
+        in archive: SQLiteArchive
     ) async throws -> Int {
         let id = try await archive.beginRecording(startedAt: 1000, clock: .unverified, microphone: "scripted:")
         let session = RecordingSession(
-            microphone: ScriptedMicrophone(microphone + [.ended]), path: audio(id), sink: Quiet())
+            microphone: ScriptedMicrophone(channels: channels, microphone + [.ended]), path: audio(id), sink: Quiet())
         let result = try await session.run()
         for gap in result.gaps { try await archive.add(gap, recording: id) }
         if isClosed {

@@ -3,7 +3,7 @@ import Glibc
 import Platform
 import Resampling
 
-/// An open ALSA capture device as 16 kHz mono. Allocates nothing per block.
+/// An open ALSA capture device as 16 kHz, mono, or of two channels where both are wanted. Allocates nothing per block.
 package final class AlsaCapture: Microphone {
     /// After so long without sound a microphone counts as gone.
     private static let timeoutMilliseconds: Int32 = 2_000
@@ -11,6 +11,7 @@ package final class AlsaCapture: Microphone {
     /// What the device was set to.
     package let configuration: NegotiatedHardware
     package let maximumBlock: Int
+    package var channels: Int { converter.outputs }
 
     private enum Phase: Equatable {
         case running
@@ -21,9 +22,9 @@ package final class AlsaCapture: Microphone {
     }
 
     private let pcm: PCMHandle
-    private let converter: MonoConverter
+    private let converter: ChannelConverter
     private let paces: Bool
-    /// Whether the device gives what is wanted: 16 kHz, mono, 16-bit.
+    /// Whether the device gives what is wanted: 16 kHz, 16-bit, no channel to be mixed.
     private let isNative: Bool
     private let raw: UnsafeMutableRawBufferPointer
     private let frames: UnsafeMutableBufferPointer<Float>
@@ -33,9 +34,12 @@ package final class AlsaCapture: Microphone {
     /// Samples given, or told as lost, since the start.
     private var given: Int64 = 0
 
-    init(_ pcm: PCMHandle, _ configuration: NegotiatedHardware, asFastAsItGoes: Bool) throws(DeviceError) {
+    init(
+        _ pcm: PCMHandle, _ configuration: NegotiatedHardware, keeping: Int = 1, asFastAsItGoes: Bool
+    ) throws(DeviceError) {
         let period = max(1, configuration.periodFrames)
-        converter = try MonoConverter(rate: configuration.rate, channels: configuration.channels, block: period)
+        converter = try ChannelConverter(
+            rate: configuration.rate, channels: configuration.channels, keeping: keeping, block: period)
         try pcm.start()
         let start = MonotonicClock.nanoseconds
         clock = CaptureClock(rate: configuration.rate, start: start)
@@ -43,7 +47,7 @@ package final class AlsaCapture: Microphone {
         maximumBlock = converter.maximumOutput
         paces = !asFastAsItGoes
         isNative =
-            configuration.rate == SamplePosition.rate && configuration.channels == 1
+            configuration.rate == SamplePosition.rate && configuration.channels == converter.outputs
             && configuration.sampleFormat == .s16 && Int16(1).littleEndian == 1
         let samples = period * configuration.channels
         raw = .allocate(byteCount: samples * configuration.sampleFormat.bytes, alignment: 16)
@@ -98,7 +102,7 @@ package final class AlsaCapture: Microphone {
 
     private func copy(_ count: Int, into buffer: UnsafeMutableBufferPointer<Int16>) -> Int {
         UnsafeMutableRawBufferPointer(buffer).copyMemory(
-            from: UnsafeRawBufferPointer(rebasing: raw[..<(count * MemoryLayout<Int16>.size)]))
+            from: UnsafeRawBufferPointer(rebasing: raw[..<(count * channels * MemoryLayout<Int16>.size)]))
         return count
     }
 

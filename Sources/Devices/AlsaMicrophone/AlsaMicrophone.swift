@@ -44,6 +44,8 @@ package struct AlsaMicrophone: MicrophoneProvider {
         self.init(device: device, settings: settings)
     }
 
+    /// Two are kept where two are asked for; more are mixed.
+    package var channels: Int { settings.channels == 2 ? 2 : 1 }
     package var isRealTime: Bool { !settings.asFastAsItGoes }
 
     package func open() throws(DeviceError) -> any Microphone { try openCapture() }
@@ -55,7 +57,8 @@ package struct AlsaMicrophone: MicrophoneProvider {
             do throws(DeviceError) {
                 let pcm = try PCMHandle(opening: candidate)
                 let configuration = try pcm.configure(rate: settings.rate, channels: settings.channels)
-                return try AlsaCapture(pcm, configuration, asFastAsItGoes: settings.asFastAsItGoes)
+                return try AlsaCapture(
+                    pcm, configuration, keeping: channels, asFastAsItGoes: settings.asFastAsItGoes)
             } catch  where error.code == .unsupported || error.code == .failed {
                 refused = error
             }

@@ -33,17 +33,19 @@ package final class AudioEncoder {
     private let target: VirtualFile
     private var handle: OpaquePointer?
 
-    /// Begins a file: 16 kHz, mono, 16-bit.
+    /// Begins a file: 16 kHz, 16-bit.
     ///
-    /// - Parameter name: what errors name.
+    /// - Parameters:
+    ///   - name: what errors name.
+    ///   - channels: 1 or 2.
     package init(
-        _ form: AudioForm, into bytes: any SeekableBytes, named name: String, tags: AudioTags
+        _ form: AudioForm, into bytes: any SeekableBytes, named name: String, channels: Int = 1, tags: AudioTags
     ) throws(DeviceError) {
         self.name = name
         target = VirtualFile(bytes)
         var info = SF_INFO()
         info.samplerate = Int32(SamplePosition.rate)
-        info.channels = 1
+        info.channels = Int32(channels)
         // A WAV that passes 4 GiB is an RF64, any other stays a WAV.
         info.format = Int32(SF_FORMAT_PCM_16) | Int32(form == .flac ? SF_FORMAT_FLAC : SF_FORMAT_RF64)
         var calls = VirtualFile.calls
@@ -64,7 +66,7 @@ package final class AudioEncoder {
 
     deinit { if let handle { sf_close(handle) } }
 
-    /// Adds samples: mono, 16-bit, 16 kHz.
+    /// Adds samples: 16-bit, 16 kHz, whole frames where there are two channels.
     ///
     /// - Throws: `DeviceError`: what the target threw, else `failed`.
     package func append(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) {
@@ -106,7 +108,7 @@ package final class AudioDecoder {
 
     deinit { sf_close(handle) }
 
-    /// Fills the buffer; returns the number of samples, 0 at the end.
+    /// Fills the buffer, of an even size; returns the number of samples, those of two channels interleaved, 0 at the end.
     package func read(into buffer: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> Int {
         let count = sf_read_short(handle, buffer.baseAddress, Int64(buffer.count))
         if let failure = source.failure { throw failure }

@@ -3,7 +3,7 @@ import Core
 import Platform
 import Resampling
 
-/// An audio file of any kind that libsndfile reads, as 16 kHz mono; takes the same memory for a minute and for a day.
+/// An audio file of any kind that libsndfile reads, as 16 kHz mono, or of two channels where both are wanted; takes the same memory for a minute and for a day.
 ///
 /// Used on one thread.
 package final class AudioFileReader {
@@ -24,7 +24,7 @@ package final class AudioFileReader {
     private let info: SF_INFO
     private let check: ContainerCheck?
     private let isCutOff: Bool
-    private let converter: MonoConverter
+    private let converter: ChannelConverter
     private let frames: UnsafeMutableBufferPointer<Float>
     /// Samples in `frames`, all channels counted; and how many of them were converted.
     private var available = 0
@@ -36,17 +36,19 @@ package final class AudioFileReader {
     /// Opens a file, or waits for a named pipe to end and opens what came.
     ///
     /// - Throws: `DeviceError` with `missing`, `denied`, `damaged` or `unsupported`.
-    package convenience init(path: String) throws(DeviceError) {
-        try self.init(source: ByteSource(path: path))
+    ///
+    /// - Parameter keeping: 2 keeps the channels of a file that has two apart.
+    package convenience init(path: String, keeping: Int = 1) throws(DeviceError) {
+        try self.init(source: ByteSource(path: path), keeping: keeping)
     }
 
     /// Reads an open file or a pipe from where it stands; the descriptor stays the caller's. A pipe is read to its end
     /// first.
     package convenience init(descriptor: Int32, named name: String) throws(DeviceError) {
-        try self.init(source: ByteSource(descriptor: descriptor, named: name))
+        try self.init(source: ByteSource(descriptor: descriptor, named: name), keeping: 1)
     }
 
-    private init(source opened: ByteSource) throws(DeviceError) {
+    private init(source opened: ByteSource, keeping: Int) throws(DeviceError) {
         let source = try opened.readable()
         var failure: DeviceError?
         let check = ContainerCheck(length: source.length) { offset, count in
@@ -69,7 +71,8 @@ package final class AudioFileReader {
         }
         let block = max(256, 32_768 / Int(max(1, info.channels)))
         do throws(DeviceError) {
-            converter = try MonoConverter(rate: Int(info.samplerate), channels: Int(info.channels), block: block)
+            converter = try ChannelConverter(
+                rate: Int(info.samplerate), channels: Int(info.channels), keeping: keeping, block: block)
         } catch {
             sf_close(handle)
             throw DeviceError(error.code, error.operation, on: source.name, "\(error.message)")
@@ -91,7 +94,12 @@ package final class AudioFileReader {
         frames.deallocate()
     }
 
-    /// Fills the buffer; fewer samples are the last ones, and 0 is the end.
+    /// Channels that are read, 1 or 2.
+    package var outputs: Int { converter.outputs }
+
+    /// Fills the buffer, whose size is a multiple of `outputs`; fewer samples are the last ones, and 0 is the end.
+    ///
+    /// - Returns: samples, those of both channels counted.
     package func read(into buffer: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> Int {
         var filled = 0
         while filled < buffer.count {
@@ -100,12 +108,12 @@ package final class AudioFileReader {
             if isAtEnd {
                 let produced = try converter.flush(into: room)
                 if produced == 0 { break }
-                filled += produced
+                filled += produced * converter.outputs
             } else {
                 let rest = UnsafeBufferPointer(rebasing: frames[taken..<available])
                 let (consumed, produced) = try converter.convert(rest, into: room)
                 taken += consumed * channels
-                filled += produced
+                filled += produced * converter.outputs
             }
         }
         return filled

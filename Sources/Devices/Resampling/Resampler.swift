@@ -1,7 +1,7 @@
 internal import CSoxr
 import Core
 
-/// A stream of one channel on its way from one sample rate to another; the output lines up with the input in time.
+/// A stream of one or more interleaved channels on its way from one sample rate to another; the output lines up with the input in time.
 ///
 /// Used on one thread. Allocates nothing once some blocks have passed, except in `reset`.
 package final class Resampler {
@@ -9,12 +9,15 @@ package final class Resampler {
     package static let rates = 1_000.0...1_000_000.0
 
     private let soxr: soxr_t
+    private let channels: Int
     private var isFlushed = false
 
     /// Prepares a stream.
     ///
     /// - Throws: `DeviceError` with `unsupported` for a rate outside `rates`.
-    package init(from rate: Double, to target: Double = Double(SamplePosition.rate)) throws(DeviceError) {
+    package init(
+        from rate: Double, to target: Double = Double(SamplePosition.rate), channels: Int = 1
+    ) throws(DeviceError) {
         guard Self.rates.contains(rate), Self.rates.contains(target) else {
             throw DeviceError(
                 .unsupported, "soxr_create",
@@ -25,17 +28,20 @@ package final class Resampler {
         var quality = soxr_quality_spec(UInt(SOXR_20_BITQ), 0)
         var format = soxr_io_spec(SOXR_FLOAT32_I, SOXR_FLOAT32_I)
         var runtime = soxr_runtime_spec(1)
-        guard let soxr = soxr_create(rate, target, 1, &problem, &format, &quality, &runtime), problem == nil else {
+        guard let soxr = soxr_create(rate, target, UInt32(channels), &problem, &format, &quality, &runtime),
+            problem == nil
+        else {
             throw Self.failure("soxr_create", problem.map { String(cString: $0) } ?? "out of memory")
         }
         self.soxr = soxr
+        self.channels = channels
     }
 
     deinit { soxr_delete(soxr) }
 
     /// Takes samples in and gives those that are ready, which may be none at first and more than the share later.
     ///
-    /// Where not all of the input was consumed, the rest is to be given again.
+    /// Where not all of the input was consumed, the rest is to be given again. What is counted are samples of one channel.
     package func process(
         _ input: UnsafeBufferPointer<Float>, into output: UnsafeMutableBufferPointer<Float>
     ) throws(DeviceError) -> (consumed: Int, produced: Int) {
@@ -45,7 +51,7 @@ package final class Resampler {
         var consumed = 0
         var produced = 0
         let problem = soxr_process(
-            soxr, source, input.count, &consumed, output.baseAddress, output.count, &produced)
+            soxr, source, input.count / channels, &consumed, output.baseAddress, output.count / channels, &produced)
         if let problem { throw Self.failure("soxr_process", String(cString: problem)) }
         return (consumed, produced)
     }
@@ -55,7 +61,7 @@ package final class Resampler {
         isFlushed = true
         var produced = 0
         // No input stands for its end.
-        let problem = soxr_process(soxr, nil, 0, nil, output.baseAddress, output.count, &produced)
+        let problem = soxr_process(soxr, nil, 0, nil, output.baseAddress, output.count / channels, &produced)
         if let problem { throw Self.failure("soxr_process", String(cString: problem)) }
         return produced
     }

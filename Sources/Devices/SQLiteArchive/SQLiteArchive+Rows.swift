@@ -88,7 +88,7 @@ extension SQLiteArchive {
         let known = try connection.run("UPDATE recording SET has_speakers = 1 WHERE id = ?", .integer(recording))
         guard known > 0 else { return 0 }
         try connection.run("DELETE FROM turn WHERE recording = ?", .integer(recording))
-        for turn in speakers.turns {
+        for turn in speakers.all {
             try connection.run(
                 "INSERT INTO turn (recording, start_sample, end_sample, speaker) VALUES (?, ?, ?, ?)",
                 .integer(recording), .position(turn.range.start), .position(turn.range.end), .integer(turn.speaker))

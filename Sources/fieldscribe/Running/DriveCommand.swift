@@ -165,7 +165,10 @@ private struct DriveDesk {
         let all = try await archive.recordings()
         let ended = all.filter { $0.length > .zero && !$0.isMissing }
         let settings = CopySettings(configuration, volume: "", now: 0)
-        let fitting = DriveContents.fitting(ended, in: room.budget) { settings.expectedBytes($0.length) }
+        let fitting = DriveContents.fitting(ended, in: room.budget) {
+            let audio = RecordingFolder(storage: directory, recording: $0.id).audio
+            return settings.expectedBytes($0.length, channels: (try? RecordingReader(path: audio))?.channels ?? 1)
+        }
         var contents = DriveContents(
             isSealed: recipients != nil, settings: Self.digest(settings, configuration, recipients))
         for recording in fitting {

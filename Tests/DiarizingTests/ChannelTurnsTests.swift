@@ -1,0 +1,140 @@
+import Core
+import Diarizing
+import Glibc
+import TestKit
+import Testing
+
+/// Two people with a microphone each, made of noise that rises and falls as syllables do.
+@Suite("Who spoke, by the louder channel") struct ChannelTurnsTests {
+    private static let rate = SamplePosition.rate
+
+    /// Who speaks when, in seconds, in which channel.
+    struct Talk: Sendable {
+        var turns: [(start: Double, end: Double, person: Int)]
+        var seconds: Double
+        /// How much of each reaches the other's microphone, in decibels.
+        var crosstalk = -12.0
+        /// The second microphone's gain, in decibels.
+        var gain = 0.0
+        var noise = 20.0
+    }
+
+    /// The talk as two channels hear it, interleaved.
+    private func sound(_ talk: Talk, seed: UInt64) -> [Int16] {
+        var random = SeededGenerator(seed: seed)
+        let count = Int(talk.seconds * Double(Self.rate))
+        var voices = [[Double]](repeating: [Double](repeating: 0, count: count), count: 2)
+        for turn in talk.turns {
+            var level = 0.0
+            for index in Int(turn.start * Double(Self.rate))..<min(count, Int(turn.end * Double(Self.rate))) {
+                // A syllable each 0.2 s, of 60 to 100 %.
+                if index % (Self.rate / 5) == 0 { level = Double.random(in: 0.6...1, using: &random) }
+                let phase = Double(index % (Self.rate / 5)) / Double(Self.rate / 5)
+                let swell: Double = 0.05 + pow(sin(Double.pi * phase), 2)
+                let noise = Double.random(in: -1...1, using: &random)
+                voices[turn.person][index] += 4_000 * level * swell * noise
+            }
+        }
+        let leak = pow(10, talk.crosstalk / 20)
+        let gain = pow(10, talk.gain / 20)
+        return (0..<count).flatMap { (index: Int) -> [Int16] in
+            let heard: [Double] = [
+                voices[0][index] + leak * voices[1][index], gain * (voices[1][index] + leak * voices[0][index]),
+            ]
+            return heard.map { (sample: Double) -> Int16 in
+                let noisy = sample + talk.noise * Double.random(in: -1...1, using: &random)
+                return Int16(max(-32_000, min(32_000, noisy)))
+            }
+        }
+    }
+
+    private func told(_ talk: Talk, seed: UInt64 = 1) -> Speakers? {
+        var channels = ChannelTurns()
+        let sound = sound(talk, seed: seed)
+        // In pieces of 7 s, as regions come.
+        for start in stride(from: 0, to: sound.count / 2, by: 7 * Self.rate) {
+            let end = min(sound.count / 2, start + 7 * Self.rate)
+            channels.add(Array(sound[(2 * start)..<(2 * end)]), at: SamplePosition(Int64(start)))
+        }
+        return channels.speakers()
+    }
+
+    private func conversation(crosstalk: Double = -12, gain: Double = 0) -> Talk {
+        var turns: [(start: Double, end: Double, person: Int)] = []
+        var time = 0.0
+        for turn in 0..<12 {
+            let end = time + [2.5, 0.6, 4, 1.2][turn % 4]
+            turns.append((time, end, turn % 2))
+            time = end + 0.3
+        }
+        return Talk(turns: turns, seconds: time, crosstalk: crosstalk, gain: gain)
+    }
+
+    @Test(
+        "each turn is the one's whose microphone it is, whatever reaches the other's, and however sensitive that is",
+        arguments: [-6.0, -12, -20, -60], [0.0, 10, -10])
+    func turns(crosstalk: Double, gain: Double) throws {
+        let talk = conversation(crosstalk: crosstalk, gain: gain)
+        let speakers = try #require(told(talk))
+        #expect(speakers.count == 2)
+        for turn in talk.turns {
+            // A word at the turn's middle, and one near each of its ends.
+            for place in [turn.start + 0.15, (turn.start + turn.end) / 2, turn.end - 0.15] {
+                let word = SampleRange(SamplePosition(seconds: place - 0.05), SamplePosition(seconds: place + 0.05))
+                #expect(speakers.speaker(of: word) == turn.person, "at \(place) s")
+                #expect(!speakers.isOverlapped(word), "at \(place) s")
+            }
+        }
+    }
+
+    @Test(
+        "one voice alone is one person, in whichever microphone and whatever the other one hears of it",
+        arguments: [0, 1])
+    func alone(person: Int) throws {
+        for crosstalk in [-8.0, -15, -60] {
+            let talk = Talk(turns: [(0, 9, person), (9.5, 20, person)], seconds: 20, crosstalk: crosstalk)
+            #expect(told(talk)?.count ?? 1 == 1, "\(crosstalk) dB")
+        }
+    }
+
+    @Test("someone who says little is not lost")
+    func unequal() throws {
+        let talk = Talk(turns: [(0, 30, 0), (30.2, 31.4, 1), (31.6, 60, 0)], seconds: 60)
+        let speakers = try #require(told(talk))
+        #expect(speakers.count == 2 && abs(speakers.seconds[1] - 1.4) < 0.3, "\(speakers.seconds)")
+    }
+
+    @Test("where both speak, both are told; and only there")
+    func overlap() throws {
+        let talk = Talk(
+            turns: [(0, 6, 0), (5, 10, 1), (10.3, 14, 0), (14.2, 18, 1), (17.2, 22, 0)], seconds: 22, crosstalk: -15)
+        let speakers = try #require(told(talk))
+        for (start, end) in [(5.1, 5.9), (17.3, 17.9)] {
+            #expect(
+                speakers.isOverlapped(SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end))))
+        }
+        let seconds = speakers.alongside.reduce(0) { $0 + $1.range.seconds }
+        #expect((1.2...2.4).contains(seconds), "\(seconds) s, of 1.8")
+    }
+
+    @Test(
+        "channels that do not tell say so: twice the same, one that is dead, as loud in both, silence, next to nothing")
+    func undecided() {
+        #expect(told(conversation(crosstalk: 0)) == nil)
+        #expect(told(conversation(crosstalk: -1)) == nil)
+        var dead = ChannelTurns()
+        let alone = sound(conversation(), seed: 2).enumerated().map { $0.offset % 2 == 0 ? $0.element : 0 }
+        dead.add(alone, at: .zero)
+        #expect(dead.speakers() == nil)
+        var humming = ChannelTurns()
+        humming.add(
+            alone.enumerated().map { $0.offset % 2 == 0 ? $0.element : Int16($0.offset / 2 % 16 * 100) }, at: .zero)
+        #expect(humming.speakers() == nil)
+        #expect(ChannelTurns().speakers() == nil)
+        for count in [0, 1, 2, 31, 640, 32_000] {
+            var silent = ChannelTurns()
+            silent.add([Int16](repeating: 0, count: count), at: .zero)
+            #expect(silent.speakers() == nil)
+        }
+    }
+}

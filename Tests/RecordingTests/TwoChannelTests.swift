@@ -1,0 +1,247 @@
+import Core
+import FoundationEssentials
+import Glibc
+import Platform
+@testable import Recording
+import Synchronization
+import TestKit
+import Testing
+
+/// Two microphones, both kept in one file: whatever happens to it, no channel may lose a sample, or take the other's place.
+@Suite struct TwoChannelTests {
+    let folder = TemporaryFolder()
+    var path: String { folder.file("audio.wav") }
+
+    /// Samples of two channels: the second one's are the first one's, negated and less 1, so that none is like the other.
+    private static func both(from start: Int = 0, _ count: Int) -> [Int16] {
+        numbered(from: start, count).flatMap { [$0, ~$0] }
+    }
+
+    private func settings(_ faults: DiskFaults? = nil) -> RecordingSession.Settings {
+        var settings = RecordingSession.Settings()
+        settings.ringSeconds = 1
+        settings.retrySeconds = 0
+        settings.realtimePriority = nil
+        settings.faults = faults
+        return settings
+    }
+
+    @discardableResult
+    private func record(
+        _ microphone: some MicrophoneProvider, log: RecordingLog = RecordingLog(), faults: DiskFaults? = nil
+    ) async throws -> RecordingResult {
+        try await RecordingSession(microphone: microphone, path: path, settings: settings(faults), sink: log).run()
+    }
+
+    private func frames(_ path: String) throws -> [Int16] {
+        let reader = try RecordingReader(path: path)
+        return try [Int16](unsafeUninitializedCapacity: 2 * Int(reader.length.samples)) { buffer, count in
+            buffer.initialize(repeating: 0)
+            count = 2 * (try reader.readFrames(at: .zero, into: buffer))
+        }
+    }
+
+    private func change(_ path: String, _ body: (inout Data) -> Void) throws {
+        var data = try Data(contentsOf: URL(filePath: path))
+        body(&data)
+        try data.write(to: URL(filePath: path))
+    }
+
+    private let script: [ScriptedMicrophone.Step] = [
+        .samples(both(30_000)), .lost(2_000), .samples(both(from: 32_000, 32_000)), .lost(500),
+    ]
+    private var heard: [Int16] {
+        Self.both(30_000) + [Int16](repeating: 0, count: 4_000) + Self.both(from: 32_000, 32_000)
+            + [Int16](repeating: 0, count: 1_000)
+    }
+
+    @Test("both are in the file as other programs read it, gaps too, with their checksums; who hears one hears the mix")
+    func kept() async throws {
+        let log = RecordingLog(wantsLevel: true)
+        let result = try await record(ScriptedMicrophone(channels: 2, script), log: log)
+        #expect(result.length == SamplePosition(64_500))
+        #expect(result.gaps == [gap(30_000, 32_000, .overrun), gap(64_000, 64_500, .overrun)])
+        #expect(try frames(path) == heard)
+        #expect(shell("soxi -c \(path)").output == "2" && shell("soxi -s \(path)").output == "64500")
+        let raw = folder.file("played.raw")
+        #expect(shell("sox \(path) -t raw \(raw)").status == 0)
+        let played = try Data(contentsOf: URL(filePath: raw)).withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
+        #expect(played == heard)
+        let reader = try RecordingReader(path: path)
+        #expect(reader.channels == 2)
+        // The mean of x and -x - 1, towards zero.
+        #expect(try samples(of: path).allSatisfy { $0 == 0 })
+        #expect(try RecordingSums(path: path) == RecordingSums())
+        #expect(try RecordingSums.complete(path: path) == 0)
+        let levels = log.entries.filter { if case .level = $0 { true } else { false } }
+        #expect(levels.count == 62_000 / 1_600, "as many as one channel has")
+        let verification = try RecordingVerification(path: path, gaps: result.gaps)
+        #expect(verification.length == result.length && verification.claimed == result.length)
+        #expect(!verification.hasHalfSample && verification.noisyGaps == [])
+        let loud = try RecordingVerification(path: path, gaps: [gap(0, 400, .disk)])
+        #expect(loud.noisyGaps.count == 1, "although both channels' mean is silent there")
+    }
+
+    @Test("the mix is the mean of both, wherever reading begins")
+    func mixed() async throws {
+        let spoken: [Int16] = (0..<40_000).flatMap { (index: Int) -> [Int16] in
+            [Int16(index % 1_000), Int16(index % 700 * 3)]
+        }
+        try await record(ScriptedMicrophone(channels: 2, [.samples(spoken)]))
+        let expected = (0..<40_000).map { (index: Int) -> Int16 in Int16((index % 1_000 + index % 700 * 3) / 2) }
+        #expect(try samples(of: path) == expected)
+        let reader = try RecordingReader(path: path)
+        #expect(try samples(of: reader, at: SamplePosition(17_001), count: 20_001) == Array(expected[17_001..<37_002]))
+    }
+
+    @Test(
+        "an operation that fails costs nothing in either channel",
+        arguments: [DiskOperation.write, .sync, .truncate], [1, 3])
+    func faults(operation: DiskOperation, turn: Int) async throws {
+        let count = Mutex(0)
+        let log = RecordingLog()
+        let result = try await record(ScriptedMicrophone(channels: 2, script), log: log) {
+            asked, path throws(DeviceError) in
+            guard asked == operation, path.hasSuffix("audio.wav") else { return }
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if number == turn + 1 { throw DeviceError(.failed, "write", status: EIO, "card: broken; replace it") }
+        }
+        #expect(result.length == SamplePosition(64_500))
+        #expect(try frames(path) == heard)
+        #expect(try RecordingReader(path: path).channels == 2)
+        #expect(try RecordingSums(path: path)?.damaged == [])
+    }
+
+    @Test("a device with one channel gives a recording with one, and a line says so once")
+    func tooFew() async throws {
+        let log = RecordingLog()
+        try await record(
+            ScriptedMicrophone(isMonitored: true, channels: 2, gives: 1, [.samples(numbered(30_000))]), log: log)
+        #expect(try RecordingReader(path: path).channels == 1)
+        #expect(try samples(of: path) == numbered(30_000))
+        #expect(log.messages.count == 1 && log.messages[0].contains("set capture.channels = 1"), "\(log.messages)")
+    }
+
+    @Test("twice the same is told of after 10 s, one that is silent by its number, and that it is there again")
+    func troubles() async throws {
+        let log = RecordingLog()
+        let voice = (0..<16_000 * 12).map { (index: Int) -> Int16 in Int16(index * 7_919 % 2_001 - 1_000) }
+        let twice = voice.flatMap { (sample: Int16) -> [Int16] in [sample, sample] }
+        let alone = voice.flatMap { (sample: Int16) -> [Int16] in [sample, 0] }
+        let different = voice.flatMap { (sample: Int16) -> [Int16] in [sample, sample / 2 + 1] }
+        try await record(
+            ScriptedMicrophone(
+                isMonitored: true, channels: 2, [.samples(twice), .samples(alone), .samples(different)]),
+            log: log)
+        let told = log.entries.compactMap {
+            switch $0 {
+            case .fault(let code): "+\(code)"
+            case .recovered(let code): "-\(code)"
+            default: nil
+            }
+        }
+        #expect(told == ["+microphone-channels", "-microphone-channels", "+microphone-silent", "-microphone-silent"])
+        #expect(log.messages.last?.hasPrefix("microphone scripted:, channel 2: gives nothing but zeros") == true)
+    }
+
+    @Test("one that comes back with another number of channels is fitted to the recording")
+    func fitted() async throws {
+        let lost = DeviceError(.disconnected, "read", "gone; plug it in again")
+        let one = numbered(1_000)
+        try await record(
+            Changing([
+                ScriptedMicrophone(channels: 2, [.samples(Self.both(1_000)), .failure(lost)]),
+                ScriptedMicrophone(channels: 2, gives: 1, [.samples(one)]),
+            ]))
+        let twice = try frames(path)
+        #expect(Array(twice.prefix(2_000)) == Self.both(1_000))
+        #expect(Array(twice.suffix(2_000)) == one.flatMap { (sample: Int16) -> [Int16] in [sample, sample] })
+        let other = TwoChannelTests()
+        try await other.record(
+            Changing([
+                ScriptedMicrophone(channels: 2, gives: 1, [.samples(one), .failure(lost)]),
+                ScriptedMicrophone(channels: 2, [.samples(one.flatMap { (sample: Int16) -> [Int16] in [sample, 0] })]),
+            ]))
+        let mixed = try samples(of: other.path)
+        #expect(Array(mixed.prefix(1_000)) == one && Array(mixed.suffix(1_000)) == one.map { $0 / 2 })
+    }
+
+    @Test("what was heard before the press has both")
+    func preroll() async throws {
+        let (heard, goOn) = (Wakeup(), Wakeup())
+        let microphone = PrerollMicrophone(
+            ScriptedMicrophone(
+                isRealTime: true, channels: 2,
+                [
+                    .samples(Self.both(32_000)), .perform { heard.signal() }, .perform { goOn.wait() },
+                    .samples(Self.both(from: 32_000, 16_000)), .perform { goOn.wait() },
+                ]), seconds: 1)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await microphone.run() }
+            try await signalled(heard)
+            let log = RecordingLog { if $0 == .written(16_000) { goOn.signal() } }
+            var settings = settings()
+            settings.ringSeconds = 30
+            settings.length = SamplePosition(32_000)
+            let session = RecordingSession(microphone: microphone, path: path, settings: settings, sink: log)
+            #expect(try await session.run().length == SamplePosition(32_000))
+            #expect(try frames(path) == Self.both(from: 16_000, 32_000))
+            goOn.signal()
+            group.cancelAll()
+        }
+    }
+
+    @Test("half a frame at the end is dropped, also if it is one channel's whole sample", arguments: 1...3)
+    func halfFrame(bytes: Int) async throws {
+        try await record(ScriptedMicrophone(channels: 2, [.samples(Self.both(20_000))]))
+        let whole = try Data(contentsOf: URL(filePath: path))
+        try change(path) { $0.append(contentsOf: [UInt8](repeating: 7, count: bytes)) }
+        #expect(try RecordingVerification(path: path, gaps: []).hasHalfSample)
+        let repair = try RecordingRepair.run(path: path)
+        #expect(repair.length == SamplePosition(20_000) && repair.changes == [.halfSample])
+        #expect(try Data(contentsOf: URL(filePath: path)) == whole)
+    }
+
+    @Test("a header that is gone is made again with the channels that the checksums tell", arguments: [1, 2])
+    func headerGone(channels: Int) async throws {
+        let spoken = channels == 2 ? Self.both(50_000) : numbered(50_000)
+        try await record(ScriptedMicrophone(channels: channels, [.samples(spoken)]))
+        try change(path) { for index in 0..<512 { $0[index] = 0 } }
+        let repair = try RecordingRepair.run(path: path)
+        #expect(repair.length == SamplePosition(50_000))
+        #expect(try RecordingReader(path: path).channels == channels)
+        #expect(try RecordingSums(path: path) == RecordingSums())
+    }
+
+    @Test("what is struck is silent in both, with checksums that hold, and nothing else is touched")
+    func struck() async throws {
+        try await record(ScriptedMicrophone(channels: 2, [.samples(Self.both(50_000))]))
+        let range = SampleRange(SamplePosition(10_001), SamplePosition(30_003))
+        try SoundStriking.silence([range], in: path)
+        try SoundStriking.renewSums([range], of: path)
+        var expected = Self.both(50_000)
+        for index in 20_002..<60_006 { expected[index] = 0 }
+        #expect(try frames(path) == expected)
+        #expect(try RecordingSums(path: path) == RecordingSums())
+    }
+}
+
+/// Microphones that are plugged in one after the other.
+private final class Changing: MicrophoneProvider {
+    let name = "changing:"
+    let isRealTime = true
+    let isMonitored = false
+    let channels = 2
+    private let microphones: Mutex<[ScriptedMicrophone]>
+
+    init(_ microphones: [ScriptedMicrophone]) { self.microphones = Mutex(microphones) }
+
+    func open() throws(DeviceError) -> any Microphone {
+        let next = microphones.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        guard let next else { throw DeviceError(.missing, "open", "no more; plug one in") }
+        return try next.open()
+    }
+}
