@@ -120,7 +120,7 @@ let package = Package(
             "Doctor",
             uses: [
                 "Core", "Platform", "Configuration", "Copying", "Equipment", "Control", "Segmenting", "Recognizing",
-                "Panel", "AlsaMicrophone", "FileMicrophone", "GpioPanel", "Sealing",
+                "Panel", "AlsaMicrophone", "FileMicrophone", "GpioPanel", "Sealing", "VoiceEmbedding",
             ]),
         room(
             "Upkeep",

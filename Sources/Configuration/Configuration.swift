@@ -17,6 +17,8 @@ package struct Configuration: Hashable, Sendable {
     package var storage = Storage()
     /// `[export]`.
     package var export = Export()
+    /// Who spoke, from one recording to the next.
+    package var speakers = Speakers()
     /// `[usb]`.
     package var usb = USB()
     /// `[control]`.
@@ -192,6 +194,12 @@ extension Configuration {
         case erase
     }
 
+    /// `[speakers]`: who spoke, from one recording to the next.
+    package struct Speakers: Hashable, Sendable {
+        /// Whether the voices of people who were named are kept, and their names proposed in later recordings. The default is no.
+        package var remember = false
+    }
+
     /// `[export]`: what is written to a stick.
     package struct Export: Hashable, Sendable {
         /// The format of the copied sound, by its name in the configuration.
@@ -205,6 +213,9 @@ extension Configuration {
 
         /// The default is every format but `jsonl`.
         package var formats = TranscriptFormat.allCases.filter(\.isUsual)
+
+        /// How long a pause is that the format `qda` tells, in seconds, 1 to 60. The default is 3.
+        package var pauseSeconds = 3
 
         /// The default is `flac`.
         package var audio = Audio.flac

@@ -57,6 +57,8 @@ extension ConfigurationKey {
             .optionalPath("recognizer.speaker-model", \.recognizer.speakerModel),
             .whole("recognizer.workers", \.recognizer.workers, 0...64),
 
+            .flag("speakers.remember", \.speakers.remember),
+
             .choice("vocabulary.learn", \.recognizer.learn),
 
             .address("panel.button", \.panel.button),
@@ -75,6 +77,7 @@ extension ConfigurationKey {
                 fault: { $0 == Configuration.Export.nobody ? "is no public key" : recipientFault($0) }),
 
             .choices("export.formats", \.export.formats),
+            .whole("export.pause-seconds", \.export.pauseSeconds, 1...60),
             .choice("export.audio", \.export.audio),
             .choice("export.accept", \.export.accept),
             .choice("export.sticks", \.export.sticks),

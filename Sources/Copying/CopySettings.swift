@@ -6,6 +6,10 @@ import Exporting
 package struct CopySettings: Hashable, Sendable {
     /// The forms of the transcript.
     package var formats: [TranscriptFormat]
+    /// How long a pause is that is told in the format that tells pauses, in seconds.
+    package var pauseSeconds: Int
+    /// For each recording, by letters, who people without a name may be.
+    package var proposals: [Int: [String: String]] = [:]
     /// The form of the sound.
     package var audio: AudioForm
 
@@ -23,8 +27,10 @@ package struct CopySettings: Hashable, Sendable {
 
     package init(
         formats: [TranscriptFormat], audio: AudioForm, device: DeviceName, volume: String, now: Double,
-        identity: String? = nil
+        identity: String? = nil, pauseSeconds: Int = 3, proposals: [Int: [String: String]] = [:]
     ) {
+        self.proposals = proposals
+        self.pauseSeconds = pauseSeconds
         self.identity = identity
         self.formats = formats
         self.audio = audio

@@ -14,7 +14,7 @@ struct Peaks {
     }
 
     /// Adds samples, those of two channels interleaved.
-    mutating func add(_ samples: UnsafeBufferPointer<Int16>, channels: Int = 1) {
+    mutating func add(_ samples: UnsafeBufferPointer<Int16>, channels: Int) {
         guard !values.isEmpty else { return }
         let stretches = Int64(values.count)
         var taken = 0

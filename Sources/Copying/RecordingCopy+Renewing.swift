@@ -13,13 +13,13 @@ extension RecordingCopy {
     func renewTexts(in folder: Folder, _ manifest: Manifest) throws(DeviceError) -> Proof? {
         guard Self.names(in: manifest) == names else { return nil }
         // What a person has put there under that name stays.
-        var companions: [(name: String, text: String)] = []
+        var companions: [(name: String, bytes: [UInt8])] = []
         for file in self.companions {
             if manifest.digests[file.name] == nil, try folder.exists(file.name) { continue }
             companions.append(file)
         }
         var peaks = Peaks(length: length.samples)
-        let sound = try readSource { samples in peaks.add(samples) }
+        let sound = try readSource { samples in peaks.add(samples, channels: source.channels) }
         var proof = Proof(manifest: manifest, bytes: 0, isDirect: true)
         do throws(DeviceError) {
             let (digest, _, isDirect) = try readBackAudio(in: folder, sound: sound)
@@ -33,16 +33,18 @@ extension RecordingCopy {
             throw error
         }
         proof.bytes = 0
-        var texts: [(name: String, text: String)] = []
+        var texts: [(name: String, bytes: [UInt8])] = []
         for format in settings.formats {
             texts.append((format.fileName, try render(format, details(peaks: peaks.values, sound: sound))))
         }
         texts += companions
         var digests = manifest.digests
-        for (name, text) in texts { digests[name] = Digest.of(text) }
+        for (name, bytes) in texts { digests[name] = Digest.of(bytes) }
         proof.manifest = Manifest(digests)
-        texts.append((CopySettings.manifestName, proof.manifest.text))
-        if let signature = signature(of: proof.manifest) { texts.append((CopySettings.signatureName, signature)) }
+        texts.append((CopySettings.manifestName, Array(proof.manifest.text.utf8)))
+        if let signature = signature(of: proof.manifest) {
+            texts.append((CopySettings.signatureName, Array(signature.utf8)))
+        }
         do throws(DeviceError) {
             try replace(texts, in: folder, &proof)
         } catch {
@@ -53,15 +55,15 @@ extension RecordingCopy {
     }
 
     private func replace(
-        _ texts: [(name: String, text: String)], in folder: Folder, _ proof: inout Proof
+        _ texts: [(name: String, bytes: [UInt8])], in folder: Folder, _ proof: inout Proof
     ) throws(DeviceError) {
-        for (name, text) in texts {
+        for (name, bytes) in texts {
             try folder.remove(Self.fresh(name))
-            try write(text, as: Self.fresh(name), in: folder)
+            try write(bytes, as: Self.fresh(name), in: folder)
         }
         try folder.sync()
         try folder.syncFileSystem()
-        for (name, text) in texts { try check(Self.fresh(name), Digest.of(text), in: folder, &proof) }
+        for (name, bytes) in texts { try check(Self.fresh(name), Digest.of(bytes), in: folder, &proof) }
         // Where this is interrupted, the copy is not signed: a signature of another manifest would say that it was changed.
         try folder.remove(CopySettings.signatureName)
         try folder.sync()

@@ -40,13 +40,13 @@ struct RecordingCopy {
         try file.sync()
         let details = details(peaks: peaks, sound: sound)
         for format in settings.formats {
-            let text = try render(format, details)
-            digests[format.fileName] = Digest.of(text)
-            try write(text, as: format.fileName, in: folder)
+            let bytes = try render(format, details)
+            digests[format.fileName] = Digest.of(bytes)
+            try write(bytes, as: format.fileName, in: folder)
         }
-        for (name, text) in companions {
-            digests[name] = Digest.of(text)
-            try write(text, as: name, in: folder)
+        for (name, bytes) in companions {
+            digests[name] = Digest.of(bytes)
+            try write(bytes, as: name, in: folder)
         }
         try folder.sync()
         try folder.syncFileSystem()
@@ -56,11 +56,11 @@ struct RecordingCopy {
         for name in digests.keys.sorted() { try check(name, digests[name], in: folder, &proof) }
         digests[settings.audioName] = audioDigest
         proof.manifest = Manifest(digests)
-        try write(proof.manifest.text, as: CopySettings.manifestName, in: folder)
+        try write(Array(proof.manifest.text.utf8), as: CopySettings.manifestName, in: folder)
         try folder.sync()
         try check(CopySettings.manifestName, proof.manifest.digest, in: folder, &proof)
         if let signature = signature(of: proof.manifest) {
-            try write(signature, as: CopySettings.signatureName, in: folder)
+            try write(Array(signature.utf8), as: CopySettings.signatureName, in: folder)
             try folder.sync()
             try check(CopySettings.signatureName, Digest.of(signature), in: folder, &proof)
         }
@@ -104,9 +104,9 @@ struct RecordingCopy {
     }
 
     /// The files beside sound and texts, with their names.
-    var companions: [(name: String, text: String)] {
-        [(historyFileName, historyDocument(history))]
-            + (signer.map { [(CopySettings.publicKeyName, $0.publicText)] } ?? [])
+    var companions: [(name: String, bytes: [UInt8])] {
+        [(historyFileName, Array(historyDocument(history).utf8))]
+            + (signer.map { [(CopySettings.publicKeyName, Array($0.publicText.utf8))] } ?? [])
     }
 
     /// The recorder's signature of a manifest; nil where it has none.
@@ -126,12 +126,12 @@ struct RecordingCopy {
             ? length.samples * frame + 65_536 : max(0, length.samples - lost) * frame / 10 * 6 + 65_536
         // A file takes whole clusters, of 64 KiB at most on the usual sticks.
         var bytes = sound + Int64(settings.formats.count + 5) * 65_536
-        for format in settings.formats { bytes += Int64(try render(format, details(peaks: [])).utf8.count) }
+        for format in settings.formats { bytes += Int64(try render(format, details(peaks: [])).count) }
         return bytes
     }
 
-    func render(_ format: TranscriptFormat, _ details: RecordingDetails) throws(DeviceError) -> String {
-        do { return try format.render(timeline, details: details) } catch {
+    func render(_ format: TranscriptFormat, _ details: RecordingDetails) throws(DeviceError) -> [UInt8] {
+        do { return try format.file(timeline, details: details) } catch {
             throw DeviceError(
                 .failed, "render",
                 "recording \(summary.id): its \(format.rawValue) cannot be written; leave it out of export.formats")
@@ -146,6 +146,8 @@ struct RecordingCopy {
             index: "../../index.html", peaks: peaks,
             identity: sound.map { RecordingIdentity(recording: summary.id, pass: timeline.pass, sound: $0) })
         details.history = history.map(\.entry)
+        details.pauseSeconds = settings.pauseSeconds
+        details.proposals = settings.proposals[summary.id] ?? [:]
         return details
     }
 
@@ -219,9 +221,9 @@ struct RecordingCopy {
         return (try file.finish(), file.length, file.isDirect)
     }
 
-    func write(_ text: String, as name: String, in folder: Folder) throws(DeviceError) {
+    func write(_ bytes: [UInt8], as name: String, in folder: Folder) throws(DeviceError) {
         let file = try NewFile(name, in: folder, shouldStop: shouldStop)
-        try file.write(text)
+        try rethrowing { try bytes.withUnsafeBytes { try file.write($0, at: 0) } }
         try file.sync()
     }
 

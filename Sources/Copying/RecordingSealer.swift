@@ -33,7 +33,7 @@ package struct RecordingSealer {
             summary: summary, timeline: timeline, settings: settings, source: source, length: try source.length,
             shouldStop: { !goesOn() }, progress: { _ in }, history: history, signer: signer)
         copy = SealedCopy(
-            copy: recording, age: try Age(), recipients: recipients, extra: [("journal.jsonl", journal)])
+            copy: recording, age: try Age(), recipients: recipients, extra: [("journal.jsonl", Array(journal.utf8))])
     }
 
     /// Writes the sealed file, reads it back, and gives it its name. Sound, text and journal stay as they are.

@@ -15,12 +15,12 @@ struct SealedCopy {
     let age: Age
     let recipients: [Recipient]
     /// Files besides those that a copy has.
-    var extra: [(name: String, text: String)] = []
+    var extra: [(name: String, bytes: [UInt8])] = []
 
     /// What is to be sealed, known before anything is written.
     struct Plan {
         var audio: EncodedAudio.Measure
-        var texts: [(name: String, text: String)]
+        var texts: [(name: String, bytes: [UInt8])]
         /// Bytes of the tar.
         var bytes: Int64
     }
@@ -51,7 +51,7 @@ struct SealedCopy {
         let measured = EncodedAudio()
         let (sound, peaks) = try half.encodeAudio(into: measured, named: copy.settings.audioName)
         let details = copy.details(peaks: peaks, sound: sound)
-        var texts: [(name: String, text: String)] = []
+        var texts: [(name: String, bytes: [UInt8])] = []
         for format in copy.settings.formats { texts.append((format.fileName, try copy.render(format, details))) }
         texts += copy.companions
         texts += extra
@@ -60,7 +60,7 @@ struct SealedCopy {
         // The digests are as long whatever they are.
         let manifest = manifest(of: texts, audio: String(repeating: "0", count: 64))
         var bytes = Int64(Tar.folder(folderName, time: 0).count + Tar.end.count) + Tar.size(audio.length)
-        for (_, text) in texts { bytes += Tar.size(Int64(text.utf8.count)) }
+        for (_, text) in texts { bytes += Tar.size(Int64(text.count)) }
         bytes += Tar.size(Int64(manifest.text.utf8.count))
         return Plan(audio: audio, texts: texts, bytes: bytes)
     }
@@ -107,7 +107,7 @@ struct SealedCopy {
     private func writeTar(_ plan: Plan, to sealer: Sealer) throws(DeviceError) -> String {
         let time = Int64(max(0, copy.settings.now))
         try sealer.write(Tar.folder(folderName, time: time))
-        for (name, text) in plan.texts { try write(text, as: name, time, to: sealer) }
+        for (name, bytes) in plan.texts { try write(bytes, as: name, time, to: sealer) }
         try sealer.write(Tar.file("\(folderName)/\(copy.settings.audioName)", bytes: plan.audio.length, time: time))
         let audio = EncodedAudio(expected: plan.audio) { bytes throws(DeviceError) in try sealer.write(bytes) }
         var half = copy
@@ -117,24 +117,24 @@ struct SealedCopy {
         let digest = try audio.finish().digest
         try sealer.write(Tar.padding(after: plan.audio.length))
         let manifest = manifest(of: plan.texts, audio: digest)
-        try write(manifest.text, as: CopySettings.manifestName, time, to: sealer)
+        try write(Array(manifest.text.utf8), as: CopySettings.manifestName, time, to: sealer)
         if let signature = copy.signature(of: manifest) {
-            try write(signature, as: CopySettings.signatureName, time, to: sealer)
+            try write(Array(signature.utf8), as: CopySettings.signatureName, time, to: sealer)
         }
         try sealer.write(Tar.end)
         return manifest.digest
     }
 
-    private func write(_ text: String, as name: String, _ time: Int64, to sealer: Sealer) throws(DeviceError) {
-        let bytes = Int64(text.utf8.count)
-        try sealer.write(Tar.file("\(folderName)/\(name)", bytes: bytes, time: time))
-        try sealer.write(Array(text.utf8))
-        try sealer.write(Tar.padding(after: bytes))
+    private func write(_ bytes: [UInt8], as name: String, _ time: Int64, to sealer: Sealer) throws(DeviceError) {
+        let count = Int64(bytes.count)
+        try sealer.write(Tar.file("\(folderName)/\(name)", bytes: count, time: time))
+        try sealer.write(bytes)
+        try sealer.write(Tar.padding(after: count))
     }
 
-    private func manifest(of texts: [(name: String, text: String)], audio: String) -> Manifest {
+    private func manifest(of texts: [(name: String, bytes: [UInt8])], audio: String) -> Manifest {
         var digests = [copy.settings.audioName: audio]
-        for (name, text) in texts { digests[name] = Digest.of(text) }
+        for (name, bytes) in texts { digests[name] = Digest.of(bytes) }
         return Manifest(digests)
     }
 

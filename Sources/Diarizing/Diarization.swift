@@ -112,6 +112,24 @@ package struct Diarization: Sendable {
         return Speakers(turns: Self.numbered(turns))
     }
 
+    /// What people sound like who are known to speak in the regions: the mean of their windows, of length 1; empty for who has none.
+    ///
+    /// - Parameter speakers: whose turns lie in the regions.
+    package func voices(of speakers: Speakers) -> [[Float]] {
+        var sums = [[Float]](repeating: [], count: speakers.count)
+        for region in regions {
+            for window in region.windows {
+                let first = region.start + Int64(window.frames.lowerBound * MelFeatures.hop)
+                let last = region.start + Int64(window.frames.upperBound * MelFeatures.hop)
+                guard let speaker = speakers.speaker(of: SampleRange(first, last)) else { continue }
+                let voice = voices[window.number]
+                if sums[speaker].isEmpty { sums[speaker] = [Float](repeating: 0, count: voice.count) }
+                for index in voice.indices { sums[speaker][index] += voice[index] }
+            }
+        }
+        return sums.map { normalized($0) ?? [] }
+    }
+
     private func centers(_ wanted: Int?) -> [VoiceClusters.Cluster] {
         let least = Float((settings.leastSeconds * 100 / Double(SpeechWindow.hop)).rounded(.up))
         func groups(_ stop: Float) -> VoiceClusters {

@@ -9,6 +9,7 @@ import Glibc
 import GpioPanel
 import Platform
 import Sealing
+import VoiceEmbedding
 
 /// Measures this machine with its real devices, one thing after the other.
 package struct DoctorExamination: Sendable {
@@ -63,6 +64,7 @@ package struct DoctorExamination: Sendable {
             if configuration.export.sticks == .known { facts.knownSticks = doctorSticks(configuration) }
         }
         progress(.decoder)
+        if configuration.recognizer.speakers != .no { facts.speakers = await doctorSpeakers(configuration) }
         if !configuration.engine.programs(in: configuration).isEmpty { facts.runnable = doctorRunnable() }
         if configuration.recognizer.engine == EngineRegistry.automaticName {
             facts.passedOver = EngineRegistry.lacks(for: configuration)
@@ -101,6 +103,15 @@ package struct DoctorExamination: Sendable {
                     name: "\(address)", isGpio: true, isOurs: found?.isOurs ?? false, error: error)
             }
         }
+    }
+}
+
+/// With which model voices are told apart, once it was compared with its digests and loaded; or why they cannot be.
+func doctorSpeakers(_ configuration: Configuration) async -> Result<String, DeviceError> {
+    await measured("speakers") {
+        let model = configuration.speakerTelling
+        _ = try VoiceNetwork(model, besides: [configuration.moonshineModel.path])
+        return model.path
     }
 }
 

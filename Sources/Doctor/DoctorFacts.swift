@@ -163,6 +163,8 @@ package struct DoctorFacts: Sendable {
 
     /// Nil where there is no model to measure with.
     package var decoder: Result<Decoder, DeviceError>?
+    /// With which model voices are told apart, or why they cannot be; nil where that is not asked for.
+    package var speakers: Result<String, DeviceError>?
     /// Programs and folders of programs that the service's sandbox lets run; nil where there is no such service.
     package var runnable: [String]?
     /// What was measured of the disk, or why it could not be.

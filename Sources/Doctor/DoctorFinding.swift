@@ -2,7 +2,8 @@
 package struct DoctorFinding: Hashable, Sendable, Encodable {
     /// What was looked at, in the order in which it is reported.
     package enum Check: String, Sendable, CaseIterable, Encodable {
-        case configuration, appliance, microphone, button, lamp, model, decoder, disk, copies, drive, permissions,
+        case configuration, appliance, microphone, button, lamp, model, decoder, speakers, disk, copies, drive,
+            permissions,
             clock,
             board, profile
     }

@@ -10,7 +10,7 @@ extension DoctorFacts {
         var all = configurationFindings
         all += [applianceFinding, soundFinding, finding(.button, button), finding(.lamp, lamp)]
         all += decoderFindings
-        all += sandboxFindings
+        all += speakersFindings + sandboxFindings
         all += zip(EngineRegistry.automatic, passedOver).map { engine, lack in
             var finding = DoctorFinding(.model, error: lack)
             finding.status = .notice
@@ -158,6 +158,21 @@ extension DoctorFacts {
                     .decoder, .notice, "\(speed): too slow to keep up with speech",
                     remedy: "nothing is lost: the text is written after the recording; a faster board writes it live"),
             ]
+        }
+    }
+
+    private var speakersFindings: [DoctorFinding] {
+        switch speakers {
+        case nil: return []
+        case .success(let model): return [.init(.speakers, .ok, "voices are told apart with \(model), which loads")]
+        case .failure(let error):
+            var finding = DoctorFinding(.speakers, error: error)
+            // Nothing but this waits for it.
+            finding.status = .notice
+            if configuration.capture.kept > 1 {
+                finding.message += "; two microphones tell who speaks without it, wherever they differ"
+            }
+            return [finding]
         }
     }
 

@@ -148,7 +148,7 @@ extension ConfigurationKey {
         "capture.rate", "capture.channels", "capture.preroll-seconds", "capture.sync-seconds", "recognizer.hint",
         "recognizer.punctuation", "recognizer.second-pass", "recognizer.workers", "panel.style",
         "panel.hold-milliseconds",
-        "panel.shutdown", "export.formats", "export.audio", "export.accept",
+        "panel.shutdown", "export.formats", "export.pause-seconds", "export.audio", "export.accept",
     ]
 
     /// Why a stick may not set this, and what to do; nil where it may. Nothing that it sets names a file or a program of the

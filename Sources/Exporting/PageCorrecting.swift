@@ -22,11 +22,16 @@ func correctingTools(isShown: Bool) -> String {
 }
 
 /// What a person adds besides the words.
-func correctingPanel(_ timeline: Timeline) -> String {
+func correctingPanel(_ timeline: Timeline, proposals: [String: String] = [:]) -> String {
     let people = timeline.tellsSpeakers ? 0..<(timeline.speakers?.count ?? 0) : 0..<0
     let names = people.map { speaker in
         let label = Speakers.label(speaker)
-        return #"<label>Speaker \#(label) <input class="person" data-person="\#(label)" dir="auto"></label>"# + "\n"
+        let proposed = proposals[label].map {
+            #" placeholder="\#(markup(oneLine($0)))?" title="perhaps \#(markup(oneLine($0))), by the voice""#
+        }
+        return
+            #"<label>Speaker \#(label) <input class="person" data-person="\#(label)" dir="auto"\#(proposed ?? "")></label>"#
+            + "\n"
     }
     return """
         <details id="work" class="correcting" hidden><summary>Recording, notes and quotations</summary>

@@ -120,7 +120,7 @@ private func speakerChoice(_ timeline: Timeline) -> String {
 private func foot(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     """
     <footer>
-    \(correctingPanel(timeline))    <p class="keys">Click a word to hear it. <kbd>Space</kbd> plays, <kbd>←</kbd> <kbd>→</kbd> go 3 seconds, \
+    \(correctingPanel(timeline, proposals: details.proposals))    <p class="keys">Click a word to hear it. <kbd>Space</kbd> plays, <kbd>←</kbd> <kbd>→</kbd> go 3 seconds, \
     <kbd>/</kbd> searches, <kbd>?</kbd> shows all keys.</p>
     <p>Transcribed by a machine, which is least sure of the <span class="shaded"><span class="c1">dotted</span> and \
     <span class="c0">wavy</span></span> words.</p>

@@ -4,16 +4,13 @@ extension TranscriptFormat {
     /// Programs for coding interviews: f4, MAXQDA, ATLAS.ti.
     package static let qda = TranscriptFormat(
         "qda", fileExtension: "qda.txt", isUsual: false
-    ) { timeline, _ in qualitativeText(timeline) }
+    ) { timeline, details in qualitativeText(timeline, leastPause: details.pauseSeconds) }
 }
 
-/// Pauses of at least so many seconds are told.
-private let leastPause = 3.0
-
 /// A paragraph a turn, with who speaks in front, where several people are told apart, and when it ends behind: `A: WORDS #00:01:23-4#`.
-/// Pauses of three seconds and more stand where they are, `(3 s)`, and what was lost or left out as in other formats. Without
+/// Pauses of so many seconds and more stand where they are, `(3 s)`, and what was lost or left out as in other formats. Without
 /// people, a paragraph is a segment.
-func qualitativeText(_ timeline: Timeline) -> String {
+func qualitativeText(_ timeline: Timeline, leastPause: Int) -> String {
     struct Paragraph {
         var speaker: Int?
         var text: [String]
@@ -35,7 +32,7 @@ func qualitativeText(_ timeline: Timeline) -> String {
                     gaps = gaps.dropFirst()
                 }
                 let pause = SampleRange(max(last, lost), word.range.start).seconds
-                if !paragraphs.isEmpty, pause >= leastPause { before.append("(\(Int(pause.rounded())) s)") }
+                if !paragraphs.isEmpty, pause >= Double(leastPause) { before.append("(\(Int(pause.rounded())) s)") }
                 let isNew = turn.speaker == nil ? word == segment.words.first : turn.speaker != paragraphs.last?.speaker
                 if isNew || paragraphs.isEmpty {
                     paragraphs.append(Paragraph(speaker: turn.speaker, text: before + [text], end: word.range.end))

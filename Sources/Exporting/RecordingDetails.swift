@@ -32,6 +32,12 @@ package struct RecordingDetails: Hashable, Sendable {
     /// The loudest sample of each of so many equal stretches of the recording, 0 to 255; may be empty.
     package var peaks: [UInt8]
 
+    /// How long a pause is that `qda` tells, in seconds.
+    package var pauseSeconds = 3
+
+    /// Who people may be who have no name, by their letters: from other recordings, and nobody has said so.
+    package var proposals: [String: String] = [:]
+
     /// What was done to it, in its order.
     package var history: [HistoryEntry] = []
 

@@ -20,17 +20,23 @@ package struct TranscriptFormat: Sendable {
     /// Whether it says in itself of which recording it is, where that is known (`RecordingDetails.identity`).
     package let holdsIdentity: Bool
 
+    /// Whether the file is no text, but a package of several; `render` then gives the one with the words.
+    package var isPackage: Bool { package != nil }
+
+    private let package: (@Sendable (RecordingDetails, String) -> [UInt8])?
     private let form: @Sendable (Timeline, RecordingDetails) throws -> String
 
     /// - Parameters:
     ///   - name: as `--format` and `export.formats` name it: lower-case letters.
     ///   - fileExtension: without the dot; nil: the name.
     ///   - fileName: in a recording's own folder; nil: `transcript` with the extension.
+    ///   - package: puts what `form` gives into a package of several files; nil where that is the file.
     ///   - form: gives the whole file, with a newline at its end; empty only where the format has no header and there is
     ///     nothing to tell. Throws where the transcript cannot be written so.
     init(
         _ name: String, fileExtension: String? = nil, fileName: String? = nil, isUsual: Bool = true,
         namesItsRecording: Bool = false, holdsIdentity: Bool = false,
+        package: (@Sendable (RecordingDetails, String) -> [UInt8])? = nil,
         form: @escaping @Sendable (Timeline, RecordingDetails) throws -> String
     ) {
         rawValue = name
@@ -39,6 +45,7 @@ package struct TranscriptFormat: Sendable {
         self.isUsual = isUsual
         self.namesItsRecording = namesItsRecording
         self.holdsIdentity = holdsIdentity
+        self.package = package
         self.form = form
     }
 
@@ -49,12 +56,19 @@ package struct TranscriptFormat: Sendable {
     package func render(_ timeline: Timeline, details: RecordingDetails? = nil) throws -> String {
         try form(timeline, details ?? RecordingDetails(timeline))
     }
+
+    /// The bytes of the file: those of `render`, or of the package around it.
+    package func file(_ timeline: Timeline, details: RecordingDetails? = nil) throws -> [UInt8] {
+        let details = details ?? RecordingDetails(timeline)
+        let text = try form(timeline, details)
+        return package?(details, text) ?? Array(text.utf8)
+    }
 }
 
 extension TranscriptFormat: RawRepresentable, CaseIterable, Hashable, CustomStringConvertible {
     /// Every format there is, in the order of the manual.
     package static let allCases: [TranscriptFormat] = [
-        .text, .json, .jsonl, .srt, .vtt, .csv, .textgrid, .eaf, .labels, .html, .qda,
+        .text, .json, .jsonl, .srt, .vtt, .csv, .textgrid, .eaf, .labels, .html, .qda, .odt,
     ]
 
     /// The format of that name; nil where there is none.

@@ -57,6 +57,10 @@ package struct Erasure: Sendable {
         }
         let gone = ids.filter { refused[$0] == nil }
         try await archive.delete(recordings: gone)
+        // A voice may have been learned from it.
+        for id in gone {
+            do throws(DeviceError) { try RememberedVoices.drop(id, in: storage) } catch { refused[id] = error }
+        }
         refused.merge(try removed(gone, from: folder).refused) { first, _ in first }
         return Outcome(erased: ids.filter { refused[$0] == nil }, refused: refused)
     }

@@ -89,7 +89,8 @@ package struct SealingRecordings: Sendable {
         let settings = CopySettings(
             formats: configuration.export.formats,
             audio: AudioForm(rawValue: configuration.export.audio.rawValue) ?? .flac, device: .host, volume: "",
-            now: MonotonicClock.wallSeconds, identity: machineIdentity)
+            now: MonotonicClock.wallSeconds, identity: machineIdentity,
+            pauseSeconds: configuration.export.pauseSeconds)
         let history = try await archive.history(of: id)
         let storage = storage
         let signer = try? await onThread(named: "signing", niceness: 5) { try RecorderKey(in: storage) }

@@ -18,16 +18,20 @@ package struct SpeakerTelling: Sendable {
         package var regions: [SampleRange]
         /// How many people there are; nil where nobody has said.
         package var count: Int?
+        /// Who speaks there, where that is known and it is asked what these people sound like.
+        package var known: Speakers?
 
-        package init(regions: [SampleRange], count: Int?) {
+        package init(regions: [SampleRange], count: Int?, known: Speakers? = nil) {
             self.regions = regions
             self.count = count
+            self.known = known
         }
     }
 
     /// What is answered, lines of JSON: one after each region, and a last one.
     private struct Answer: Codable {
         var speakers: Speakers?
+        var voices: [[Float]]?
         var code: String?
         var message: String?
     }
@@ -103,11 +107,25 @@ package struct SpeakerTelling: Sendable {
     /// - Throws: `CancellationError`; `DeviceError` with `missing`, `denied`, `damaged` or `failed`.
     package func speakers(in audio: String, isFile: Bool = false, regions: [SampleRange]) async throws -> Speakers {
         guard !regions.isEmpty else { return Speakers(turns: []) }
+        return try await answer(Order(regions: regions, count: count), audio, isFile).speakers ?? Speakers(turns: [])
+    }
+
+    /// What people sound like who are known to speak in a recording: numbers of length 1 for each; empty for who is not heard.
+    ///
+    /// - Parameter audio: the path of its `audio.wav`.
+    /// - Throws: as `speakers` does.
+    package func voices(in audio: String, of speakers: Speakers) async throws -> [[Float]] {
+        let regions = speakers.turns.map(\.range)
+        guard !regions.isEmpty else { return [] }
+        return try await answer(Order(regions: regions, count: nil, known: speakers), audio, false).voices ?? []
+    }
+
+    private func answer(_ order: Order, _ audio: String, _ isFile: Bool) async throws -> Answer {
         let child = EndableChild()
         return try await withTaskCancellationHandler {
             do {
                 return try await onThread(named: "speakers", niceness: 19) {
-                    try ask(child, audio, isFile, Order(regions: regions, count: count))
+                    try ask(child, audio, isFile, order)
                 }
             } catch {
                 try Task.checkCancellation()
@@ -118,7 +136,7 @@ package struct SpeakerTelling: Sendable {
         }
     }
 
-    private func ask(_ running: EndableChild, _ audio: String, _ isFile: Bool, _ order: Order) throws -> Speakers {
+    private func ask(_ running: EndableChild, _ audio: String, _ isFile: Bool, _ order: Order) throws -> Answer {
         let child = try ChildProcess(
             program,
             arguments: ["tell-speakers", "--audio", audio, "--model", model.path]
@@ -140,7 +158,7 @@ package struct SpeakerTelling: Sendable {
                 let answer = try JSONDecoder().decode(
                     Answer.self, from: Data(JSONStrings.check(Array(received[..<end]))))
                 received.removeFirst(end + 1)
-                if let speakers = answer.speakers { return speakers }
+                if answer.speakers != nil || answer.voices != nil { return answer }
                 if let code = answer.code.flatMap({ DeviceError.Code(rawValue: $0) }) {
                     throw DeviceError(code, "tell-speakers", answer.message ?? "")
                 }
@@ -178,6 +196,7 @@ package struct SpeakerTelling: Sendable {
                 }
                 try tell(Answer())
             }
+            if let known = order.known { return try tell(Answer(voices: diarization.voices(of: known))) }
             try tell(Answer(speakers: diarization.speakers(order.count)))
         } catch {
             let error = DeviceError(wrapping: error)

@@ -53,6 +53,8 @@ package struct Striking: Sendable {
         }
         let folder = try Self.folder(of: id, in: storage)
         if try !folder.exists(Self.note) { try folder.replace(Self.note, with: []) }
+        // A voice may have been learned from it; what is left is learned from again.
+        try RememberedVoices.drop(id, in: storage)
         try await archive.add(Gap(range, cause: .struck), recording: id)
         try await finish(id, isGrowing: isGrowing)
         return try await stillHeld(id, in: folder)

@@ -38,8 +38,14 @@ package struct TellingSpeakers: Sendable {
     /// - Returns: the recordings, and how many people speak in each.
     /// - Throws: `CancellationError`; `DeviceError` where the model cannot be used, or two in a row failed for the same.
     @discardableResult
-    package func run() async throws -> [(recording: Int, count: Int)] {
-        let waiting = try await waiting()
+    package func run() async throws -> [(recording: Int, count: Int)] { try await run(try await waiting()) }
+
+    /// Looks at recordings again, whatever was told of them; what is told now takes its place.
+    ///
+    /// - Parameter recordings: whose text is whole.
+    /// - Returns: the recordings, and how many people speak in each.
+    /// - Throws: as `run` does.
+    package func run(_ waiting: [RecordingSummary]) async throws -> [(recording: Int, count: Int)] {
         guard !waiting.isEmpty else { return [] }
         let problem = Self.problem(of: telling)
         let storage = configuration.storage.directory

@@ -75,6 +75,7 @@ package struct Upkeep: Sendable {
         try await writeDown()
         try await readAgain()
         try await tellSpeakers()
+        try await rememberVoices()
         try await seal()
     }
 
@@ -135,6 +136,17 @@ package struct Upkeep: Sendable {
         do {
             for (id, count) in try await telling.run() {
                 Log.tell(.information, "speakers", ["recording": "\(id)", "count": "\(count)"])
+            }
+        } catch let error as DeviceError where !error.isOfDatabase {
+            if complaints.take(error) { hub.publish(fault: error) }
+        }
+    }
+
+    /// Names of earlier recordings that are proposed; what keeps that from being done keeps nothing else from it.
+    private func rememberVoices() async throws {
+        do {
+            for id in try await RememberingVoices(configuration: configuration, archive: archive).run() {
+                Log.tell(.information, "names proposed", ["recording": "\(id)"])
             }
         } catch let error as DeviceError where !error.isOfDatabase {
             if complaints.take(error) { hub.publish(fault: error) }

@@ -12,6 +12,7 @@ import Platform
             TranscribeCommand.self, RecordCommand.self, ListCommand.self, ShowCommand.self, SearchCommand.self,
             ReviewCommand.self, HistoryCommand.self, AccuracyCommand.self,
             ImportCommand.self, ExportCommand.self, DeleteCommand.self, StrikeCommand.self, SealCommand.self,
+            SpeakersCommand.self,
             VerifyCommand.self,
             RecoverCommand.self,
             DemoCommand.self,

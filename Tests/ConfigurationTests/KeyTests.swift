@@ -55,6 +55,7 @@ import Testing
         Row(key: "recognizer.speakers", good: ["no", "auto", "1", "12"], bad: ["yes", "0", "13", "-2", "two", "+2"]),
         Row(key: "recognizer.speaker-model", good: ["", "/opt/voices"], bad: ["voices"]),
         Row(key: "recognizer.workers", good: ["0", "4", "64"], bad: ["-1", "65", "all"]),
+        Row(key: "speakers.remember", good: ["yes", "no"], bad: ["ask", "Anna"]),
         Row(key: "vocabulary.learn", good: ["yes", "ask", "no"], bad: ["Yes", "maybe", "true"]),
         Row(
             key: "panel.button", good: ["gpio:GPIO17", "gpio:gpiochip0/17", "sim:", "none"],
@@ -79,6 +80,7 @@ import Testing
             ],
             bad: [",", "recipients.txt", "nobody", "age1", "-r"]),
         Row(key: "export.formats", good: ["text", "html srt jsonl"], bad: ["pdf", "text pdf", ","]),
+        Row(key: "export.pause-seconds", good: ["1", "3", "60"], bad: ["0", "61", "2.5", "3 s"]),
         Row(key: "export.audio", good: ["flac", "wav"], bad: ["mp3"]),
         Row(key: "export.accept", good: ["any", "marked"], bad: ["all"]),
         Row(key: "export.sticks", good: ["any", "known", "none"], bad: ["all", "no"]),

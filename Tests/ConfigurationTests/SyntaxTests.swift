@@ -93,8 +93,8 @@ import Testing
         #expect(try read("[Panel]\n").complaints == ["1 [Panel] is not a section; did you mean panel?"])
         #expect(
             try read("[wifi]\nname = x\n").complaints == [
-                "1 [wifi] is not a section; known: capture, speech, recognizer, vocabulary, panel, storage, export, "
-                    + "usb, control"
+                "1 [wifi] is not a section; known: capture, speech, recognizer, speakers, vocabulary, panel, storage, "
+                    + "export, usb, control"
             ])
         #expect(
             try read("[capture]\nsample-rate = 16000\nRate = 16000\n").complaints == [

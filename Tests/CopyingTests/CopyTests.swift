@@ -55,6 +55,17 @@ import Testing
             shell("sox '\(copy)' -t raw - remix 1 | sha256sum").output
                 != shell("sox '\(copy)' -t raw - remix 2 | sha256sum").output)
         #expect(try await desk.copy().copied.isEmpty)
+        // A newer text brings the same picture of the sound.
+        func picture() throws -> Substring? {
+            try text("\(desk.exportFolder)/\(Desk.name(1))/index.html").firstRange(of: #/"peaks":"[0-9a-f]*"/#).map {
+                try text("\(desk.exportFolder)/\(Desk.name(1))/index.html")[$0]
+            }
+        }
+        let before = try #require(try picture())
+        await desk.put(1, seconds: 3.3, text: "one two three")
+        #expect(try await desk.copy().copied.map(\.recording) == [1])
+        #expect(try picture() == before && before.count > 1_000)
+        #expect(desk.areWhole())
     }
 
     @Test(

@@ -81,7 +81,7 @@ import Testing
         var rest = samples[...]
         while !rest.isEmpty {
             let block = Array(rest.prefix(Int.random(in: 1...333, using: &random)))
-            block.withUnsafeBufferPointer { peaks.add($0) }
+            block.withUnsafeBufferPointer { peaks.add($0, channels: 1) }
             rest = rest.dropFirst(block.count)
         }
         let count = min(1_200, length)

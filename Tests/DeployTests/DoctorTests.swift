@@ -29,6 +29,7 @@ import Testing
                     syncSeconds: [Double](repeating: 0.02, count: 20))),
             permissions: permissions, isClockSynchronized: true, board: board)
         facts.appliance = .running
+        facts.speakers = .success("/usr/share/fieldscribe/models/speakers")
         facts.sealing = .success(2)
         facts.drivePorts = .success(["fe980000.usb"])
         facts.decoder = .success(DoctorFacts.Decoder(timesRealTime: 1.1, isOnSpeech: true))
@@ -73,6 +74,32 @@ import Testing
     private static let missing = DeviceError(.missing, "open", on: "it", "not found", remedy: "plug one in")
 
     private static let cases: [Case] = [
+        Case("one channel where two are asked for", .notice, .microphone, "it has one channel") {
+            $0.configuration.capture.channels = 2
+        },
+        Case("twice the same channel", .notice, .microphone, "both channels are the same") {
+            $0.configuration.capture.channels = 2
+            $0.sound = hears { sound in (sound.channels, sound.isTwiceTheSame) = (2, true) }
+        },
+        Case("a channel without a microphone", .notice, .microphone, "channel 2 gives a constant value") {
+            $0.configuration.capture.channels = 2
+            $0.sound = hears { sound in (sound.channels, sound.stuckChannel) = (2, 2) }
+        },
+        Case("two microphones", .ok, .microphone, "two channels, level") {
+            $0.configuration.capture.channels = 2
+            $0.sound = hears { sound in sound.channels = 2 }
+        },
+        Case("a model for voices that loads", .ok, .speakers, "with /voices, which loads") {
+            $0.speakers = .success("/voices")
+        },
+        Case("no model for voices", .notice, .speakers, "the model is not there") {
+            $0.speakers = .failure(DeviceError(.missing, "open", "the model is not there", remedy: "install it"))
+        },
+        Case("no model for voices, and two microphones", .notice, .speakers, "without it, wherever they differ") {
+            $0.configuration.capture.channels = 2
+            $0.sound = hears { sound in sound.channels = 2 }
+            $0.speakers = .failure(DeviceError(.missing, "open", "the model is not there", remedy: "install it"))
+        },
         Case("copies that are not sealed", .notice, .copies, "whoever plugs in a stick can take every recording") {
             $0.sealing = .success(0)
         },

@@ -80,4 +80,56 @@ struct VoiceNetworkTests {
         let error = thrown { _ = try VoiceNetwork(SpeakerModel(path: folder.path), besides: others) }
         #expect(error?.code == .damaged && error?.message.contains("SHA-256") == true)
     }
+
+    /// What may be taken for people: a name, and the sound.
+    enum Sound: String, CaseIterable, Sendable {
+        case silence, noise, hum, chord, halfSecond, oneVoice, oneVoiceFar
+
+        func samples() throws -> [Int16] {
+            var random = SeededGenerator(seed: 5)
+            func made(_ seconds: Int, _ body: (Double) -> Double) -> [Int16] {
+                (0..<seconds * 16_000).map { Int16(max(-32_000, min(32_000, body(Double($0) / 16_000)))) }
+            }
+            switch self {
+            case .silence: return [Int16](repeating: 0, count: 480_000)
+            case .noise: return made(30) { _ in Double.random(in: -800...800, using: &random) }
+            case .hum: return made(30) { 3_000 * sin(2 * .pi * 50 * $0) + 900 * sin(2 * .pi * 150 * $0) }
+            case .chord:
+                let notes = [262.0, 330, 392, 523]
+                return made(30) { time in
+                    let note = notes[Int(time * 2) % 4]
+                    let decay = exp(-3 * (time * 2).truncatingRemainder(dividingBy: 1))
+                    return 6_000 * decay * (sin(2 * .pi * note * time) + 0.4 * sin(4 * .pi * note * time))
+                }
+            case .halfSecond: return Array(try Self.voice()[16_000..<24_000])
+            case .oneVoice: return try (0..<8).flatMap { _ in try Self.voice() }
+            case .oneVoiceFar: return try Sound.oneVoice.samples().map { $0 / 20 }
+            }
+        }
+
+        /// Somebody who says "go forward ten meters" (pocketsphinx-testdata).
+        private static func voice() throws -> [Int16] {
+            let data = try Data(contentsOf: URL(filePath: "/usr/share/pocketsphinx/test/data/goforward.raw"))
+            return data.withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
+        }
+    }
+
+    @Test(
+        "of silence, noise, music, half a second or one voice nobody is made up",
+        .enabled(if: realModel != nil, "FIELDSCRIBE_TEST_SPEAKERS names no model"), arguments: Sound.allCases)
+    func nobody(sound: Sound) throws {
+        let network = try VoiceNetwork(try #require(realModel), besides: others)
+        var diarization = Diarization()
+        let samples = try sound.samples()
+        // In regions of 5 s, as speech comes.
+        for start in stride(from: 0, to: samples.count, by: 80_000) {
+            let part = Array(samples[start..<min(samples.count, start + 80_000)])
+            try diarization.add(part, at: SamplePosition(Int64(start))) { features throws(DeviceError) in
+                try network.voice(features)
+            }
+        }
+        let speakers = diarization.speakers()
+        #expect(speakers.count <= 1, "\(sound): \(speakers.seconds)")
+        if sound == .oneVoice { #expect(speakers.count == 1) }
+    }
 }

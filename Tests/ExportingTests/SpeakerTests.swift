@@ -5,7 +5,7 @@ import Testing
 @Suite("Who spoke, in each format")
 struct SpeakerTests {
     /// Two people, one of whom goes on in a segment that the other has begun.
-    private static let told: Timeline = {
+    static let told: Timeline = {
         func turn(_ start: Double, _ end: Double, _ speaker: Int) -> Speakers.Turn {
             Speakers.Turn(
                 SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end)), speaker: speaker)
@@ -17,7 +17,7 @@ struct SpeakerTests {
         return told
     }()
 
-    private static var named: Timeline {
+    static var named: Timeline {
         var named = told
         named.annotations = Annotations()
         named.annotations?.speakers = ["A": "Anna <1>"]
@@ -105,6 +105,13 @@ struct SpeakerTests {
                 A: you [gap 2.0 s: overrun] fine (3717 s) late #01:02:05-5#
 
                 """)
+        var details = RecordingDetails(told)
+        for (seconds, pauses) in [(1, ["(2 s)", "(3717 s)"]), (60, ["(3717 s)"])] {
+            details.pauseSeconds = seconds
+            let text = try TranscriptFormat.qda.render(told, details: details)
+            let found = text.split(separator: "(").dropFirst().map { "(\($0.prefix { $0 != ")" }))" }
+            #expect(found == pauses, "from \(seconds) s: \(text)")
+        }
         var plain = Self.told
         plain.speakers = nil
         #expect(

@@ -130,6 +130,52 @@ import Testing
         if name == "odd" { #expect(document.marks == ["", "say \"here\" <&> / twice"]) }
     }
 
+    @Test("a document is a package whose kind comes first, with well-formed files in it", arguments: edges.map(\.0))
+    func package(name: String) throws {
+        let folder = TemporaryFolder()
+        let timeline = try #require(Self.edges.first { $0.0 == name }?.1)
+        let path = folder.file("t.odt")
+        let bytes = try TranscriptFormat.odt.file(timeline)
+        try Data(bytes).write(to: URL(filePath: path))
+        #expect(try TranscriptFormat.odt.file(timeline) == bytes, "the same text is the same file")
+        // What tells the kind of a file looks there.
+        #expect(Array(bytes[30..<38]) == Array("mimetype".utf8))
+        #expect(Array(bytes[38..<77]) == Array("application/vnd.oasis.opendocument.text".utf8))
+        let checker =
+            "python3 -c 'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); print(z.testzip(), *z.namelist())'"
+        let checked = try run("\(checker) '\(path)'")
+        #expect(checked.output == "None mimetype content.xml styles.xml meta.xml META-INF/manifest.xml\n")
+        for part in ["content.xml", "styles.xml", "meta.xml", "META-INF/manifest.xml"] {
+            let content = "import sys, zipfile; sys.stdout.buffer.write(zipfile.ZipFile(sys.argv[1]).read(sys.argv[2]))"
+            let formed = try run("python3 -c '\(content)' '\(path)' \(part) | xmllint --noout -")
+            #expect(formed.status == 0, "\(part): \(formed.output)")
+        }
+    }
+
+    @Test("LibreOffice opens a document: title, people, a paragraph a turn with its time, and nothing else")
+    func libreOffice() throws {
+        let folder = TemporaryFolder()
+        var told = SpeakerTests.named
+        told.gaps = [gap(6, 7.5)]
+        told.marks = [Bookmark(SamplePosition(seconds: 7.6), text: "the \"mill\" & <more>")]
+        let details = RecordingDetails(title: "Recording 7", started: "25 November 2026", device: "recorder")
+        try Data(try TranscriptFormat.odt.file(told, details: details)).write(to: URL(filePath: folder.file("t.odt")))
+        let command =
+            "HOME='\(folder.path)' soffice --headless --convert-to txt:Text:UTF8 --outdir '\(folder.path)'"
+            + " '\(folder.file("t.odt"))' >/dev/null"
+        let converted = try run(command)
+        #expect(
+            converted.status == 0,
+            "soffice (package libreoffice-writer-nogui) has to be installed: \(converted.output)")
+        let text = try String(contentsOf: URL(filePath: folder.file("t.txt")), encoding: .utf8)
+        #expect(
+            text.split(separator: "\n").map { $0.filter { $0 != "\u{FEFF}" } } == [
+                "Recording 7", "25 November 2026, 0:10, recorder", "Speakers: Anna <1> (0:02), B (0:01)",
+                "0:01 Anna <1>: how are you", "0:04 B: well and", "0:05 Anna <1>: you", "[gap 1.5 s: overrun]",
+                "[bookmark 0:07: the \"mill\" & <more>]", "0:08 Anna <1>: fine",
+            ])
+    }
+
     @Test("Python's csv reads each field as it was said", arguments: edges.map(\.0))
     func csv(name: String) throws {
         let folder = TemporaryFolder()

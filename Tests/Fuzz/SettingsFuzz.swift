@@ -21,6 +21,7 @@ import Glibc
         same.panel.shutdown = own.panel.shutdown
         same.export.formats = own.export.formats
         same.export.audio = own.export.audio
+        same.export.pauseSeconds = own.export.pauseSeconds
         same.export.accept = own.export.accept
         same.recognizer.hint = own.recognizer.hint
         same.recognizer.punctuation = own.recognizer.punctuation

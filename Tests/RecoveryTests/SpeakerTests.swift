@@ -5,7 +5,7 @@ import Platform
 import SQLiteArchive
 import TestKit
 import Testing
-import Upkeep
+@testable import Upkeep
 
 @Suite("Telling who spoke") struct SpeakerTests {
     private let storage = Storage()
@@ -113,6 +113,121 @@ import Upkeep
         let work = TellingSpeakers(configuration: configuration, archive: archive, hub: EventHub(), telling: telling)
         #expect(try await work.run().map(\.recording) == [1, 2])
         #expect(try await archive.transcript(of: 1)?.1.speakers?.turns.count == 2, "the model's answer")
+    }
+
+    /// An archive of three recordings of which it is told who spoke, two people each; in the first, A is Anna.
+    private func remembering() async throws -> SQLiteArchive {
+        let archive = try await archive(recordings: 3)
+        for id in 1...3 {
+            try await archive.keep(
+                Speakers(turns: [
+                    Speakers.Turn(SampleRange(.zero, SamplePosition(900)), speaker: 0),
+                    Speakers.Turn(SampleRange(SamplePosition(900), SamplePosition(2_500)), speaker: 1),
+                ]), recording: id)
+        }
+        try await name(["A": "Anna"], in: 1, of: archive)
+        return archive
+    }
+
+    private func name(_ names: [String: String], in id: Int, of archive: SQLiteArchive) async throws {
+        let segments = try #require(try await archive.transcript(of: id)?.1.segments)
+        let base = try #require(try await archive.shownPass(of: id)?.id)
+        var annotations = Annotations()
+        annotations.speakers = names
+        _ = try await archive.correct(
+            segments, Correction(person: "P", savedAt: 1_000, base: base, annotations: annotations), recording: id)
+    }
+
+    /// The first recording's people, then the second's and the third's: Anna is A, then B, then nobody.
+    private static let voices = #"""
+        read order
+        echo "$order" >>ORDERS
+        case "$*" in
+        *000001*) echo '{"voices":[[1,0,0],[0,1,0]]}' ;;
+        *000002*) echo '{"voices":[[0,0,1],[0.8,0.6,0]]}' ;;
+        *) echo '{"voices":[[0,0,1],[]]}' ;;
+        esac
+        """#
+
+    private func remembering(_ archive: SQLiteArchive, remember: Bool = true) throws -> RememberingVoices {
+        var configuration = configuration
+        configuration.speakers.remember = remember
+        let script = Self.voices.replacing("ORDERS", with: folder.file("orders"))
+        return RememberingVoices(configuration: configuration, archive: archive, telling: try telling(script))
+    }
+
+    private var file: String { "\(storage.configuration.storage.directory)/\(RememberedVoices.fileName)" }
+    private func remembered() throws -> RememberedVoices {
+        try RememberedVoices(in: storage.configuration.storage.directory)
+    }
+
+    @Test("a name is proposed where the voice comes again, never given; off by default; once for each reading")
+    func remember() async throws {
+        let archive = try await remembering()
+        #expect(try await remembering(archive, remember: false).run().isEmpty)
+        #expect(access(file, F_OK) != 0, "nothing is kept unless somebody asks for it")
+        #expect(try await remembering(archive).run() == [2])
+        #expect(try remembered().voices.map(\.name) == ["Anna"])
+        #expect(try remembered().proposals == [2: ["B": "Anna"]])
+        var status = stat()
+        #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o600)
+        #expect(try await archive.transcript(of: 2)?.1.annotations == nil, "nobody was named")
+        let asked = { String(decoding: try content(ofFile: folder.file("orders"), limit: 100_000), as: UTF8.self) }
+        let before = try asked()
+        #expect(try await remembering(archive).run().isEmpty)
+        #expect(try asked() == before)
+        // Who has a name is learned, and proposed no more.
+        try await name(["B": "Bob"], in: 2, of: archive)
+        #expect(try await remembering(archive).run().isEmpty)
+        #expect(try remembered().proposals.isEmpty && remembered().voices.map(\.name) == ["Anna", "Bob"])
+    }
+
+    @Test("what is forgotten is gone, and stays so; what comes after it is learned from")
+    func forget() async throws {
+        let archive = try await remembering()
+        let place = storage.configuration.storage.directory
+        try await remembering(archive).run()
+        #expect(try RememberedVoices.forget(["Zoe"], upTo: 0, in: place) == 0)
+        #expect(try RememberedVoices.forget(nil, upTo: 3, in: place) == 1)
+        #expect(try remembered().voices.isEmpty && remembered().proposals.isEmpty)
+        let text = String(decoding: try content(ofFile: file), as: UTF8.self)
+        #expect(!text.contains("Anna") && !text.contains("numbers"), "\(text)")
+        #expect(try await remembering(archive).run().isEmpty)
+        #expect(try remembered().voices.isEmpty)
+    }
+
+    @Test("what came of a recording goes with it, and where something is struck in it")
+    func gone() async throws {
+        let archive = try await remembering()
+        let place = storage.configuration.storage.directory
+        try await remembering(archive).run()
+        try await Erasure(storage: place, archive: archive).erase([2])
+        #expect(try remembered().proposals.isEmpty && remembered().voices.count == 1)
+        let struck = SampleRange(SamplePosition(100), SamplePosition(200))
+        _ = try await Striking(storage: place, archive: archive).strike(struck, of: 1)
+        #expect(try remembered().voices.isEmpty)
+        // Of a file that nobody can read all goes.
+        try write("no voices\n", to: file)
+        #expect(await thrown { try await remembering(archive).run() }?.message.contains("speakers forget") == true)
+        _ = try await Striking(storage: place, archive: archive).strike(struck, of: 3)
+        #expect(try remembered().voices.isEmpty)
+    }
+
+    @Test("two names that are as alike, or none that is alike enough, are no proposal; each name is proposed once")
+    func proposals() {
+        func voice(_ name: String, _ numbers: [Float]) -> RememberedVoices.Voice {
+            RememberedVoices.Voice(name: name, recording: 1, label: "A", numbers: numbers)
+        }
+        let known = [voice("Anna", [1, 0]), voice("Bob", [0, 1]), voice("Cleo", [1])]
+        func proposed(_ open: [(label: String, voice: [Float])], taken: Set<String> = []) -> [String: String] {
+            RememberedVoices.proposals(for: open, among: known, taken: taken)
+        }
+        #expect(proposed([("A", [0.95, 0.312])]) == ["A": "Anna"])
+        #expect(proposed([("A", [0.7072, 0.7070])]).isEmpty)
+        #expect(proposed([("A", [0.6, -0.8])]).isEmpty)
+        #expect(proposed([("A", [0.9, 0.43]), ("B", [0.99, 0.14])]) == ["B": "Anna"])
+        #expect(proposed([("A", [0.95, 0.312])], taken: ["Anna"]).isEmpty)
+        #expect(proposed([("A", [.nan, 0])]).isEmpty)
     }
 
     @Test("nobody is asked where nobody speaks, or nobody wants to know")

@@ -175,13 +175,22 @@ enum ExportCommand: Command {
     }
 }
 
+extension Configuration {
+    /// For each recording, by letters, who people without a name may be; none where voices are not remembered, or the file cannot be read.
+    var proposedNames: [Int: [String: String]] {
+        guard speakers.remember else { return [:] }
+        return (try? RememberedVoices(in: storage.directory))?.proposals ?? [:]
+    }
+}
+
 extension CopySettings {
     /// What the configuration says of copies.
     init(_ configuration: Configuration, volume: String, now: Double) {
         self.init(
             formats: configuration.export.formats,
             audio: AudioForm(rawValue: configuration.export.audio.rawValue) ?? .flac, device: .host, volume: volume,
-            now: now, identity: machineIdentity)
+            now: now, identity: machineIdentity,
+            pauseSeconds: configuration.export.pauseSeconds, proposals: configuration.proposedNames)
     }
 }
 

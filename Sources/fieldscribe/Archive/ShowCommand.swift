@@ -27,7 +27,8 @@ enum ShowCommand: Command {
         let format = try arguments.choice(
             "--format", of: TranscriptFormat.allCases, named: \.rawValue, default: .text)
         let place = try await ArchivePlace(arguments)
-        let punctuator = try arguments.punctuator(arguments.configuration())
+        let configuration = try arguments.configuration()
+        let punctuator = try arguments.punctuator(configuration)
         if arguments.has("--changes") {
             return try await ShownChanges(archive: place.archive, punctuator: punctuator, recording: id).print(format)
         }
@@ -44,7 +45,19 @@ enum ShowCommand: Command {
         if Terminal.showsErrors, let powerOn = summary.powerOn {
             Terminal.say("recording \(id): the clock was not set; \(powerOn.text)")
         }
-        try Terminal.print(format.render(try punctuator.punctuated(timeline)))
+        let told = try punctuator.punctuated(timeline)
+        var details = RecordingDetails(told)
+        details.pauseSeconds = configuration.export.pauseSeconds
+        if format.isPackage {
+            details.title = "Recording \(id)"
+            try Terminal.print(format.file(told, details: details), of: format)
+        } else {
+            try Terminal.print(format.render(told, details: details))
+        }
+        let proposed = configuration.with(directory: arguments["--directory"]).proposedNames[id] ?? [:]
+        for (label, name) in proposed.sorted(by: { $0.key < $1.key }) {
+            Terminal.say("recording \(id): by the voice, \(label) may be \(oneLine(name)); give names on its page")
+        }
         // The text says so itself.
         if format != .text, let rest = unwrittenText(timeline) { Terminal.say("fieldscribe: recording \(id): \(rest)") }
     }

@@ -1,4 +1,5 @@
 import Core
+import Exporting
 import Glibc
 import Platform
 
@@ -12,6 +13,18 @@ enum Terminal {
     /// - Throws: `DeviceError`, with `full` where the file behind it cannot grow.
     static func print(_ text: String) throws(DeviceError) {
         try write(showsOutput ? plain(text) : text, to: STDOUT_FILENO, named: "standard output")
+    }
+
+    /// Writes a file that is no text, into a file or pipe.
+    ///
+    /// - Throws: `UsageError` on a terminal; `DeviceError`, with `full` where the file behind it cannot grow.
+    static func print(_ file: [UInt8], of format: TranscriptFormat) throws {
+        guard !showsOutput else {
+            throw UsageError(
+                "\(format.rawValue) is no text that a terminal shows; write it into a file: > FILE.\(format.fileExtension)"
+            )
+        }
+        try write(file, to: STDOUT_FILENO, named: "standard output")
     }
 
     /// Writes to standard output as it is: for what moves the cursor.
@@ -55,7 +68,10 @@ enum Terminal {
     }
 
     private static func write(_ text: String, to number: Int32, named name: String) throws(DeviceError) {
-        let bytes = Array(text.utf8)
+        try write(Array(text.utf8), to: number, named: name)
+    }
+
+    private static func write(_ bytes: [UInt8], to number: Int32, named name: String) throws(DeviceError) {
         try rethrowing { try bytes.withUnsafeBytes { try FileDescriptor.write($0, to: number, named: name) } }
     }
 }

@@ -55,7 +55,8 @@ enum TranscribeCommand: Command {
         let format = try arguments.choice(
             "--format", of: TranscriptFormat.allCases, named: \.rawValue, default: .text)
         let output = try TranscriptOutput(
-            folder: arguments["--output"], format: format, inputs: arguments.rest, isForced: arguments.has("--force"))
+            folder: arguments["--output"], format: format, inputs: arguments.rest,
+            pauseSeconds: configuration.export.pauseSeconds, isForced: arguments.has("--force"))
         let pool = try workers(configuration, profile: profile, jobs: jobs)
         let interrupts = Interrupts { _ in
             Terminal.say("fieldscribe: interrupted")

@@ -7,6 +7,8 @@ import Synchronization
 final class TranscriptOutput: Sendable {
     private let folder: String?
     private let format: TranscriptFormat
+    /// How long a pause is that is told in the format that tells pauses, in seconds.
+    private let pauseSeconds: Int
     /// Whether what a person has changed is overwritten.
     private let isForced: Bool
     /// Whether each transcript on standard output gets a line that names its file; JSON names it itself.
@@ -16,13 +18,22 @@ final class TranscriptOutput: Sendable {
 
     /// - Throws: `UsageError` where two inputs would become one file; `DeviceError` where the folder cannot be made, or
     ///   holds a file that is not what was last written there.
-    init(folder: String?, format: TranscriptFormat, inputs: [String], isForced: Bool = false) throws {
+    init(folder: String?, format: TranscriptFormat, inputs: [String], pauseSeconds: Int, isForced: Bool = false) throws
+    {
         self.folder = folder
         self.format = format
         self.isForced = isForced
+        self.pauseSeconds = pauseSeconds
         hasHeads = inputs.count > 1 && !format.namesItsRecording
         written = Mutex(nil)
-        guard let folder else { return }
+        guard let folder else {
+            if format.isPackage, inputs.count > 1 {
+                throw UsageError(
+                    "transcribe: \(format.rawValue) of several files cannot follow each other; write them with --output DIR"
+                )
+            }
+            return
+        }
         var taken: [String: String] = [:]
         for input in inputs {
             let name = Self.name(of: input)
@@ -40,15 +51,18 @@ final class TranscriptOutput: Sendable {
     }
 
     func write(_ timeline: Timeline, of input: String) throws {
-        let text = try format.render(timeline)
+        var details = RecordingDetails(timeline)
+        details.pauseSeconds = pauseSeconds
         guard let folder else {
+            if format.isPackage { return try Terminal.print(format.file(timeline, details: details), of: format) }
+            let text = try format.render(timeline, details: details)
             let isFirst = printed.wrappingAdd(1, ordering: .relaxed).oldValue == 0
             return try Terminal.print((hasHeads ? "\(isFirst ? "" : "\n")==> \(oneLine(input)) <==\n" : "") + text)
         }
         try written.withLock { texts in
             guard var now = texts else { return }
             try check(input, now, in: folder)
-            try now.write(text, as: fileName(of: input))
+            try now.write(try format.file(timeline, details: details), as: fileName(of: input))
             texts = now
         }
     }

@@ -35,9 +35,9 @@ struct WrittenTexts {
     }
 
     /// Writes a file, and remembers what it was.
-    mutating func write(_ text: String, as name: String) throws {
-        try durableReplace(path: "\(folder)/\(name)", with: Array(text.utf8))
-        digests[name] = Digest.of(text)
+    mutating func write(_ bytes: [UInt8], as name: String) throws {
+        try durableReplace(path: "\(folder)/\(name)", with: bytes)
+        digests[name] = Digest.of(bytes)
         let lines = digests.sorted { $0.key < $1.key }.map { "\($0.value)  \($0.key)\n" }
         try durableReplace(path: list, with: lines.joined())
     }

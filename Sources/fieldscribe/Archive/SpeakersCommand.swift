@@ -1,0 +1,122 @@
+import Configuration
+import Core
+import Exporting
+import Platform
+import SQLiteArchive
+import Upkeep
+
+/// Looks again at who spoke.
+enum SpeakersCommand: Command {
+    static let name = "speakers"
+    static let summary = "Tell again who spoke in recordings; show and forget remembered voices."
+    static let usage = "ID... [--speakers S] [--directory DIR] | remembered | forget [NAME...]"
+    static let details = """
+        Looks at recordings again whose text is there, by the louder of two channels or by the voices; what is told now takes
+        the place of what was told, and the next copy has it. The appliance does so by itself, once for each recording; this
+        is for another number of people, or another model, while it does not run. Names that were given stay with their
+        letters: look whether they still fit.
+
+          ID                 numbers, as fieldscribe list shows them
+          --speakers S       auto or of how many people, 1 to 12; default recognizer.speakers, or auto where that is no
+          --directory DIR    where the archive is; default storage.directory
+
+        With speakers.remember = yes, the voices of people who were named on the page of a recording are kept, and their names
+        proposed in later recordings, where no name was given.
+
+          remembered         whose voices are kept, from which recordings, and who is proposed where
+          forget             take all voices away, or those of some names, for good; the recordings that are there now are
+                             not learned from again
+        """
+    static let options = (values: ["--speakers", "--directory"], flags: [String]())
+
+    static func run(_ arguments: Arguments) async throws {
+        switch arguments.rest.first {
+        case "remembered": return try remembered(arguments)
+        case "forget": return try forget(arguments)
+        default: break
+        }
+        let ids = try arguments.rest.map { try ArchivePlace.number($0, for: name) }
+        guard !ids.isEmpty else { throw UsageError("speakers: say which recordings; see fieldscribe speakers --help") }
+        var configuration = try arguments.configuration().with(directory: arguments["--directory"])
+        if let asked = arguments["--speakers"] {
+            guard let speakers = Configuration.Recognizer.Speakers(asked), speakers != .no else {
+                throw UsageError("speakers: --speakers \(asked): not a number of people; allowed: auto or 1 to 12")
+            }
+            configuration.recognizer.speakers = speakers
+        } else if configuration.recognizer.speakers == .no {
+            configuration.recognizer.speakers = .automatic
+        }
+        let place = try await ArchivePlace(arguments)
+        let archive: SQLiteArchive
+        switch place.owner {
+        case .us(let own): archive = own
+        case .appliance:
+            throw DeviceError(
+                .busy, name, "the appliance is running, and looks once at each recording by itself",
+                remedy: "stop it first: sudo systemctl stop fieldscribe")
+        case .nobody: throw ArchivePlace.Owner.denied(place.directory, name)
+        }
+        let known = Dictionary(try await archive.recordings().map { ($0.id, $0) }) { first, _ in first }
+        var recordings: [RecordingSummary] = []
+        for id in ids {
+            guard let recording = known[id] else { throw DeviceError.noRecording(id, name) }
+            guard !recording.isSealed, recording.transcribedUpTo >= recording.length, recording.length > .zero else {
+                throw DeviceError(
+                    .unsupported, name, on: "recording \(id)",
+                    recording.isSealed
+                        ? "is sealed: only who has the private key can hear it" : "has no whole text yet",
+                    remedy: recording.isSealed ? nil : "fieldscribe recover writes it")
+            }
+            recordings.append(recording)
+        }
+        let hub = EventHub()
+        let faults = hub.events(withPartials: false)
+        let telling = TellingSpeakers(configuration: configuration, archive: archive, hub: hub)
+        let told = try await telling.run(recordings)
+        hub.finish()
+        for (id, count) in told {
+            let speakers = try await archive.transcript(of: id)?.1.speakers
+            let people = (speakers?.seconds ?? []).enumerated().map { speaker, seconds in
+                "\(Speakers.label(speaker)) \(RecordingScreen.clock(SamplePosition(seconds: seconds)))"
+            }
+            try Terminal.print("\(id)  \(count == 0 ? "nobody" : people.joined(separator: "  "))\n")
+        }
+        for await case .fault(_, let message) in faults { Terminal.say("fieldscribe: \(message)") }
+        if told.count < recordings.count { throw Ending(status: 1) }
+    }
+
+    private static func remembered(_ arguments: Arguments) throws {
+        try arguments.expect(1, "nothing else")
+        let storage = try owned(arguments)
+        let known = try RememberedVoices(in: storage)
+        for name in Set(known.voices.map(\.name)).sorted() {
+            let own = known.voices.filter { $0.name == name }.map { "\($0.recording) (\($0.label))" }
+            try Terminal.print("\(oneLine(name)): recordings \(own.joined(separator: ", "))\n")
+        }
+        for (id, names) in known.proposals.sorted(by: { $0.key < $1.key }) {
+            for (label, name) in names.sorted(by: { $0.key < $1.key }) {
+                try Terminal.print("recording \(id): \(label) may be \(oneLine(name))\n")
+            }
+        }
+        if known.voices.isEmpty { Terminal.say("no voices are remembered in \(storage)") }
+    }
+
+    private static func forget(_ arguments: Arguments) throws {
+        let names = Array(arguments.rest.dropFirst())
+        let storage = try owned(arguments)
+        // A folder for each; numbers only grow.
+        let last = ((try? Folder(opening: "\(storage)/recordings", crosses: true).names()) ?? []).compactMap { Int($0) }
+            .max()
+        let count = try RememberedVoices.forget(names.isEmpty ? nil : names, upTo: last ?? 0, in: storage)
+        Terminal.say("\(count) voices were taken away")
+    }
+
+    /// The archive's folder, whose owner the process becomes.
+    private static func owned(_ arguments: Arguments) throws -> String {
+        let storage = try arguments.configuration().with(directory: arguments["--directory"]).storage.directory
+        let holder = try ArchiveOwner(of: storage)
+        guard holder.canBe else { throw ArchivePlace.Owner.denied(storage, name) }
+        try holder.become()
+        return storage
+    }
+}

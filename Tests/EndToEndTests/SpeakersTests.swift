@@ -1,0 +1,77 @@
+import FoundationEssentials
+import Glibc
+import TestKit
+import Testing
+
+/// Two people with a microphone each, as a person runs the commands, without any model for voices.
+@Suite("who spoke, by hand") struct SpeakersTests {
+    private let folder = TemporaryFolder()
+    private var storage: String { folder.file("store") }
+
+    /// The same words again and again, by turns in one microphone and in the other, which hears a tenth of the other's.
+    private func conversation() throws -> String {
+        let voice = try Data(contentsOf: URL(filePath: "/usr/share/pocketsphinx/test/data/goforward.raw"))
+            .withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
+        var samples: [Int16] = []
+        for turn in 0..<4 {
+            for sample in voice + [Int16](repeating: 3, count: 8_000) {
+                samples += turn % 2 == 0 ? [sample, sample / 10] : [sample / 10, sample]
+            }
+        }
+        let size = UInt32(samples.count * 2)
+        func number(_ value: UInt32, _ bytes: Int) -> [UInt8] {
+            (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * UInt32($0))) }
+        }
+        var file = Array("RIFF".utf8) + number(size + 36, 4) + Array("WAVEfmt ".utf8) + number(16, 4)
+        file += number(1, 2) + number(2, 2) + number(16_000, 4) + number(64_000, 4) + number(4, 2) + number(16, 2)
+        file += Array("data".utf8) + number(size, 4)
+        file += samples.flatMap { (sample: Int16) -> [UInt8] in
+            [UInt8(truncatingIfNeeded: sample), UInt8(truncatingIfNeeded: sample >> 8)]
+        }
+        try Data(file).write(to: URL(filePath: folder.file("two.wav")))
+        return folder.file("two.wav")
+    }
+
+    private func configuration(_ lines: String = "") throws -> String {
+        let path = folder.file("fieldscribe.conf")
+        let text = """
+            [capture]
+            channels = 2
+            [recognizer]
+            engine = pocketsphinx
+            [storage]
+            directory = \(storage)
+            \(lines)
+            """
+        try Data(text.utf8).write(to: URL(filePath: path))
+        return path
+    }
+
+    @Test("two microphones are recorded, told apart, shown, exported as a document, and looked at again")
+    func twoMicrophones() throws {
+        let (settings, sound) = (try configuration(), try conversation())
+        func run(_ words: String...) throws -> Fieldscribe.Ending {
+            try Fieldscribe(words + ["--config", settings], in: folder).wait()
+        }
+        #expect(try run("record", "--microphone", "file+fast:\(sound)").status == 0)
+        let told = try run("speakers", "1")
+        #expect(told.status == 0 && told.output.wholeMatch(of: /1  A 00:0[567]  B 00:0[567]\n/) != nil, "\(told)")
+        let text = try run("show", "1").output
+        let names = text.split(separator: "\n").compactMap { $0.first }.filter { "AB".contains($0) }
+        #expect(names == ["A", "B", "A", "B"], "\(text)")
+        #expect(try run("verify", "1").status == 0)
+        let document = try run("show", "1", "--format", "odt")
+        #expect(document.status == 0 && document.output.hasPrefix("PK\u{3}\u{4}"))
+        // Three people share no two microphones: that takes the model, which is not there.
+        let three = try run("speakers", "1", "--speakers", "3")
+        #expect(three.status == 3 && three.errors.last?.contains("campplus.ort") == true, "\(three)")
+        #expect(try run("show", "1").output == text, "what was told stays")
+        for (words, status) in [
+            (["speakers"], 2), (["speakers", "1", "--speakers", "no"], 2), (["speakers", "7"], 3),
+            (["speakers", "x"], 2),
+        ] {
+            let ending = try Fieldscribe(words + ["--config", settings], in: folder).wait()
+            #expect(ending.status == Int32(status) && !ending.errors.isEmpty, "\(words): \(ending)")
+        }
+    }
+}
