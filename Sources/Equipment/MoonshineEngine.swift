@@ -63,7 +63,11 @@ package struct MoonshineEngine: EngineEntry {
                 "--timing-model", configuration.pocketSphinxFolder, "--dictionary", configuration.model.dictionary,
                 "--cache", configuration.cacheFolder,
             ] + configuration.vocabularyArguments,
-            model: model.path, profile: profile, makesCopies: makesCopies)
+            model: model.path, profile: profile,
+            // ONNX Runtime takes its tensors anew at each step: large pages save most of what the kernel does for them.
+            environment: Configuration.memoryMegabytes >= Self.smallMegabytes
+                ? ["GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"] : [:],
+            makesCopies: makesCopies)
     }
 
     package func provider(_ options: WorkerOptions) throws(DeviceError) -> any RecognizerProvider {

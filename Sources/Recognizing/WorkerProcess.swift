@@ -10,6 +10,9 @@ package struct WorkerCommand: Hashable, Sendable {
     /// Its arguments, without its name.
     package var arguments: [String]
 
+    /// Added to the environment, where that does not have such a name.
+    package var environment: [String: String]
+
     /// Whether it knows `--copies N`, and then makes so many copies of itself.
     package var makesCopies: Bool
 
@@ -20,12 +23,14 @@ package struct WorkerCommand: Hashable, Sendable {
     package var profile: String
 
     package init(
-        path: String, arguments: [String], model: String, profile: String = "live", makesCopies: Bool = false
+        path: String, arguments: [String], model: String, profile: String = "live",
+        environment: [String: String] = [:], makesCopies: Bool = false
     ) {
         self.path = path
         self.arguments = arguments
         self.model = model
         self.profile = profile
+        self.environment = environment
         self.makesCopies = makesCopies
     }
 }
@@ -71,7 +76,8 @@ final class WorkerProcess {
     /// - Throws: `DeviceError` as the engine gives it: `missing` or `damaged` for its model; `failed` where it takes longer.
     init(_ command: WorkerCommand, within seconds: Int = loadingPatience, patience: Patience = Patience()) throws {
         self.patience = patience
-        child = try ChildProcess(command.path, arguments: command.arguments, remedy: Self.remedy)
+        child = try ChildProcess(
+            command.path, arguments: command.arguments, remedy: Self.remedy, environment: command.environment)
         engine = EngineDescription(name: "", version: "", model: "")
         engine = try ready(within: seconds)
     }
@@ -94,7 +100,7 @@ final class WorkerProcess {
         patience = Patience()
         child = try ChildProcess(
             command.path, arguments: command.arguments + ["--copies", "\(copies.count)"],
-            remedy: Self.remedy, copies: copies)
+            remedy: Self.remedy, environment: command.environment, copies: copies)
         engine = EngineDescription(name: "", version: "", model: "")
         engine = try ready(within: Self.loadingPatience)
     }

@@ -29,6 +29,16 @@ import Testing
         #expect(write(to: worker, timeoutSeconds: 1)?.message.hasSuffix("; it is restarted") == true)
     }
 
+    @Test("what is added to its environment is there, but nothing takes the place of what we have")
+    func environment() throws {
+        let child = try ChildProcess(
+            "/bin/sh", arguments: ["-c", "echo \"$ADDED $HOME\""], environment: ["ADDED": "new", "HOME": "/other"])
+        var answer = [UInt8](repeating: 0, count: 1_000)
+        let count = try answer.withUnsafeMutableBytes { try child.read(into: $0, timeoutSeconds: 60) }
+        let home = String(cString: try #require(getenv("HOME")))
+        #expect(String(decoding: answer[..<count], as: UTF8.self) == "new \(home)\n")
+    }
+
     @Test("one that is slow gets all of it")
     func slow() throws {
         let child = try ChildProcess("/bin/sh", arguments: ["-c", "sleep 1; wc -c"])

@@ -18,12 +18,13 @@ package struct ChildProcess: ~Copyable {
     /// - Parameters:
     ///   - showsErrors: whether its standard error is ours; else what it writes there is dropped.
     ///   - remedy: what errors say is to be done, or is done, where it does not answer.
+    ///   - environment: added to our own, where it does not have that name.
     ///   - copies: pipes for the copies that it makes of itself (`ProcessCopies`), at most so many as those can be; each is
     ///     then adopted.
     /// - Throws: `DeviceError` with `missing` or `denied` for a program that cannot be started.
     package init(
         _ path: String, arguments: [String], showsErrors: Bool = true, remedy: String = "try again",
-        copies: [ChildPipes] = []
+        environment: [String: String] = [:], copies: [ChildPipes] = []
     ) throws(DeviceError) {
         let pipes = try ChildPipes(to: path, remedy: remedy)
         var passed = pipes.passed(input: STDIN_FILENO, output: STDOUT_FILENO)
@@ -31,7 +32,9 @@ package struct ChildProcess: ~Copyable {
             passed += pipes.passed(input: ProcessCopies.input(copy), output: ProcessCopies.output(copy))
         }
         if !copies.isEmpty { fieldscribe_take_orphans() }
-        id = try ChildStart(path: path, arguments: arguments, passed: passed, showsErrors: showsErrors).start()
+        id = try ChildStart(
+            path: path, arguments: arguments, passed: passed, showsErrors: showsErrors, environment: environment
+        ).start()
         for pipes in [pipes] + copies { pipes.close() }
         name = path
         self.pipes = pipes

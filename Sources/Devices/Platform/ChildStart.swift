@@ -14,6 +14,8 @@ struct ChildStart: Sendable {
     var arguments: [String]
     var passed: [Passed]
     var showsErrors: Bool
+    /// Added to our own environment, where it does not have that name.
+    var environment: [String: String] = [:]
 
     /// Starts it, as nice as the calling thread is; returns its process number.
     ///
@@ -26,12 +28,21 @@ struct ChildStart: Sendable {
         return id
     }
 
+    /// Our own environment, without the end of the list.
+    private static var own: [UnsafeMutablePointer<CChar>?] {
+        var entries: [UnsafeMutablePointer<CChar>?] = []
+        while let entry = environ[entries.count] { entries.append(entry) }
+        return entries
+    }
+
     private func spawn(niceness: Int32) -> (id: Int32, status: Int32) {
         let strings = ([path] + arguments).map { strdup($0) }
         defer { strings.forEach { free($0) } }
+        let added = environment.filter { getenv($0.key) == nil }.map { strdup("\($0.key)=\($0.value)") }
+        defer { added.forEach { free($0) } }
         let pairs = passed.flatMap { [$0.ours, $0.childs] }
         let id = fieldscribe_spawn(
-            path, strings + [nil], environ, pairs, Int32(passed.count), showsErrors ? 1 : 0, niceness)
+            path, strings + [nil], Self.own + added + [nil], pairs, Int32(passed.count), showsErrors ? 1 : 0, niceness)
         return (id, errno)
     }
 }
