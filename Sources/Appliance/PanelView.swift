@@ -48,6 +48,7 @@ extension LampPattern {
             case .refused(let time): layers = [Layer(.refused, since: time, until: time + Self.refusedLasts)]
             }
             if let since = state.writingSince { layers.append(Layer(.pulse, since: since)) }
+            if let since = state.openSince { layers.append(Layer(.open, since: since)) }
             if let since = state.laptopSince { layers.append(Layer(.glimmer, since: since)) }
         }
         var faultSince: Duration?

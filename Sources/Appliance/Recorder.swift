@@ -48,6 +48,8 @@ package final class Recorder: Service {
     let panel: PanelController
     let workers: DecodeWorkers
     let secondPass = SecondPassProgress()
+    /// What is sealed, while a private key has opened it.
+    let opened: OpenedRecordings
     /// Open while idle where there is a pre-roll; else it is opened for each recording. Why there is none, it says then.
     let microphone: Result<PrerollMicrophone, DeviceError>
     let inbox: RecorderInbox
@@ -79,10 +81,14 @@ package final class Recorder: Service {
         hub = EventHub { event in
             switch event {
             case .level, .partial, .final, .rotation: break
-            case .state, .gap, .mark, .fault, .export, .laptop: inbox.tell(.event(event))
+            case .state, .gap, .mark, .fault, .export, .laptop, .opened: inbox.tell(.event(event))
             }
         }
         panel = try PanelController { effect in inbox.tell(.button(effect)) }
+        opened = OpenedRecordings(
+            storage: configuration.storage.directory, archive: archive,
+            places: [folderOf(configuration.control.socket), "/dev/shm"]
+        ) { [hub] state in hub.publish(.opened(recordings: state?.recordings ?? [])) }
     }
 
     /// Carries out an order; returns when it is done: the first samples are written, the file is closed, the mark is kept.
@@ -122,6 +128,7 @@ package final class Recorder: Service {
     package func stop() async {
         _ = await answer { .shutDown(.now, $0) }
         inbox.finish()
+        await opened.lock()
         await workers.end()
     }
 
@@ -139,4 +146,9 @@ extension Recorder {
     func publish(_ snapshot: RecorderSnapshot) { published.withLock { $0 = snapshot } }
 
     func write(_ line: LogLine) { lines.yield(line) }
+}
+
+/// The folder of a path.
+private func folderOf(_ path: String) -> String {
+    path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
 }

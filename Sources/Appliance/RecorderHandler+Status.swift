@@ -37,7 +37,10 @@ extension RecorderHandler {
                 ApplianceStatus.SecondPass(
                     recording: $0.recording, readUpTo: $0.readUpTo, length: $0.length, waiting: $0.waiting)
             }, laptop: recorder.configuration.usb.drive ? now.hasLaptop : nil,
-            signingKey: RecorderKey.publicKey(in: storage.directory))
+            signingKey: RecorderKey.publicKey(in: storage.directory),
+            opened: recorder.opened.state.map {
+                ApplianceStatus.Opened(recordings: $0.recordings, secondsLeft: rounded($0.secondsLeft))
+            })
     }
 
     /// What is wrong with the microphone, or that nothing is.

@@ -55,6 +55,14 @@ struct RecorderHandler: ControlHandler {
         case .settings:
             settingsChanged()
             return ControlResponse()
+        case .open(let key, let name):
+            var response = ControlResponse()
+            response.notes = try await recorder.opened.open(key, named: name)
+            return response
+        case .lock:
+            var response = ControlResponse()
+            response.wasOpen = await recorder.opened.lock()
+            return response
         case .archive(let request, let directory): return try await answer(request, in: directory)
         case .watch: return ControlResponse()
         }
@@ -69,20 +77,23 @@ struct RecorderHandler: ControlHandler {
             )
         }
         let archive = recorder.archive
+        let opened = recorder.opened
         var response = ControlResponse()
         switch request {
         case .list: response.recordings = try await archive.recordings()
         case .show(let recording):
-            response.transcript = try await archive.transcript(of: recording).map {
+            response.transcript = try await readable(recording).transcript(of: recording).map {
                 ControlResponse.Transcript(summary: $0, timeline: $1)
             }
         case .reading(let recording, let pass):
-            response.transcript = try await archive.transcript(of: recording, pass: pass).map {
+            response.transcript = try await readable(recording).transcript(of: recording, pass: pass).map {
                 ControlResponse.Transcript(summary: $0, timeline: $1)
             }
-        case .passes(let recording): response.passes = try await archive.passes(of: recording)
-        case .pass(let recording): response.pass = try await archive.shownPass(of: recording)
-        case .search(let words, let limit): response.hits = try await archive.search(words, limit: limit)
+        case .passes(let recording): response.passes = try await readable(recording).passes(of: recording)
+        case .pass(let recording): response.pass = try await readable(recording).shownPass(of: recording)
+        case .search(let words, let limit):
+            let hits = try await archive.search(words, limit: limit)
+            response.hits = Array((hits + (try await opened.search(words, limit: limit))).prefix(limit))
         case .history(let recording): response.history = try await archive.history(of: recording)
         case .verify(let recordings, let isQuick):
             response.findings = try await Verification(storage: own, archive: archive).run(
@@ -90,6 +101,7 @@ struct RecorderHandler: ControlHandler {
         case .delete(let recordings):
             let erasure = Erasure(storage: own, archive: archive)
             try await erasure.erase(recordings, recording: recorder.snapshot.live?.id)
+            try await opened.forget(recordings)
             response.notes = try erasure.keptAside()
         case .strike(let order):
             (response.recording, response.notes) = try await recorder.strike(order)
@@ -104,6 +116,11 @@ struct RecorderHandler: ControlHandler {
         case .exported(let entry): try await archive.add(entry)
         }
         return response
+    }
+
+    /// What is known of a recording's text: of a sealed one, while it is open, what the key has opened.
+    private func readable(_ recording: Int) async throws -> any ArchiveReading {
+        try await recorder.opened.archive(of: recording) ?? recorder.archive
     }
 
     func watch(partials: Bool) -> (now: Event.State, events: AsyncStream<Event>) {

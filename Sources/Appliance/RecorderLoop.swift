@@ -35,7 +35,7 @@ struct RecorderLoop {
         self.inbox = inbox
         upkeep = Upkeep(
             configuration: recorder.configuration, archive: recorder.archive, hub: recorder.hub,
-            workers: recorder.workers, progress: recorder.secondPass, repairs: recorder.repairs
+            workers: recorder.workers, progress: recorder.secondPass, opened: recorder.opened, repairs: recorder.repairs
         ) { writes in inbox.tell(.upkeepWrites(writes)) }
     }
 

@@ -85,6 +85,7 @@ extension RecorderState {
             return [.log(LogLine(.information, "mark", values))]
         case .export(let state, let folder, let message): return exports(state, folder, message, at: moment)
         case .laptop(let isConnected): return laptop(isConnected, at: moment.monotonic)
+        case .opened(let recordings): return opened(recordings, at: moment.monotonic)
         case .level, .partial, .final, .rotation: return []
         }
     }
@@ -118,6 +119,19 @@ extension RecorderState {
         guard isConnected != (laptopSince != nil) else { return [] }
         laptopSince = isConnected ? now : nil
         return [.log(LogLine(.information, "laptop", ["state": isConnected ? "connected" : "away"]))]
+    }
+
+    /// Those that are open may be to be read a second time.
+    private mutating func opened(_ recordings: [Int], at now: Duration) -> [RecorderEffect] {
+        openSince = recordings.isEmpty ? nil : openSince ?? now
+        if !recordings.isEmpty, case .done = upkeep { upkeep = .due }
+        // What goes on may be past them, or in the midst of one that is locked now.
+        return breakOffUpkeep() + [
+            .log(
+                LogLine(
+                    .notice, "opened",
+                    ["state": recordings.isEmpty ? "locked" : "open", "recordings": "\(recordings.count)"]))
+        ]
     }
 
     // Faults.

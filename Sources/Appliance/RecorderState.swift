@@ -116,6 +116,8 @@ struct RecorderState: Hashable, Sendable {
     var export = Export.none
     /// Since when a laptop is connected to the board's own port; nil while none is.
     var laptopSince: Duration?
+    /// Since when something sealed is open; nil while nothing is.
+    var openSince: Duration?
     var alarm = Alarm.quiet
     var lastFault: RecorderFault?
     /// When the last mark was kept.

@@ -36,6 +36,12 @@ package enum ControlRequest: Hashable, Sendable {
     /// Other settings were kept: they take effect once nothing is being recorded.
     case settings
 
+    /// Opens what is sealed by a private key, for an hour; where it came from, for errors.
+    case open(key: String, name: String)
+
+    /// Locks what is open.
+    case lock
+
     /// Asks the archive, which the appliance owns as long as it runs; of this storage directory, nil for the appliance's own.
     case archive(ArchiveRequest, directory: String?)
 
@@ -51,7 +57,7 @@ package enum ControlRequest: Hashable, Sendable {
     /// Whether its answer may take long, or comes only when the client goes.
     var mayTakeLong: Bool {
         switch self {
-        case .watch: true
+        case .watch, .open: true
         case .archive(let request, _): request.mayTakeLong
         default: false
         }

@@ -52,6 +52,8 @@ package struct ControlResponse: Hashable, Sendable, Codable {
     package var exports: [ExportEntry]?
     /// Of `claim`: whether the button is held for it.
     package var isHeld: Bool?
+    /// Of `lock`: whether anything was open.
+    package var wasOpen: Bool?
     /// What a person should know besides.
     package var notes: [String]?
 
@@ -125,6 +127,19 @@ package struct ApplianceStatus: Hashable, Sendable, Codable {
         }
     }
 
+    /// Sealed recordings that a private key has opened.
+    package struct Opened: Hashable, Sendable, Codable {
+        /// Their numbers.
+        package var recordings: [Int]
+        /// Until they are locked.
+        package var secondsLeft: Double
+
+        package init(recordings: [Int], secondsLeft: Double) {
+            self.recordings = recordings
+            self.secondsLeft = secondsLeft
+        }
+    }
+
     /// `Event.State`: `idle`, `recording`, `stopping` or `faulted`.
     package var state: String
     /// The number of the current recording; nil while there is none.
@@ -151,12 +166,15 @@ package struct ApplianceStatus: Hashable, Sendable, Codable {
     package var secondPass: SecondPass?
     /// Whether a laptop is connected that sees the drive; nil with `usb.drive = no`.
     package var laptop: Bool?
+    /// What is sealed and open now; nil where nothing is.
+    package var opened: Opened?
 
     package init(
         state: String, recording: Int?, recordedSeconds: Double, transcribedUpTo: Double, backlogSeconds: Double,
         runwayHours: Double, microphone: Microphone, lastFault: Fault?, directory: String,
-        secondPass: SecondPass? = nil, laptop: Bool? = nil, signingKey: String? = nil
+        secondPass: SecondPass? = nil, laptop: Bool? = nil, signingKey: String? = nil, opened: Opened? = nil
     ) {
+        self.opened = opened
         self.laptop = laptop
         self.signingKey = signingKey
         self.secondPass = secondPass

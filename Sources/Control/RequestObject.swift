@@ -5,7 +5,7 @@ struct RequestObject: Codable {
     enum Command: String, Codable {
         case start, stop, toggle, pause, resume, mark, status, watch, press, release, lamp
         case list, show, pass, passes, search, history, delete, strike, verify
-        case exports, exported, exporting, claim, importing, settings, laptop
+        case exports, exported, exporting, claim, importing, settings, laptop, open, lock
     }
 
     var command: Command
@@ -29,6 +29,9 @@ struct RequestObject: Codable {
     var entry: ExportEntry?
     /// Of `exporting`.
     var export: Event.ExportState?
+    /// Of `open`: a private key, and where it came from. It stands in no log.
+    var key: String?
+    var name: String?
     /// Of `laptop`.
     var connected: Bool?
     /// Of `search`.
@@ -63,6 +66,12 @@ extension ControlRequest: Codable {
         case .claim: self = .claim
         case .laptop: self = .laptop(isConnected: object.connected ?? true)
         case .settings: self = .settings
+        case .open:
+            guard let key = object.key else {
+                throw DeviceError(.unsupported, "control", "open: there is no key; give a private key")
+            }
+            self = .open(key: key, name: object.name ?? "the key")
+        case .lock: self = .lock
         case .list: self = archive(.list)
         case .show:
             self = archive(object.pass.map { .reading(recording: recording, pass: $0) } ?? .show(recording: recording))
@@ -114,6 +123,8 @@ extension ControlRequest: Codable {
         case .claim: RequestObject(command: .claim)
         case .laptop(let isConnected): RequestObject(command: .laptop, connected: isConnected)
         case .settings: RequestObject(command: .settings)
+        case .open(let key, let name): RequestObject(command: .open, key: key, name: name)
+        case .lock: RequestObject(command: .lock)
         case .archive(let request, let directory): request.object(directory)
         }
     }

@@ -166,7 +166,8 @@ extension FolderExport {
             report.inClear = try await onThread(named: "copy") {
                 try folder.recordingsInClear(device: settings.device, identity: settings.identity)
             }
-            let result = SealedTexts.result(report, error: error, answer: answer, corrections: corrections.count)
+            let result = SealedTexts.result(
+                report, error: error, answer: answer, key: key, corrections: corrections.count)
             try await onThread(named: "copy") {
                 let readme = try folder.top.renewList(SealedTexts.readmeName, with: SealedTexts.readme)
                 let told = try folder.top.renewList("RESULT.txt", with: result)

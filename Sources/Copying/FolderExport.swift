@@ -17,6 +17,9 @@ package struct FolderExport: Sendable {
     /// What RESULT.txt is to say besides: lines about what the stick brought.
     package var answer: [String] = []
 
+    /// What RESULT.txt is to say of `key.txt` on the stick, a line each.
+    package var key: [String] = []
+
     /// What RESULT.txt is to say of corrections that the stick brought, a line each.
     package var corrections: [String] = []
 
@@ -206,7 +209,8 @@ package struct FolderExport: Sendable {
         var report = report
         report.leftOut = leftOut
         do {
-            let result = resultText(report, settings: settings, all: all, answer: answer, corrections: corrections)
+            let result = resultText(
+                report, settings: settings, all: all, answer: answer, key: key, corrections: corrections)
             try await onThread(named: "copy") {
                 let page = try indexPage(index.entries(), readings: index.readings)
                 try exportFolder.top.replaceList("index.html", with: page)

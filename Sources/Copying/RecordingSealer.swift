@@ -15,6 +15,7 @@ package struct RecordingSealer {
 
     /// - Parameters:
     ///   - storage: the storage directory.
+    ///   - sound: the storage directory with its sound, where that is another one.
     ///   - journal: the recording's journal, as it stands.
     ///   - history: what was done to it.
     ///   - signer: what signs it; nil for what is not signed.
@@ -22,10 +23,10 @@ package struct RecordingSealer {
     package init(
         _ summary: RecordingSummary, _ timeline: Timeline, journal: String, history: [HistoryLine],
         signer: RecorderKey? = nil, in storage: String,
-        settings: CopySettings,
-        for recipients: [Recipient], goesOn: @escaping @Sendable () -> Bool
+        soundIn sound: String? = nil, settings: CopySettings, for recipients: [Recipient],
+        goesOn: @escaping @Sendable () -> Bool
     ) throws(DeviceError) {
-        let place = RecordingFolder(storage: storage, recording: summary.id)
+        let place = RecordingFolder(storage: sound ?? storage, recording: summary.id)
         folder = try Folder(opening: storage, crosses: true).folder("recordings").folder(
             RecordingFolder.name(of: summary.id))
         let source = try RecordingReader(path: place.audio)
@@ -38,8 +39,9 @@ package struct RecordingSealer {
 
     /// Writes the sealed file, reads it back, and gives it its name. Sound, text and journal stay as they are.
     ///
+    /// - Parameter name: that name.
     /// - Throws: `DeviceError` with `ECANCELED` as its status where it was to end.
-    package func seal() throws(DeviceError) -> SealedManifest {
+    package func seal(as name: String = RecordingFolder.sealedName) throws(DeviceError) -> SealedManifest {
         let plan = try copy.plan()
         let (room, needed) = (try folder.freeBytes(), copy.expectedBytes(plan))
         guard room >= needed else {
@@ -51,7 +53,7 @@ package struct RecordingSealer {
         try folder.remove(Self.temporary)
         do throws(DeviceError) {
             let (manifest, _) = try copy.write(plan, as: Self.temporary, in: folder)
-            try folder.rename(Self.temporary, replacing: RecordingFolder.sealedName)
+            try folder.rename(Self.temporary, replacing: name)
             try folder.sync()
             return manifest
         } catch {
@@ -61,11 +63,15 @@ package struct RecordingSealer {
     }
 
     /// Whether a recording's sealed file is there, as its manifest says, by its length and its beginning.
-    package static func isThere(_ manifest: SealedManifest, in folder: Folder) throws(DeviceError) -> Bool {
-        guard let status = try folder.status(RecordingFolder.sealedName), status.kind == .file,
+    ///
+    /// - Parameter name: the file's name.
+    package static func isThere(
+        _ manifest: SealedManifest, in folder: Folder, as name: String = RecordingFolder.sealedName
+    ) throws(DeviceError) -> Bool {
+        guard let status = try folder.status(name), status.kind == .file,
             status.bytes == manifest.bytes
         else { return false }
-        let bytes = try folder.openFile(RecordingFolder.sealedName, O_RDONLY).bytes(count: SealedCopy.headLength)
+        let bytes = try folder.openFile(name, O_RDONLY).bytes(count: SealedCopy.headLength)
         return Digest.of(bytes) == manifest.head
     }
 

@@ -5,10 +5,11 @@ import Exporting
 ///
 /// - Parameters:
 ///   - answer: what became of the settings that the stick brought, a line each; it may hold anything that was on the stick.
+///   - key: the same of `key.txt`.
 ///   - corrections: the same of the corrections.
 func resultText(
     _ report: CopyReport, settings: CopySettings, all: [RecordingSummary], answer: [String] = [],
-    corrections: [String] = []
+    key: [String] = [], corrections: [String] = []
 ) -> String {
     let lengths = Dictionary(all.map { ($0.id, $0.length) }) { first, _ in first }
     var lines = ["Fieldscribe \(settings.device.text), \(WallTime(settings.now).sentence)", ""]
@@ -36,14 +37,8 @@ func resultText(
             "",
         ]
     }
-    if !answer.isEmpty {
-        lines.append("Settings on this stick:")
-        lines += answer.map { "    " + ($0.hasPrefix("    ") ? "    " : "") + String(oneLine($0).prefix(400)) } + [""]
-    }
-    if !corrections.isEmpty {
-        lines.append("Corrections on this stick:")
-        lines += corrections.map { "    " + String(oneLine($0).prefix(400)) } + [""]
-    }
+    lines += told("Fieldscribe/key.txt on this stick:", key) + told("Settings on this stick:", answer)
+    lines += told("Corrections on this stick:", corrections)
     if report.copied.isEmpty, report.kept.isEmpty, report.failures.isEmpty {
         lines += ["There was nothing to copy.", ""]
     }

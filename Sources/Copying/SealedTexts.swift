@@ -35,8 +35,11 @@ enum SealedTexts {
     ///
     /// - Parameters:
     ///   - answer: what became of the settings that the stick brought, a line each.
+    ///   - key: the same of `key.txt`.
     ///   - corrections: how many lines there would be to say of corrections that the stick brought.
-    static func result(_ report: CopyReport, error: DeviceError?, answer: [String], corrections: Int) -> String {
+    static func result(
+        _ report: CopyReport, error: DeviceError?, answer: [String], key: [String] = [], corrections: Int
+    ) -> String {
         var lines = ["Fieldscribe: sealed copies", ""]
         if let error { lines += ["NOTHING WAS COPIED: \(error.message)", ""] }
         if !report.failures.isEmpty {
@@ -69,10 +72,7 @@ enum SealedTexts {
             lines.append("There was nothing to copy.")
         }
         lines.append("")
-        if !answer.isEmpty {
-            lines.append("Settings on this stick:")
-            lines += answer.map { "    " + ($0.hasPrefix("    ") ? "    " : "") + String(line($0).prefix(400)) } + [""]
-        }
+        lines += told("Fieldscribe/key.txt on this stick:", key) + told("Settings on this stick:", answer)
         if corrections > 0 {
             lines += [
                 "Files of corrections on this stick: \(corrections). The recorder's log tells what became of them.", "",
@@ -87,9 +87,5 @@ enum SealedTexts {
         let sorted = numbers.sorted().map(String.init)
         guard let last = sorted.last, sorted.count > 1 else { return "recording \(sorted.first ?? "")" }
         return "\(sorted.count) recordings, \(sorted.dropLast().joined(separator: ", ")) and \(last)"
-    }
-
-    private static func line(_ text: String) -> String {
-        text.split(whereSeparator: \.isNewline).joined(separator: " ")
     }
 }

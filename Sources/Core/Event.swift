@@ -22,4 +22,6 @@ package enum Event: Hashable, Sendable {
     case export(ExportState, folder: String, message: String)
     /// Whether a laptop is connected to the recorder's own USB port, and has found its drive.
     case laptop(isConnected: Bool)
+    /// Sealed recordings were opened by a private key, or what was open was locked: then none.
+    case opened(recordings: [Int])
 }

@@ -20,6 +20,8 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
         package static let copied = Act(rawValue: "copied")
         /// The recorder can no longer read it: `digest`.
         package static let sealed = Act(rawValue: "sealed")
+        /// A private key opened it on the recorder, for an hour at most: `digest`.
+        package static let opened = Act(rawValue: "opened")
         /// It was erased from the recorder.
         package static let erased = Act(rawValue: "erased")
         /// The SHA-256 of its samples was signed by the recorder's key: `sound`, `length`, `signature`.

@@ -59,6 +59,7 @@ package struct DoctorExamination: Sendable {
         if problems.isEmpty, refused == nil {
             facts.sealing = doctorSealing(configuration)
             facts.signing = doctorSigning(configuration)
+            facts.opened = doctorOpened(configuration)
             if !configuration.storage.seal.isEmpty { facts.recorderSealing = doctorRecorderSealing(configuration) }
             if configuration.usb.drive { facts.drivePorts = doctorDrivePorts() }
             if configuration.export.sticks == .known { facts.knownSticks = doctorSticks(configuration) }
@@ -143,6 +144,12 @@ func doctorRecorderSealing(_ configuration: Configuration) -> Result<Int, Device
         told.remedy = "correct storage.seal, or apt install age; until then nothing is sealed on the recorder"
         return .failure(told)
     }
+}
+
+/// What the appliance has open of what is sealed.
+func doctorOpened(_ configuration: Configuration) -> (recordings: Int, secondsLeft: Double)? {
+    guard let client = try? ControlClient(configuration), let answer = try? client.ask(.status) else { return nil }
+    return (answer.status?.opened).map { ($0.recordings.count, $0.secondsLeft) }
 }
 
 /// How many sticks are known, or why none is.

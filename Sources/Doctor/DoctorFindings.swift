@@ -235,14 +235,28 @@ extension DoctorFacts {
         }
     }
 
+    /// What is open now of what is sealed on the recorder.
+    private var openedFindings: [DoctorFinding] {
+        guard let opened else { return [] }
+        let told = opened.recordings == 1 ? "1 sealed recording" : "\(opened.recordings) sealed recordings"
+        let minutes = Int((opened.secondsLeft.within(0...1e6) / 60).rounded(.up))
+        return [
+            .init(
+                .copies, .notice, "a private key has opened \(told), for \(minutes) min more",
+                remedy: "fieldscribe lock, once they are not needed any more")
+        ]
+    }
+
     /// Whether recordings are sealed on the recorder, where that is asked for.
     private var recorderFindings: [DoctorFinding] {
         switch recorderSealing {
-        case nil: return []
-        case .failure(let error): return [DoctorFinding(.copies, error: error)]
+        case nil: return openedFindings
+        case .failure(let error): return [DoctorFinding(.copies, error: error)] + openedFindings
         case .success(let count):
             let told = count == 1 ? "1 public key" : "\(count) public keys"
-            return [.init(.copies, .ok, "recordings on the recorder are sealed for \(told) once they are transcribed")]
+            return openedFindings + [
+                .init(.copies, .ok, "recordings on the recorder are sealed for \(told) once they are transcribed")
+            ]
         }
     }
 

@@ -9,7 +9,7 @@ private struct EventLine: Encodable {
 
     private enum CodingKeys: CodingKey {
         case event, state, rms, peak, recording, segment, start, end, text, confidence, endedBy, words, alternatives,
-            cause, time, code, message, folder
+            cause, time, code, message, folder, recordings
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -58,6 +58,10 @@ private struct EventLine: Encodable {
         case .laptop(let isConnected):
             try line.encode("laptop", forKey: .event)
             try line.encode(isConnected ? "connected" : "away", forKey: .state)
+        case .opened(let recordings):
+            try line.encode("opened", forKey: .event)
+            try line.encode(recordings.isEmpty ? "locked" : "open", forKey: .state)
+            try line.encode(recordings, forKey: .recordings)
         }
     }
 

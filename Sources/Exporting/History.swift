@@ -19,6 +19,7 @@ extension HistoryEntry {
             case .written: engine.map { "by \($0), pass \(pass ?? 1)" }
             case .corrected: pass.map { "by a person, pass \($0)" }
             case .copied: volume.map { "to \($0 == "folder" ? "a folder" : "the stick \($0)"), \(folder ?? "")" }
+            case .opened: digest.map { "by a private key, for an hour at most, SHA-256 \($0)" }
             case .sealed: digest.map { "SHA-256 \($0)" }
             case .signed: sound.map { "by the recorder's key, sound SHA-256 \($0)" }
             case .erased: "from the recorder"

@@ -21,6 +21,8 @@ package struct LampPattern: Hashable, Sendable {
         case refused
         /// Idle, and a laptop is connected: two short blinks every 3 s.
         case glimmer
+        /// Idle, and what is sealed is open: three short blinks every 3 s.
+        case open
     }
 
     /// A mode, since when and until when.
@@ -103,6 +105,7 @@ package struct LampPattern: Hashable, Sendable {
         case .pulse: return cycle([1_000, 1_000], since: layer.since, now)
         case .doubleBlink: return cycle([100, 150, 100, 650], since: layer.since, now)
         case .refused: return cycle([100, 150, 100, 150, 100, 900], since: layer.since, now)
+        case .open: return cycle([100, 200, 100, 200, 100, 2_300], since: layer.since, now)
         case .glimmer: return cycle([100, 200, 100, 2_600], since: layer.since, now)
         case .done:
             let end = layer.since + doneLasts

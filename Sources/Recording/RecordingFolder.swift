@@ -22,6 +22,9 @@ package struct RecordingFolder: Hashable, Sendable {
     /// The name of the sealed file, where there is one.
     package static let sealedName = "sealed.age"
 
+    /// The name of what is to take the sealed file's place, in the moments in which it does.
+    package static let resealedName = "resealed.age"
+
     /// The path of its sealed file.
     package var sealed: String { "\(path)/\(Self.sealedName)" }
 

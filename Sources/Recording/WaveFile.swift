@@ -5,7 +5,7 @@ import Platform
 /// A recording being written: one continuous WAV, 16 kHz, 16-bit, of one or two channels, playable after every sync.
 ///
 /// Used on one thread. Its header says "cut short" until it is closed.
-final class WaveFile {
+package final class WaveFile {
     private let place: RecordingPlace
     private let file: FileDescriptor
     private let faults: DiskFaults?
@@ -17,6 +17,9 @@ final class WaveFile {
     var end: SamplePosition { SamplePosition(dataBytes / frameBytes) }
 
     var path: String { file.path }
+
+    /// Makes the file of a recording that is written anew; one that exists is left alone.
+    package convenience init(anew path: String) throws(DeviceError) { try self.init(creating: path) }
 
     /// Makes the file, durably and without samples; one that exists is left alone.
     init(creating path: String, channels: Int = 1, faults: DiskFaults? = nil) throws(DeviceError) {
@@ -42,7 +45,7 @@ final class WaveFile {
     /// Adds samples, those of two channels interleaved; they are in the page cache, so readable, when it returns.
     ///
     /// - Throws: `DeviceError`, `full` where the disk is; `end` then counts what the disk took of them.
-    func append(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) {
+    package func append(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) {
         let bytes = UnsafeRawBufferPointer(samples)
         do throws(DeviceError) {
             try faults?(.write, path)
@@ -77,7 +80,7 @@ final class WaveFile {
     func setJoined() { header.setJoined() }
 
     /// Says why the recording ended, and puts everything on the disk.
-    func close(reason: StopReason) throws(DeviceError) {
+    package func close(reason: StopReason) throws(DeviceError) {
         header.set(reason: reason)
         try writeHeader()
         // What a full disk took of a last, half sample.

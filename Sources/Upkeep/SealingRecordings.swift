@@ -80,7 +80,68 @@ package struct SealingRecordings: Sendable {
     /// Returns whether it is sealed now; not where something was entered meanwhile, and it is to be sealed again.
     private func seal(_ id: Int, for recipients: [Recipient]) async throws -> Bool {
         let journal = try await archive.journalContent(of: id)
-        guard let (summary, timeline) = try await archive.transcript(of: id) else { return false }
+        guard let manifest = try await write(id, of: archive, journal.text, for: recipients) else { return false }
+        guard try await archive.beginSealed(id, manifest, journalOf: journal.bytes) else { return false }
+        try await Self.end(id, in: storage, archive)
+        return true
+    }
+
+    /// Seals a recording that is open once more, with the text that it has there, in the place of its sealed file.
+    ///
+    /// - Returns: what the sealed file is now; nil where there is no key, or the recording is gone.
+    func seal(again id: Int, from open: OpenedRecordings.Open) async throws -> SealedManifest? {
+        guard let before = open.manifests[id], let recipients = try configuration.sealers() else { return nil }
+        let journal = try await open.archive.journalContent(of: id)
+        let made = try await write(
+            id, of: open.archive, journal.text, for: recipients, as: RecordingFolder.resealedName,
+            soundIn: open.storage)
+        guard let made else { return nil }
+        let storage = storage
+        guard try await archive.beginResealed(id, made, before: before) else {
+            try await onThread(named: "seal", niceness: 5) {
+                try Self.folder(of: id, in: storage).remove(RecordingFolder.resealedName)
+            }
+            return nil
+        }
+        try await Self.endAgain(id, made, in: storage, archive)
+        return made
+    }
+
+    /// Completes what `seal(again:)` has begun; the file is there under its own name or under the other.
+    static func endAgain(
+        _ id: Int, _ manifest: SealedManifest, in storage: String, _ archive: SQLiteArchive
+    ) async throws {
+        try await onThread(named: "seal", niceness: 5) {
+            _ = try place(manifest, of: id, in: storage)
+        }
+        try await archive.endResealed(id)
+    }
+
+    /// Puts the sealed file in its place, where it lies under the other name; returns the folder that it is in.
+    ///
+    /// - Throws: `DeviceError` with `damaged` where it is not there.
+    private static func place(
+        _ manifest: SealedManifest, of id: Int, in storage: String
+    ) throws(DeviceError) -> Folder {
+        let folder = try folder(of: id, in: storage)
+        if try RecordingSealer.isThere(manifest, in: folder, as: RecordingFolder.resealedName) {
+            try folder.rename(RecordingFolder.resealedName, replacing: RecordingFolder.sealedName)
+            try folder.sync()
+        }
+        guard try RecordingSealer.isThere(manifest, in: folder) else { throw missing(id, folder) }
+        return folder
+    }
+
+    /// Writes a recording's sealed file; nil where there is no such recording.
+    ///
+    /// - Parameters:
+    ///   - source: where its text is.
+    ///   - sound: the storage directory with its sound, where that is another one.
+    private func write(
+        _ id: Int, of source: SQLiteArchive, _ journal: String, for recipients: [Recipient],
+        as name: String = RecordingFolder.sealedName, soundIn sound: String? = nil
+    ) async throws -> SealedManifest? {
+        guard let (summary, timeline) = try await source.transcript(of: id) else { return nil }
         // It waits for no model: where the one that tells of sentences is not whole, no full stops are put in.
         let punctuator = configuration.punctuator { error throws(DeviceError) in
             Log.tell(.notice, "seal", ["message": "\(error.message); sealed without full stops"])
@@ -94,17 +155,12 @@ package struct SealingRecordings: Sendable {
         let history = try await archive.history(of: id)
         let storage = storage
         let signer = try? await onThread(named: "signing", niceness: 5) { try RecorderKey(in: storage) }
-        let manifest = try await onStoppableThread(named: "seal") { goesOn in
+        return try await onStoppableThread(named: "seal") { goesOn in
             try RecordingSealer(
-                summary, shown, journal: journal.text, history: history, signer: signer, in: storage,
-                settings: settings,
-                for: recipients,
-                goesOn: goesOn
-            ).seal()
+                summary, shown, journal: journal, history: history, signer: signer, in: storage, soundIn: sound,
+                settings: settings, for: recipients, goesOn: goesOn
+            ).seal(as: name)
         }
-        guard try await archive.beginSealed(id, manifest, journalOf: journal.bytes) else { return false }
-        try await Self.end(id, in: storage, archive)
-        return true
     }
 
     /// Completes the sealing of a recording whose journal says that it was begun.
@@ -113,9 +169,7 @@ package struct SealingRecordings: Sendable {
     static func end(_ id: Int, in storage: String, _ archive: SQLiteArchive) async throws {
         guard let manifest = try await archive.seal(of: id) else { return }
         try await onThread(named: "seal", niceness: 5) {
-            let folder = try folder(of: id, in: storage)
-            guard try RecordingSealer.isThere(manifest, in: folder) else { throw missing(id, folder) }
-            try removeRest(in: folder)
+            try removeRest(in: place(manifest, of: id, in: storage))
         }
         try await archive.endSealed(id)
     }
@@ -157,6 +211,15 @@ extension Recovery {
         }
         if let row, row.isSealed {
             guard let manifest = row.seal.flatMap({ SealedManifest($0) }) else { return [] }
+            // A sealed file that was to take the place of this one.
+            if let told = try await archive.seal(of: id), try await Self.isMade(told, instead: manifest, id, storage) {
+                try await SealingRecordings.endAgain(id, told, in: storage, archive)
+                return [
+                    StorageFinding(
+                        .note, recording: id, file: file,
+                        "the sealing of recording \(id) with a better text was completed")
+                ]
+            }
             return try await onThread(named: "repair", niceness: 5) {
                 guard hasFile else { return [Self.gone(id, file)] }
                 let folder = try SealingRecordings.folder(of: id, in: storage)
@@ -184,6 +247,21 @@ extension Recovery {
                 .damaged, recording: id, file: file,
                 "holds a recording, but its journal does not tell of it; open it with the private key, and keep it")
         ]
+    }
+
+    /// Whether there is a sealed file that another one's place is to be taken by, under its own name or under the other.
+    private static func isMade(
+        _ told: SealedManifest, instead manifest: SealedManifest, _ id: Int, _ storage: String
+    ) async throws -> Bool {
+        try await onThread(named: "repair", niceness: 5) { () throws(DeviceError) -> Bool in
+            let folder: Folder
+            do throws(DeviceError) { folder = try SealingRecordings.folder(of: id, in: storage) } catch {
+                guard error.code == .missing else { throw error }
+                return false
+            }
+            if try RecordingSealer.isThere(told, in: folder, as: RecordingFolder.resealedName) { return true }
+            return told == manifest ? false : try RecordingSealer.isThere(told, in: folder)
+        }
     }
 
     private static func gone(_ id: Int, _ file: String) -> StorageFinding {

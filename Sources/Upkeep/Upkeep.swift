@@ -6,7 +6,8 @@ import SQLiteArchive
 import Synchronization
 
 /// What earlier recordings lack: mends what a start has left to be mended, erases what `storage.after-export` lets go, writes down what
-/// was not, reads once more what was, tells who spoke, and seals it where `storage.seal` says so.
+/// was not, reads once more what was, tells who spoke, and seals it where `storage.seal` says so; and what a private key has opened is read
+/// once more, too, and sealed again.
 package struct Upkeep: Sendable {
     /// How a run ended.
     package enum End: Hashable, Sendable {
@@ -24,6 +25,7 @@ package struct Upkeep: Sendable {
     private let unreadable = UnreadableRecordings()
     private let complaints = Complaints()
     private let progress: SecondPassProgress
+    private let opened: OpenedRecordings?
 
     /// Hears whether text is being written now.
     private let writes: @Sendable (Bool) -> Void
@@ -31,17 +33,20 @@ package struct Upkeep: Sendable {
     /// - Parameters:
     ///   - workers: what reads.
     ///   - progress: is told what is being read again.
+    ///   - opened: what a private key has opened; nil: nothing can be.
     ///   - repairs: what a start has left to be done; nil: nothing.
     ///   - writes: hears whether text is being written now.
     package init(
         configuration: Configuration, archive: SQLiteArchive, hub: EventHub, workers: DecodeWorkers,
-        progress: SecondPassProgress, repairs: Repairs? = nil, writes: @escaping @Sendable (Bool) -> Void
+        progress: SecondPassProgress, opened: OpenedRecordings? = nil, repairs: Repairs? = nil,
+        writes: @escaping @Sendable (Bool) -> Void
     ) {
         self.configuration = configuration
         self.archive = archive
         self.hub = hub
         self.workers = workers
         self.progress = progress
+        self.opened = opened
         self.repairs = repairs
         self.writes = writes
     }
@@ -77,6 +82,7 @@ package struct Upkeep: Sendable {
         try await tellSpeakers()
         try await rememberVoices()
         try await seal()
+        try await readOpened()
     }
 
     /// Without signatures all else goes on; that there are none is told once a start.
@@ -151,6 +157,20 @@ package struct Upkeep: Sendable {
         } catch let error as DeviceError where !error.isOfDatabase {
             if complaints.take(error) { hub.publish(fault: error) }
         }
+    }
+
+    /// What is locked meanwhile is no fault, and what fails for one keeps no other from being read; it is told once.
+    private func readOpened() async throws {
+        guard configuration.readsTwice, !configuration.storage.seal.isEmpty, let opened else { return }
+        let done = try await RereadingOpened(
+            configuration: configuration, archive: archive, opened: opened, hub: hub, progress: progress
+        ).run {
+            await workers.releaseIdle()
+            return try workers.rereaders()
+        } complain: { error in
+            if complaints.take(error) { hub.publish(fault: error) }
+        }
+        for id in done { Log.tell(.notice, "resealed", ["recording": "\(id)"]) }
     }
 
     private func readAgain() async throws {

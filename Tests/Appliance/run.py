@@ -20,6 +20,7 @@ from power_cut import power_cut
 from power_on import power_on, power_on_moonshine
 from robust import clock, disk_brimful, disk_full, line_taken, service_hangs, service_killed, worker_killed
 from sandbox import sandbox
+from sealed import sealed_recorder, sealed_stick, stick_unknown
 from stick import stick, stick_dirty, stick_full, stick_pulled, stick_read_only
 from upgrade import upgrade
 
@@ -36,6 +37,9 @@ SCENARIOS = {
     "stick-dirty": stick_dirty,
     "stick-full": stick_full,
     "sticks-hostile": hostile,
+    "sealed-stick": sealed_stick,
+    "stick-unknown": stick_unknown,
+    "sealed-recorder": sealed_recorder,
     "drive": drive,
     "drive-interrupted": drive_interrupted,
     "power-cut": power_cut(states=12, boots=1),

@@ -11,6 +11,8 @@ import Testing
         (.mark(text: "here"), #"{"command":"mark","text":"here"}"#),
         (.watch(partials: true), #"{"command":"watch","partials":true}"#),
         (.exporting(.finished, message: "done"), #"{"command":"exporting","export":"finished","text":"done"}"#),
+        (.open(key: "AGE", name: "key.txt"), #"{"command":"open","key":"AGE","name":"key.txt"}"#),
+        (.lock, #"{"command":"lock"}"#),
         (.laptop(isConnected: true), #"{"command":"laptop","connected":true}"#),
         (.archive(.list, directory: "/a"), #"{"command":"list","directory":"/a"}"#),
         (.archive(.show(recording: 7), directory: nil), #"{"command":"show","recording":7}"#),

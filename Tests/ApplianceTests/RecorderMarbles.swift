@@ -215,6 +215,20 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 +3000 unplugged |             | idle     | off
                 """),
         RecorderMarbles(
+            name: "what is sealed is open, is looked after anew, and is locked",
+            table: """
+                laptop     |                  | idle     | glimmer
+                unsealed   | upkeep           | idle     | open
+                locked     | break-off        | idle     | glimmer
+                unsealed   |                  | idle     | open
+                kept       | upkeep           | idle     | open
+                kept       |                  | idle     | open
+                start opened1 begun1 +100 written1 | open1 record1 a:1 | recording | steady
+                locked     |                  | recording | steady
+                stop closed1 | close1:command b:1 =idle | idle | pulse
+                ended1     | upkeep           | idle     | glimmer
+                """),
+        RecorderMarbles(
             name: "the upkeep steps back, and comes again",
             table: """
                 start opened1 closed1 ended1 | open1 record1 =idle a:1 upkeep | idle | off

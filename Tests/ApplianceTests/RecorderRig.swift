@@ -94,6 +94,8 @@ struct RecorderRig {
         case "strange": return .event(.export(.refused, folder: "", message: ""))
         case "unexported": return .event(.export(.failed, folder: "", message: "gone"))
         case "laptop": return .event(.laptop(isConnected: true))
+        case "unsealed": return .event(.opened(recordings: [1]))
+        case "locked": return .event(.opened(recordings: []))
         case "unplugged": return .event(.laptop(isConnected: false))
         case "writes": return .upkeepWrites(true)
         case "kept": return .upkeepEnded(.done)

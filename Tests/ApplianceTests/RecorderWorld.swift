@@ -100,7 +100,10 @@ struct RecorderWorld {
         case 15, 16: return .event(.fault(code: error.code.rawValue, message: error.message))
         case 17: return .event(.export(.started, folder: "", message: ""))
         case 18: return .event(.export(.finished, folder: "", message: ""))
-        case 19: return .event(.laptop(isConnected: Bool.random(using: &generator)))
+        case 19:
+            let isNow = Bool.random(using: &generator)
+            return .event(
+                Bool.random(using: &generator) ? .laptop(isConnected: isNow) : .opened(recordings: isNow ? [1] : []))
         default: return .event(.export(.failed, folder: "", message: "gone"))
         }
     }

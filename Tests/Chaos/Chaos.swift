@@ -13,6 +13,7 @@ import Glibc
           import     a correction is taken while each k-th call fails   --stride 1 --parallel 8
           soak       hours of audio as fast as it goes            --hours 2
           seal       power cuts while a recording is sealed       --cuts 300 --parallel 2 --seed N
+          reseal     power cuts while a sealed recording is open, read again and sealed again   --cuts 300 --parallel 2 --seed N
           strike     power cuts while a stretch is struck         --cuts 300 --parallel 2 --seed N
           owners     root and a user in random orders             --orders 20 --seed N
 
@@ -28,7 +29,7 @@ import Glibc
         let words = Array(CommandLine.arguments.dropFirst())
         if words.first == "worker" { return StandInWorker.run() }
         let names = words.prefix { !$0.hasPrefix("--") }
-        let known = ["kill", "syscalls", "disk", "corrupt", "soak", "owners", "import", "seal", "strike"]
+        let known = ["kill", "syscalls", "disk", "corrupt", "soak", "owners", "import", "seal", "reseal", "strike"]
         guard !names.isEmpty, names.allSatisfy(known.contains) else {
             print(usage)
             exit(2)
@@ -56,6 +57,7 @@ import Glibc
         case "owners": try await OwnersExperiment(bench: bench).run()
         case "import": try await ImportExperiment(bench: bench).run()
         case "seal": try await SealExperiment(bench: bench).run()
+        case "reseal": try await ResealExperiment(bench: bench).run()
         case "strike": try await StrikeExperiment(bench: bench).run()
         case "corrupt": try await CorruptExperiment(bench: bench).run()
         default: []

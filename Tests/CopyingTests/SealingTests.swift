@@ -155,7 +155,8 @@ import Testing
             try sealer.write(bytes)
             try sealer.finish()
             var opened: [UInt8] = []
-            let key = try FileDescriptor(opening: keys.key, O_RDONLY)
+            let (folder, name) = try Folder.holding(keys.key, crosses: true)
+            let key = try OpeningKey(in: folder, name)
             let opener = try age.opener(with: key) { opened += $0 }
             try opener.write(sealed)
             try opener.finish()

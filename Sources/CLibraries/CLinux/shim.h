@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/memfd.h>
+#include <sys/vfs.h>
 #include <linux/openat2.h>
 #include <malloc.h>
 #include <semaphore.h>
@@ -274,6 +275,13 @@ static inline int fieldscribe_direct(void) {
 
 /// A file that is in memory alone and has no name; -1 where there can be none.
 static inline int fieldscribe_memory_file(const char *name) { return (int)syscall(SYS_memfd_create, name, MFD_CLOEXEC); }
+
+// Whether a file lies in a file system in memory: TMPFS_MAGIC, RAMFS_MAGIC. Not 0 where it does.
+static inline int fieldscribe_is_in_memory(int descriptor) {
+    struct statfs status;
+    return fstatfs(descriptor, &status) == 0
+        && ((unsigned int)status.f_type == 0x01021994u || (unsigned int)status.f_type == 0x858458f6u);
+}
 
 /// Blocks of so many bytes and more are mapped by themselves from here on, and unmapped when they are freed.
 static inline void fieldscribe_map_blocks(size_t bytes) { mallopt(M_MMAP_THRESHOLD, (int)bytes); }

@@ -164,6 +164,9 @@ package final class Folder: Sendable {
             clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
     }
 
+    /// Whether its file system is in memory, so that nothing of it is left once the power is gone.
+    package var isInMemory: Bool { fieldscribe_is_in_memory(file.number) != 0 }
+
     /// The numbers that tell its file system, and it within that, from others while both are there.
     package func identity() throws(DeviceError) -> (device: UInt64, inode: UInt64) {
         var status = stat()

@@ -2,7 +2,7 @@ import Core
 import Glibc
 import Synchronization
 
-/// A folder for a while, in `$TMPDIR` or `/tmp`: with a name that nobody could have taken before, for this user alone, and
+/// A folder for a while, in `$TMPDIR` or `/tmp` where no other is named: with a name that nobody could have taken before, for this user alone, and
 /// gone with the last reference or the process.
 ///
 /// What a process left that was killed goes when this user's next one makes one of the same purpose.
@@ -10,11 +10,13 @@ package final class ScratchFolder: Sendable {
     /// The folder's path.
     package let path: String
 
-    /// - Parameter purpose: a part of the name: `demo`.
+    /// - Parameters:
+    ///   - purpose: a part of the name: `demo`.
+    ///   - parent: the folder that it is made in; nil for `$TMPDIR` or `/tmp`.
     /// - Throws: `DeviceError` where none can be made.
-    package init(for purpose: String) throws(DeviceError) {
-        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        let prefix = "fieldscribe-\(purpose)-"
+    package init(for purpose: String, in parent: String? = nil) throws(DeviceError) {
+        let parent = parent ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        let prefix = Self.prefix(purpose)
         Self.sweep(parent, prefix)
         var template = Array("\(parent)/\(prefix)\(getpid())-XXXXXX".utf8CString)
         // With mode 0700.
@@ -35,6 +37,11 @@ package final class ScratchFolder: Sendable {
         guard made.withLock({ $0.removeValue(forKey: path) }) == getpid() else { return }
         try? removeFolder(path)
     }
+
+    /// Removes what processes left that were killed, without making another.
+    package static func sweep(for purpose: String, in parent: String) { sweep(parent, prefix(purpose)) }
+
+    private static func prefix(_ purpose: String) -> String { "fieldscribe-\(purpose)-" }
 
     /// Removes what processes left that were killed: folders of this user's, named by a process that there is no more.
     private static func sweep(_ parent: String, _ prefix: String) {

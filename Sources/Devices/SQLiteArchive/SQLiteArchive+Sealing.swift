@@ -70,3 +70,38 @@ extension SQLiteArchive {
         }
     }
 }
+
+/// Another sealed file in the place of a recording's, in three steps: `beginResealed`; the file takes the place, which is the caller's, and
+/// which a start completes; `endResealed`.
+extension SQLiteArchive {
+    /// Says in a sealed recording's journal what its sealed file is to be.
+    ///
+    /// - Parameter before: what it is now.
+    /// - Returns: false where that is another, or the recording is gone: then nothing is changed.
+    package func beginResealed(_ recording: Int, _ manifest: SealedManifest, before: SealedManifest) throws -> Bool {
+        guard !erasing.contains(recording), try queries.recording(recording)?.seal == before.text else { return false }
+        try connection.transaction { try keep(.sealed(manifest: manifest.text), recording: recording) }
+        return true
+    }
+
+    /// Says of a sealed recording that its sealed file is the one that its journal tells of.
+    package func endResealed(_ recording: Int) throws {
+        guard let manifest = try seal(of: recording) else { throw unknown(recording: recording) }
+        try connection.transaction {
+            try connection.run(
+                "UPDATE recording SET state = ?2 WHERE id = ?1", .integer(recording), .text(manifest.text))
+            try enter(.sealed, of: recording) { $0.digest = manifest.file }
+        }
+    }
+
+    /// Enters that recordings were opened, all or none.
+    ///
+    /// - Parameter digests: the SHA-256 of each one's sealed file, by the recordings' numbers.
+    package func enterOpened(_ digests: [Int: String]) throws {
+        try connection.transaction {
+            for (id, digest) in digests.sorted(by: { $0.key < $1.key }) {
+                try enter(.opened, of: id) { $0.digest = digest }
+            }
+        }
+    }
+}

@@ -19,7 +19,7 @@ package struct Age: Sendable {
     package init() throws(DeviceError) {
         guard let program = Self.program else {
             throw DeviceError(
-                .missing, "age", "the program age is not installed, and nothing is copied without it",
+                .missing, "age", "the program age is not installed, and nothing is sealed, opened or copied without it",
                 remedy: "install it: apt install age")
         }
         self.program = program
@@ -56,12 +56,12 @@ package struct Age: Sendable {
     /// Begins to open what was sealed.
     ///
     /// - Parameters:
-    ///   - key: the private key's open file.
+    ///   - key: opens it; it has to live until all is opened.
     ///   - take: called with what is opened, in its order.
     package func opener(
-        with key: borrowing FileDescriptor, take: @escaping (UnsafeRawBufferPointer) throws(DeviceError) -> Void
+        with key: OpeningKey, take: @escaping (UnsafeRawBufferPointer) throws(DeviceError) -> Void
     ) throws(DeviceError) -> Sealer {
-        Sealer(try child(["-d", "-i", "/proc/\(getpid())/fd/\(key.number)"]), isSealing: false, take: take)
+        Sealer(try child(["-d", "-i", key.path]), isSealing: false, take: take)
     }
 
     private static func recipients(_ recipients: [Recipient]) -> [String] {

@@ -41,6 +41,17 @@ enum ExportCommand: Command {
         if answer.hasChanged { configuration = try arguments.configuration() }
         // Behind the copy, which asks the appliance itself; where none is running, the next start takes them.
         defer { if answer.hasChanged { _ = try? ControlClient(configuration)?.ask(.settings) } }
+        let key = arguments.has("--stick") ? StickKey.take(from: target, configuration) : StickKey.Outcome()
+        for line in key.lines { Terminal.say(line) }
+        if let error = key.error {
+            // The lamp and the status say why.
+            let event = ControlRequest.exporting(.failed, message: error.message)
+            _ = try? ControlClient(configuration)?.ask(event)
+        }
+        if key.isPrivate, StickKey.keepsApart(configuration) {
+            try tellKeyStick(target, key: key.lines, answer: answer.lines)
+            return Terminal.say("nothing is copied to a stick that carries a private key")
+        }
         // A stick or folder that only root may write to is written to as root.
         let place = try await ArchivePlace(arguments, staysRoot: true)
         // Before the copy, which then has them.
@@ -50,7 +61,7 @@ enum ExportCommand: Command {
         for line in corrections { Terminal.say(line) }
         let report = try await copy(
             numbers.isEmpty ? nil : numbers, of: place.archive, ledger: place.ledger, in: place.directory, to: target,
-            configuration: configuration, answer: answer.lines, corrections: corrections)
+            configuration: configuration, answer: answer.lines, key: key.lines, corrections: corrections)
         try finish(report, target: target)
     }
 
@@ -68,13 +79,14 @@ enum ExportCommand: Command {
     static func copy(
         _ numbers: [Int]?, of archive: any ArchiveReading, ledger: (any ExportLedger)?, in directory: String,
         to target: String,
-        configuration: Configuration, answer: [String] = [], corrections: [String] = []
+        configuration: Configuration, answer: [String] = [], key: [String] = [], corrections: [String] = []
     ) async throws -> CopyReport {
         try await copy(
             of: archive, ledger: ledger, in: directory, configuration: configuration,
             volume: try volumeIdentifier(of: target)
         ) { export in
             export.answer = answer
+            export.key = key
             export.corrections = corrections
             return try await export.copy(numbers, to: target)
         }

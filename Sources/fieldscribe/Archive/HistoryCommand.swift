@@ -8,8 +8,8 @@ enum HistoryCommand: Command {
     static let summary = "Show what was done to the recordings, and when."
     static let usage = "[ID] [--json] [--directory DIR]"
     static let details = """
-        Recorded, written, corrected, copied (to which stick), sealed, erased, struck, paused: an entry a line, with the time, in
-        UTC, and whether the clock was set; of a clock that was not, with the seconds since the machine was switched on.
+        Recorded, written, corrected, copied (to which stick), sealed, opened, erased, struck, paused: an entry a line, with the
+        time, in UTC, and whether the clock was set; of a clock that was not, with the seconds since the machine was switched on.
         Each entry holds the SHA-256 of the one before, so that fieldscribe verify finds one that is missing, changed or in
         another place. The history stays when a recording is erased, and holds nothing that was said, nor who said it.
 

@@ -70,7 +70,7 @@ final class RecordingScreen: Sendable {
         case .level(let rms, _): draw { $0.level = rms }
         case .state(.recording): draw { $0.began = MonotonicClock.nanoseconds }
         case .state: draw { $0.began = nil }
-        case .rotation, .mark, .export, .laptop: break
+        case .rotation, .mark, .export, .laptop, .opened: break
         }
     }
 

@@ -39,6 +39,12 @@ enum StatusCommand: Command {
         if let laptop = status.laptop {
             rows.append(("drive", laptop ? "a laptop is connected" : "no laptop is connected"))
         }
+        if let opened = status.opened {
+            let minutes = Int((opened.secondsLeft / 60).rounded(.up))
+            let numbers = opened.recordings.map(String.init).joined(separator: ", ")
+            let what = opened.recordings.count == 1 ? "recording" : "recordings"
+            rows.append(("open", "for \(minutes) min more, or until fieldscribe lock: sealed \(what) \(numbers)"))
+        }
         rows.append(
             ("signs with", status.signingKey ?? "no key: minisign is not installed, or nothing was recorded yet"))
         let clockWord = status.lastFault?.clock == "unverified" ? " (clock unverified)" : ""

@@ -38,6 +38,9 @@ struct WatchEvent: Decodable, Hashable {
             return "\(clock(start))  [\(length.rounded() / 10) s \(what)]"
         case "fault": return "fault: \(message ?? "unknown")"
         case "export": return "export: \(message ?? "")"
+        case "opened":
+            return state == "open"
+                ? "sealed recordings are open, for an hour at most" : "sealed recordings are locked again"
         case "laptop": return state == "connected" ? "a laptop is connected" : "no laptop is connected any more"
         default: return nil
         }

@@ -23,8 +23,6 @@ enum RecipientsCommand: Command {
         """
     static let options = (values: ["--key"], flags: [String]())
 
-    private static let largestKey = 1 << 16
-
     static func run(_ arguments: Arguments) async throws {
         guard arguments.rest.first == "check" else {
             throw UsageError("recipients: say check; see fieldscribe recipients --help")
@@ -99,7 +97,7 @@ enum RecipientsCommand: Command {
     }
 
     private static func opens(
-        _ sealed: [UInt8], with key: borrowing FileDescriptor, _ age: Age
+        _ sealed: [UInt8], with key: OpeningKey, _ age: Age
     ) throws(DeviceError) -> Bool {
         let gathered = Gathered()
         let opener = try age.opener(with: key) { gathered.bytes += $0 }
@@ -115,7 +113,7 @@ enum RecipientsCommand: Command {
 
     /// Opens a sealed copy to its end, and keeps nothing of it; returns the bytes that it holds.
     private static func open(
-        _ path: String, with key: borrowing FileDescriptor, _ age: Age
+        _ path: String, with key: OpeningKey, _ age: Age
     ) throws(DeviceError) -> Int64 {
         let (folder, name) = try Folder.holding(path, crosses: true)
         let file = try folder.openFile(name, O_RDONLY)
@@ -142,23 +140,9 @@ enum RecipientsCommand: Command {
         return gathered.count
     }
 
-    /// A private key's open file, which age reads by itself.
-    private static func privateKey(_ path: String) throws(DeviceError) -> FileDescriptor {
+    private static func privateKey(_ path: String) throws(DeviceError) -> OpeningKey {
         let (folder, name) = try Folder.holding(path, crosses: true)
-        let file = try folder.openFile(name, O_RDONLY)
-        let text = String(decoding: try file.content(limit: largestKey), as: UTF8.self)
-        // age would ask for the words, and wait.
-        if text.hasPrefix("age-encryption.org/") || text.contains("-----BEGIN AGE ENCRYPTED FILE") {
-            throw DeviceError(
-                .unsupported, "age", on: path, "is protected by a passphrase, which is not asked for here",
-                remedy: "open it on a laptop: age -d -o key.txt FILE")
-        }
-        guard PrivateKey.isIn(text) else {
-            throw DeviceError(
-                .unsupported, "age", on: path, "holds no private key",
-                remedy: "give the file that age-keygen made, or a private key of SSH")
-        }
-        return file
+        return try OpeningKey(in: folder, name)
     }
 
     private final class Gathered {

@@ -1,0 +1,36 @@
+internal import CLinux
+import Core
+import Glibc
+
+/// A file that is in memory and nowhere else, which other processes of the same user can open by its path. It is kept from being swapped
+/// out where the system lets that be asked for, and overwritten when it goes.
+// Safety: what it holds does not change until it goes.
+package final class MemoryFile: @unchecked Sendable {
+    private let file: FileDescriptor
+    private let room: UnsafeMutableRawBufferPointer
+
+    /// - Parameters:
+    ///   - bytes: what it holds, at least one.
+    ///   - name: what errors name.
+    package init(_ bytes: [UInt8], named name: String) throws(DeviceError) {
+        let number = fieldscribe_memory_file("fieldscribe")
+        guard number >= 0 else { throw .system("memfd_create", on: name) }
+        let file = FileDescriptor(adopting: number, named: name)
+        try file.truncate(to: Int64(bytes.count))
+        let address = mmap(nil, bytes.count, PROT_READ | PROT_WRITE, MAP_SHARED, number, 0)
+        guard let address, address != MAP_FAILED else { throw .system("mmap", on: name) }
+        room = UnsafeMutableRawBufferPointer(start: address, count: bytes.count)
+        self.file = file
+        mlock(address, bytes.count)
+        room.copyBytes(from: bytes)
+    }
+
+    /// Where another process finds it, as long as this value lives.
+    package var path: String { "/proc/\(getpid())/fd/\(file.number)" }
+
+    deinit {
+        guard let address = room.baseAddress else { return }
+        explicit_bzero(address, room.count)
+        munmap(address, room.count)
+    }
+}

@@ -1,0 +1,38 @@
+import Core
+import Glibc
+import Platform
+import Sealing
+
+/// Opens what is sealed on the recorder with a private key, as a stick with `Fieldscribe/key.txt` does.
+enum OpenCommand: Command {
+    static let name = "open"
+    static let summary = "Open sealed recordings on the recorder for an hour, with a private key."
+    static let usage = "--key FILE"
+    static let details = """
+        While they are open, fieldscribe search and show read them, and the second pass reads them where it is due; the
+        history tells that they were opened. A stick with the key in Fieldscribe/key.txt does the same by being plugged
+        in, and nothing is copied to it. The key is kept in memory, and is forgotten after an hour, with fieldscribe
+        lock, and when the appliance ends; so is what it opened, which is in memory, too, below /run or /dev/shm, for
+        the appliance's user alone. Sealed files stay as they are.
+
+          --key FILE         a private key, as age-keygen makes it or one of SSH, without a passphrase
+
+        Exit status: 0 open; 1 it is no key, or opens nothing; 3 the file, age, or anything sealed is missing; 5 the appliance
+        is not running.
+        """
+    static let options = (values: ["--key"], flags: [String]())
+
+    static func run(_ arguments: Arguments) async throws {
+        try arguments.expect(0, "nothing else")
+        guard let path = arguments["--key"] else {
+            throw UsageError("open: --key is missing; see fieldscribe open --help")
+        }
+        let (folder, name) = try Folder.holding(path, crosses: true)
+        let file = try folder.openFile(name, O_RDONLY)
+        let text = String(decoding: try file.content(limit: OpeningKey.longest), as: UTF8.self)
+        // Told here what is no key, without sending it anywhere.
+        _ = try OpeningKey(text, named: path)
+        let response = try RunningAppliance(arguments).ask(.open(key: text, name: path))
+        for line in response.notes ?? [] { try Terminal.print("\(line)\n") }
+    }
+}

@@ -1,0 +1,63 @@
+import Configuration
+import Control
+import Copying
+import Core
+import Glibc
+import Platform
+import Sealing
+
+/// A private key on a stick, `Fieldscribe/key.txt`: it opens the appliance for an hour.
+enum StickKey {
+    /// What became of it.
+    struct Outcome {
+        /// For people, a line each; nothing where there is no such file.
+        var lines: [String] = []
+        /// Whether there is a private key, be it the wrong one: what is sealed must not be copied beside it.
+        var isPrivate = false
+        /// Why it opens nothing.
+        var error: DeviceError?
+    }
+
+    private static let name = "key.txt"
+    private static let path = "Fieldscribe/\(name)"
+
+    /// Reads it, and has the appliance open what is sealed.
+    static func take(from stick: String, _ configuration: Configuration) -> Outcome {
+        do throws(DeviceError) {
+            guard let top = try folder(stick), try top.exists(name) else { return Outcome() }
+            let file = try top.openFile(name, O_RDONLY)
+            let text = String(decoding: try file.content(limit: OpeningKey.longest), as: UTF8.self)
+            return open(text, configuration)
+        } catch {
+            return Outcome(lines: ["\(path): \(error.reason); nothing was opened"], error: error)
+        }
+    }
+
+    private static func folder(_ stick: String) throws(DeviceError) -> Folder? {
+        let top = try Folder(opening: stick)
+        guard try top.status("Fieldscribe")?.kind == .folder else { return nil }
+        return try top.folder("Fieldscribe")
+    }
+
+    private static func open(_ text: String, _ configuration: Configuration) -> Outcome {
+        let isPrivate = PrivateKey.isIn(text) || text.hasPrefix("age-encryption.org/")
+        do {
+            // Told here what is no key, without sending it anywhere.
+            _ = try OpeningKey(text, named: path)
+            guard let client = try ControlClient(configuration) else {
+                throw DeviceError(
+                    .disconnected, "open", on: path, "the appliance is not running, so that nothing was opened",
+                    remedy: "plug the stick in again once it runs")
+            }
+            return Outcome(lines: try client.ask(.open(key: text, name: path)).notes ?? [], isPrivate: isPrivate)
+        } catch {
+            let told = DeviceError(wrapping: error)
+            return Outcome(lines: [told.message], isPrivate: isPrivate, error: told)
+        }
+    }
+
+    /// Whether anything is sealed by these settings: then a private key and copies do not belong on the same stick.
+    static func keepsApart(_ configuration: Configuration) -> Bool {
+        !configuration.export.recipients.isEmpty || !configuration.storage.seal.isEmpty
+    }
+}

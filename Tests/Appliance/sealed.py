@@ -1,0 +1,187 @@
+"""Only the right ears: copies that are sealed, sticks that are not known, and a recorder that is sealed, opened and locked."""
+
+import hashlib
+import os
+import shlex
+import subprocess
+
+from appliance import STORAGE
+from bench import expect
+from drive import CONFIGURE
+from stick import fill, insert, make_stick, read_stick, run, text
+
+# Three short blinks, and a pause.
+REFUSED = [(0.05, 0.24), (0.08, 0.33), (0.05, 0.24), (0.08, 0.33), (0.05, 0.24), (0.5, 1.3)]
+OPEN = [(0.05, 0.25), (0.1, 0.35), (0.05, 0.25), (0.1, 0.35), (0.05, 0.25), (1.9, 2.8)]
+# What is heard has this word in it.
+WORD = "forward"
+# Where something of what is open may lie, and where it must not.
+IN_MEMORY = "find /run/fieldscribe /dev/shm -path '*fieldscribe-opened-*' -type f | wc -l"
+IN_CLEAR = "grep -rail '%s' %s /etc/fieldscribe /tmp /var/tmp || true" % (WORD, STORAGE)
+
+
+def key_pair(machine):
+    """A pair of keys, made on this machine; returns (the private one's file, the public one)."""
+    path = machine.path("key.txt")
+    run("age-keygen", "-o", path)
+    return path, run("age-keygen", "-y", path).decode().strip()
+
+
+def configure(machine, section, line):
+    machine.shell(CONFIGURE % (section, line))
+    machine.until_ready()
+
+
+def digest(path):
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def unseal(key, path, target):
+    """Opens a sealed file on this machine, as README.txt says; checks its sums, and returns its folder."""
+    os.makedirs(target)
+    run("sh", "-c", "set -e; cd %s; age -d -i %s %s | tar x" % tuple(shlex.quote(it) for it in (target, key, path)))
+    folder = os.path.join(target, os.listdir(target)[0])
+    sums = subprocess.run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], cwd=folder, capture_output=True, text=True)
+    expect(sums.returncode == 0, "%s: %s" % (folder, sums.stderr + sums.stdout))
+    return folder
+
+
+def put_key(path, key):
+    """Puts the private key on a stick with a partition, as a person would."""
+    if subprocess.run(["mdir", "-i", "%s@@1M" % path, "::Fieldscribe"], capture_output=True).returncode != 0:
+        run("mmd", "-i", "%s@@1M" % path, "::Fieldscribe")
+    run("mcopy", "-o", "-i", "%s@@1M" % path, key, "::Fieldscribe/key.txt")
+
+
+def sealed_stick(bench):
+    """Sealed copies on a stick, opened on this machine with age; nothing else of the recordings is anywhere on it."""
+    with bench.appliance("sealed-stick") as machine:
+        key, public = key_pair(machine)
+        configure(machine, "export", "recipients = " + public)
+        path = machine.path("stick.img")
+        make_stick(path, "vfat")
+        machine.record(8)
+        seconds = insert(machine, path)
+        machine.stick_out()
+        root = read_stick(path, "vfat", True, machine.path("first"))
+        sealed = [os.path.join(folder, name) for folder, _, names in os.walk(root) for name in names if name.endswith(".age")]
+        expect([os.path.basename(it) for it in sealed] == ["000001.fieldscribe.age"], "on the stick: %s" % sealed)
+        others = sorted(name for _, _, names in os.walk(root) for name in names if not name.endswith(".age"))
+        expect(others == ["README.txt", "RESULT.txt", "SHA256SUMS"], "beside it: %s" % " ".join(others))
+        with open(path, "rb") as file:
+            content = file.read().lower()
+        for clear in (WORD.encode(), b"flac", b"transcript", b"<html"):
+            expect(clear not in content, "%s can be read on the stick" % clear.decode())
+        folder = unseal(key, sealed[0], machine.path("opened"))
+        expect(WORD in text(folder + "/transcript.txt").split(), "the transcript says '%s'" % text(folder + "/transcript.txt"))
+        expect(os.path.getsize(folder + "/audio.flac") > 10_000, "there is no sound in it")
+        other = machine.path("other.txt")
+        run("age-keygen", "-o", other)
+        refused = subprocess.run(["age", "-d", "-i", other, sealed[0]], capture_output=True)
+        expect(refused.returncode != 0 and not refused.stdout, "another key opens it")
+        before = digest(sealed[0])
+        insert(machine, path)
+        machine.stick_out()
+        root = read_stick(path, "vfat", True, machine.path("second"))
+        expect(digest(sealed[0].replace(machine.path("first"), machine.path("second"))) == before, "it was written again")
+        expect("Already here: recording 1" in text(root + "/RESULT.txt"), text(root + "/RESULT.txt"))
+        return "sealed after %.0f s, opened with age here, whole; nothing in the clear; a second time nothing new" % seconds
+
+
+def stick_unknown(bench):
+    """Only known sticks: of another nothing is read, nothing is written on it, and the lamp says so; made known, it gets everything."""
+    with bench.appliance("stick-unknown") as machine:
+        configure(machine, "export", "sticks = known")
+        path = machine.path("stick.img")
+        make_stick(path, "vfat")
+        before = digest(path)
+        machine.record(3)
+        began = machine.note("stick")
+        machine.stick_in(path)
+        machine.wait_lamp(lambda lamp: lamp._matching(began, REFUSED), 120, "three blinks: not copied to")
+        machine.until("! systemctl is-active --quiet fieldscribe-export@sda1")
+        lamp = machine.lamp()
+        expect(not lamp.done(began) and not lamp.fast_blinks(began), "the lamp said something else")
+        told = machine.journal("fieldscribe-export@*")
+        expect("not copied to" in told and "stick allow" in told, told)
+        allowed = machine.shell("fieldscribe stick allow")
+        machine.stick_out()
+        expect(digest(path) == before, "something was written on the stick")
+        expect(len(machine.shell("fieldscribe stick list").splitlines()) >= 1, "no stick is known")
+        seconds, root, _ = fill(machine, path, 1, "known")
+        expect("1 recording was copied" in text(root + "/RESULT.txt"), text(root + "/RESULT.txt"))
+        return "three blinks, no byte changed, told in the journal; allowed (%s), done after %.0f s" % (allowed.split("\n")[0], seconds)
+
+
+def sealed_recorder(bench):
+    """A sealed recorder: a key on a stick opens it, so that it can be searched; it is locked by command, by a kill and by the plug, and
+    neither key nor text is ever on its disk."""
+    with bench.appliance("sealed-recorder") as machine:
+        key, public = key_pair(machine)
+        configure(machine, "storage", "seal = " + public)
+        machine.record(8)
+        machine.until("fieldscribe list | grep -q sealed", 120)
+        search = "fieldscribe search %s 2>/dev/null | grep -c . || true" % WORD
+        expect(machine.shell(search).strip() == "0", "something is found in what is sealed")
+        expect(not machine.shell(IN_CLEAR).strip(), "in the clear: " + machine.shell(IN_CLEAR))
+        path = machine.path("stick.img")
+        make_stick(path, "vfat")
+
+        other = machine.path("other.txt")
+        run("age-keygen", "-o", other)
+        put_key(path, other)
+        began = machine.note("wrong")
+        machine.stick_in(path)
+        machine.wait_lamp(lambda lamp: lamp.fast_blinks(began), 150, "fast blinks: a fault")
+        machine.until("! systemctl is-active --quiet fieldscribe-export@sda1")
+        machine.stick_out()
+        expect("does not open" in machine.status()["lastFault"]["message"], str(machine.status()["lastFault"]))
+        root = read_stick(path, "vfat", True, machine.path("wrong"))
+        told = text(root + "/RESULT.txt")
+        expect("does not open the sealed recording" in told and "NOTHING WAS COPIED" in told, told)
+        expect(machine.shell(search).strip() == "0" and "opened" not in machine.status(), "another key opened it")
+        machine.room_sounds()
+        machine.press()
+        machine.until_recorded(3)
+        machine.press()
+        machine.until_written()
+        machine.until("[ $(fieldscribe list | grep -c sealed) -eq 2 ]", 120)
+
+        put_key(path, key)
+        began = machine.note("key")
+        seconds = insert(machine, path)
+        machine.stick_out()
+        root = read_stick(path, "vfat", True, machine.path("right"))
+        told = text(root + "/RESULT.txt")
+        expect("recordings 1 and 2 are open for an hour" in told and "NOTHING WAS COPIED" in told, told)
+        expect(sorted(os.listdir(root)) == ["RESULT.txt", "key.txt"], "on the stick: %s" % " ".join(os.listdir(root)))
+        opened = machine.status()["opened"]
+        expect(opened["recordings"] == [1, 2] and 3000 < opened["secondsLeft"] <= 3600, str(opened))
+        expect(int(machine.shell(search)) >= 1, "what is open is not found")
+        expect(WORD in machine.text_of(machine.transcript(1)), "what is open is not shown")
+        machine.wait_lamp(lambda lamp: lamp._matching(began, OPEN), 60, "three short blinks every 3 s: open")
+        expect("a private key has opened 2 sealed recordings" in machine.shell("fieldscribe doctor; true"), "doctor does not tell")
+        expect(machine.shell("fieldscribe history 1 | grep -c ' opened '").strip() == "1", "the history does not tell")
+        expect(int(machine.shell(IN_MEMORY)) > 0, "it is open, and not where it should be")
+        expect(not machine.shell(IN_CLEAR).strip(), "in the clear: " + machine.shell(IN_CLEAR))
+        modes = machine.shell("find /run/fieldscribe /dev/shm -maxdepth 1 -name 'fieldscribe-opened-*' -printf '%m %U\\n'").split()
+        expect(modes[0] == "700" and modes[1] == machine.shell("id -u fieldscribe").strip(), str(modes))
+        expect(machine.shell("fieldscribe lock") == "locked\n", "it cannot be locked")
+        expect(machine.shell(search).strip() == "0" and machine.shell(IN_MEMORY).strip() == "0", "it is not locked")
+
+        # A process that is killed, and a recording meanwhile.
+        insert(machine, path)
+        machine.stick_out()
+        expect(int(machine.shell(search)) >= 1, "it is not open the second time")
+        machine.shell("systemctl kill --kill-whom=main --signal=KILL fieldscribe; sleep 2")
+        machine.until_ready()
+        expect(machine.shell(IN_MEMORY).strip() == "0", "a killed service left something: " + machine.shell(IN_MEMORY))
+        expect(machine.shell(search).strip() == "0" and "opened" not in machine.status(), "it is open after a kill")
+        machine.shell("fieldscribe verify && sync")
+        secret = [line for line in text(key).splitlines() if line.startswith("AGE-SECRET-KEY")][0]
+        expect(secret not in machine.shell("journalctl --no-pager"), "the key is in the journal")
+        machine.power_cut()
+        found = subprocess.run(["grep", "-c", "-a", "-F", secret, machine.disk], capture_output=True, text=True)
+        expect(found.stdout.strip() == "0", "the key is on the disk: " + found.stdout)
+        return "opened by its stick after %.0f s and searched, locked by command and by a kill; neither key nor text on its disk" % seconds

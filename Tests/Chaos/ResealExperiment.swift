@@ -1,0 +1,227 @@
+import Core
+import Glibc
+import Platform
+
+/// Power cuts at random moments of an appliance that a private key has opened, and that reads a sealed recording a second time and seals it
+/// again: what is left is the one sealed file or the other, whole, which the key opens; and nothing of it can be read on the disk.
+struct ResealExperiment {
+    private struct Cut: Sendable {
+        /// Whether it was open when it was cut off.
+        var isOpen = false
+        /// Whether a sealed file is there that the key opens, with the text in it; and how often that was read.
+        var readings: Int?
+        /// Files on the disk in which text or sound can be read, as the cut left them.
+        var readable: [String] = []
+        /// Whether something was left in memory behind the next start.
+        var isLeft = false
+        var complaint: String?
+    }
+
+    let bench: Bench
+
+    func run() async throws -> [Report.Row] {
+        var report = Report("reseal")
+        let count = bench.options.number("cuts", 300)
+        let seed = UInt64(bench.options.number("seed", Int.random(in: 1...1_000_000)))
+        report.note("seed", "\(seed)")
+        let original = try sealed()
+        let width = bench.options.number("parallel", 2)
+        let times = try await bench.parallel(Array(0..<width * 2), width: width) { index, _ in
+            try Self.uncut(original, index)
+        }
+        let longest = times.max() ?? 1
+        report.note("opening, reading and sealing again takes at most", "\(rounded(longest)) s")
+        let cuts = try await bench.parallel(Array(0..<count), width: width) { index, _ in
+            var generator = Random(seed: seed &+ UInt64(index))
+            return try Self.cut(original, index, after: generator.seconds(in: 0.01...longest))
+        }
+        report.add(none: "no sealed file that the key opens", cuts.count { $0.readings == nil }, of: cuts.count)
+        report.add(none: "readable on the disk", cuts.count { !$0.readable.isEmpty }, of: cuts.count)
+        report.add(none: "left in memory behind the next start", cuts.count(where: \.isLeft), of: cuts.count)
+        report.add(none: "archives not whole", cuts.count { $0.complaint != nil }, of: cuts.count)
+        for complaint in Set(cuts.compactMap(\.complaint)).prefix(5) { report.note("complaint", complaint) }
+        for file in Set(cuts.flatMap(\.readable)).prefix(5) { report.note("readable", file) }
+        report.note(
+            "cut while open; with the earlier text; with the better one",
+            "\(cuts.count(where: \.isOpen)); \(cuts.count { $0.readings == 1 }); \(cuts.count { $0.readings == 2 })")
+        let control = try Self.control(original)
+        report.add(control: "a sealed file that is cut short", caught: control.short ? 1 : 0, of: 1)
+        report.add(control: "text left beside it", caught: control.readable ? 1 : 0, of: 1)
+        return report.rows
+    }
+
+    /// An archive with one recording, which is sealed.
+    private func sealed() throws -> RecordedArchive {
+        let key = "\(bench.folder)/key.txt"
+        let made = Program.run(
+            ["sh", "-c", "age-keygen -o '\(key)' && age-keygen -y '\(key)' >'\(bench.folder)/key.pub'"],
+            in: bench.folder)
+        guard made.status == 0 else { throw RecordedArchive.Failure(text: "age-keygen: \(made.errors)") }
+        let archive = try RecordedArchive(on: bench, seal: "\(bench.folder)/key.pub")
+        let place = RecordedArchive.Copy(work: bench.folder, storage: archive.storage)
+        let ending = archive.run(["seal"], on: place)
+        guard ending.status == 0 else {
+            throw RecordedArchive.Failure(text: "seal ended with \(ending.status): \(ending.errors)")
+        }
+        return archive
+    }
+
+    /// The appliance on a copy, and a person who opens it as soon as it can be opened.
+    private struct Appliance {
+        let program: Program
+        let configuration: String
+        let copy: RecordedArchive.Copy
+        let bench: Bench
+
+        init(_ original: RecordedArchive, _ copy: RecordedArchive.Copy, faults: Bool) throws {
+            self.copy = copy
+            bench = original.bench
+            configuration = "\(copy.work)/run.conf"
+            try durableReplace(
+                path: configuration,
+                with: """
+                    [capture]
+                    device = file:\(bench.folder)/none.wav
+                    [recognizer]
+                    workers = 1
+                    second-pass = yes
+                    [panel]
+                    button = sim:
+                    lamp = sim:
+                    [storage]
+                    directory = \(copy.storage)
+                    reserve-megabytes = 16
+                    seal = \(bench.folder)/key.pub
+                    [control]
+                    socket = \(copy.work)/s
+
+                    """)
+            program = try Program(
+                [bench.fieldscribe, "run", "--config", configuration], in: copy.work,
+                environment: bench.environment(
+                    storage: copy.storage,
+                    faults: faults
+                        ? ["FAULT_STATE": "\(copy.work)/state", "FAULT_JOURNAL": "\(copy.work)/journal"] : [:]))
+        }
+
+        func ask(_ words: [String]) -> Program.Ending {
+            Program.run([bench.fieldscribe] + words + ["--config", configuration], in: copy.work)
+        }
+
+        /// Waits until it listens, and opens it; returns whether it is open.
+        func open() -> Bool {
+            let end = MonotonicClock.nanoseconds + 30_000_000_000
+            while access("\(copy.work)/s", F_OK) != 0, MonotonicClock.nanoseconds < end { usleep(2_000) }
+            return ask(["open", "--key", "\(bench.folder)/key.txt"]).status == 0
+        }
+
+        /// What it has in memory.
+        var inMemory: [String] {
+            (try? names(inFolder: "/dev/shm"))?.filter { $0.hasPrefix("fieldscribe-opened-\(program.id)-") } ?? []
+        }
+    }
+
+    /// Lets it come to its end; returns how many seconds that took.
+    private static func uncut(_ original: RecordedArchive, _ index: Int) throws -> Double {
+        let copy = original.copy("reseal-timing-\(index)")
+        defer { original.bench.remove(copy.work) }
+        let began = MonotonicClock.nanoseconds
+        let appliance = try Appliance(original, copy, faults: true)
+        guard appliance.open() else {
+            throw RecordedArchive.Failure(text: "it was not opened: \(appliance.program.wait(seconds: 0).errors)")
+        }
+        let end = began + 60_000_000_000
+        while readings(original, copy) != 2, MonotonicClock.nanoseconds < end { usleep(50_000) }
+        let seconds = Double(MonotonicClock.nanoseconds - began) / 1e9
+        appliance.program.signal(SIGTERM)
+        let ending = appliance.program.wait(seconds: 20)
+        guard readings(original, copy) == 2 else {
+            throw RecordedArchive.Failure(text: "it was not sealed again: \(ending.errors)\(ending.output)")
+        }
+        guard appliance.inMemory.isEmpty else { throw RecordedArchive.Failure(text: "it left something in memory") }
+        return seconds
+    }
+
+    private static func cut(_ original: RecordedArchive, _ index: Int, after seconds: Double) throws -> Cut {
+        let copy = original.copy("reseal-\(index)")
+        defer { original.bench.remove(copy.work) }
+        var cut = Cut()
+        let appliance = try Appliance(original, copy, faults: true)
+        // Every other cut comes at any moment, the others from when the other sealed file is begun.
+        let isLate = index % 2 == 1
+        let began = MonotonicClock.nanoseconds
+        if isLate {
+            _ = appliance.open()
+            let path = "\(copy.storage)/recordings/000001/sealing.partial"
+            while access(path, F_OK) != 0, MonotonicClock.nanoseconds < began + 20_000_000_000 { usleep(100) }
+            usleep(UInt32(seconds * 0.2 * 1e6))
+        } else {
+            let opener = try? Program(
+                [
+                    "sh", "-c",
+                    "until '\(original.bench.fieldscribe)' open --key '\(original.bench.folder)/key.txt' --config "
+                        + "'\(appliance.configuration)'; do sleep 0.05; done",
+                ], in: copy.work)
+            usleep(UInt32(seconds * 1e6))
+            opener?.signal(SIGKILL)
+            _ = opener?.wait(seconds: 5)
+        }
+        cut.isOpen = !appliance.inMemory.isEmpty
+        appliance.program.signal(SIGKILL)
+        _ = appliance.program.wait(seconds: 10)
+        _ = try PowerCut(journal: "\(copy.work)/journal", storage: copy.storage).apply()
+        // A cut of the power takes memory away; a kill leaves it to the next start.
+        cut.readable = readable(original, copy)
+        let raw = readings(original, copy)
+        let next = try Appliance(original, copy, faults: false)
+        defer {
+            next.program.signal(SIGTERM)
+            _ = next.program.wait(seconds: 20)
+        }
+        let end = MonotonicClock.nanoseconds + 30_000_000_000
+        while next.ask(["status"]).status != 0, MonotonicClock.nanoseconds < end { usleep(20_000) }
+        cut.isLeft = !appliance.inMemory.isEmpty
+        let list = next.ask(["list"])
+        if list.status != 0 || !list.output.contains("  sealed") {
+            cut.complaint = "list: \(list.output)\(list.errors)"
+        }
+        let verified = next.ask(["verify"])
+        cut.complaint = cut.complaint ?? RecordedArchive.complaint(["verify"], verified)
+        // What is between its names is whole under the other, and put in its place by the start.
+        let after = readings(original, copy)
+        cut.readings = after ?? nil
+        if after == nil { cut.complaint = cut.complaint ?? "raw: \(raw.map(String.init) ?? "none")" }
+        cut.readable += readable(original, copy)
+        return cut
+    }
+
+    /// How often the sealed recording was read, as what the key opens tells; nil where it does not open, or has no text.
+    private static func readings(_ original: RecordedArchive, _ copy: RecordedArchive.Copy) -> Int? {
+        let ending = Program.run(
+            [
+                "bash", "-c",
+                "set -o pipefail; mkdir -p opened && cd opened && rm -rf x && mkdir x && age -d -i '\(original.bench.folder)/key.txt' "
+                    + "'\(copy.storage)/recordings/000001/sealed.age' | tar x -C x --strip-components=1 && cd x && "
+                    + "sha256sum --quiet --strict -c SHA256SUMS && test -s audio.flac",
+            ], in: copy.work)
+        let journal = text(of: "\(copy.work)/opened/x/journal.jsonl")
+        guard ending.status == 0, original.words.allSatisfy({ journal.contains($0) }) else { return nil }
+        return journal.split(separator: "\n").count { $0.contains("\"passEnded\"") }
+    }
+
+    /// Files but the sealed ones that hold a word or a stretch of sound.
+    private static func readable(_ original: RecordedArchive, _ copy: RecordedArchive.Copy) -> [String] {
+        original.paths(in: copy, holding: original.words, orSamplesFrom: 8_000)
+    }
+
+    /// Whether what shall never be there would be seen.
+    private static func control(_ original: RecordedArchive) throws -> (short: Bool, readable: Bool) {
+        let copy = original.copy("reseal-control")
+        defer { original.bench.remove(copy.work) }
+        let folder = "\(copy.storage)/recordings/000001"
+        try durableReplace(path: "\(folder)/left.txt", with: original.words.joined(separator: " "))
+        let readable = !Self.readable(original, copy).isEmpty
+        truncate("\(folder)/sealed.age", 2_000)
+        return (readings(original, copy) == nil, readable)
+    }
+}

@@ -1,0 +1,334 @@
+import Configuration
+import Copying
+import Core
+import FoundationEssentials
+import Glibc
+import Platform
+import Recording
+import SQLiteArchive
+import Sealing
+import TestKit
+import Testing
+
+@testable import Upkeep
+
+@Suite("Sealed recordings that a private key opens", .serialized) struct OpeningTests {
+    private let storage = Storage()
+    private let keys = TemporaryFolder()
+    private let recipient: String
+    /// In memory, and this test's own.
+    private let memory: ScratchFolder
+
+    init() throws {
+        signal(SIGPIPE, SIG_IGN)
+        memory = try ScratchFolder(for: "opening-test", in: "/dev/shm")
+        recipient = try Self.key(keys.file("key.txt"))
+    }
+
+    /// Makes a pair of keys; returns the public one.
+    private static func key(_ path: String) throws -> String {
+        let told = try shell("age-keygen -o '\(path)' 2>&1 >/dev/null; age-keygen -y '\(path)'")
+        let recipient = told.split(separator: "\n").last.map(String.init) ?? ""
+        #expect(recipient.hasPrefix("age1"))
+        return recipient
+    }
+
+    /// What a command prints.
+    @discardableResult
+    private static func shell(_ command: String) throws -> String {
+        guard let stream = popen(command, "r") else { throw DeviceError.system("popen", on: command) }
+        defer { pclose(stream) }
+        var bytes: [UInt8] = []
+        var room = [UInt8](repeating: 0, count: 4096)
+        while case let count = fread(&room, 1, room.count, stream), count > 0 { bytes += room[..<count] }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private func configuration(for recipient: String? = nil) -> Configuration {
+        var configuration = storage.configuration
+        configuration.storage.seal = [recipient ?? self.recipient]
+        configuration.recognizer.secondPass = .no
+        return configuration
+    }
+
+    private func text(_ name: String = "key.txt") throws -> String {
+        String(decoding: try bytes(keys.file(name)), as: UTF8.self)
+    }
+
+    private func opening(
+        _ archive: SQLiteArchive, lasting lasts: Duration = .seconds(60), in places: [String]? = nil,
+        changed: @escaping @Sendable (OpenedRecordings.State?) -> Void = { _ in }
+    ) -> OpenedRecordings {
+        OpenedRecordings(
+            storage: storage.folder.path, archive: archive, places: places ?? [memory.path], lasting: lasts,
+            changed: changed)
+    }
+
+    private func folder(_ id: Int = 1) -> String { storage.folder.file("recordings/\(RecordingFolder.name(of: id))") }
+
+    private func file(_ id: Int = 1) -> String { "\(folder(id))/sealed.age" }
+
+    /// Records each of these words, a recording a word, and seals them.
+    private func seal(_ words: [String], in archive: SQLiteArchive, for recipient: String? = nil) async throws {
+        for word in words {
+            try await storage.record([.samples(numbered(20_000))], words: [word, "kaduna"], in: archive)
+        }
+        let failures = try await SealingRecordings(configuration(for: recipient), archive: archive).run()
+        #expect(failures.isEmpty)
+        #expect(try await archive.recordings().allSatisfy(\.isSealed))
+    }
+
+    /// The files below a folder that hold a word.
+    private func found(_ word: String, below path: String) throws -> String {
+        try Self.shell("cd '\(path)' && grep -rail '\(word)' . | sort")
+    }
+
+    private func inMemory() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: memory.path) }
+
+    @Test("its text can be read and searched, and is in memory alone; a lock leaves nothing")
+    func opens() async throws {
+        let archive = try storage.archive()
+        try await seal(["zanzibar", "mombasa"], in: archive)
+        let before = try bytes(file())
+        let opening = opening(archive)
+        #expect(opening.state == nil)
+        #expect(try await opening.search("zanzibar", limit: 9).isEmpty)
+        let told = try await opening.open(text(), named: "key.txt")
+        #expect(told == ["recordings 1 and 2 are open for an hour, or until fieldscribe lock"])
+        #expect(opening.state?.recordings == [1, 2])
+        #expect(try await opening.search("zanzibar", limit: 9).map(\.recording) == [1])
+        #expect(try await opening.search("kaduna", limit: 9).count == 2)
+        let (summary, timeline) = try #require(try await opening.archive(of: 2)?.transcript(of: 2))
+        #expect(timeline.segments.map(\.text) == ["mombasa", "kaduna"] && summary.length.samples == 20_000)
+        // Of the archive nothing has changed but its history.
+        #expect(try await archive.search("zanzibar", limit: 9).isEmpty)
+        #expect(try found("zanzibar", below: storage.folder.path) == "")
+        #expect(try bytes(file()) == before)
+        let names = try inMemory()
+        #expect(names.count == 1)
+        let made = "\(memory.path)/\(names.first ?? "")"
+        #expect(try found("zanzibar", below: made) != "")
+        #expect(try Self.shell("stat -c %a '\(made)'") == "700\n")
+        #expect(try found("AGE-SECRET", below: memory.path) == "")
+        let acts = try await archive.history(of: 1).map(\.entry)
+        #expect(acts.last?.act == .opened && acts.last?.digest == acts.first { $0.act == .sealed }?.digest)
+        #expect(try await archive.historyFindings().isEmpty)
+        #expect(await opening.lock())
+        #expect(try inMemory() == [] && opening.state == nil)
+        #expect(try await opening.search("zanzibar", limit: 9).isEmpty)
+        #expect(try await opening.archive(of: 1) == nil)
+        #expect(await !opening.lock())
+        #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]) == [])
+    }
+
+    @Test("it is locked when its time is over, whatever the clock on the wall says")
+    func expires() async throws {
+        let archive = try storage.archive()
+        try await seal(["zanzibar"], in: archive)
+        let opening = opening(archive, lasting: .milliseconds(700))
+        _ = try await opening.open(text(), named: "key.txt")
+        #expect(try await opening.search("zanzibar", limit: 9).count == 1)
+        #expect((0...0.7).contains(opening.state?.secondsLeft ?? 9))
+        let end = ContinuousClock.now + .seconds(20)
+        while try !inMemory().isEmpty, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(try inMemory() == [] && opening.state == nil)
+        #expect(try await opening.search("zanzibar", limit: 9).isEmpty)
+    }
+
+    @Test("what is no key, or opens nothing, is told in one line, and what was open stays so")
+    func noKey() async throws {
+        let archive = try storage.archive()
+        try await seal(["zanzibar"], in: archive)
+        let opening = opening(archive)
+        _ = try await opening.open(text(), named: "key.txt")
+        let other = try Self.key(keys.file("other.txt"))
+        let ssh = keys.file("locked")
+        try Self.shell("ssh-keygen -q -t ed25519 -N words -f '\(ssh)'")
+        let cases: [(text: String, words: String)] = [
+            (try text("other.txt"), "does not open the sealed recording: sealed for another key"),
+            (other, "holds a public key, which opens nothing"),
+            ("", "holds no private key"), ("hello\n", "holds no private key"),
+            ("age-encryption.org/v1\n-> scrypt x 18\n", "is protected by a passphrase"),
+            (try text("locked"), "is protected by a passphrase"),
+            ("AGE-PLUGIN-YUBIKEY-1QQQ\n", "names a plugin of age"),
+            (String(repeating: "AGE-SECRET-KEY-1QQQ\n", count: 2_000), "is too long for a private key"),
+            ("AGE-SECRET-KEY-1" + String(repeating: "Q", count: 58) + "\n", "does not open the sealed recording"),
+        ]
+        for (text, words) in cases {
+            let error = await thrown { _ = try await opening.open(text, named: "Fieldscribe/key.txt") }
+            #expect(error?.message.contains(words) == true, "\(error?.message ?? "nothing was thrown"), not: \(words)")
+            #expect(error?.message.contains("AGE-SECRET") == false && error?.message.contains("\n") == false)
+            #expect(error?.message.hasPrefix("Fieldscribe/key.txt: ") == true)
+        }
+        #expect(try await opening.search("zanzibar", limit: 9).count == 1)
+        #expect(try inMemory().count == 1)
+    }
+
+    @Test("keys of SSH open, and so does the second of two keys")
+    func otherKeys() async throws {
+        let archive = try storage.archive()
+        let ssh = keys.file("ssh")
+        try Self.shell("ssh-keygen -q -t ed25519 -N '' -C a@b -f '\(ssh)'")
+        try await seal(["zanzibar"], in: archive, for: try text("ssh.pub"))
+        let opening = opening(archive)
+        _ = try await opening.open(text("ssh"), named: "ssh")
+        #expect(try await opening.search("zanzibar", limit: 9).count == 1)
+        try await seal(["mombasa"], in: archive)
+        _ = try Self.key(keys.file("other.txt"))
+        let told = try await opening.open(text("other.txt") + text(), named: "key.txt")
+        #expect(told.count == 2 && told[0].contains("recording 2 is open"))
+        #expect(told[1].contains("recording 1 stays sealed: ") && told[1].contains("is sealed for another key"))
+        #expect(try await opening.search("kaduna", limit: 9).map(\.recording) == [2])
+        #expect(try inMemory().count == 1)
+    }
+
+    @Test("one that was changed stays sealed, and is named; the others open", arguments: 0..<3)
+    func changed(damage: Int) async throws {
+        let archive = try storage.archive()
+        try await seal(["zanzibar", "mombasa"], in: archive)
+        switch damage {
+        case 0: try change(file()) { $0[300] ^= 1 }
+        case 1: try change(file()) { $0[5_000] ^= 1 }
+        default: unlink(file())
+        }
+        let told = try await opening(archive).open(text(), named: "key.txt")
+        #expect(told.count == 2 && told[0].contains("recording 2 is open"))
+        #expect(told[1].contains("recording 1 stays sealed") && told[1].contains("changed"), "\(told)")
+    }
+
+    @Test("without a place in memory, without anything sealed, or with a disk that takes no history, nothing is opened")
+    func nowhere() async throws {
+        let archive = try storage.archive()
+        let nothing = await thrown { _ = try await opening(archive).open(text(), named: "key.txt") }
+        #expect(nothing?.message.contains("nothing is sealed") == true)
+        try await seal(["zanzibar"], in: archive)
+        // The root of /proc is in memory to nobody.
+        let disk = opening(archive, in: ["/proc", keys.file("missing")])
+        let error = await thrown { _ = try await disk.open(text(), named: "key.txt") }
+        #expect(error?.message.contains("is not in memory") == true)
+        #expect(disk.state == nil)
+    }
+
+    @Test("what a killed process left open goes with the next start")
+    func leftovers() async throws {
+        let child = try Self.shell("sh -c 'echo $$'").filter(\.isNumber)
+        let left = "\(memory.path)/fieldscribe-opened-\(child)-abcdef"
+        mkdir(left, 0o700)
+        try Data("zanzibar".utf8).write(to: URL(filePath: "\(left)/text"))
+        _ = opening(try storage.archive())
+        #expect(try inMemory() == [])
+    }
+
+    @Test("what is erased, or no longer sealed, is not read any more")
+    func erased() async throws {
+        let archive = try storage.archive()
+        try await seal(["zanzibar", "mombasa"], in: archive)
+        let opening = opening(archive)
+        _ = try await opening.open(text(), named: "key.txt")
+        try await Erasure(storage: storage.folder.path, archive: archive).erase([1])
+        #expect(try await opening.search("kaduna", limit: 9).map(\.recording) == [2])
+        #expect(try await opening.archive(of: 1) == nil)
+        try await opening.forget([1])
+        #expect(try found("zanzibar", below: memory.path) == "")
+        #expect(opening.state?.recordings == [2])
+    }
+
+    // Sealed again.
+
+    /// Opens, and gives the recording another pass, as a second pass would.
+    private func openAndRead(_ opening: OpenedRecordings) async throws -> OpenedRecordings.Open {
+        _ = try await opening.open(text(), named: "key.txt")
+        let open = try #require(await opening.current())
+        let pass = try await open.archive.beginPass(recording: 1, engine: engine, profile: "final")
+        try await open.archive.commit(segment(1, "pemba"), pass: pass, recording: 1)
+        try await open.archive.endPass(pass, recording: 1)
+        let manifest = try #require(open.manifests[1])
+        let target = try Folder(opening: "\(open.storage)/recordings/000001")
+        try SealedOpening(Folder(opening: folder()), manifest, key: open.key) { true }.sound(
+            SamplePosition(20_000), .command, into: target)
+        return open
+    }
+
+    private func unsealed() throws -> String {
+        let target = keys.file("opened")
+        return try Self.shell(
+            "rm -rf '\(target)'; mkdir '\(target)'; cd '\(target)' && age -d -i '\(keys.file("key.txt"))' '\(file())' "
+                + "| tar x --strip-components=1 && sha256sum --quiet -c SHA256SUMS && cat transcript.txt")
+    }
+
+    @Test("sealed again, it has the better text and the same sound, and its history tells of it")
+    func sealedAgain() async throws {
+        let archive = try storage.archive()
+        try await storage.record([.samples(numbered(20_000))], words: ["zanzibar"], in: archive)
+        let sound = try samples(of: storage.audio(1))
+        #expect(try await SealingRecordings(configuration(), archive: archive).run().isEmpty)
+        let before = try #require(try await archive.recordings().first?.seal)
+        let opening = opening(archive)
+        let open = try await openAndRead(opening)
+        #expect(try samples(of: RecordingFolder(storage: open.storage, recording: 1).audio) == sound)
+        let made = try #require(
+            try await SealingRecordings(configuration(), archive: archive).seal(again: 1, from: open))
+        await opening.take(again: 1, as: made)
+        #expect(try await archive.recordings().first?.seal == made.text && made.text != before)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder()).sorted() == ["journal.jsonl", "sealed.age"])
+        #expect(try unsealed().contains("pemba"))
+        try Self.shell("cd '\(keys.file("opened"))' && sox audio.flac -t raw -e signed -b 16 out.raw")
+        let raw = try bytes("\(keys.file("opened"))/out.raw")
+        #expect(raw == sound.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] })
+        #expect(try Self.shell("grep -c zanzibar '\(keys.file("opened"))/journal.jsonl'") == "1\n")
+        #expect(try await archive.history(of: 1).map(\.entry.act).suffix(3) == [.sealed, .opened, .sealed])
+        #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]) == [])
+        // Again from there: with the key that it still has.
+        _ = try await opening.open(text(), named: "key.txt")
+        #expect(try await opening.search("pemba", limit: 9).count == 1)
+    }
+
+    enum Cut: CaseIterable, Sendable { case written, told, toldLosingDatabase, renamed, renamedLosingDatabase }
+
+    @Test("cut off while it is sealed again, it is sealed with the one text or the other", arguments: Cut.allCases)
+    func cutOff(cut: Cut) async throws {
+        func begin() async throws {
+            let archive = try storage.archive()
+            try await storage.record([.samples(numbered(20_000))], words: ["zanzibar"], in: archive)
+            #expect(try await SealingRecordings(configuration(), archive: archive).run().isEmpty)
+            let opening = opening(archive)
+            let open = try await openAndRead(opening)
+            let manifest = try #require(open.manifests[1])
+            let (summary, timeline) = try #require(try await open.archive.transcript(of: 1))
+            let journal = try await open.archive.journalContent(of: 1)
+            let made = try RecordingSealer(
+                summary, timeline, journal: journal.text, history: [], in: storage.folder.path, soundIn: open.storage,
+                settings: CopySettings(formats: [.text, .html], audio: .flac, device: .host, volume: "", now: 1),
+                for: [try #require(Recipient(recipient))], goesOn: { true }
+            ).seal(as: RecordingFolder.resealedName)
+            await opening.lock()
+            if cut == .written { return }
+            #expect(try await archive.beginResealed(1, made, before: manifest))
+            if cut == .told || cut == .toldLosingDatabase { return }
+            let place = try Folder(opening: folder())
+            try place.rename(RecordingFolder.resealedName, replacing: RecordingFolder.sealedName)
+            try place.sync()
+        }
+        try await begin()
+        if cut == .toldLosingDatabase || cut == .renamedLosingDatabase {
+            for suffix in ["", "-wal"] { unlink(storage.configuration.archivePath + suffix) }
+        }
+        let findings = try await storage.recover(.start)
+        #expect(findings.allSatisfy { $0.outcome != .damaged }, "\(findings)")
+        func look() async throws {
+            let archive = try storage.archive()
+            #expect(try await archive.recordings().map(\.isSealed) == [true])
+            #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]) == [])
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: folder()).sorted() == [
+                    "journal.jsonl", "sealed.age",
+                ]
+            )
+            #expect(try unsealed().contains(cut == .written ? "zanzibar" : "pemba"))
+            for word in ["zanzibar", "pemba"] { #expect(try found(word, below: storage.folder.path) == "") }
+        }
+        try await look()
+        #expect(try await storage.recover(.start).isEmpty)
+    }
+}
