@@ -52,7 +52,7 @@ package actor OpenedRecordings {
 
     /// - Parameters:
     ///   - storage: the storage directory.
-    ///   - places: folders, the first of which that is in memory and can be written to is used.
+    ///   - places: folders; of those that are in memory and can be written to, the one with most room is used.
     ///   - changed: hears what is open from then on; nil: nothing.
     package init(
         storage: String, archive: SQLiteArchive, places: [String], lasting lasts: Duration = OpenedRecordings.lasts,
@@ -165,7 +165,7 @@ package actor OpenedRecordings {
         for id in known { held?.manifests[id] = nil }
         if var state = published.withLock({ $0 }) {
             state.recordings.removeAll(where: known.contains)
-            publish(state)
+            if state.recordings.isEmpty { lock() } else { publish(state) }
         }
     }
 
@@ -246,11 +246,13 @@ package actor OpenedRecordings {
 
     /// A folder in memory: never on the card.
     private static func folder(in places: [String]) throws(DeviceError) -> ScratchFolder {
-        for place in places {
-            guard let folder = try? Folder(opening: place), folder.isInMemory,
-                let made = try? ScratchFolder(for: purpose, in: place)
-            else { continue }
-            return made
+        // On a small board the folder of the socket has no room for an hour of sound.
+        let rooms = places.compactMap { place -> (place: String, bytes: Int64)? in
+            guard let folder = try? Folder(opening: place), folder.isInMemory else { return nil }
+            return (place, (try? folder.freeBytes()) ?? 0)
+        }
+        for (place, _) in rooms.sorted(by: { $0.bytes > $1.bytes }) {
+            if let made = try? ScratchFolder(for: purpose, in: place) { return made }
         }
         throw DeviceError(
             .missing, "open", on: places.joined(separator: ", "),

@@ -1,0 +1,112 @@
+import FoundationEssentials
+import Glibc
+import TestKit
+import Testing
+
+/// A sealed recorder that runs, and sticks with keys, as a person has them.
+@Suite("A private key on a stick opens a sealed recorder", .serialized) struct OpeningRunTests {
+    private let folder = TemporaryFolder()
+    private let stick: String
+    private let key: String
+
+    init() throws {
+        stick = folder.file("stick")
+        key = "\(stick)/Fieldscribe/key.txt"
+        try FileManager.default.createDirectory(atPath: "\(stick)/Fieldscribe", withIntermediateDirectories: true)
+        for name in ["key", "other"] {
+            try Fieldscribe.tool("age-keygen", "-o", folder.file("\(name).txt"), in: folder)
+            try Fieldscribe.tool(
+                "bash", "-c", "age-keygen -y '\(folder.file("\(name).txt"))' > '\(folder.file("\(name).pub"))'",
+                in: folder)
+        }
+    }
+
+    private func shell(_ command: String) throws { try Fieldscribe.tool("bash", "-c", command, in: folder) }
+
+    /// Starts it, and has it record and seal.
+    private func sealed() throws -> ApplianceProcess {
+        let appliance = try ApplianceProcess(
+            in: folder, microphone: "file+fast:\(Speech.all[4])",
+            further: "[recognizer]\nsecond-pass = no\nworkers = 1\n[storage]\nseal = \(folder.file("key.pub"))")
+        #expect(try appliance.run("start").status == 0)
+        while try !appliance.run("list").output.contains("  sealed") { usleep(100_000) }
+        #expect(try appliance.run("search", "amiable").output == "")
+        return appliance
+    }
+
+    /// Plugs the stick in; returns what RESULT.txt says.
+    private func plug(into appliance: ApplianceProcess) throws -> String {
+        _ = try appliance.run("export", "--stick", "--to", stick)
+        return try Fieldscribe.text("\(stick)/Fieldscribe/RESULT.txt")
+    }
+
+    @Test(
+        "it can be searched and shown, until it is locked; nothing is copied beside the key", .timeLimit(.minutes(10)))
+    func opens() throws {
+        let appliance = try sealed()
+        try shell("cp '\(folder.file("key.txt"))' '\(key)'")
+        let told = try plug(into: appliance)
+        #expect(told.contains("recording 1 is open for an hour") && told.contains("NOTHING WAS COPIED"), "\(told)")
+        let names = try FileManager.default.contentsOfDirectory(atPath: "\(stick)/Fieldscribe").sorted()
+        #expect(names == ["RESULT.txt", "key.txt"])
+        #expect(try appliance.run("search", "amiable").output.contains("[amiable]"))
+        #expect(try appliance.run("show", "1").output.contains("amiable"))
+        #expect(try appliance.run("show", "1", "--format", "json").output.contains("\"amiable\""))
+        let status = try appliance.run("status").output
+        #expect(status.contains("open") && status.contains("for 60 min more, or until fieldscribe lock"), "\(status)")
+        #expect(try appliance.run("status", "--json").output.contains("\"opened\":{\"recordings\":[1]"))
+        while try appliance.ask(#"{"command":"lamp"}"#)?.contains("\"shows\":\"open\"") != true { usleep(50_000) }
+        #expect(try appliance.run("doctor").output.contains("a private key has opened 1 sealed recording"))
+        #expect(try appliance.run("history", "1").output.contains("opened by a private key"))
+        // A copy to another stick has it sealed, as before.
+        let other = folder.file("other")
+        try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true)
+        #expect(try appliance.run("export", "--stick", "--to", other).output.contains("/000001.fieldscribe.age"))
+        try shell("! grep -rail amiable '\(other)' '\(appliance.storage)'")
+        #expect(try appliance.run("lock").output == "locked\n")
+        #expect(try appliance.run("lock").output == "nothing was open\n")
+        #expect(try appliance.run("search", "amiable").output == "")
+        let shown = try appliance.run("show", "1")
+        #expect(shown.status == 1 && shown.errors.last?.contains("is sealed") == true)
+        #expect(try appliance.run("verify").status == 0)
+        let secret = try Fieldscribe.text(folder.file("key.txt")).split(separator: "\n").last.map(String.init) ?? ""
+        let ending = try appliance.end()
+        #expect(ending.status == 0 && !ending.errors.contains { $0.contains(secret) })
+        try shell("! grep -rFl '\(secret)' '\(appliance.storage)'")
+    }
+
+    @Test("what is no key, or another one, is one line in RESULT.txt, and opens nothing", .timeLimit(.minutes(10)))
+    func refuses() throws {
+        let appliance = try sealed()
+        let cases: [(make: String, words: String, isKey: Bool)] = [
+            ("cp '\(folder.file("other.txt"))' '\(key)'", "does not open the sealed recording", true),
+            ("echo age-encryption.org/v1 > '\(key)'", "is protected by a passphrase", true),
+            ("cp '\(folder.file("key.pub"))' '\(key)'", "holds a public key, which opens nothing", false),
+            ("ln -s '\(folder.file("key.txt"))' '\(key)'", "nothing was opened", false),
+            ("mkfifo '\(key)'", "nothing was opened", false),
+            ("mkdir '\(key)'", "nothing was opened", false),
+            ("truncate -s 1G '\(key)'", "is longer than", false),
+            (": > '\(key)'", "holds no private key", false),
+        ]
+        for (make, words, isKey) in cases {
+            try shell("rm -rf '\(key)'; \(make)")
+            let told = try plug(into: appliance)
+            #expect(told.contains(words), "\(make): \(told)")
+            #expect(told.contains("NOTHING WAS COPIED to this stick") == isKey, "\(make): \(told)")
+            #expect(told.split(separator: "\n").count { $0.contains("key.txt: ") } == 1, "\(make): \(told)")
+            #expect(try !appliance.run("status", "--json").output.contains("\"opened\""))
+        }
+        let fault = try appliance.run("status").output
+        #expect(fault.contains("holds no private key"), "\(fault)")
+        #expect(try appliance.run("open", "--key", folder.file("other.txt")).status == 1)
+        #expect(try appliance.run("open", "--key", folder.file("missing")).status == 3)
+        #expect(try appliance.run("open", "--key", folder.file("key.txt")).status == 0)
+        // What is restarted is locked.
+        #expect(try appliance.end().status == 0)
+        let again = try ApplianceProcess(
+            in: folder, microphone: "tone:440", further: "[storage]\nseal = \(folder.file("key.pub"))")
+        #expect(try !again.run("status", "--json").output.contains("\"opened\""))
+        #expect(try again.run("search", "amiable").output == "")
+        _ = try again.end()
+    }
+}
