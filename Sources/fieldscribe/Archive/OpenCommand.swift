@@ -27,12 +27,18 @@ enum OpenCommand: Command {
         guard let path = arguments["--key"] else {
             throw UsageError("open: --key is missing; see fieldscribe open --help")
         }
+        let text = try key(path)
+        let response = try RunningAppliance(arguments).ask(.open(key: text, name: path))
+        for line in response.notes ?? [] { try Terminal.print("\(line)\n") }
+    }
+
+    // A function of its own: Swift 6.0 takes no open file in an asynchronous one.
+    private static func key(_ path: String) throws(DeviceError) -> String {
         let (folder, name) = try Folder.holding(path, crosses: true)
         let file = try folder.openFile(name, O_RDONLY)
         let text = String(decoding: try file.content(limit: OpeningKey.longest), as: UTF8.self)
         // Told here what is no key, without sending it anywhere.
         _ = try OpeningKey(text, named: path)
-        let response = try RunningAppliance(arguments).ask(.open(key: text, name: path))
-        for line in response.notes ?? [] { try Terminal.print("\(line)\n") }
+        return text
     }
 }
