@@ -200,7 +200,7 @@ struct ResealExperiment {
         let ending = Program.run(
             [
                 "bash", "-c",
-                "set -o pipefail; mkdir -p opened && cd opened && rm -rf x && mkdir x && age -d -i '\(original.bench.folder)/key.txt' "
+                "set -o pipefail; cd '\(copy.work)' && mkdir -p opened && cd opened && rm -rf x && mkdir x && age -d -i '\(original.bench.folder)/key.txt' "
                     + "'\(copy.storage)/recordings/000001/sealed.age' | tar x -C x --strip-components=1 && cd x && "
                     + "sha256sum --quiet --strict -c SHA256SUMS && test -s audio.flac",
             ], in: copy.work)
