@@ -37,6 +37,8 @@ let package = Package(
     name: "fieldscribe",
     products: [
         .executable(name: "fieldscribe", targets: ["fieldscribe"]),
+        // For a desk with copies of many recorders; the device has none of it.
+        .executable(name: "fieldscribe-office", targets: ["fieldscribe-office"]),
         // Preloaded into the executable by tests, linked into nothing.
         .library(name: "FaultShim", type: .dynamic, targets: ["FaultShim"]),
     ],
@@ -94,7 +96,8 @@ let package = Package(
         room(
             "VoiceEmbedding", inside: "Devices/VoiceEmbedding", uses: ["Core", "Platform", "Inference", "COnnxRuntime"]),
         room("WhisperRecognizer", inside: "Devices/WhisperRecognizer", uses: ["Core", "Platform"]),
-        room("SQLiteArchive", inside: "Devices/SQLiteArchive", uses: ["Core", "Platform", "Digests", "CSQLite"]),
+        room("SQLite", inside: "Devices/SQLite", uses: ["Core", "CSQLite"]),
+        room("SQLiteArchive", inside: "Devices/SQLiteArchive", uses: ["Core", "Platform", "Digests", "SQLite"]),
 
         room("Vocabulary", uses: ["Core", "Platform"]),
 
@@ -103,6 +106,16 @@ let package = Package(
         room("Recognizing", uses: ["Core", "Platform", "Segmenting", "Stitching"]),
 
         room("Copying", uses: ["Core", "Platform", "Recording", "Exporting", "AudioEncoder", "Digests", "Sealing"]),
+
+        // The archive of many recorders, and how copies come into it.
+        room("Office", uses: ["Core", "Digests"]),
+        room("OfficeSQLite", inside: "Devices/OfficeSQLite", uses: ["Core", "Platform", "Office", "SQLite"]),
+        room(
+            "Gathering",
+            uses: [
+                "Core", "Platform", "AudioEncoder", "Copying", "Correcting", "Digests", "Exporting", "Office",
+                "Sealing",
+            ]),
 
         // What is wanted, and what there is for it.
         room("Configuration", uses: ["Core", "Platform", "Segmenting", "Exporting", "Panel", "CInih"]),
@@ -136,16 +149,24 @@ let package = Package(
                 "Panel", "GpioPanel", "SQLiteArchive", "CLinux", "Exporting", "Sealing",
             ]),
 
-        // Its front door.
+        // Its front doors, and what both have in common.
+        room("Commands", uses: ["Core", "Platform", "CBuild"]),
         .executableTarget(
             name: "fieldscribe",
             dependencies: [
                 "Core", "Platform", "Panel", "Recording", "Recognizing", "Exporting", "AudioEncoder", "Copying",
                 "Digests", "FileMicrophone", "PocketSphinxRecognizer", "SQLiteArchive", "Vocabulary", "Configuration",
-                "Equipment", "Control", "Correcting", "Doctor", "Upkeep", "Appliance", "Sealing", "CBuild",
-                "VoiceEmbedding",
+                "Equipment", "Control", "Correcting", "Doctor", "Upkeep", "Appliance", "Sealing",
+                "VoiceEmbedding", "Commands",
             ],
             path: "Sources/fieldscribe"),
+
+        .executableTarget(
+            name: "fieldscribe-office",
+            dependencies: [
+                "Core", "Platform", "Commands", "Exporting", "Gathering", "Office", "OfficeSQLite",
+            ],
+            path: "Sources/fieldscribe-office"),
 
         // Stand-ins, tests, measurements.
         .executableTarget(
@@ -177,12 +198,15 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "Core", "Platform", "Recognizing", "PocketSphinxRecognizer", "TestKit", "fieldscribe",
+                "Commands", "Core", "Platform", "Recognizing", "PocketSphinxRecognizer", "TestKit", "fieldscribe",
             ],
             path: "Tests/EndToEndTests", exclude: ["random-whisper-model", "elan.py"]),
         tests(
             "DeployTests",
-            of: ["Core", "Segmenting", "Exporting", "Configuration", "Equipment", "Doctor", "TestKit", "fieldscribe"]),
+            of: [
+                "Core", "Segmenting", "Exporting", "Configuration", "Equipment", "Doctor", "TestKit", "fieldscribe",
+                "fieldscribe-office",
+            ]),
         .testTarget(
             name: "RecognizingTests",
             dependencies: ["Core", "Platform", "Recognizing", "FileMicrophone", "PocketSphinxRecognizer", "TestKit"],
@@ -212,11 +236,18 @@ let package = Package(
                 "TestKit",
             ]),
         tests("CorrectingTests", of: ["Core", "Correcting", "Exporting"]),
-        tests("SQLiteArchiveTests", of: ["Core", "Digests", "SQLiteArchive"]),
+        tests(
+            "OfficeTests",
+            of: [
+                "Core", "Platform", "AudioEncoder", "Copying", "Exporting", "Sealing", "Office", "OfficeSQLite",
+                "Gathering",
+                "TestKit", "fieldscribe-office",
+            ]),
+        tests("SQLiteArchiveTests", of: ["Core", "Digests", "SQLite", "SQLiteArchive"]),
         tests(
             "RecoveryTests",
             of: [
-                "Core", "Platform", "Recognizing", "Recording", "Exporting", "SQLiteArchive", "Configuration",
+                "Core", "Platform", "Recognizing", "Recording", "Exporting", "SQLite", "SQLiteArchive", "Configuration",
                 "Copying", "Equipment", "Sealing",
                 "Upkeep", "Vocabulary", "Appliance", "TestKit", "fieldscribe",
             ]),

@@ -2,11 +2,12 @@ import Core
 
 /// The name of one recording's folder: `000007_2026-11-20_09-30-12`, or `000007_clock-unverified`; a later copy of the
 /// same one ends in `_2` and so on. Valid on FAT, and no two differ by case alone.
-struct CopyName: Hashable {
-    var recording: Int
+package struct CopyName: Hashable {
+    /// The recording's number on its recorder.
+    package var recording: Int
 
-    /// The date and time; nil where the clock was unverified.
-    private var time: String?
+    /// The date and time in the recorder's time zone, as `2026-11-20_09-30-12`; nil where the clock was unverified.
+    package private(set) var time: String?
 
     /// 1 is the first.
     private var turn = 1
@@ -23,14 +24,15 @@ struct CopyName: Hashable {
         return next
     }
 
-    var text: String {
+    /// The name itself.
+    package var text: String {
         let digits = String(recording)
         let number = String(repeating: "0", count: max(0, 6 - digits.count)) + digits
         return "\(number)_\(time ?? Self.unverified)" + (turn > 1 ? "_\(turn)" : "")
     }
 
     /// Reads a name that was found somewhere; anything that is not exactly such a name is nil.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         let fields = text.split(separator: "_", omittingEmptySubsequences: false).map(String.init)
         guard text.utf8.count <= 48, let number = fields.first, number.utf8.count >= 6, Self.isNumber(number),
             let recording = Int(number), recording > 0

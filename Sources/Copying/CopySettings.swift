@@ -50,8 +50,10 @@ package struct CopySettings: Hashable, Sendable {
         TranscriptFormat.allCases.map(\.fileName) + AudioForm.allCases.map { "audio.\($0.rawValue)" }
         + [historyFileName, publicKeyName, signatureName, manifestName]
 
-    static let manifestName = "SHA256SUMS"
+    /// The list of a copy's files and their digests, as `sha256sum -c` reads it.
+    package static let manifestName = "SHA256SUMS"
     /// The recorder's signature of that, as `minisign -V -p recorder.pub -m SHA256SUMS` checks it.
-    static let signatureName = "SHA256SUMS.minisig"
-    static let publicKeyName = "recorder.pub"
+    package static let signatureName = "SHA256SUMS.minisig"
+    /// The recorder's public key.
+    package static let publicKeyName = "recorder.pub"
 }

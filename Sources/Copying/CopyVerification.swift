@@ -112,7 +112,12 @@ package struct CopyVerification {
 
     // MARK: signatures
 
-    private func signature(of sums: [UInt8], in folder: Folder) -> Finding {
+    /// What a copy's signature proves.
+    ///
+    /// - Parameters:
+    ///   - sums: the content of its SHA256SUMS.
+    ///   - folder: where signature and public key are.
+    package func signature(of sums: [UInt8], in folder: Folder) -> Finding {
         let path = "\(folder.path)/\(CopySettings.signatureName)"
         do throws(DeviceError) {
             guard try folder.exists(CopySettings.signatureName) else {
@@ -171,11 +176,7 @@ package struct CopyVerification {
             guard let lines = historyLines(in: String(decoding: bytes, as: UTF8.self)) else {
                 return [Finding(outcome: .altered, file: path, words: "is no history")]
             }
-            for (previous, line) in zip([nil] + lines.map(Optional.some), lines)
-            where line.entry.own != previous.map({ Digest.of($0.text) })
-                || line.entry.recording != lines[0].entry.recording
-            {
-                let number = line.entry.number
+            if let number = Self.brokenEntry(of: lines) {
                 return [
                     Finding(
                         outcome: .altered, file: path,
@@ -186,6 +187,13 @@ package struct CopyVerification {
             }
             return try sound(lines.map(\.entry), in: folder, names)
         } catch { return error.status == ENOENT ? [] : [Self.refused(path, error)] }
+    }
+
+    /// The number of the first entry of a recording's history that does not follow from the one before it; nil where all do.
+    package static func brokenEntry(of lines: [HistoryLine]) -> Int? {
+        zip([nil] + lines.map(Optional.some), lines).first { previous, line in
+            line.entry.own != previous.map { Digest.of($0.text) } || line.entry.recording != lines[0].entry.recording
+        }?.1.entry.number
     }
 
     /// Compares the sound with what was signed when the recording was closed, or struck.

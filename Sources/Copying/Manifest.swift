@@ -5,8 +5,9 @@ import Glibc
 import Platform
 
 /// The content of a SHA256SUMS: a digest for each file's name.
-struct Manifest: Equatable {
-    private(set) var digests: [String: String]
+package struct Manifest: Equatable {
+    /// SHA-256 in hexadecimal digits, by the files' names.
+    package private(set) var digests: [String: String]
 
     init(_ digests: [String: String]) { self.digests = digests }
 
@@ -16,7 +17,7 @@ struct Manifest: Equatable {
     }
 
     /// SHA-256 of the text, by which the ledger knows it again.
-    var digest: String { Digest.of(text) }
+    package var digest: String { Digest.of(text) }
 
     /// Reads one that was found in a folder; nil where it is not exactly as we write them, with no names but ours.
     init?(in folder: Folder) throws(DeviceError) {
@@ -39,7 +40,7 @@ struct Manifest: Equatable {
     }
 
     /// Reads one whose names may be any in the same folder; nil where a line is not as we write it, or a name is there twice.
-    init?(reading text: String) {
+    package init?(reading text: String) {
         guard text.isEmpty || text.hasSuffix("\n") else { return nil }
         digests = [:]
         for line in text.split(separator: "\n") {

@@ -4,7 +4,7 @@ import Glibc
 import Platform
 
 /// A file being written in a folder of the target: what follows on is gathered into large writes. Used on one thread.
-final class NewFile: SeekableBytes {
+package final class NewFile: SeekableBytes {
     private static let room = 256 * 1_024
 
     private let file: FileDescriptor
@@ -16,21 +16,23 @@ final class NewFile: SeekableBytes {
     private var size: Int64 = 0
 
     /// Makes the file; one that exists is left alone.
-    init(_ name: String, in folder: Folder, shouldStop: @escaping @Sendable () -> Bool) throws(DeviceError) {
+    ///
+    /// - Parameter shouldStop: asked before each large write, which then fails with `ECANCELED`.
+    package init(_ name: String, in folder: Folder, shouldStop: @escaping @Sendable () -> Bool) throws(DeviceError) {
         file = try folder.open(name, O_RDWR | O_CREAT | O_EXCL)
         gate = folder.gate
         self.shouldStop = shouldStop
         buffer.reserveCapacity(Self.room)
     }
 
-    var length: Int64 { max(size, bufferOffset + Int64(buffer.count)) }
+    package var length: Int64 { max(size, bufferOffset + Int64(buffer.count)) }
 
-    func read(into target: UnsafeMutableRawBufferPointer, at offset: Int64) throws(DeviceError) -> Int {
+    package func read(into target: UnsafeMutableRawBufferPointer, at offset: Int64) throws(DeviceError) -> Int {
         try flush()
         return try file.read(into: target, at: offset)
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(DeviceError) {
+    package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(DeviceError) {
         if offset != bufferOffset + Int64(buffer.count) || buffer.count + bytes.count > Self.room { try flush() }
         if buffer.isEmpty { bufferOffset = offset }
         guard bytes.count <= Self.room else {
@@ -43,13 +45,14 @@ final class NewFile: SeekableBytes {
     }
 
     /// Returns once everything is on the disk.
-    func sync() throws(DeviceError) {
+    package func sync() throws(DeviceError) {
         try flush()
         try gate("fsync", file.path)
         try file.sync()
     }
 
-    private func flush() throws(DeviceError) {
+    /// Returns once everything is in the file, if not yet on the disk.
+    package func flush() throws(DeviceError) {
         guard !buffer.isEmpty else { return }
         if shouldStop() { throw Copying.interrupted }
         try gate("write", file.path)

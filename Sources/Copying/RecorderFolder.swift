@@ -13,8 +13,9 @@ package var machineIdentity: String? {
 }
 
 /// Which of the folders on a volume is a recorder's: each says in a file whose it is, since two may have the same name.
-enum RecorderFolder {
-    static let fileName = "RECORDER.txt"
+package enum RecorderFolder {
+    /// What tells it, in a recorder's folder.
+    package static let fileName = "RECORDER.txt"
 
     /// What a folder says.
     private enum Owner: Equatable {

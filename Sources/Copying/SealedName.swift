@@ -3,10 +3,11 @@ import Digests
 
 /// The name of one recording's sealed copy: `000007.fieldscribe.age`, and `000007_2.fieldscribe.age` where that is taken. It tells
 /// the number and nothing else.
-struct SealedName: Hashable {
+package struct SealedName: Hashable {
     private static let ending = ".fieldscribe.age"
 
-    var recording: Int
+    /// The recording's number on its recorder.
+    package var recording: Int
     /// 1 is the first.
     private var turn = 1
 
@@ -26,7 +27,7 @@ struct SealedName: Hashable {
     }
 
     /// Reads a name that was found somewhere; anything that is not exactly such a name is nil.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         guard text.hasSuffix(Self.ending), text.utf8.count <= 64 else { return nil }
         let fields = text.dropLast(Self.ending.count).split(separator: "_", omittingEmptySubsequences: false)
         guard let first = fields.first, fields.count <= 2, let recording = Int(first), recording > 0 else { return nil }

@@ -11,7 +11,7 @@ func decimalSeconds(_ position: SamplePosition) -> String {
 }
 
 /// Hours, minutes and seconds as people read them: `3:07`, `1:03:07`.
-func clockTime(_ position: SamplePosition) -> String {
+package func clockTime(_ position: SamplePosition) -> String {
     let seconds = max(0, position.samples) / Int64(SamplePosition.rate)
     let pad = { (number: Int64) in number < 10 ? "0\(number)" : "\(number)" }
     return seconds < 3_600

@@ -40,10 +40,3 @@ extension Command {
         """
     }
 }
-
-/// The command line was wrong; the program ends with status 2.
-struct UsageError: Error {
-    var message: String
-
-    init(_ message: String) { self.message = message }
-}

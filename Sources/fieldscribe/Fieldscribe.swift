@@ -1,3 +1,4 @@
+import Commands
 import Configuration
 import Core
 import Glibc
@@ -64,7 +65,7 @@ import Platform
 
     private static func run(_ words: [String]) async throws {
         guard let name = words.first else { throw UsageError("name a command; see fieldscribe --help") }
-        if name == "--version" { return try Terminal.print("\(Version.text)\n") }
+        if name == "--version" { return try Terminal.print("\(ProgramVersion.text(of: "fieldscribe"))\n") }
         if ["--help", "-h", "help"].contains(name) {
             guard let asked = words.dropFirst().first else { return try Terminal.print(help) }
             return try Terminal.print(command(named: asked).help)
@@ -99,9 +100,4 @@ import Platform
 
             """
     }
-}
-
-/// Ends the program with a status, after everything has been said.
-struct Ending: Error {
-    var status: Int32
 }

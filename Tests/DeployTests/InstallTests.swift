@@ -75,7 +75,7 @@ import TestKit
             "arm64/test",
             "arm64/try-package", "image", "card/init", "card/card", "card/customize", "card/upgrade", "card/slot",
             "lib/files.sh", "lib/packages.sh", "lib/arm64.sh", "lib/emulation.sh", "lib/deb.sh", "lib/model.sh",
-            "lib/pympi.sh", "completion/fieldscribe.bash",
+            "lib/pympi.sh", "completion/fieldscribe.bash", "completion/fieldscribe-office.bash",
         ])
     func shellcheck(script: String) throws {
         let shell = script.hasSuffix(".bash") ? ["--shell=bash"] : []

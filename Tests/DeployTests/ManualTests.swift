@@ -4,7 +4,7 @@ import Configuration
 import Testing
 
 @Suite("Manual pages and completion") struct ManualTests {
-    private static let pages = ["fieldscribe.1", "fieldscribe.conf.5", "fieldscribe.8"]
+    private static let pages = ["fieldscribe.1", "fieldscribe.conf.5", "fieldscribe.8", "fieldscribe-office.1"]
 
     @Test("each page is free of warnings", arguments: pages)
     func lint(page: String) throws {
@@ -17,23 +17,25 @@ import Testing
         #expect(man.output.contains("fieldscribe"))
     }
 
-    @Test("the manual names every command and every option that the executable has")
-    func commands() throws {
-        let manual = try Manual()
-        #expect(manual.commands.count >= 8)
-        let page = try text(of: Repository.file("deploy/man/fieldscribe.1"))
+    @Test(
+        "the manual names every command and every option that the executable has",
+        arguments: ["fieldscribe", "fieldscribe-office"])
+    func commands(program: String) throws {
+        let manual = try Manual(of: program)
+        #expect(manual.commands.count >= 5)
+        let page = try text(of: Repository.file("deploy/man/\(program).1"))
         // With a blank at the end of each, so that --to is not found in --top.
         let lines = page.split(separator: "\n").map { "\($0) " }
         let entries = lines.filter { $0.hasPrefix(".It Cm ") }
         for command in manual.commands {
             let own = entries.filter { $0.hasPrefix(".It Cm \(command) ") }
-            #expect(!own.isEmpty, "fieldscribe.1 lacks \(command)")
+            #expect(!own.isEmpty, "\(program).1 lacks \(command)")
             for option in try manual.options(of: command) {
                 let written = "Fl \\\(option.dropFirst()) "
-                #expect(lines.contains { $0.hasPrefix(".It \(written)") }, "fieldscribe.1 does not explain \(option)")
+                #expect(lines.contains { $0.hasPrefix(".It \(written)") }, "\(program).1 does not explain \(option)")
                 #expect(
                     option == "--config" || own.contains { $0.contains(written) },
-                    "fieldscribe.1 lacks \(option) of \(command)")
+                    "\(program).1 lacks \(option) of \(command)")
             }
         }
     }
@@ -127,12 +129,12 @@ import Testing
         return rest[..<(rest.firstRange(of: next)?.lowerBound ?? rest.endIndex)]
     }
 
-    @Test("bash completes every command, and every option of each")
-    func completion() throws {
-        let manual = try Manual()
-        #expect(try complete("fieldscribe ", manual).isSuperset(of: manual.commands))
+    @Test("bash completes every command, and every option of each", arguments: ["fieldscribe", "fieldscribe-office"])
+    func completion(program: String) throws {
+        let manual = try Manual(of: program)
+        #expect(try complete("\(program) ", manual).isSuperset(of: manual.commands))
         for command in manual.commands {
-            #expect(try complete("fieldscribe \(command) --", manual).isSuperset(of: manual.options(of: command)))
+            #expect(try complete("\(program) \(command) --", manual).isSuperset(of: manual.options(of: command)))
         }
     }
 
@@ -151,13 +153,14 @@ import Testing
 
     /// What bash offers for the last word of a line; the executable is the one under test.
     private func complete(_ line: String, _ manual: Manual) throws -> Set<String> {
+        let name = line.split(separator: " ").first.map(String.init) ?? ""
         let script = """
-            source '\(Repository.file("deploy/completion/fieldscribe.bash"))'
+            source '\(Repository.file("deploy/completion/\(name).bash"))'
             IFS=' ' read -ra COMP_WORDS <<<'\(line)'
             [[ '\(line)' == *' ' ]] && COMP_WORDS+=('')
             COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
             COMP_WORDS[0]='\(manual.program)'
-            _fieldscribe
+            _\(name.replacing("-", with: "_"))
             printf '%s\\n' "${COMPREPLY[@]}"
             """
         let bash = try Tool("bash", "--norc", "-c", script)

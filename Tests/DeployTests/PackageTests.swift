@@ -5,10 +5,10 @@ import TestKit
 @Suite("The Debian package") struct PackageTests {
     private let folder = TemporaryFolder()
 
-    private func pack(into name: String) throws -> String {
+    private func pack(into name: String, _ options: String...) throws -> String {
         let output = folder.file(name)
         let tool = try Tool(
-            [Repository.file("deploy/deb"), "--executable", "/bin/true", "--output", output],
+            [Repository.file("deploy/deb"), "--executable", "/bin/true", "--output", output] + options,
             environment: ["SOURCE_DATE_EPOCH": "1700000000"])
         #expect(tool.status == 0, "\(tool.errors)")
         return try "\(output)/\(Tool("ls", output).output.split(separator: "\n").joined())"
@@ -30,6 +30,28 @@ import TestKit
         #expect(contents.allSatisfy { $0.contains(" root/root ") && !$0.prefix(10).contains("s") })
         #expect(contents.contains { $0.hasSuffix("./usr/share/doc/fieldscribe/copyright") })
     }
+
+    @Test("the desk has a package of its own, and the recorder's carries none of it")
+    func office() throws {
+        let package = try pack(into: "office", "--office")
+        let control = try Tool("dpkg-deb", "--field", package).output
+        #expect(control.contains("Package: fieldscribe-office\n") && control.contains("Depends: libc6 (>="))
+        let contents = try Tool("dpkg-deb", "--contents", package).output.split(separator: "\n")
+            .filter { !$0.hasSuffix("/") }.compactMap { $0.split(separator: " ").last.map(String.init) }
+        #expect(
+            contents.sorted() == [
+                "./usr/bin/fieldscribe-office", "./usr/share/bash-completion/completions/fieldscribe-office",
+                "./usr/share/doc/fieldscribe-office/changelog.gz", "./usr/share/doc/fieldscribe-office/copyright",
+                "./usr/share/man/man1/fieldscribe-office.1.gz",
+            ])
+        #expect(try Tool("lintian", "--allow-root", "--fail-on", "error", package).status == 0)
+        let device = try Tool("dpkg-deb", "--contents", pack(into: "device")).output
+        #expect(device.contains("./usr/bin/fieldscribe\n") && !device.contains("office"))
+        #expect(try !content(of: Repository.executable()).contains("fieldscribe-office gather"))
+    }
+
+    /// What of a program can be read.
+    private func content(of program: String) throws -> String { try Tool("strings", program).output }
 
     @Test("its change log is made from deploy/CHANGELOG.md")
     func changes() throws {

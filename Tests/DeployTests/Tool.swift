@@ -55,14 +55,14 @@ enum Repository {
     static func file(_ name: String) -> String { "\(path)/\(name)" }
 
     /// The executable, which lies beside the test bundle.
-    static func executable() throws -> String {
+    static func executable(_ name: String = "fieldscribe") throws -> String {
         var candidates = try text(of: "/proc/self/maps").split(separator: "\n").filter { $0.hasSuffix(".xctest") }
             .compactMap { line in line.firstIndex(of: "/").map { String(line[$0...]) } }
         candidates += CommandLine.arguments
         for candidate in candidates {
             var folder = candidate.split(separator: "/", omittingEmptySubsequences: false).dropLast()
             while !folder.isEmpty {
-                let path = folder.joined(separator: "/") + "/fieldscribe"
+                let path = folder.joined(separator: "/") + "/\(name)"
                 var status = stat()
                 if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, access(path, X_OK) == 0 { return path }
                 folder = folder.dropLast()
@@ -77,8 +77,8 @@ struct Manual {
     let program: String
     let commands: [String]
 
-    init() throws {
-        program = try Repository.executable()
+    init(of name: String = "fieldscribe") throws {
+        program = try Repository.executable(name)
         let help = try Tool(program, "--help").output
         commands = help.split(separator: "\n").filter { $0.hasPrefix("  ") }
             .compactMap { $0.split(separator: " ").first.map(String.init) }

@@ -5,6 +5,7 @@ import Glibc
 @testable import AudioEncoder
 @testable import Copying
 @testable import Recording
+@testable import SQLite
 @testable import SQLiteArchive
 @testable import Control
 @testable import Upkeep

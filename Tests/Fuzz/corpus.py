@@ -1,5 +1,5 @@
 """Writes what the fuzzers begin with: corpus.py FOLDER. Small and hostile on purpose; every file is made here."""
-import json, os, struct, sys
+import io, json, os, struct, sys, tarfile
 
 folder = sys.argv[1]
 
@@ -100,6 +100,20 @@ put("settings", "words", "Nokou\u00e9 * 3\nDogon = D OW G\n<p> = Awa | Bintou\na
 put("settings", "grammar", b"#JSGF V1.0;\ngrammar g;\npublic <a> = /2/ call <b>* (up | [down]) <g.b>; /* x */\n<b> = <c> <c>;\n<c> = <b> | one {t};\n")
 
 said = "we crossed the river again\nwe crossed the old river again\nwe crossed\n"
+sealed = io.BytesIO()
+with tarfile.open(fileobj=sealed, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+    for name, content in [("copy/SHA256SUMS", b"0" * 700), ("copy/none", b"")]:
+        entry = tarfile.TarInfo(name)
+        entry.size = len(content)
+        tar.addfile(entry, io.BytesIO(content))
+put("gathered", "tar", b"\x3c" + sealed.getvalue())
+put("gathered", "transcript", b"\1" + line(
+    file="x", duration=2.5, sampleRate=16000, engine={"name": "e", "version": "", "model": ""}, speakers=[{"speaker": "A", "name": "Awa"}],
+    segments=[{"id": 1, "start": 0, "end": 1, "endedBy": "silence", "words": [
+        {"text": "we", "start": 0, "end": 0.5, "confidence": 0.5, "speaker": "A"}]}],
+    gaps=[{"start": 1, "end": 1e300, "cause": "struck"}], marks=[{"time": -1, "text": "m"}]))
+put("gathered", "page", b"\2<script type=\"application/json\" id=\"data\">" + line(
+    recording={"id": 7, "sound": "ab" * 32, "pass": 1}, speakers={"A": "Awa"}) + b"</script>")
 put("corrections", "text", b"\0" + said.encode())
 put("corrections", "srt", b"\1" + b"1\n00:00:01,000 --> 00:00:02,000\n" + said.encode())
 put("corrections", "vtt", b"\2WEBVTT\n\n00:01.000 --> 00:02.000\n" + said.encode() + b"<i>we</i> &amp;\n")

@@ -9,6 +9,7 @@ import Recording
 import TestKit
 import Testing
 
+@testable import SQLite
 @testable import SQLiteArchive
 
 /// One recording may keep no other from being read: neither one that is erased meanwhile nor one that fails.

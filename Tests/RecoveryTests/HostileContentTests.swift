@@ -7,6 +7,7 @@ import Recording
 import TestKit
 import Testing
 
+@testable import SQLite
 @testable import SQLiteArchive
 
 /// What somebody may have written into the files of an archive: a start, and everything that is shown of it, goes on.

@@ -4,6 +4,7 @@ import FoundationEssentials
 import Glibc
 import Testing
 
+@testable import SQLite
 @testable import SQLiteArchive
 
 @Suite("Who did what") struct HistoryTests {

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import Testing
 
+@testable import SQLite
 @testable import SQLiteArchive
 
 @Suite("Opening the archive")

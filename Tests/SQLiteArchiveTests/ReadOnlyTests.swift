@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import Testing
 
+@testable import SQLite
 @testable import SQLiteArchive
 
 @Suite("An archive that may only be read")

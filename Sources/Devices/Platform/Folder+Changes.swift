@@ -17,6 +17,17 @@ extension Folder {
         guard renameat(file.number, name, file.number, newName) == 0 else { throw .system("rename", on: path) }
     }
 
+    /// Moves a folder or file into another folder of the same file system, under a name that is free there.
+    ///
+    /// - Throws: `DeviceError` with `EEXIST` as its status where it is taken.
+    package func move(_ name: String, to other: Folder, as newName: String) throws(DeviceError) {
+        _ = try path(of: name)
+        let path = try other.path(of: newName)
+        try gate("rename", path)
+        guard try !other.exists(newName) else { throw .system("rename", status: EEXIST, on: path) }
+        guard renameat(file.number, name, other.file.number, newName) == 0 else { throw .system("rename", on: path) }
+    }
+
     /// Gives a file the name of another, which it replaces.
     package func rename(_ name: String, replacing newName: String) throws(DeviceError) {
         _ = try path(of: name)

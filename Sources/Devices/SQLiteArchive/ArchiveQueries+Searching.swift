@@ -1,4 +1,5 @@
 import Core
+import SQLite
 
 extension ArchiveQueries {
     /// So many places are compared with each other; of words that are in more, the newest places answer.

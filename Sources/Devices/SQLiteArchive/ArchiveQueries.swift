@@ -1,4 +1,5 @@
 import Core
+import SQLite
 
 /// What is asked of the archive, over any of its connections.
 struct ArchiveQueries {

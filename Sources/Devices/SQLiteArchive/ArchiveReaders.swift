@@ -1,5 +1,6 @@
 import Core
 import Platform
+import SQLite
 
 /// The connections on which the archive is read, so that nothing that is asked of it waits in front of what is recorded.
 ///

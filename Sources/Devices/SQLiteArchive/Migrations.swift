@@ -1,4 +1,5 @@
 import Core
+import SQLite
 
 /// Brings the file's schema up to this version's.
 enum Migrations {

@@ -1,6 +1,7 @@
 import Core
 import Glibc
 import Platform
+import SQLite
 
 /// An archive that may be read, but not written: on a card that is mounted so, or of which one is a reader only.
 ///

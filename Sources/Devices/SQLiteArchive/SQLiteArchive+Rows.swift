@@ -1,4 +1,5 @@
 import Core
+import SQLite
 
 /// Rows in; the caller holds the transaction, and keeps the journal.
 extension SQLiteArchive {

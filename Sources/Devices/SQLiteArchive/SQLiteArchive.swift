@@ -1,5 +1,6 @@
 import Core
 import Platform
+import SQLite
 
 /// The archive in a file of SQLite. While it is open nobody else can open it.
 ///

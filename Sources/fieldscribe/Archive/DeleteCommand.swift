@@ -1,3 +1,4 @@
+import Commands
 import Upkeep
 import Core
 import Glibc

@@ -4,6 +4,7 @@ import Control
 import Equipment
 import Upkeep
 import AudioEncoder
+import Commands
 import Copying
 import Core
 import Correcting

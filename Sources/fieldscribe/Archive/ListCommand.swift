@@ -1,3 +1,4 @@
+import Commands
 import Recording
 import Core
 import FoundationEssentials

@@ -1,3 +1,4 @@
+import Commands
 import Upkeep
 import Copying
 import Core

@@ -1,4 +1,5 @@
 import Appliance
+import Commands
 import Configuration
 import Control
 import Copying

@@ -1,3 +1,5 @@
+import Commands
+
 /// Pauses the recording of the running appliance.
 enum PauseCommand: Command {
     static let name = "pause"

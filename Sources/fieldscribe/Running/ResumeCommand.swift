@@ -1,3 +1,5 @@
+import Commands
+
 /// Goes on with a paused recording of the running appliance.
 enum ResumeCommand: Command {
     static let name = "resume"

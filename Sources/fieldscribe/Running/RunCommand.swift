@@ -2,6 +2,7 @@ import Upkeep
 import Equipment
 import Configuration
 import Appliance
+import Commands
 import Core
 import Glibc
 import Platform

@@ -1,3 +1,5 @@
+import Commands
+
 /// Starts a recording of the running appliance.
 enum StartCommand: Command {
     static let name = "start"

@@ -1,3 +1,5 @@
+import Commands
+
 /// Stops the recording of the running appliance.
 enum StopCommand: Command {
     static let name = "stop"

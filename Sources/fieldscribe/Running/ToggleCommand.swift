@@ -1,3 +1,5 @@
+import Commands
+
 /// Starts or stops, whichever there is to do.
 enum ToggleCommand: Command {
     static let name = "toggle"

@@ -1,4 +1,5 @@
 import Appliance
+import Commands
 import Core
 import Equipment
 import Platform

@@ -1,3 +1,4 @@
+import Commands
 import Doctor
 import Core
 import Glibc
@@ -37,7 +38,7 @@ enum DoctorCommand: Command {
             try Terminal.print(
                 jsonText(
                     Report(
-                        version: Version.number, board: facts.board.name, findings: findings,
+                        version: ProgramVersion.number, board: facts.board.name, findings: findings,
                         measurements: facts.measurements, exitStatus: findings.exitStatus)))
         } else {
             for finding in findings { try Terminal.print(text(finding)) }

@@ -2,6 +2,7 @@ import Upkeep
 import Equipment
 import Configuration
 import AudioEncoder
+import Commands
 import Digests
 import Core
 import Glibc

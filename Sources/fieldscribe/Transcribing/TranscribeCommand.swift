@@ -1,3 +1,4 @@
+import Commands
 import Equipment
 import Configuration
 import Core

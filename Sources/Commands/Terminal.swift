@@ -4,14 +4,16 @@ import Glibc
 import Platform
 
 /// The two streams of a command: results go to standard output, everything else to standard error.
-enum Terminal {
-    static let showsOutput = isatty(STDOUT_FILENO) == 1
-    static let showsErrors = isatty(STDERR_FILENO) == 1
+package enum Terminal {
+    /// Whether results go to a terminal.
+    package static let showsOutput = isatty(STDOUT_FILENO) == 1
+    /// Whether a person sees what is said.
+    package static let showsErrors = isatty(STDERR_FILENO) == 1
 
     /// Writes a result: into a file or pipe as it is, on a terminal without what would control that.
     ///
     /// - Throws: `DeviceError`, with `full` where the file behind it cannot grow.
-    static func print(_ text: String) throws(DeviceError) {
+    package static func print(_ text: String) throws(DeviceError) {
         try write(showsOutput ? plain(text) : text, to: STDOUT_FILENO, named: "standard output")
     }
 
@@ -28,16 +30,18 @@ enum Terminal {
     }
 
     /// Writes to standard output as it is: for what moves the cursor.
-    static func paint(_ text: String) throws(DeviceError) {
+    package static func paint(_ text: String) throws(DeviceError) {
         try write(text, to: STDOUT_FILENO, named: "standard output")
     }
 
     /// Tells the person something, on a line of its own; where nobody listens, it is not an error.
-    static func say(_ line: String) { try? write(plain(line) + "\n", to: STDERR_FILENO, named: "standard error") }
+    package static func say(_ line: String) {
+        try? write(plain(line) + "\n", to: STDERR_FILENO, named: "standard error")
+    }
 
     /// A text without control characters but tab and line breaks: what was said, or what an engine says of itself, shall not
     /// move the cursor, name the window or press keys.
-    static func plain(_ text: String) -> String {
+    package static func plain(_ text: String) -> String {
         let isControl = { (scalar: Unicode.Scalar) in
             scalar.properties.generalCategory == .control && scalar != "\n" && scalar != "\t"
         }
@@ -51,17 +55,17 @@ enum Terminal {
     }
 
     /// Writes to standard error as it is: for lines that replace themselves.
-    static func draw(_ text: String) { try? write(text, to: STDERR_FILENO, named: "standard error") }
+    package static func draw(_ text: String) { try? write(text, to: STDERR_FILENO, named: "standard error") }
 
     /// Columns of the terminal behind standard error.
-    static var width: Int {
+    package static var width: Int {
         var size = winsize()
         guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
         return Int(size.ws_col)
     }
 
     /// Columns of the terminal behind standard output.
-    static var outputWidth: Int {
+    package static var outputWidth: Int {
         var size = winsize()
         guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
         return Int(size.ws_col)

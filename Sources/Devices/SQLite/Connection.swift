@@ -5,7 +5,7 @@ import Glibc
 /// An open database; owns it, and closes it when it ends.
 ///
 /// The corresponding C type is `sqlite3`. It is opened without a mutex: one task uses it at a time.
-final class Connection {
+package final class Connection {
     private let handle: OpaquePointer
     private let file: SharedFile?
     private let path: String
@@ -14,13 +14,13 @@ final class Connection {
     private var prepared: [String: Statement] = [:]
 
     /// Opens or creates the file and takes its lock.
-    convenience init(path: String) throws(DeviceError) {
+    package convenience init(path: String) throws(DeviceError) {
         try self.init(path, sharing: SharedFile(), beside: nil)
         try configure(path)
     }
 
     /// Opens the database of another connection once more, to read beside it.
-    convenience init(readingBeside writer: Connection) throws(DeviceError) {
+    package convenience init(readingBeside writer: Connection) throws(DeviceError) {
         guard let file = writer.file else {
             throw DeviceError(.unsupported, "sqlite3_open_v2", "\(writer.path): is open for reading only")
         }
@@ -34,16 +34,44 @@ final class Connection {
     }
 
     /// Opens a database that nobody changes, and that may not be changed: without locks, and without its log.
-    convenience init(onlyReading path: String) throws(DeviceError) {
+    package convenience init(onlyReading path: String) throws(DeviceError) {
         try self.init(path, sharing: nil, beside: nil)
         try execute("PRAGMA query_only = ON")
     }
 
-    private init(_ path: String, sharing file: SharedFile?, beside writer: Connection?) throws(DeviceError) {
+    /// Opens or creates a file that several processes use, each waiting for the others' transactions; with its locks and without a
+    /// write-ahead log, which a folder on another machine could not hold.
+    ///
+    /// - Parameter patience: how long others are waited for, in milliseconds.
+    package convenience init(sharing path: String, patience: Int32 = 20_000) throws(DeviceError) {
+        try self.init(path, openedAs: Self.openShared(path))
+        if sqlite3_db_readonly(handle, "main") == 1 {
+            throw .sqlite("sqlite3_open_v2", status: SQLITE_READONLY, systemStatus: 0, path: path, detail: "")
+        }
+        sqlite3_busy_timeout(handle, patience)
+        try execute("PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
+    }
+
+    private static func openShared(_ path: String) -> (status: Int32, handle: OpaquePointer?) {
+        var opened: OpaquePointer?
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let status = sqlite3_open_v2(path, &opened, flags, nil)
+        return (status, opened)
+    }
+
+    private convenience init(_ path: String, sharing file: SharedFile?, beside writer: Connection?) throws(DeviceError)
+    {
+        try self.init(path, openedAs: file?.open(path) ?? Self.openUnchanging(path), file, beside: writer)
+    }
+
+    private init(
+        _ path: String, openedAs found: (status: Int32, handle: OpaquePointer?), _ file: SharedFile? = nil,
+        beside writer: Connection? = nil
+    ) throws(DeviceError) {
         self.file = file
         self.path = path
         self.writer = writer
-        let (status, opened) = file?.open(path) ?? Self.openUnchanging(path)
+        let (status, opened) = found
         guard status == SQLITE_OK, let opened else {
             // Safety: a failed open may still hand out a handle, which is ours to close; it explains the failure.
             let systemStatus = opened.map { Self.cause(sqlite3_system_errno($0), path) } ?? 0
@@ -106,7 +134,7 @@ final class Connection {
     /// Runs what only reads, as of one moment; ends early where `stop` is raised.
     ///
     /// - Throws: `ReadingStop.Raised` where it was.
-    func reading<Value>(until stop: ReadingStop, _ body: () throws -> Value) throws -> Value {
+    package func reading<Value>(until stop: ReadingStop, _ body: () throws -> Value) throws -> Value {
         // Safety: the pointer is borrowed for this call, and taken back at its end.
         let context = Unmanaged.passUnretained(stop).toOpaque()
         sqlite3_progress_handler(
@@ -134,13 +162,13 @@ final class Connection {
     }
 
     /// Says whether closing the database leaves its log as it is, instead of taking it into the file.
-    func keepsLog(_ keep: Bool) { _ = fieldscribe_sqlite_keep_log(handle, keep ? 1 : 0) }
+    package func keepsLog(_ keep: Bool) { _ = fieldscribe_sqlite_keep_log(handle, keep ? 1 : 0) }
 
     /// Rows that were changed since it was opened.
-    var changes: Int64 { sqlite3_total_changes64(handle) }
+    package var changes: Int64 { sqlite3_total_changes64(handle) }
 
     /// Runs SQL whose rows nobody wants.
-    func execute(_ sql: String) throws(DeviceError) {
+    package func execute(_ sql: String) throws(DeviceError) {
         guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw .sqlite("sqlite3_exec", on: handle) }
     }
 
@@ -148,13 +176,13 @@ final class Connection {
     ///
     /// It is prepared once and kept, so `sql` is never put together from data.
     @discardableResult
-    func run(_ sql: String, _ values: SQLValue...) throws(DeviceError) -> Int {
+    package func run(_ sql: String, _ values: SQLValue...) throws(DeviceError) -> Int {
         try statement(sql).run(with: values) { _ in }
         return Int(sqlite3_changes64(handle))
     }
 
     /// Runs one statement and returns what `read` makes of each row.
-    func rows<Element>(
+    package func rows<Element>(
         _ sql: String, _ values: [SQLValue] = [], read: (Row) -> Element
     ) throws(DeviceError) -> [Element] {
         var elements: [Element] = []
@@ -163,7 +191,7 @@ final class Connection {
     }
 
     /// Runs one statement, and gives each row to `read` until it answers with false.
-    func rows(_ sql: String, _ values: [SQLValue], while read: (Row) -> Bool) throws(DeviceError) {
+    package func rows(_ sql: String, _ values: [SQLValue], while read: (Row) -> Bool) throws(DeviceError) {
         try statement(sql).run(with: values, while: read)
     }
 
@@ -175,7 +203,7 @@ final class Connection {
     }
 
     /// Makes everything that `body` does durable, or, where it throws, none of it.
-    func transaction<Value>(_ body: () throws -> Value) throws -> Value {
+    package func transaction<Value>(_ body: () throws -> Value) throws -> Value {
         try execute("BEGIN IMMEDIATE")
         do {
             let value = try body()

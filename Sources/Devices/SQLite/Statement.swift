@@ -61,45 +61,56 @@ final class Statement {
 }
 
 /// What is bound to a place in a statement.
-enum SQLValue {
+package enum SQLValue {
     case integer(Int64)
     case real(Double)
     case text(String)
     case null
 
-    static func integer(_ number: Int) -> SQLValue { .integer(Int64(number)) }
-    static func optional(_ number: Int64?) -> SQLValue { number.map { .integer($0) } ?? .null }
-    static func optional(_ number: Double?) -> SQLValue { number.map { .real($0) } ?? .null }
-    static func optional(_ text: String?) -> SQLValue { text.map { .text($0) } ?? .null }
-    static func position(_ position: SamplePosition) -> SQLValue { .integer(position.samples) }
+    /// A whole number.
+    package static func integer(_ number: Int) -> SQLValue { .integer(Int64(number)) }
+    /// NULL where there is none.
+    package static func optional(_ number: Int64?) -> SQLValue { number.map { .integer($0) } ?? .null }
+    /// NULL where there is none.
+    package static func optional(_ number: Double?) -> SQLValue { number.map { .real($0) } ?? .null }
+    /// NULL where there is none.
+    package static func optional(_ text: String?) -> SQLValue { text.map { .text($0) } ?? .null }
+    /// In samples.
+    package static func position(_ position: SamplePosition) -> SQLValue { .integer(position.samples) }
 }
 
 /// One row of a result, while it is read.
-struct Row {
+package struct Row {
     // Safety: borrowed from the statement for the call of `read`, which must not keep it.
     private let statement: OpaquePointer
 
     fileprivate init(_ statement: OpaquePointer) { self.statement = statement }
 
     /// A number, or the furthest that can be counted on from: nobody has so many rows, segments or bytes.
-    func integer(_ column: Int32) -> Int { Int(min(max(long(column), -(1 << 53)), 1 << 53)) }
+    package func integer(_ column: Int32) -> Int { Int(min(max(long(column), -(1 << 53)), 1 << 53)) }
 
     /// Any of 64 bits.
-    func long(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
+    package func long(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
 
-    func position(_ column: Int32) -> SamplePosition { SamplePosition(sqlite3_column_int64(statement, column)) }
+    /// A place in samples.
+    package func position(_ column: Int32) -> SamplePosition { SamplePosition(sqlite3_column_int64(statement, column)) }
 
-    func range(_ start: Int32, _ end: Int32) -> SampleRange { SampleRange(position(start), position(end)) }
+    /// A stretch by the columns of its ends, in samples.
+    package func range(_ start: Int32, _ end: Int32) -> SampleRange { SampleRange(position(start), position(end)) }
 
-    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
+    /// Whether there is nothing.
+    package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
 
-    func real(_ column: Int32) -> Double { sqlite3_column_double(statement, column) }
+    /// A number; 0 where there is none.
+    package func real(_ column: Int32) -> Double { sqlite3_column_double(statement, column) }
 
-    func optionalReal(_ column: Int32) -> Double? {
+    /// A number; nil where there is none.
+    package func optionalReal(_ column: Int32) -> Double? {
         sqlite3_column_type(statement, column) == SQLITE_NULL ? nil : real(column)
     }
 
-    func text(_ column: Int32) -> String {
+    /// A text; empty where there is none.
+    package func text(_ column: Int32) -> String {
         guard let bytes = sqlite3_column_text(statement, column) else { return "" }
         // Safety: the bytes stay where they are until the next step; the string copies them.
         let count = Int(sqlite3_column_bytes(statement, column))

@@ -1,0 +1,86 @@
+/// A subcommand's words: options first or last, each known to the command, and what is left.
+package struct OptionWords {
+    /// The program's name and the command's, for what is wrong.
+    private let (program, command): (String, String)
+    private var values: [String: [String]] = [:]
+    private var flags: Set<String> = []
+
+    /// The words that belong to no option; all after `--`.
+    package private(set) var rest: [String] = []
+
+    /// - Parameter options: those that take a value, and those that take none.
+    /// - Throws: `UsageError` for an option that is not among these, or one without its value.
+    package init(
+        _ words: [String], of command: String, in program: String, options: (values: [String], flags: [String])
+    ) throws {
+        (self.program, self.command) = (program, command)
+        var words = words[...]
+        while let word = words.popFirst() {
+            if word == "--" {
+                rest += words
+                break
+            }
+            guard word.hasPrefix("-"), word != "-" else {
+                rest.append(word)
+                continue
+            }
+            let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            if options.flags.contains(word) {
+                flags.insert(word)
+            } else if options.values.contains(parts[0]), let value = parts.count > 1 ? parts[1] : words.popFirst() {
+                values[parts[0], default: []].append(value)
+            } else {
+                let isKnown = options.values.contains(word)
+                throw usage("\(word)\(isKnown ? " needs a value" : " is not an option of this command")")
+            }
+        }
+    }
+
+    /// Whether an option without a value was given.
+    package func has(_ flag: String) -> Bool { flags.contains(flag) }
+
+    /// The option's value: the last one where it was given several times.
+    package subscript(_ option: String) -> String? { values[option]?.last }
+
+    /// The whole number of an option, or its default.
+    ///
+    /// - Throws: `UsageError` for anything else.
+    package func number(_ option: String, in range: ClosedRange<Int>, default usual: Int) throws -> Int {
+        guard let text = self[option] else { return usual }
+        guard let number = Int(text), range.contains(number) else {
+            throw UsageError(
+                "\(command): \(option) \(text): give a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    /// The option's value among those that are allowed.
+    ///
+    /// - Parameter former: names that values had in an earlier version, and those that they have now.
+    /// - Throws: `UsageError` for any other.
+    package func choice<Value>(
+        _ option: String, of all: [Value], named name: (Value) -> String, default usual: Value,
+        former: [String: String] = [:]
+    ) throws -> Value {
+        guard let text = self[option] else { return usual }
+        guard let value = all.first(where: { name($0) == former[text] ?? text }) else {
+            throw UsageError("\(command): \(option) \(text): choose one of \(all.map(name).joined(separator: ", "))")
+        }
+        return value
+    }
+
+    /// Exactly so many words that belong to no option.
+    ///
+    /// - Parameter what: what is missing where there are fewer.
+    /// - Throws: `UsageError` for any other number of them.
+    package func expect(_ count: Int, _ what: String) throws {
+        guard rest.count == count else {
+            throw usage(rest.count > count ? "unexpected argument \(rest[count])" : "\(what) is missing")
+        }
+    }
+
+    /// What is wrong, with where it is explained.
+    package func usage(_ problem: String) -> UsageError {
+        UsageError("\(command): \(problem); see \(program) \(command) --help")
+    }
+}

@@ -1,0 +1,216 @@
+import Core
+import Exporting
+import FoundationEssentials
+
+/// A transcript that `json` has written, read back with the times of its words. Everything in it is a stranger's.
+package struct TranscriptReading: Sendable {
+    /// As it was written; of what somebody has added, only the names of those who speak are in this format.
+    package private(set) var timeline: Timeline
+
+    /// The most segments, words and so on that are believed.
+    private static let most = 4_000_000
+
+    /// - Parameter name: the file's, for the error.
+    /// - Throws: `DeviceError` with `damaged` where it is no such transcript.
+    package init(_ bytes: [UInt8], name: String) throws(DeviceError) {
+        let read: Document
+        do { read = try JSONDecoder().decode(Document.self, from: Data(JSONStrings.check(bytes))) } catch {
+            throw DeviceError(.damaged, "read", on: name, "is no transcript of Fieldscribe's")
+        }
+        let count = read.segments.reduce(read.segments.count) { $0 + ($1.words?.count ?? 0) }
+        guard count <= Self.most, read.sampleRate == SamplePosition.rate else {
+            throw DeviceError(.damaged, "read", on: name, "holds more than a recording can have")
+        }
+        var end = SamplePosition.zero
+        var segments: [Segment] = []
+        for segment in read.segments.sorted(by: { ($0.start, $0.id) < ($1.start, $1.id) }) {
+            let made = segment.segment
+            // What overlaps its neighbour, or has no number, was not written by us; its words are kept as far as they go.
+            guard made.id > 0, made.range.start >= end else { continue }
+            segments.append(made)
+            end = made.range.end
+        }
+        timeline = Timeline(
+            name: read.file, length: Self.position(read.duration), engine: read.engine, segments: segments,
+            gaps: (read.gaps ?? []).map { Gap(Self.range($0.start, $0.end), cause: $0.cause) },
+            marks: (read.marks ?? []).map { Bookmark(Self.position($0.time), text: $0.text) },
+            writtenUpTo: read.writtenUpTo.map(Self.position), annotations: read.annotations, speakers: read.turns)
+    }
+
+    fileprivate static func position(_ seconds: Double) -> SamplePosition {
+        max(.zero, SamplePosition(seconds: seconds))
+    }
+
+    fileprivate static func range(_ start: Double, _ end: Double) -> SampleRange {
+        SampleRange(position(start), position(end))
+    }
+
+    private struct Document: Decodable {
+        struct Speaker: Decodable {
+            var speaker: String
+            var name: String?
+        }
+
+        struct Piece: Decodable {
+            var text: String
+            var start: Double
+            var end: Double
+            var confidence: Double?
+            var timeEstimated: Bool?
+            var speaker: String?
+        }
+
+        struct Other: Decodable {
+            var text: String
+            var confidence: Double?
+        }
+
+        struct Part: Decodable {
+            var id: Int
+            var start: Double
+            var end: Double
+            var endedBy: EndReason?
+            var words: [Piece]?
+            var alternatives: [Other]?
+
+            var segment: Segment {
+                let words = (words ?? []).map {
+                    Word(
+                        $0.text, TranscriptReading.range($0.start, $0.end), confidence: $0.confidence ?? 0,
+                        isSpread: $0.timeEstimated ?? false)
+                }
+                return Segment(
+                    id: id, range: TranscriptReading.range(start, end), words: words,
+                    alternatives: (alternatives ?? []).map {
+                        Alternative(text: $0.text, confidence: $0.confidence ?? 0)
+                    },
+                    endedBy: endedBy ?? .silence)
+            }
+        }
+
+        struct Stretch: Decodable {
+            var start: Double
+            var end: Double
+            var cause: Gap.Cause
+        }
+
+        struct Place: Decodable {
+            var time: Double
+            var text: String
+        }
+
+        var file: String
+        var duration: Double
+        var sampleRate: Int
+        var engine: EngineDescription
+        var writtenUpTo: Double?
+        var speakers: [Speaker]?
+        var segments: [Part]
+        var gaps: [Stretch]?
+        var marks: [Place]?
+
+        /// What those who speak are called.
+        var annotations: Annotations? {
+            var names: [String: String] = [:]
+            for speaker in speakers ?? [] {
+                guard let number = Speakers.speaker(labelled: speaker.speaker), let name = speaker.name, !name.isEmpty
+                else { continue }
+                names[Speakers.label(number)] = name
+            }
+            guard !names.isEmpty else { return nil }
+            var annotations = Annotations()
+            annotations.speakers = names
+            return annotations
+        }
+
+        /// Who spoke when, as the words tell it; nil where nobody has looked.
+        var turns: Speakers? {
+            guard speakers != nil else { return nil }
+            var turns: [Speakers.Turn] = []
+            for word in segments.flatMap({ $0.words ?? [] }) {
+                guard let speaker = word.speaker.flatMap(Speakers.speaker(labelled:)) else { continue }
+                let range = TranscriptReading.range(word.start, word.end)
+                if let last = turns.last, last.speaker == speaker, last.range.end <= range.start {
+                    turns[turns.count - 1].range = SampleRange(last.range.start, range.end)
+                } else {
+                    turns.append(Speakers.Turn(range, speaker: speaker))
+                }
+            }
+            return Speakers(turns: turns)
+        }
+    }
+}
+
+/// What a recording's page holds besides its text: which recording it is of, and what people have added. Everything in it is a
+/// stranger's.
+package struct PageReading: Sendable {
+    /// Which recording, pass and sound it is of; nil where it does not tell.
+    package private(set) var identity: RecordingIdentity?
+    /// What was added; nil where that is nothing.
+    package private(set) var annotations: Annotations?
+
+    /// - Parameter name: the file's, for the error.
+    /// - Throws: `DeviceError` with `damaged` where it is no page of Fieldscribe's.
+    package init(_ text: String, name: String) throws(DeviceError) {
+        let start = "<script type=\"application/json\" id=\"data\">"
+        let parts = text.split(separator: start, maxSplits: 1, omittingEmptySubsequences: false)
+        let json = parts.count == 2 ? parts[1].prefix { $0 != "<" } : ""
+        let read: Document
+        do { read = try JSONDecoder().decode(Document.self, from: Data(JSONStrings.check(Array(json.utf8)))) } catch {
+            throw DeviceError(.damaged, "read", on: name, "is no page of Fieldscribe's")
+        }
+        identity = read.recording.flatMap { known in
+            RecordingIdentity(
+                in: RecordingIdentity(recording: known.id, pass: known.pass, sound: known.sound).text)
+        }
+        var added = Annotations()
+        if let details = read.details {
+            added.title = details.title
+            added.people = details.people
+            added.place = details.place
+            added.note = details.note
+            added.consent = details.consent
+        }
+        added.notes = (read.notes ?? []).map { Bookmark(TranscriptReading.position($0.time), text: $0.text) }
+        added.quotations = (read.quotations ?? []).map {
+            Quotation(TranscriptReading.range($0.start, $0.end), text: $0.text, word: $0.word, colour: $0.colour)
+        }
+        if let names = read.speakers, !names.isEmpty { added.speakers = names }
+        annotations = added.isEmpty ? nil : added
+    }
+
+    private struct Document: Decodable {
+        struct Known: Decodable {
+            var id: Int
+            var sound: String
+            var pass: Int?
+        }
+
+        struct Details: Decodable {
+            var title: String
+            var people: String
+            var place: String
+            var note: String
+            var consent: String
+        }
+
+        struct Place: Decodable {
+            var time: Double
+            var text: String
+        }
+
+        struct Kept: Decodable {
+            var start: Double
+            var end: Double
+            var text: String
+            var word: String
+            var colour: String
+        }
+
+        var recording: Known?
+        var details: Details?
+        var notes: [Place]?
+        var quotations: [Kept]?
+        var speakers: [String: String]?
+    }
+}

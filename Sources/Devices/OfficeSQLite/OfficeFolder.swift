@@ -1,0 +1,359 @@
+import Core
+import FoundationEssentials
+import Glibc
+import Office
+import Platform
+import SQLite
+
+/// An archive of many recorders that is a folder: the copies in it, and a database of SQLite beside them. Several processes may use it at
+/// a time. Used on one thread.
+package final class OfficeFolder: OfficeArchive {
+    /// The database's name in the folder.
+    package static let databaseName = "office.sqlite"
+
+    package let files: String
+    package var name: String { files }
+    private let connection: Connection
+
+    /// Opens an archive, or makes it.
+    ///
+    /// - Parameters:
+    ///   - path: the folder.
+    ///   - makes: whether one that is not there is made.
+    /// - Throws: `DeviceError` with `missing` where there is none, `unsupported` where another or a later program wrote it, `denied`
+    ///   where it may not be written to.
+    package init(_ path: String, makes: Bool) throws(DeviceError) {
+        files = path
+        let database = "\(path)/\(Self.databaseName)"
+        if !isTaken(database) {
+            guard makes else {
+                throw DeviceError(
+                    .missing, "open", on: path, "is no archive of fieldscribe-office",
+                    remedy: "make one: fieldscribe-office gather FOLDER --into \(path)")
+            }
+            try makeFolder(path)
+            guard try !Folder(opening: path).exists("fieldscribe.sqlite") else {
+                throw DeviceError(
+                    .unsupported, "open", on: path, "is a recorder's own archive", remedy: "name another folder")
+            }
+        }
+        connection = try Connection(sharing: database)
+        try rethrowing { try OfficeSchema.apply(to: connection, path: database) }
+    }
+
+    package func known(copies digests: [String]) throws(DeviceError) -> Set<String> {
+        var found: Set<String> = []
+        for digest in digests where try copyId(digest) != nil { found.insert(digest) }
+        return found
+    }
+
+    private func copyId(_ digest: String) throws(DeviceError) -> Int? {
+        try connection.rows("SELECT id FROM copy WHERE digest = ?", [.text(digest)]) { $0.integer(0) }.first
+    }
+
+    package func known(sealed digest: String) throws(DeviceError) -> String? {
+        try connection.rows("SELECT digest FROM copy WHERE sealed = ?", [.text(digest)]) { $0.text(0) }.first
+    }
+
+    package func recorder(_ identity: RecorderIdentity) throws(DeviceError) -> Recorder {
+        try transaction { () throws(DeviceError) in
+            let known = try recorders()
+            if var recorder = known.known(identity) {
+                if let key = identity.key, recorder.key == nil {
+                    try connection.run("UPDATE recorder SET key = ? WHERE id = ?", .text(key), .integer(recorder.id))
+                    recorder.key = key
+                }
+                if let machine = identity.machine, recorder.machine == nil {
+                    try connection.run(
+                        "UPDATE recorder SET machine = ? WHERE id = ?", .text(machine), .integer(recorder.id))
+                    recorder.machine = machine
+                }
+                return recorder
+            }
+            let folder = identity.folder(besides: Set(known.map(\.folder)))
+            try connection.run(
+                "INSERT INTO recorder (name, folder, key, machine) VALUES (?, ?, ?, ?)", .text(identity.name),
+                .text(folder), .optional(identity.key), .optional(identity.machine))
+            return Recorder(
+                id: try lastId(), name: identity.name, folder: folder, key: identity.key, machine: identity.machine)
+        }
+    }
+
+    private func recorders() throws(DeviceError) -> [Recorder] {
+        try connection.rows("SELECT id, name, folder, key, machine FROM recorder ORDER BY id") { row in
+            Recorder(
+                id: row.integer(0), name: row.text(1), folder: row.text(2), key: row.isNull(3) ? nil : row.text(3),
+                machine: row.isNull(4) ? nil : row.text(4))
+        }
+    }
+
+    package func take(_ copies: [GatheredCopy]) throws(DeviceError) {
+        try transaction { () throws(DeviceError) in
+            for copy in copies {
+                if let known = try copyId(copy.digest) {
+                    if let sealed = copy.sealed {
+                        try connection.run(
+                            "UPDATE copy SET sealed = ? WHERE id = ?", .text(sealed), .integer(known))
+                    }
+                    continue
+                }
+                let recording = try recording(of: copy)
+                try connection.run(
+                    "INSERT INTO copy (digest, recording, place, audio, sound, signed, sealed) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    .text(copy.digest), .integer(recording), .text(copy.place), .text(copy.audio), .text(copy.sound),
+                    .optional(copy.isSigned.map { Int64($0 ? 1 : 0) }), .optional(copy.sealed))
+                for line in copy.history {
+                    try connection.run(
+                        "INSERT OR IGNORE INTO history (recording, number, line) VALUES (?, ?, ?)",
+                        .integer(recording), .integer(line.entry.number), .text(line.text))
+                }
+                for reading in copy.readings { _ = try add(reading, to: recording) }
+                try show(recording)
+            }
+        }
+    }
+
+    /// The row of a copy's recording, which is made where there is none.
+    private func recording(of copy: GatheredCopy) throws(DeviceError) -> Int {
+        let found = try connection.rows(
+            """
+            SELECT id, root FROM recording WHERE recorder = ? AND number = ? AND (root = ?3 OR root = '' OR ?3 = '')
+            ORDER BY root = ?3 DESC, id
+            """, [.integer(copy.recorder.id), .integer(copy.number), .text(copy.root)]
+        ) { (id: $0.integer(0), root: $0.text(1)) }.first
+        if let found {
+            // A clock that was set later tells better when it began.
+            try connection.run(
+                """
+                UPDATE recording SET root = ?2, started_at = ?3, clock = ?4, length_samples = max(length_samples, ?5)
+                WHERE id = ?1 AND ?2 != '' AND (clock = 'unverified' OR root = '')
+                """, .integer(found.id), .text(copy.root), .real(copy.startedAt), .text(copy.clock.rawValue),
+                .position(copy.length))
+            return found.id
+        }
+        try connection.run(
+            "INSERT INTO recording (recorder, number, root, started_at, clock, length_samples) VALUES (?, ?, ?, ?, ?, ?)",
+            .integer(copy.recorder.id), .integer(copy.number), .text(copy.root), .real(copy.startedAt),
+            .text(copy.clock.rawValue), .position(copy.length))
+        return try lastId()
+    }
+
+    private func add(_ reading: GatheredReading, to recording: Int) throws(DeviceError) -> Bool {
+        let isKnown = try connection.rows(
+            "SELECT 1 FROM reading WHERE recording = ? AND digest = ?", [.integer(recording), .text(reading.digest)]
+        ) { _ in true }.first
+        if isKnown != nil { return false }
+        try connection.run(
+            "INSERT INTO reading (recording, digest, engine, person, made_at, struck, timeline) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            .integer(recording), .text(reading.digest), .text(reading.timeline.engine.name), .optional(reading.person),
+            .real(reading.madeAt), .integer(reading.struck), .text(try reading.timeline.json))
+        return true
+    }
+
+    /// Shows a recording with the best of its readings, and has that be found.
+    private func show(_ recording: Int) throws(DeviceError) {
+        guard let best = try readings(of: recording).first, let timeline = try timeline(ofReading: best.id) else {
+            return
+        }
+        let reading = GatheredReading(digest: "", timeline: timeline, person: best.person, madeAt: best.madeAt)
+        let isShown = try connection.rows(
+            "SELECT 1 FROM recording WHERE id = ? AND shown = ?", [.integer(recording), .integer(best.id)]
+        ) { _ in true }.first
+        if isShown != nil { return }
+        try connection.run("DELETE FROM line WHERE recording = ?", .integer(recording))
+        try connection.run(
+            "UPDATE recording SET shown = ?, title = ?, people = ?, people_key = ? WHERE id = ?", .integer(best.id),
+            .text(timeline.annotations?.title ?? ""), .text(reading.people), .text(reading.people.lowercased()),
+            .integer(recording))
+        for line in reading.lines {
+            try connection.run(
+                """
+                INSERT INTO line (recording, segment, start_sample, end_sample, speaker, name, name_key, text)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                """, .integer(recording), .integer(line.segment), .position(line.range.start),
+                .position(line.range.end), .text(line.speaker), .text(line.name), .text(line.name.lowercased()),
+                .text(line.text))
+        }
+    }
+
+    package func take(_ reading: GatheredReading, of recording: Int) throws(DeviceError) -> Bool {
+        try transaction { () throws(DeviceError) in
+            guard try add(reading, to: recording) else { return false }
+            try show(recording)
+            return true
+        }
+    }
+
+    private static let recordings = """
+        SELECT recording.id, recording.number, recording.started_at, recording.clock, recording.length_samples,
+            recording.title, recording.people, copy.place, copy.audio,
+            (SELECT count(*) FROM reading WHERE reading.recording = recording.id),
+            recorder.id, recorder.name, recorder.folder, recorder.key, recorder.machine
+        FROM recording JOIN recorder ON recorder.id = recording.recorder
+        LEFT JOIN copy ON copy.id = (SELECT max(id) FROM copy AS latest WHERE latest.recording = recording.id)
+        """
+
+    private static func recording(_ row: Row) -> OfficeRecording {
+        OfficeRecording(
+            id: row.integer(0),
+            recorder: Recorder(
+                id: row.integer(10), name: row.text(11), folder: row.text(12), key: row.isNull(13) ? nil : row.text(13),
+                machine: row.isNull(14) ? nil : row.text(14)),
+            number: row.integer(1), startedAt: row.real(2),
+            clock: RecordingSummary.Clock(rawValue: row.text(3)) ?? .unverified, length: row.position(4),
+            title: row.text(5), people: row.text(6), place: row.text(7), audio: row.text(8), readings: row.integer(9))
+    }
+
+    /// What a filter leaves of recordings; its values are those of `values(of:)`, from ?10 on.
+    private static let isLeft = """
+        (?10 IS NULL OR recording.recorder IN (SELECT value FROM json_each(?10)))
+            AND (?11 IS NULL OR recording.started_at >= ?11) AND (?12 IS NULL OR recording.started_at < ?12)
+            AND (?13 IS NULL OR instr(recording.people_key, ?13) > 0)
+        """
+
+    private static let isSaid = "(?14 IS NULL OR line.speaker = upper(?14) OR line.name_key = ?14)"
+
+    private func values(of filter: OfficeFilter) throws(DeviceError) -> [SQLValue] {
+        var recorders: String?
+        if let meant = filter.recorder { recorders = "\(try self.recorders().meant(by: meant, in: name))" }
+        return [
+            .optional(recorders), .optional(filter.since), .optional(filter.until),
+            .optional(filter.person?.lowercased()), .optional(filter.speaker?.lowercased()),
+        ]
+    }
+
+    private static let unused = [SQLValue](repeating: .null, count: 9)
+
+    package func recordings(_ filter: OfficeFilter) throws(DeviceError) -> [OfficeRecording] {
+        try connection.rows(
+            Self.recordings + """
+                 WHERE \(Self.isLeft) AND (?14 IS NULL OR EXISTS (
+                    SELECT 1 FROM line WHERE line.recording = recording.id AND \(Self.isSaid)))
+                ORDER BY recording.started_at, recording.id
+                """, Self.unused + values(of: filter), read: Self.recording)
+    }
+
+    package func recording(_ id: Int) throws(DeviceError) -> OfficeRecording? {
+        try connection.rows(Self.recordings + " WHERE recording.id = ?", [.integer(id)], read: Self.recording).first
+    }
+
+    package func recording(ofCopy digest: String) throws(DeviceError) -> OfficeRecording? {
+        try connection.rows(
+            Self.recordings + " WHERE recording.id = (SELECT recording FROM copy WHERE digest = ?)", [.text(digest)],
+            read: Self.recording
+        ).first
+    }
+
+    package func recording(ofSound digest: String, number: Int) throws(DeviceError) -> OfficeRecording? {
+        guard !digest.isEmpty else { return nil }
+        return try connection.rows(
+            Self.recordings + """
+                 WHERE recording.id IN (SELECT recording FROM copy WHERE sound = ? AND sound != '') AND recording.number = ?
+                """, [.text(digest), .integer(number)], read: Self.recording
+        ).first
+    }
+
+    package func readings(of recording: Int) throws(DeviceError) -> [OfficeReading] {
+        try connection.rows(
+            """
+            SELECT id, engine, person, made_at FROM reading WHERE recording = ?
+            ORDER BY struck DESC, person IS NOT NULL DESC, made_at DESC, id DESC
+            """, [.integer(recording)]
+        ) { row in
+            OfficeReading(
+                id: row.integer(0), engine: row.text(1), person: row.isNull(2) ? nil : row.text(2), madeAt: row.real(3))
+        }
+    }
+
+    package func timeline(ofReading id: Int) throws(DeviceError) -> Timeline? {
+        guard
+            let json = try connection.rows(
+                "SELECT timeline FROM reading WHERE id = ?", [.integer(id)], read: { $0.text(0) }
+            )
+            .first
+        else { return nil }
+        do { return try JSONDecoder().decode(Timeline.self, from: Data(json.utf8)) } catch {
+            throw DeviceError(
+                .damaged, "sqlite3_step", on: "\(files)/\(Self.databaseName)", "the text of reading \(id) is damaged",
+                remedy: "gather the copies into a new archive")
+        }
+    }
+
+    package func history(of recording: Int) throws(DeviceError) -> [HistoryLine] {
+        try connection.rows(
+            "SELECT line FROM history WHERE recording = ? ORDER BY number, line", [.integer(recording)]
+        ) { $0.text(0) }.compactMap { text in
+            (try? JSONDecoder().decode(HistoryEntry.self, from: Data(text.utf8))).map {
+                HistoryLine(text: text, entry: $0)
+            }
+        }
+    }
+
+    /// So many places are compared with each other; of words that are in more, the newest places answer.
+    private static let mostCompared = 2_000
+
+    package func search(
+        _ query: OfficeQuery, _ filter: OfficeFilter, limit: Int
+    ) throws(DeviceError) -> [OfficeHit] {
+        guard let expression = query.expression else { return [] }
+        let places =
+            try connection.rows(
+                "SELECT count(*) FROM (SELECT 1 FROM line_text WHERE line_text MATCH ? LIMIT \(Self.mostCompared + 1))",
+                [.text(expression)]
+            ) { $0.integer(0) }.first ?? 0
+        let order = places > Self.mostCompared ? "line_text.rowid DESC" : "rank, line_text.rowid"
+        let chosen = try connection.rows(
+            """
+            SELECT line_text.rowid FROM line_text CROSS JOIN line ON line.id = line_text.rowid
+            CROSS JOIN recording ON recording.id = line.recording
+            WHERE line_text MATCH ?1 AND \(Self.isLeft) AND \(Self.isSaid) ORDER BY \(order) LIMIT ?2
+            """,
+            [.text(expression), .integer(limit)] + Self.unused.dropFirst(2) + values(of: filter)
+        ) { $0.integer(0) }
+        guard let first = chosen.min(), let last = chosen.max() else { return [] }
+        // Excerpts only of those: each means to read its text.
+        let hits = try connection.rows(
+            """
+            SELECT recording.id, recorder.folder, recording.started_at, line.segment, line.start_sample, line.end_sample,
+                line.speaker, line.name, line.text, snippet(line_text, 0, '[', ']', '…', 12), line.id
+            FROM line_text CROSS JOIN line ON line.id = line_text.rowid
+            CROSS JOIN recording ON recording.id = line.recording CROSS JOIN recorder ON recorder.id = recording.recorder
+            WHERE line_text MATCH ?1 AND line_text.rowid BETWEEN ?3 AND ?4
+                AND +line_text.rowid IN (SELECT value FROM json_each(?2))
+            """, [.text(expression), .text("\(chosen)"), .integer(first), .integer(last)]
+        ) { row in
+            let line = SpokenLine(
+                segment: row.integer(3), range: row.range(4, 5), speaker: row.text(6), name: row.text(7),
+                text: row.text(8))
+            let hit = OfficeHit(
+                recording: row.integer(0), recorder: row.text(1), startedAt: row.real(2), line: line,
+                excerpt: (line.segment == 0 ? "[mark] " : "") + row.text(9))
+            return (row.integer(10), hit)
+        }
+        let known = Dictionary(hits) { first, _ in first }
+        return chosen.compactMap { known[$0] }
+    }
+
+    private func lastId() throws(DeviceError) -> Int {
+        try connection.rows("SELECT last_insert_rowid()") { $0.integer(0) }.first ?? 0
+    }
+
+    private func transaction<Value>(_ body: () throws(DeviceError) -> Value) throws(DeviceError) -> Value {
+        try rethrowing { try connection.transaction { try body() } }
+    }
+}
+
+extension Timeline {
+    /// As a column keeps it.
+    fileprivate var json: String {
+        get throws(DeviceError) { try rethrowing { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) } }
+    }
+}
+
+extension OfficeQuery {
+    /// In the syntax of FTS5; nil where there is no word in it.
+    var expression: String? {
+        let phrases = words.map { "\"\($0.joined(separator: " "))\"" }
+        return phrases.isEmpty ? nil : phrases.joined(separator: " ") + (isBeginning ? "*" : "")
+    }
+}

@@ -1,0 +1,130 @@
+import AudioEncoder
+import Copying
+import Core
+import Correcting
+import Digests
+import Exporting
+import FoundationEssentials
+import Glibc
+import Office
+import Platform
+import Sealing
+
+/// What a copy tells of its recording, once each of its files was proved. Everything in it is a stranger's.
+struct CopyReading {
+    let staged: StagedCopy
+    let manifest: Manifest
+    /// The key that it names as its recorder's.
+    let key: String?
+    /// Whether the signature fits that key; nil where there is none, or minisign is missing.
+    let isSigned: Bool?
+    /// What is not as it could be, a line each.
+    private(set) var notes: [String] = []
+    let history: [HistoryLine]
+    let number: Int
+    let reading: GatheredReading
+    /// Which sound the text is of, where the page tells.
+    let identity: RecordingIdentity?
+    let startedAt: Double
+    let clock: RecordingSummary.Clock
+    let length: SamplePosition
+
+    /// - Parameter name: what the copy's folder was called.
+    /// - Throws: `DeviceError` with `damaged` where a file is not what the checksums, the signature or the history say.
+    init(_ staged: StagedCopy, named name: String) throws(DeviceError) {
+        self.staged = staged
+        manifest = try staged.proved()
+        let content = { (file: String) in String(decoding: staged.contents[file] ?? [], as: UTF8.self) }
+        key = RecorderKey.key(in: content(CopySettings.publicKeyName))
+        isSigned = try Self.signature(of: staged, &notes)
+        let lines = staged.contents["history.json"] == nil ? [] : historyLines(in: content("history.json"))
+        guard let lines, CopyVerification.brokenEntry(of: lines) == nil else {
+            throw DeviceError(
+                .damaged, "read", on: "\(staged.source)/history.json", "is no history, or one that was changed",
+                remedy: "look for another copy of it")
+        }
+        history = lines
+        var page: PageReading?
+        if staged.contents["index.html"] != nil {
+            page = try PageReading(content("index.html"), name: "\(staged.source)/index.html")
+        }
+        let identity = page?.identity
+        self.identity = identity
+        let copyName = CopyName(name)
+        guard let number = lines.first?.entry.recording ?? identity?.recording ?? copyName?.recording, number > 0 else {
+            throw DeviceError(
+                .unsupported, "read", on: staged.source, "does not say of which recording it is",
+                remedy: "give its folder the name that the recorder gave it")
+        }
+        self.number = number
+        let entries = lines.map(\.entry)
+        let recorded = entries.first { $0.act == .recorded }
+        var timeline: Timeline
+        if let bytes = staged.contents["transcript.json"] {
+            timeline = try TranscriptReading(bytes, name: "\(staged.source)/transcript.json").timeline
+        } else {
+            notes.append(
+                "\(staged.source): has no transcript.json, so that its text is not found; let export.formats have json")
+            timeline = Timeline(
+                name: name, length: SamplePosition(seconds: recorded?.length ?? 0),
+                engine: EngineDescription(name: "", version: "", model: ""))
+        }
+        if let added = page?.annotations { timeline.annotations = added }
+        timeline.pass = identity?.pass
+        length = timeline.length
+        let isPersons = timeline.engine.name == EngineDescription.person
+        let written = entries.last { entry in
+            [.written, .corrected].contains(entry.act) && (identity?.pass == nil || entry.pass == identity?.pass)
+        }
+        reading = GatheredReading(
+            digest: Digest.of("\(staged.digests["transcript.json"] ?? "") \(text(of: timeline.annotations))"),
+            timeline: timeline, person: isPersons ? timeline.engine.model : nil,
+            madeAt: written.flatMap { seconds(ofStamp: $0.time) } ?? 0)
+        if let recorded, let end = seconds(ofStamp: recorded.time) {
+            startedAt = end - (recorded.length ?? 0)
+            clock = recorded.clock
+        } else if let time = copyName?.time.flatMap(seconds(ofName:)) {
+            (startedAt, clock) = (time, .synchronized)
+        } else {
+            (startedAt, clock) = (0, .unverified)
+        }
+    }
+
+    private static func signature(of staged: StagedCopy, _ notes: inout [String]) throws(DeviceError) -> Bool? {
+        guard staged.digests[CopySettings.signatureName] != nil else { return nil }
+        let finding = CopyVerification(key: nil).signature(
+            of: staged.contents[CopySettings.manifestName] ?? [], in: staged.folder)
+        switch finding.outcome {
+        case .unaltered: return true
+        case .altered:
+            throw DeviceError(
+                .damaged, "minisign", on: "\(staged.source)/\(CopySettings.signatureName)",
+                "does not fit \(CopySettings.manifestName) and the recorder's key",
+                remedy: "look for another copy of it")
+        default:
+            notes.append("signatures were not checked: \(finding.words)")
+            return nil
+        }
+    }
+
+    /// The name of the sound; empty where there is none.
+    var audio: String {
+        AudioForm.allCases.map { "audio.\($0.rawValue)" }.first { manifest.digests[$0] != nil } ?? ""
+    }
+
+    /// What an archive takes, under a place of its own.
+    func copy(of recorder: Recorder, at place: String, sealed: String?) -> GatheredCopy {
+        GatheredCopy(
+            recorder: recorder, number: number, root: history.first.map { Digest.of($0.text) } ?? "",
+            startedAt: startedAt, clock: clock, length: length, digest: manifest.digest, place: place, audio: audio,
+            isSigned: isSigned, sealed: sealed, readings: [reading], history: history, sound: identity?.sound ?? "")
+    }
+}
+
+/// The same for the same; empty for nothing.
+func text(of annotations: Annotations?) -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    guard let annotations, let bytes = try? encoder.encode(annotations) else { return "" }
+    return String(decoding: bytes, as: UTF8.self)
+}

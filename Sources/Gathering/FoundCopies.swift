@@ -1,0 +1,128 @@
+import Copying
+import Core
+import Glibc
+import Office
+import Platform
+
+/// What there is to gather in a folder or on a stick, however deep it lies. Names there are a stranger's: no link is followed, and no
+/// other file system is entered.
+package struct FoundCopies {
+    /// The folder of a copy, or a sealed one's file.
+    package struct Copy {
+        /// Where it lies; a sealed file lies in it.
+        package var folder: Folder
+        /// The sealed file's name; nil for a copy that is not sealed.
+        package var sealed: String?
+        /// What its folder is called.
+        package var name: String
+        /// What the folder with all of its recorder's copies tells of that.
+        package var recorder: RecorderIdentity
+
+        /// What a person looks for.
+        package var path: String { sealed.map { "\(folder.path)/\($0)" } ?? folder.path }
+    }
+
+    private static let (deepest, most) = (8, 1_000_000)
+
+    /// In the order of their paths.
+    package private(set) var copies: [Copy] = []
+    /// Files that look like corrections, and lie beside no copy.
+    package private(set) var corrections: [(folder: Folder, name: String)] = []
+    /// What is refused already, a line each.
+    package private(set) var problems: [String] = []
+
+    /// Where nothing is looked for: the archive's own files.
+    private let own: (device: UInt64, inode: UInt64)
+
+    /// - Parameters:
+    ///   - path: a stick's, a recorder's, a copy's or any folder over such.
+    ///   - files: the archive's own, which are no source of it.
+    /// - Throws: `DeviceError` where the folder itself cannot be opened.
+    package init(in path: String, besides files: Folder) throws(DeviceError) {
+        own = try files.identity()
+        let top = try Folder(opening: path)
+        var around = RecorderIdentity(name: Self.lastName(of: path))
+        if try top.exists(CopySettings.manifestName) {
+            // It is a copy itself, and the folder around it its recorder's.
+            around.name = Self.lastName(of: "\(path)/..")
+            if let parent = try? Folder(opening: "\(path)/.."), let told = try? Self.machine(in: parent) {
+                around = RecorderIdentity(name: told.name ?? around.name, machine: told.machine)
+            }
+        }
+        look(in: top, named: Self.lastName(of: path), around, depth: 0)
+    }
+
+    private mutating func look(in folder: Folder, named name: String, _ around: RecorderIdentity, depth: Int) {
+        do throws(DeviceError) {
+            let identity = try folder.identity()
+            guard identity != own else {
+                if depth == 0 { problems.append("\(folder.path): is the archive itself; name another folder") }
+                return
+            }
+            let names = try folder.names(limit: Self.most).sorted()
+            if names.contains(CopySettings.manifestName), !names.contains(where: { SealedName($0) != nil }) {
+                return copies.append(Copy(folder: folder, sealed: nil, name: name, recorder: around))
+            }
+            if CopyName(name) != nil { return problems.append(Self.half(folder.path)) }
+            var inside = RecorderIdentity(name: name)
+            if let told = try Self.machine(in: folder) {
+                inside = RecorderIdentity(name: told.name ?? name, machine: told.machine)
+            } else if name.hasPrefix("sealed-"), let machine = Self.machine(String(name.dropFirst("sealed-".count))) {
+                inside.machine = machine
+            }
+            for entry in names where !entry.hasPrefix(".") {
+                if SealedName(entry) != nil {
+                    copies.append(Copy(folder: folder, sealed: entry, name: entry, recorder: inside))
+                } else if entry.hasPrefix("sealing"), entry.hasSuffix(".partial") {
+                    problems.append(Self.half("\(folder.path)/\(entry)"))
+                } else if let status = try folder.status(entry) {
+                    try look(at: entry, status, in: folder, inside, depth: depth)
+                }
+            }
+        } catch { problems.append(error.message) }
+    }
+
+    private mutating func look(
+        at entry: String, _ status: FileStatus, in folder: Folder, _ inside: RecorderIdentity, depth: Int
+    ) throws(DeviceError) {
+        switch status.kind {
+        case .folder where Self.isHalf(entry): problems.append(Self.half("\(folder.path)/\(entry)"))
+        case .folder where depth < Self.deepest:
+            let inner: Folder
+            do throws(DeviceError) { inner = try folder.folder(entry) } catch { return problems.append(error.message) }
+            look(in: inner, named: entry, inside, depth: depth + 1)
+        case .file where SavedCorrections.isName(entry): corrections.append((folder, entry))
+        default: break
+        }
+    }
+
+    /// `partial`, `partial-2` ...: what a copy is called until it is whole.
+    private static func isHalf(_ name: String) -> Bool {
+        name == "partial" || (name.hasPrefix("partial-") && Int(name.dropFirst("partial-".count)) != nil)
+    }
+
+    private static func half(_ path: String) -> String {
+        "\(path): is half of a copy; plug the stick into its recorder once more, which completes it"
+    }
+
+    /// What a recorder's folder tells of it: a line with a number, and in an archive another with the name.
+    private static func machine(in folder: Folder) throws(DeviceError) -> (machine: String?, name: String?)? {
+        guard try folder.exists(RecorderFolder.fileName) else { return nil }
+        let bytes = try folder.openFile(RecorderFolder.fileName, O_RDONLY).bytes(count: 4_096)
+        let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).map(String.init)
+        let name = lines.first { $0.hasPrefix("name: ") }.map { String($0.dropFirst("name: ".count)) }
+        return (lines.first.flatMap(machine), name.flatMap { $0.isEmpty || $0.utf8.count > 64 ? nil : $0 })
+    }
+
+    /// The first twelve of its digits, which is what a folder of sealed copies has, too.
+    private static func machine(_ text: String) -> String? {
+        let digits = text.prefix(12).lowercased()
+        return digits.count == 12 && digits.allSatisfy { $0.isASCII && $0.isHexDigit } ? digits : nil
+    }
+
+    private static func lastName(of path: String) -> String {
+        guard let real = realpath(path, nil) else { return path.split(separator: "/").last.map(String.init) ?? path }
+        defer { free(real) }
+        return String(cString: real).split(separator: "/").last.map(String.init) ?? "recorder"
+    }
+}

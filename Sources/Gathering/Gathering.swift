@@ -1,0 +1,280 @@
+import Copying
+import Core
+import Digests
+import Glibc
+import Office
+import Platform
+
+/// What became of a gathering.
+package struct GatherReport: Sendable {
+    /// Copies that were taken.
+    package var taken = 0
+    /// Copies that were there already.
+    package var known = 0
+    /// What people have put right, and was taken.
+    package var corrections = 0
+    /// Sealed copies that nobody gave a key to.
+    package var sealed = 0
+    /// Bytes that were taken.
+    package var bytes: Int64 = 0
+    /// What was refused, a line each; everything else was taken.
+    package var problems: [String] = []
+    /// What is worth knowing, a line each.
+    package var notes: [String] = []
+
+    /// Nothing.
+    package init() {}
+}
+
+/// Takes copies of recordings from sticks and folders into an archive: each proved by its checksums before a row tells of it, and each
+/// whole or not at all, whenever this ends. Blocks; used on one thread.
+///
+/// A copy's files come under a hidden name first. Of a batch of copies, the file system is synced once, then they get their names, then the
+/// rows are committed: what a power cut leaves is at most files that no row tells of, and that the next gathering takes again.
+package final class Gathering {
+    /// Copies that are made durable together, and bytes of them.
+    private static let (mostCopies, mostBytes): (Int, Int64) = (64, 512 << 20)
+    private static let hidden = ".gathering"
+
+    private let archive: any OfficeArchive
+    private let key: String?
+    private let progress: (GatherReport) -> Void
+    private let files: Folder
+    private var report = GatherReport()
+    private var batch: [(temporary: String, name: String, copy: GatheredCopy)] = []
+    private var batchBytes: Int64 = 0
+    private var batchDigests: Set<String> = []
+    private var number = 0
+    private var staging: Folder
+    private var pending: [(copy: FoundCopies.Copy, digest: String)] = []
+
+    /// - Parameters:
+    ///   - key: the file of a private key that opens sealed copies; nil leaves those alone.
+    ///   - progress: called after each copy.
+    /// - Throws: `DeviceError` with `busy` where another gathering is at work in these files.
+    package init(
+        into archive: any OfficeArchive, key: String?, progress: @escaping (GatherReport) -> Void = { _ in }
+    ) throws(DeviceError) {
+        self.archive = archive
+        self.key = key
+        self.progress = progress
+        files = try Folder(opening: archive.files, crosses: true)
+        do throws(DeviceError) { try files.lock() } catch {
+            guard error.code == .busy else { throw error }
+            throw DeviceError(
+                .busy, "flock", status: error.status, on: archive.files, "somebody else gathers there now",
+                remedy: "wait until that has finished")
+        }
+        // What one left that was killed.
+        try files.removeAll(Self.hidden)
+        try files.makeFolder(Self.hidden, mode: 0o750)
+        staging = try files.folder(Self.hidden)
+    }
+
+    /// Takes what these folders and sticks hold.
+    ///
+    /// - Throws: `DeviceError` where nothing more can be taken, as with a full disk; what was taken before is in the archive.
+    package func run(_ sources: [String]) throws(DeviceError) -> GatherReport {
+        defer { try? files.removeAll(Self.hidden) }
+        var loose: [(folder: Folder, name: String)] = []
+        for source in sources {
+            let found: FoundCopies
+            do throws(DeviceError) { found = try FoundCopies(in: source, besides: files) } catch {
+                report.problems.append(error.message)
+                continue
+            }
+            report.problems += found.problems
+            if found.copies.isEmpty, found.problems.isEmpty, found.corrections.isEmpty {
+                report.problems.append("\(source): holds no copy of a recording")
+            }
+            for copy in found.copies {
+                do throws(DeviceError) { try take(copy) } catch {
+                    try refuse(error)
+                    // Every other copy there would fail alike.
+                    if [EIO, ENODEV, ENXIO].contains(error.status) { break }
+                }
+                progress(report)
+            }
+            loose += found.corrections
+        }
+        try commit()
+        for (folder, name) in loose { try takeCorrections(name, in: folder, of: nil) }
+        return report
+    }
+
+    /// Keeps what is wrong with one copy; throws what is wrong with the archive.
+    private func refuse(_ error: DeviceError) throws(DeviceError) {
+        let place = error.subject ?? error.reason
+        if error.code == .full || place.hasPrefix(archive.name) || place.hasPrefix(archive.files) { throw error }
+        report.problems.append(error.message)
+    }
+
+    private func take(_ found: FoundCopies.Copy) throws(DeviceError) {
+        if found.sealed != nil { return try takeSealed(found) }
+        let list = try found.folder.openFile(CopySettings.manifestName, O_RDONLY).content(limit: 1 << 20)
+        let digest = Digest.of(list)
+        if try !isKnown(digest) {
+            try stage(found, sealed: nil) { (folder) throws(DeviceError) in
+                try StagedCopy(copying: found.folder, into: folder)
+            }
+        } else {
+            report.known += 1
+        }
+        pending.append((found, digest))
+        if batch.isEmpty { try takePending() }
+    }
+
+    private func isKnown(_ digest: String) throws(DeviceError) -> Bool {
+        if batchDigests.contains(digest) { return true }
+        return try !archive.known(copies: [digest]).isEmpty
+    }
+
+    private func takeSealed(_ found: FoundCopies.Copy) throws(DeviceError) {
+        guard let key, let name = found.sealed else { return report.sealed += 1 }
+        let digest = try Self.digest(of: name, in: found.folder)
+        if try archive.known(sealed: digest) != nil { return report.known += 1 }
+        try stage(found, sealed: digest) { (folder) throws(DeviceError) in
+            try StagedCopy(opening: name, in: found.folder, with: key, into: folder)
+        }
+    }
+
+    private static func digest(of name: String, in folder: Folder) throws(DeviceError) -> String {
+        let file = try folder.openFile(name, O_RDONLY)
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4_096)
+        defer { room.deallocate() }
+        var (digest, offset) = (Digest(), Int64(0))
+        while case let count = try file.read(into: room, at: offset), count > 0 {
+            digest.add(UnsafeRawBufferPointer(rebasing: room[..<count]))
+            offset += Int64(count)
+        }
+        return digest.finish()
+    }
+
+    /// Has a copy come under a hidden name, and proves it.
+    private func stage(
+        _ found: FoundCopies.Copy, sealed: String?, _ come: (Folder) throws(DeviceError) -> StagedCopy
+    ) throws(DeviceError) {
+        number += 1
+        let temporary = "\(number)"
+        try staging.makeFolder(temporary, mode: 0o750)
+        do throws(DeviceError) {
+            let staged = try come(try staging.folder(temporary))
+            let mark = "-\(Digest.of(staged.contents[CopySettings.manifestName] ?? []).prefix(8))"
+            // In an archive it has the mark already.
+            let name = found.name.hasSuffix(mark) ? String(found.name.dropLast(mark.count)) : found.name
+            let reading = try CopyReading(staged, named: name)
+            report.notes += reading.notes.filter { !report.notes.contains($0) }
+            // A sealed copy may be of one that came in the clear.
+            if try isKnown(reading.manifest.digest), sealed == nil {
+                report.known += 1
+                return try staging.removeAll(temporary)
+            }
+            var identity = found.recorder
+            identity.key = reading.key
+            let recorder = try recorder(identity)
+            let title = CopyName(name)?.text ?? Self.padded(reading.number)
+            let place = title + mark
+            batch.append(
+                (temporary, place, reading.copy(of: recorder, at: "\(recorder.folder)/\(place)", sealed: sealed)))
+            batchDigests.insert(reading.manifest.digest)
+            batchBytes += staged.bytes
+        } catch {
+            try? staging.removeAll(temporary)
+            throw error
+        }
+        if batch.count >= Self.mostCopies || batchBytes >= Self.mostBytes { try commit() }
+    }
+
+    private static func padded(_ number: Int) -> String {
+        let digits = "\(number)"
+        return String(repeating: "0", count: max(0, 6 - digits.count)) + digits
+    }
+
+    private func recorder(_ identity: RecorderIdentity) throws(DeviceError) -> Recorder {
+        let recorder = try archive.recorder(identity)
+        if try !files.exists(recorder.folder) {
+            try files.makeFolder(recorder.folder, mode: 0o750)
+            let told = "\(recorder.machine ?? "-")\nname: \(recorder.name)\n"
+            try files.folder(recorder.folder).replace(RecorderFolder.fileName, with: Array(told.utf8))
+        }
+        return recorder
+    }
+
+    /// Makes the batch durable, gives its copies their names, and has the archive tell of them.
+    private func commit() throws(DeviceError) {
+        guard !batch.isEmpty else { return try takePending() }
+        try files.syncFileSystem()
+        var folders: [String: Folder] = [:]
+        for (temporary, name, copy) in batch {
+            if folders[copy.recorder.folder] == nil {
+                folders[copy.recorder.folder] = try files.folder(copy.recorder.folder)
+            }
+            guard let folder = folders[copy.recorder.folder] else { continue }
+            // From one that was ended before its rows were there.
+            try folder.removeAll(name)
+            try staging.move(temporary, to: folder, as: name)
+        }
+        for folder in folders.values { try folder.sync() }
+        try files.sync()
+        try archive.take(batch.map(\.copy))
+        report.taken += batch.count
+        report.bytes += batchBytes
+        (batch, batchBytes, batchDigests) = ([], 0, [])
+        try takePending()
+    }
+
+    // MARK: corrections
+
+    /// What lies beside copies that are in the archive now.
+    private func takePending() throws(DeviceError) {
+        let copies = pending
+        pending = []
+        for (found, digest) in copies {
+            let names = ((try? found.folder.names(limit: 10_000)) ?? []).filter(SavedCorrections.isName).sorted()
+            for name in names { try takeCorrections(name, in: found.folder, of: digest) }
+        }
+    }
+
+    /// Takes what somebody has saved; what is wrong with it is told.
+    ///
+    /// - Parameter digest: of the copy beside which it lies; nil where it lies beside none, and tells itself of which recording it is.
+    private func takeCorrections(_ name: String, in folder: Folder, of digest: String?) throws(DeviceError) {
+        let path = "\(folder.path)/\(name)"
+        do throws(DeviceError) {
+            let bytes = try folder.openFile(name, O_RDONLY).content(limit: SavedCorrections.largest)
+            let saved = try SavedCorrections(bytes, name: path)
+            let identity = saved.file.identity
+            let recording =
+                if let digest { try archive.recording(ofCopy: digest) } else {
+                    try archive.recording(ofSound: identity.sound, number: identity.recording)
+                }
+            guard let recording, recording.number == identity.recording else {
+                throw DeviceError(
+                    .unsupported, "import", on: path,
+                    "is of a recording \(identity.recording) that \(digest == nil ? "is not in the archive" : "this copy is not of")",
+                    remedy: digest == nil ? "gather its copy, too" : "put it beside its own page")
+            }
+            for reading in try archive.readings(of: recording.id) {
+                guard let timeline = try archive.timeline(ofReading: reading.id),
+                    let corrected = saved.reading(over: timeline)
+                else { continue }
+                guard try archive.take(corrected, of: recording.id) else { return }
+                let kept = "corrections-\(saved.digest.prefix(8)).\(name.hasSuffix(".html") ? "html" : "json")"
+                if !recording.place.isEmpty, let place = try? self.place(recording.place), try !place.exists(kept) {
+                    try place.replace(kept, with: bytes)
+                }
+                return report.corrections += 1
+            }
+            throw DeviceError(
+                .unsupported, "import", on: path,
+                "was made of another text of recording \(identity.recording), which is not in the archive",
+                remedy: "gather that copy, too")
+        } catch { try refuse(error) }
+    }
+
+    private func place(_ path: String) throws(DeviceError) -> Folder {
+        var folder = files
+        for name in path.split(separator: "/") { folder = try folder.folder(String(name)) }
+        return folder
+    }
+}

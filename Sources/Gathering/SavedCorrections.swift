@@ -1,0 +1,59 @@
+import Core
+import Correcting
+import Digests
+import Exporting
+import Office
+
+/// What somebody has saved from a recording's page, put to a text of that recording.
+package struct SavedCorrections: Sendable {
+    /// Longer is no file of a page's, in bytes.
+    static let largest = 16 << 20
+
+    /// As the page saved it.
+    package let file: CorrectionsFile
+    /// SHA-256 of what it says: a page saves the same twice, in two forms.
+    package let digest: String
+
+    /// - Parameter name: the file's, for the error.
+    /// - Throws: `DeviceError` where it is no corrections.
+    package init(_ bytes: [UInt8], name: String) throws(DeviceError) {
+        file = try CorrectionsFile(try incomingText(bytes, name: name), name: name)
+        var parts = [file.identity.text, file.person, "\(file.savedAt)"]
+        for edit in file.edits {
+            parts.append("\(edit.segment) \(edit.was) \(edit.words) \(edit.confirmed.sorted())")
+        }
+        parts.append(text(of: file.annotations))
+        digest = Digest.of(parts.joined(separator: "\n"))
+    }
+
+    /// `corrections.json`, `corrections.html`, and what a browser makes of them where one is there: `corrections (1).html`.
+    static func isName(_ name: String) -> Bool {
+        name.hasPrefix("corrections") && (name.hasSuffix(".json") || name.hasSuffix(".html"))
+    }
+
+    /// The text with what was put right in it; nil where it was made of another text.
+    package func reading(over timeline: Timeline) -> GatheredReading? {
+        let known = Dictionary(timeline.segments.map { ($0.id, $0) }) { first, _ in first }
+        let edits = Dictionary(file.edits.map { ($0.segment, $0) }) { first, _ in first }
+        for edit in file.edits {
+            guard let segment = known[edit.segment], Self.keys(edit.was) == Self.keys(segment.words.map(\.text)) else {
+                return nil
+            }
+        }
+        var corrected = timeline
+        corrected.segments = timeline.segments.map { segment in
+            edits[segment.id].map { edit in
+                CorrectedSegment(segment, words: edit.words) { edit.confirmed.contains($0) }.segment
+            } ?? segment
+        }
+        corrected.annotations = file.annotations
+        corrected.marks = file.annotations.marks ?? timeline.marks
+        corrected.engine = EngineDescription(name: EngineDescription.person, version: "", model: file.person)
+        corrected.pass = nil
+        return GatheredReading(digest: digest, timeline: corrected, person: file.person, madeAt: file.savedAt)
+    }
+
+    private static func keys(_ words: [String]) -> [String] {
+        words.flatMap { $0.split(separator: " ") }.map { Word.key(of: String($0)) }.filter { !$0.isEmpty }
+    }
+}

@@ -1,0 +1,121 @@
+import Core
+
+/// A copy of one recording that was proved to be whole, as an archive takes it.
+package struct GatheredCopy: Sendable {
+    /// Which recorder it comes from.
+    package var recorder: Recorder
+    /// The recording's number there.
+    package var number: Int
+    /// SHA-256 of the first line of its history, which no other recording has; empty where nothing was told of that.
+    package var root: String
+    /// When it began, in seconds since 1970-01-01T00:00:00Z.
+    package var startedAt: Double
+    /// Whether that can be believed.
+    package var clock: RecordingSummary.Clock
+    /// How much sound there is.
+    package var length: SamplePosition
+    /// SHA-256 of its SHA256SUMS, by which it is known again.
+    package var digest: String
+    /// Its folder, relative to the archive's files.
+    package var place: String
+    /// The name of the sound in that; empty where it has none.
+    package var audio: String
+    /// Whether the recorder's signature was found to fit; nil where there is none, or nobody could check it.
+    package var isSigned: Bool?
+    /// The digest of the sealed file that it was in; nil where it was not sealed.
+    package var sealed: String?
+    /// Its text, and what people have put right since.
+    package var readings: [GatheredReading]
+    /// What was done to the recording.
+    package var history: [HistoryLine]
+    /// SHA-256 of its samples, by which corrections name it; empty where the copy does not tell.
+    package var sound: String
+
+    /// - Parameter startedAt: in seconds since 1970-01-01T00:00:00Z; moved into the years that a date can have.
+    package init(
+        recorder: Recorder, number: Int, root: String, startedAt: Double, clock: RecordingSummary.Clock,
+        length: SamplePosition, digest: String, place: String, audio: String, isSigned: Bool?, sealed: String?,
+        readings: [GatheredReading], history: [HistoryLine], sound: String
+    ) {
+        self.recorder = recorder
+        self.number = number
+        self.root = root
+        self.startedAt = startedAt.asWallTime
+        self.clock = clock
+        self.length = length
+        self.digest = digest
+        self.place = place
+        self.audio = audio
+        self.isSigned = isSigned
+        self.sealed = sealed
+        self.readings = readings
+        self.history = history
+        self.sound = sound
+    }
+}
+
+/// One text of a recording: an engine's, or a person's.
+package struct GatheredReading: Sendable {
+    /// SHA-256 of the file that it was read from, by which it is known again.
+    package var digest: String
+    /// The whole text.
+    package var timeline: Timeline
+    /// Who has put it right; empty where nobody said who, nil where an engine has written it.
+    package var person: String?
+    /// When it was written, in seconds since 1970-01-01T00:00:00Z; 0 where that is not known.
+    package var madeAt: Double
+
+    /// - Parameter madeAt: in seconds since 1970-01-01T00:00:00Z; moved into the years that a date can have.
+    package init(digest: String, timeline: Timeline, person: String?, madeAt: Double) {
+        self.digest = digest
+        self.timeline = timeline
+        self.person = person
+        self.madeAt = madeAt.asWallTime
+    }
+
+    /// How many stretches were struck from the recording when it was written: a text from before has what was struck.
+    package var struck: Int { timeline.gaps.count { $0.cause == .struck } }
+
+    /// The people that it names: those who take part, and those who speak.
+    package var people: String {
+        let added = timeline.annotations
+        let names = (added?.speakers ?? [:]).sorted { $0.key < $1.key }.map(\.value)
+        return ([added?.people ?? ""] + names).filter { !$0.isEmpty }.joined(separator: "; ")
+    }
+
+    /// What is looked for: a line for each segment with words, and for each bookmark with a text, in the order of time.
+    package var lines: [SpokenLine] {
+        let said = timeline.segments.filter { !$0.words.isEmpty }.map { segment in
+            let speaker = timeline.speaker(of: segment)
+            return SpokenLine(
+                segment: segment.id, range: segment.range, speaker: speaker.map(Speakers.label) ?? "",
+                name: speaker.map { timeline.name(ofSpeaker: $0) } ?? "", text: segment.text)
+        }
+        let marks = timeline.marks.filter { !$0.text.isEmpty }.map {
+            SpokenLine(segment: 0, range: SampleRange($0.position, $0.position), speaker: "", name: "", text: $0.text)
+        }
+        return (said + marks).sorted { ($0.range.start, $0.segment) < ($1.range.start, $1.segment) }
+    }
+}
+
+/// A piece of a text that can be found.
+package struct SpokenLine: Hashable, Sendable {
+    /// The segment's number; 0 for a bookmark.
+    package var segment: Int
+    /// Where in the recording.
+    package var range: SampleRange
+    /// The label of who says it; empty where that is not known.
+    package var speaker: String
+    /// What that person is called.
+    package var name: String
+    /// The words.
+    package var text: String
+
+    package init(segment: Int, range: SampleRange, speaker: String, name: String, text: String) {
+        self.segment = segment
+        self.range = range
+        self.speaker = speaker
+        self.name = name
+        self.text = text
+    }
+}

@@ -1,0 +1,27 @@
+import Core
+
+/// What a person typed, for any archive's index: words that must all occur in one line, in any order.
+///
+/// A word such as `don't` is several tokens, which must follow each other; the last word may be the beginning of one, but not
+/// where it is a single Latin letter or digit.
+package struct OfficeQuery: Hashable, Sendable {
+    /// Of each word its tokens, in lower case: letters and digits alone.
+    package let words: [[String]]
+    /// Whether the last token may be the beginning of one.
+    package let isBeginning: Bool
+
+    /// - Parameter text: as it was typed; nothing in it is syntax.
+    package init(_ text: String) {
+        words = text.split(whereSeparator: \.isWhitespace).map { Self.tokens(String($0)) }.filter { !$0.isEmpty }
+        let last = words.last?.last ?? ""
+        let ends = text.last.map { Self.isToken($0) } ?? false
+        isBeginning = ends && (last.count > 1 || !last.allSatisfy(\.isASCII))
+    }
+
+    /// The letters and digits that follow each other in a text, in lower case.
+    package static func tokens(_ text: String) -> [String] {
+        text.lowercased().split { !isToken($0) }.map(String.init)
+    }
+
+    private static func isToken(_ character: Character) -> Bool { character.isLetter || character.isNumber }
+}

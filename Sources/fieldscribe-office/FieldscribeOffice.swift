@@ -1,0 +1,77 @@
+import Commands
+import Core
+import Glibc
+import Platform
+
+/// The executable for a desk: the copies of many recorders, in one archive.
+@main struct FieldscribeOffice {
+    static var commands: [any OfficeCommand.Type] {
+        [GatherCommand.self, ListCommand.self, ShowCommand.self, SearchCommand.self, HistoryCommand.self]
+    }
+
+    static func main() {
+        // A reader that went away, or a file-size limit, is an error to handle and not a reason to die.
+        signal(SIGPIPE, SIG_IGN)
+        signal(SIGXFSZ, SIG_IGN)
+        ChildProcess.prepare()
+        exit(status(of: Array(CommandLine.arguments.dropFirst())))
+    }
+
+    private static func status(of words: [String]) -> Int32 {
+        do {
+            try run(words)
+            return 0
+        } catch let ending as Ending {
+            return ending.status
+        } catch let error as UsageError {
+            Terminal.say("fieldscribe-office: \(error.message)")
+            return 2
+        } catch let error as DeviceError {
+            // Whoever read our output has seen enough.
+            if error.status == EPIPE, error.operation == "write" { return 0 }
+            Terminal.say("fieldscribe-office: \(error.message)")
+            return error.exitStatus
+        } catch {
+            Terminal.say("fieldscribe-office: \(error)")
+            return 1
+        }
+    }
+
+    private static func run(_ words: [String]) throws {
+        guard let name = words.first else { throw UsageError("name a command; see fieldscribe-office --help") }
+        if name == "--version" { return try Terminal.print("\(ProgramVersion.text(of: "fieldscribe-office"))\n") }
+        if ["--help", "-h", "help"].contains(name) {
+            guard let asked = words.dropFirst().first else { return try Terminal.print(help) }
+            return try Terminal.print(command(named: asked).help)
+        }
+        let command = try command(named: name)
+        if words.dropFirst().prefix(while: { $0 != "--" }).contains(where: { $0 == "--help" || $0 == "-h" }) {
+            return try Terminal.print(command.help)
+        }
+        try command.run(
+            OptionWords(Array(words.dropFirst()), of: command.name, in: "fieldscribe-office", options: command.options))
+    }
+
+    private static func command(named name: String) throws -> any OfficeCommand.Type {
+        guard let command = commands.first(where: { $0.name == name }) else {
+            throw UsageError("\(name): no such command; see fieldscribe-office --help")
+        }
+        return command
+    }
+
+    private static var help: String {
+        let width = commands.map { $0.name.count }.max() ?? 0
+        let lines = commands.map {
+            "  \($0.name)\(String(repeating: " ", count: width - $0.name.count))  \($0.summary)\n"
+        }
+        return """
+            fieldscribe-office keeps the recordings of many recorders in one archive.
+
+            usage: fieldscribe-office COMMAND ...
+
+            \(lines.joined())
+            fieldscribe-office COMMAND --help explains each of them.
+
+            """
+    }
+}

@@ -1,0 +1,76 @@
+import Commands
+import Core
+import Gathering
+
+/// Takes copies from sticks and folders.
+enum GatherCommand: OfficeCommand {
+    static let name = "gather"
+    static let summary = "Take the copies on sticks and in folders into the archive."
+    static let usage = "FOLDER|STICK... [--into ARCHIVE] [--key FILE] [--json]"
+    static let details = """
+        Takes each copy that is found there, however deep, and that is not in the archive yet, with its text, its history and what
+        people have put right. A copy is taken when every one of its files is what its SHA256SUMS says and, where it is signed
+        and minisign is installed, the signature fits; what is not is named, and everything else is taken. It can be broken off
+        at any moment, and be run again.
+
+          FOLDER|STICK         a stick, a folder with copies of any number of sticks, a single copy, or another archive
+          --into ARCHIVE       a folder, which is made where it is missing; default $FIELDSCRIBE_ARCHIVE, else
+                               fieldscribe-archive in your home folder
+          --key FILE           a private key, as age-keygen makes it or one of SSH: sealed copies are opened with it, and are in
+                               the archive as readable as any other
+          --json               one JSON object
+
+        Exit status: 0 everything is in the archive; 1 nothing more could be taken; 3 sealed copies were left out, since there is no
+        key; 4 some copies were refused.
+        """
+    static let options = (values: ["--into", "--key"], flags: ["--json"])
+
+    private struct Summary: Encodable {
+        var archive: String
+        var taken: Int
+        var known: Int
+        var corrections: Int
+        var sealed: Int
+        var bytes: Int64
+        var problems: [String]
+        var notes: [String]
+    }
+
+    static func run(_ words: OptionWords) throws {
+        guard !words.rest.isEmpty else { throw words.usage("name a folder or a stick") }
+        let archive = try ArchiveChoice.open(words, "--into", makes: true)
+        let shows = Terminal.showsErrors
+        let gathering = try Gathering(into: archive, key: words["--key"]) { report in
+            if shows { Terminal.draw("\r\(report.taken + report.known) copies") }
+        }
+        let report: GatherReport
+        do {
+            defer { if shows { Terminal.draw("\r\u{1B}[K") } }
+            report = try gathering.run(words.rest)
+        }
+        for problem in report.problems { Terminal.say("fieldscribe-office: \(problem)") }
+        for note in report.notes { Terminal.say("fieldscribe-office: \(note)") }
+        if report.sealed > 0 {
+            Terminal.say(
+                "fieldscribe-office: left out \(counted(report.sealed, "sealed copy", "sealed copies")); name the private key "
+                    + "with --key FILE")
+        }
+        if words.has("--json") {
+            let summary = Summary(
+                archive: archive.name, taken: report.taken, known: report.known, corrections: report.corrections,
+                sealed: report.sealed, bytes: report.bytes, problems: report.problems, notes: report.notes)
+            try Terminal.print(jsonText(summary))
+        } else {
+            var parts = ["\(counted(report.taken, "copy", "copies")) taken"]
+            if report.known > 0 { parts.append("\(report.known) there already") }
+            if report.corrections > 0 { parts.append(counted(report.corrections, "correction", "corrections")) }
+            if !report.problems.isEmpty { parts.append("\(report.problems.count) refused") }
+            try Terminal.print("\(archive.name): \(parts.joined(separator: ", "))\n")
+        }
+        if !report.problems.isEmpty { throw Ending(status: 4) }
+        if report.sealed > 0 { throw Ending(status: 3) }
+    }
+}
+
+/// `1 copy`, `2 copies`.
+func counted(_ count: Int, _ one: String, _ several: String) -> String { "\(count) \(count == 1 ? one : several)" }

@@ -1,0 +1,31 @@
+import Commands
+import Core
+import Exporting
+import Office
+
+/// What was done to a recording.
+enum HistoryCommand: OfficeCommand {
+    static let name = "history"
+    static let summary = "Show what was done to a recording, as its copies tell it."
+    static let usage = "ID [--json] [--archive ARCHIVE]"
+    static let details = """
+          ID                   a number, as fieldscribe-office list shows it
+          --json               the entries, as the recorder chained them
+        \(ArchiveChoice.explained)
+        """
+    static let options = (values: ["--archive"], flags: ["--json"])
+
+    static func run(_ words: OptionWords) throws {
+        try words.expect(1, "a recording's number")
+        let id = try recordingNumber(words.rest[0], words)
+        let archive = try ArchiveChoice.open(words)
+        _ = try recording(id, in: archive)
+        let history = try archive.history(of: id)
+        if words.has("--json") { return try Terminal.print(historyDocument(history)) }
+        if history.isEmpty { Terminal.say("its copies tell nothing of that") }
+        for line in history {
+            let doubt = line.entry.clock == .unverified ? " (clock not set)" : ""
+            try Terminal.print("\(oneLine(line.entry.time))\(doubt)  \(line.entry.sentence)\n")
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Commands
+import Core
+import Exporting
+import FoundationEssentials
+import Office
+
+/// The recordings in the archive.
+enum ListCommand: OfficeCommand {
+    static let name = "list"
+    static let summary = "List the recordings of all recorders."
+    static let usage = "\(FilterOptions.usage) [--json] [--archive ARCHIVE]"
+    static let details = """
+        The earliest first. A question mark behind the time says that the recorder's clock was not set.
+
+        \(FilterOptions.explained)
+          --json               one JSON array
+        """
+    static let options = (values: FilterOptions.names, flags: ["--json"])
+
+    private struct Row: Encodable {
+        var id: Int
+        var recorder: String
+        var recorderName: String
+        var key: String?
+        var number: Int
+        var start: Double
+        var clock: RecordingSummary.Clock
+        var duration: Double
+        var title: String
+        var people: String
+        var readings: Int
+        var folder: String
+        var audio: String
+    }
+
+    static func run(_ words: OptionWords) throws {
+        try words.expect(0, "")
+        let archive = try ArchiveChoice.open(words)
+        let recordings = try archive.recordings(FilterOptions.filter(words))
+        if words.has("--json") {
+            return try Terminal.print(
+                jsonText(
+                    recordings.map {
+                        Row(
+                            id: $0.id, recorder: $0.recorder.folder, recorderName: $0.recorder.name,
+                            key: $0.recorder.key,
+                            number: $0.number, start: $0.startedAt, clock: $0.clock, duration: $0.length.seconds,
+                            title: $0.title, people: $0.people, readings: $0.readings,
+                            folder: "\(archive.files)/\($0.place)", audio: $0.audio)
+                    }))
+        }
+        if recordings.isEmpty { Terminal.say("no recording") }
+        for recording in recordings {
+            let about = [recording.title, recording.people].filter { !$0.isEmpty }.map(oneLine).joined(separator: "; ")
+            let line =
+                "\(recording.id)  \(shownTime(recording.startedAt, recording.clock))  \(clockTime(recording.length))  "
+                + "\(recording.recorder.folder) \(recording.number)\(about.isEmpty ? "" : "  \(about)")"
+            try Terminal.print(line + "\n")
+        }
+    }
+}
+
+/// A value as JSON in several lines, with a newline at its end.
+func jsonText(_ value: some Encodable) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    return String(decoding: try encoder.encode(value), as: UTF8.self) + "\n"
+}

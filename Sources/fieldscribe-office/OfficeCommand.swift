@@ -1,0 +1,139 @@
+import Commands
+import Core
+import Glibc
+import Office
+import OfficeSQLite
+
+/// A subcommand; one a file.
+protocol OfficeCommand {
+    static var name: String { get }
+
+    /// One line for the list of commands.
+    static var summary: String { get }
+
+    /// What follows the name on the command line.
+    static var usage: String { get }
+
+    /// Explains arguments and options.
+    static var details: String { get }
+
+    /// Options that take a value, and options that take none.
+    static var options: (values: [String], flags: [String]) { get }
+
+    static func run(_ words: OptionWords) throws
+}
+
+extension OfficeCommand {
+    static var help: String {
+        """
+        \(summary)
+
+        usage: fieldscribe-office \(name) \(usage)
+
+        \(details)
+
+        """
+    }
+}
+
+/// The archive that a command's options name.
+enum ArchiveChoice {
+    /// What `--archive` means, for help.
+    static let explained =
+        "  --archive ARCHIVE    a folder; default $FIELDSCRIBE_ARCHIVE, else fieldscribe-archive in your home folder"
+
+    /// Opens it.
+    ///
+    /// - Parameters:
+    ///   - option: the option that names it.
+    ///   - makes: whether one that is not there is made.
+    static func open(_ words: OptionWords, _ option: String = "--archive", makes: Bool = false) throws
+        -> any OfficeArchive
+    {
+        let named = words[option] ?? environment("FIELDSCRIBE_ARCHIVE")
+        guard let path = named ?? environment("HOME").map({ "\($0)/fieldscribe-archive" }) else {
+            throw words.usage("name an archive with \(option)")
+        }
+        guard !path.isEmpty else { throw words.usage("\(option) needs a folder") }
+        return try OfficeFolder(path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path, makes: makes)
+    }
+
+    private static func environment(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
+}
+
+/// The options that leave some of the recordings.
+enum FilterOptions {
+    static let usage = "[--recorder R] [--since DATE] [--until DATE] [--person NAME] [--speaker WHO]"
+    static let names = ["--recorder", "--since", "--until", "--person", "--speaker", "--archive"]
+    static let explained = """
+          --recorder R         of this recorder alone: its name, its folder in the archive, or the beginning of its key
+          --since DATE         begun on that day or later: 2026-11-20, or 2026-11-20T09:30
+          --until DATE         begun on that day or earlier, or before that time
+          --person NAME        in which somebody takes part or speaks whose name has this in it, as people wrote it
+          --speaker WHO        said by this one: a name, or a label such as A
+        \(ArchiveChoice.explained)
+        """
+
+    static func filter(_ words: OptionWords) throws -> OfficeFilter {
+        var filter = OfficeFilter()
+        filter.recorder = words["--recorder"]
+        filter.since = try date("--since", words, isEnd: false)
+        filter.until = try date("--until", words, isEnd: true)
+        filter.person = words["--person"]
+        filter.speaker = words["--speaker"]
+        return filter
+    }
+
+    /// The beginning of a day in this machine's time zone, or, for an end, of the next one; or a time of a day.
+    private static func date(_ option: String, _ words: OptionWords, isEnd: Bool) throws -> Double? {
+        guard let text = words[option] else { return nil }
+        let parts = text.split(separator: "T", omittingEmptySubsequences: false)
+        let day = parts[0].split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
+        let time = (parts.count > 1 ? parts[1] : "0:0").split(separator: ":").map { Int($0) }
+        guard parts.count <= 2, day.count == 3, time.count == 2, let year = day[0], let month = day[1],
+            let date = day[2],
+            let hour = time[0], let minute = time[1], (1_900...9_999).contains(year), (1...12).contains(month),
+            (1...31).contains(date), (0...23).contains(hour), (0...59).contains(minute)
+        else {
+            throw words.usage("\(option) \(text): give a day such as 2026-11-20, or a time such as 2026-11-20T09:30")
+        }
+        var moment = tm()
+        moment.tm_year = Int32(year - 1_900)
+        moment.tm_mon = Int32(month - 1)
+        moment.tm_mday = Int32(date + (isEnd && parts.count == 1 ? 1 : 0))
+        moment.tm_hour = Int32(hour)
+        moment.tm_min = Int32(minute)
+        moment.tm_isdst = -1
+        return Double(mktime(&moment))
+    }
+}
+
+/// `2026-11-20 09:30`, in this machine's time zone; a question mark behind it where the clock was not set.
+func shownTime(_ seconds: Double, _ clock: RecordingSummary.Clock = .synchronized) -> String {
+    if seconds == 0 { return "unknown" }
+    var (time, parts) = (time_t(seconds.within(0...253_000_000_000)), tm())
+    localtime_r(&time, &parts)
+    let two = { (number: Int32) -> String in number < 10 ? "0\(number)" : "\(number)" }
+    let day = "\(parts.tm_year + 1_900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
+    return "\(day) \(two(parts.tm_hour)):\(two(parts.tm_min))\(clock == .unverified ? "?" : "")"
+}
+
+/// A number of a recording, as `list` shows it.
+func recordingNumber(_ text: String, _ words: OptionWords) throws -> Int {
+    guard let number = Int(text), number > 0 else {
+        throw words.usage("\(text): is no recording's number, as fieldscribe-office list shows them")
+    }
+    return number
+}
+
+/// The recording of that number.
+func recording(_ id: Int, in archive: any OfficeArchive) throws -> OfficeRecording {
+    guard let recording = try archive.recording(id) else {
+        throw DeviceError(
+            .missing, "show", on: archive.name, "has no recording \(id)",
+            remedy: "fieldscribe-office list shows all of them")
+    }
+    return recording
+}

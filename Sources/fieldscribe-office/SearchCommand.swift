@@ -1,0 +1,59 @@
+import Commands
+import Core
+import Exporting
+import Office
+
+/// Finds words in all recordings.
+enum SearchCommand: OfficeCommand {
+    static let name = "search"
+    static let summary = "Find where words were said, in the recordings of all recorders."
+    static let usage = "WORDS... \(FilterOptions.usage) [--limit N] [--json] [--archive ARCHIVE]"
+    static let details = """
+          WORDS                all must occur in one segment or bookmark; the last may be the beginning of a word. The best match
+                               comes first; of words in more than 2,000 places, those that were gathered last
+          --limit N            at most N places; default 50
+        \(FilterOptions.explained)
+          --json               one JSON array
+        """
+    static let options = (values: FilterOptions.names + ["--limit"], flags: ["--json"])
+
+    private struct Row: Encodable {
+        var recording: Int
+        var recorder: String
+        var recordingStart: Double
+        var segment: Int
+        var start: Double
+        var end: Double
+        var speaker: String?
+        var name: String?
+        var text: String
+        var excerpt: String
+    }
+
+    static func run(_ words: OptionWords) throws {
+        guard !words.rest.isEmpty else { throw words.usage("name the words to look for") }
+        let limit = try words.number("--limit", in: 1...100_000, default: 50)
+        let filter = try FilterOptions.filter(words)
+        let hits = try ArchiveChoice.open(words).search(
+            OfficeQuery(words.rest.joined(separator: " ")), filter, limit: limit)
+        if words.has("--json") {
+            return try Terminal.print(
+                jsonText(
+                    hits.map { hit in
+                        Row(
+                            recording: hit.recording, recorder: hit.recorder, recordingStart: hit.startedAt,
+                            segment: hit.line.segment, start: hit.line.range.start.seconds,
+                            end: hit.line.range.end.seconds, speaker: hit.line.speaker.isEmpty ? nil : hit.line.speaker,
+                            name: hit.line.name.isEmpty ? nil : hit.line.name, text: hit.line.text, excerpt: hit.excerpt
+                        )
+                    }))
+        }
+        if hits.isEmpty { Terminal.say("nobody said that") }
+        for hit in hits {
+            let who = hit.line.name.isEmpty ? "" : "\(oneLine(hit.line.name)): "
+            try Terminal.print(
+                "\(hit.recording)  \(hit.recorder)  \(shownTime(hit.startedAt))  \(clockTime(hit.line.range.start))  "
+                    + "\(who)\(oneLine(hit.excerpt))\n")
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import Commands
+import Core
+import Exporting
+import Office
+
+/// The text of a recording.
+enum ShowCommand: OfficeCommand {
+    static let name = "show"
+    static let summary = "Show what was said in a recording."
+    static let usage = "ID [--format F] [--reading N | --readings] [--archive ARCHIVE]"
+    static let details = """
+          ID                   a number, as fieldscribe-office list shows it
+          --format F           \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); default text
+          --readings           which texts there are of it: engines', and what each person has put right
+          --reading N          one of these; default 1, the latest that a person has put right, else the latest of an engine
+        \(ArchiveChoice.explained)
+        """
+    static let options = (values: ["--format", "--reading", "--archive"], flags: ["--readings"])
+
+    static func run(_ words: OptionWords) throws {
+        try words.expect(1, "a recording's number")
+        let id = try recordingNumber(words.rest[0], words)
+        let format = try words.choice("--format", of: TranscriptFormat.allCases, named: \.rawValue, default: .text)
+        let number = try words.number("--reading", in: 1...100_000, default: 1)
+        let archive = try ArchiveChoice.open(words)
+        let found = try recording(id, in: archive)
+        let readings = try archive.readings(of: id)
+        if words.has("--readings") {
+            for (index, reading) in readings.enumerated() {
+                let who = reading.person.map { $0.isEmpty ? "by a person" : "by \($0)" } ?? reading.engine
+                try Terminal.print("\(index + 1)  \(shownTime(reading.madeAt))  \(oneLine(who))\n")
+            }
+            return
+        }
+        guard readings.indices.contains(number - 1),
+            let timeline = try archive.timeline(ofReading: readings[number - 1].id)
+        else {
+            throw DeviceError(
+                .missing, "show", on: "recording \(id)",
+                "has \(counted(readings.count, "text", "texts")), and no \(number)")
+        }
+        if Terminal.showsErrors {
+            Terminal.say("\(archive.files)/\(found.place)/\(found.audio)")
+        }
+        try Terminal.print(format.render(timeline))
+        if format != .text, let rest = unwrittenText(timeline) {
+            Terminal.say("fieldscribe-office: recording \(id): \(rest)")
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import Core
+import Exporting
+import Testing
+
+@testable import Correcting
+
+@Suite("Reading a copy's transcript and page back") struct TranscriptReadingTests {
+    private static func timeline() -> Timeline {
+        let words = ["we", "planted", "fonio"].enumerated().map { index, text in
+            Word(
+                text, SampleRange(SamplePosition(Int64(index) * 1_601), SamplePosition(Int64(index) * 1_601 + 1_599)),
+                confidence: 0.25, isSpread: index == 1)
+        }
+        let first = Segment(
+            id: 1, range: SampleRange(.zero, SamplePosition(9_999)), words: words,
+            alternatives: [Alternative(text: "we plant", confidence: 0.5)], endedBy: .rotation)
+        let second = Segment(
+            id: 2, range: SampleRange(SamplePosition(20_001), SamplePosition(30_000)), words: [], endedBy: .error)
+        var timeline = Timeline(
+            name: "000007", length: SamplePosition(40_000),
+            engine: EngineDescription(name: "e", version: "1", model: "m"),
+            segments: [first, second],
+            gaps: [Gap(SampleRange(SamplePosition(10_000), SamplePosition(20_001)), cause: .struck)],
+            marks: [Bookmark(SamplePosition(5), text: "here \u{2028} </script>")], writtenUpTo: SamplePosition(39_999))
+        timeline.speakers = Speakers(turns: [
+            Speakers.Turn(words[0].range, speaker: 1),
+            Speakers.Turn(SampleRange(words[1].range.start, words[2].range.end), speaker: 0),
+        ])
+        var added = Annotations()
+        added.speakers = ["A": "Awa"]
+        timeline.annotations = added
+        return timeline
+    }
+
+    @Test("gives what was written, to the sample")
+    func roundTrip() throws {
+        let timeline = Self.timeline()
+        let read = try TranscriptReading(Array(TranscriptFormat.json.render(timeline).utf8), name: "f").timeline
+        #expect(read.segments == timeline.segments && read.gaps == timeline.gaps && read.marks == timeline.marks)
+        #expect(read.speakers == timeline.speakers && read.annotations == timeline.annotations)
+        #expect(
+            read.engine == timeline.engine && read.length == timeline.length && read.writtenUpTo == timeline.writtenUpTo
+        )
+    }
+
+    @Test("a page gives what people have added, and which recording it is of")
+    func page() throws {
+        var timeline = Self.timeline()
+        var added = Annotations()
+        (added.title, added.people, added.place, added.note, added.consent) = (
+            "</script> & \u{2028}", "Awa", "x", "y\nz", "yes"
+        )
+        added.notes = [Bookmark(SamplePosition(16_000), text: "a note")]
+        added.speakers = ["B": "Musa"]
+        added.quotations = [
+            Quotation(SampleRange(.zero, SamplePosition(8_000)), text: "we", word: "idea", colour: "red")
+        ]
+        timeline.annotations = added
+        timeline.pass = 3
+        var details = RecordingDetails(timeline)
+        details.identity = RecordingIdentity(recording: 7, pass: 3, sound: String(repeating: "ab", count: 32))
+        let read = try PageReading(TranscriptFormat.html.render(timeline, details: details), name: "f")
+        #expect(read.identity == details.identity)
+        var expected = added
+        expected.notes = read.annotations?.notes ?? []
+        #expect(read.annotations == expected && read.annotations?.notes.map(\.text) == ["a note"])
+        #expect(
+            try PageReading(
+                TranscriptFormat.html.render(Timeline(name: "", length: .zero, engine: timeline.engine)), name: "f"
+            ).identity == nil)
+    }
+
+    @Test(
+        "what is none of them is refused by its name",
+        arguments: ["", "{", "[]", "{\"file\":1}", "\u{FFFF}", "<html>", "{\"\\ud800\":1}"])
+    func refused(text: String) {
+        for read in [
+            { _ = try TranscriptReading(Array(text.utf8), name: "f") }, { _ = try PageReading(text, name: "f") },
+        ] {
+            #expect(throws: DeviceError.self) { try read() }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import Core
+import Exporting
+import Gathering
+import Glibc
+import Office
+import OfficeSQLite
+import Platform
+import TestKit
+import Testing
+
+@Suite("The archive of many recorders") struct ArchiveTests {
+    private let desk = OfficeDesk()
+
+    private static let day: Double = 86_400
+    private static let start: Double = 1_795_163_412
+
+    /// Two recorders: an interview of two people, a talk without names, and a bookmark.
+    private func fill() async throws {
+        var people = Annotations(people: "Awa Diallo and her son")
+        people.title = "The harvest"
+        people.speakers = ["A": "Awa", "B": "Musa"]
+        let first = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        await first.record(
+            1, "we plant fonio in June", "fonio doesn't need much rain", speakers: ["A", "B"], annotations: people)
+        await first.record(2, "Le café était fermé", startedAt: Self.start + 2 * Self.day)
+        try await first.copy(to: desk.stick("one"))
+        let second = FieldRecorder("zero", identity: FieldRecorder.identity("b"))
+        await second.record(1, "rain fell on the fonio, and rain again rain", startedAt: Self.start + 4 * Self.day)
+        try await second.copy(to: desk.stick("two"))
+        #expect(try desk.gather(desk.stick("one"), desk.stick("two")).problems == [])
+    }
+
+    private func count(_ words: String, _ change: (inout OfficeFilter) -> Void = { _ in }) throws -> Int {
+        var filter = OfficeFilter()
+        change(&filter)
+        return try desk.archive().search(OfficeQuery(words), filter, limit: 50).count
+    }
+
+    @Test("finds all of the words, beginnings, and words with marks in and above them")
+    func words() async throws {
+        try await fill()
+        #expect(try count("fonio") == 3 && count("Fonio rain") == 2 && count("fon") == 3 && count("f") == 0)
+        #expect(try count("doesn't") == 1 && count("cafe") == 1 && count("CAFÉ fermé") == 1)
+        #expect(try count("") == 0 && count("\" OR *") == 0 && count("fonio OR nothing") == 0)
+        #expect(try desk.found("rain").first == "zero-bbbbbbbb: [rain] fell on the fonio, and [rain] again [rain]")
+    }
+
+    @Test("leaves what a recorder, a time, a person or a speaker leaves")
+    func filters() async throws {
+        try await fill()
+        #expect(try count("fonio") { $0.recorder = "pi" } == 2)
+        #expect(try count("fonio") { $0.recorder = "zero-bbbbbbbb" } == 1)
+        #expect(
+            thrown { _ = try count("fonio") { $0.recorder = "none" } }?.message.contains("pi-aaaaaaaa, zero-bbbbbbbb")
+                == true)
+        #expect(try count("fonio") { $0.since = Self.start + Self.day } == 1)
+        #expect(try count("fonio") { $0.until = Self.start + Self.day } == 2)
+        #expect(try count("fonio") { $0.person = "diallo" } == 2 && count("fonio") { $0.person = "nobody" } == 0)
+        #expect(try count("fonio") { $0.speaker = "musa" } == 1 && count("fonio") { $0.speaker = "a" } == 1)
+        var filter = OfficeFilter()
+        filter.speaker = "Musa"
+        #expect(try desk.archive().recordings(filter).map(\.title) == ["The harvest"])
+        filter = OfficeFilter()
+        filter.since = Self.start + Self.day
+        #expect(try desk.archive().recordings(filter).map(\.number) == [2, 1])
+    }
+
+    @Test("the commands show it")
+    func commands() async throws {
+        try await fill()
+        let list = try desk.run("list")
+        #expect(list.status == 0 && list.output.split(separator: "\n").count == 3)
+        #expect(list.output.contains("pi-aaaaaaaa 1  The harvest; Awa Diallo and her son; Awa; Musa"))
+        #expect(try desk.run("list --json --recorder zero").output.contains("\"number\" : 1"))
+        let found = try desk.run("search fonio --speaker Musa")
+        #expect(found.output.hasSuffix("Musa: [fonio] doesn't need much rain\n"), "\(found.output)")
+        #expect(try desk.run("search fonio --json").output.contains("\"recorder\" : \"zero-bbbbbbbb\""))
+        let shown = try desk.run("show 1 --format srt")
+        #expect(shown.output.contains("we plant fonio in June"))
+        #expect(try desk.run("show 1").output.contains("Awa"))
+        for (line, status) in [
+            ("show 99", 3), ("show x", 2), ("show", 2), ("list --since yesterday", 2), ("list --archive /none", 3),
+            ("search", 2), ("nonsense", 2), ("list --nonsense", 2), ("gather", 2), ("search nobody", 0),
+        ] as [(String, Int32)] {
+            let run = try desk.run(line)
+            #expect(run.status == status && run.errors.split(separator: "\n").count == 1, "\(line): \(run)")
+        }
+        #expect(try desk.run("--version").output.hasPrefix("fieldscribe-office "))
+        #expect(try desk.run("--help").output.contains("gather"))
+    }
+
+    @Test("recorders are told apart by what each copy tells of them")
+    func identities() {
+        let known = [
+            Recorder(id: 1, name: "pi", folder: "pi-1", key: "RWA", machine: "aaaa"),
+            Recorder(id: 2, name: "pi", folder: "pi-2", key: nil, machine: "bbbb"),
+            Recorder(id: 3, name: "old", folder: "old", key: nil, machine: nil),
+        ]
+        let cases: [(RecorderIdentity, Int?)] = [
+            (RecorderIdentity(name: "x", key: "RWA"), 1),
+            (RecorderIdentity(name: "pi", key: "RWB", machine: "aaaa"), nil),
+            (RecorderIdentity(name: "pi", key: "RWB", machine: "bbbb"), 2),
+            (RecorderIdentity(name: "x", machine: "aaaa"), 1),
+            (RecorderIdentity(name: "old"), 3), (RecorderIdentity(name: "pi"), nil),
+            (RecorderIdentity(name: "old", machine: "cccc"), nil),
+        ]
+        for (identity, expected) in cases { #expect(known.known(identity)?.id == expected, "\(identity)") }
+        #expect(RecorderIdentity(name: "Pi Büro").folder(besides: ["pi-b-ro"]) == "pi-b-ro-2")
+    }
+
+    @Test("several read and write it at a time")
+    func together() async throws {
+        try await fill()
+        let one = try desk.archive()
+        let other = try desk.archive()
+        let identity = RecorderIdentity(name: "third", machine: "123456789abc")
+        let recorder = try one.recorder(identity)
+        #expect(try other.recorder(identity) == recorder)
+        #expect(try other.search(OfficeQuery("fonio"), OfficeFilter(), limit: 2).count == 2)
+    }
+}

@@ -1,0 +1,113 @@
+import Copying
+import Core
+import Gathering
+import Glibc
+import Office
+import OfficeSQLite
+import Platform
+import TestKit
+import Testing
+
+@Suite("Corrections that come along") struct CorrectionsTests {
+    private let desk = OfficeDesk()
+    private let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+
+    /// What a page saves of a recording whose second segment a person has put right.
+    private func corrections(
+        _ text: String, by person: String, at time: Int, recording: Int = 1, sound: String,
+        was: String = "phone yo again"
+    ) -> String {
+        """
+        {"format":"fieldscribe-corrections","version":1,"recording":{"id":\(recording),"sound":"\(sound)","pass":1},
+        "editor":{"name":"\(person)","saved":\(time)},"segments":[{"id":2,"was":"\(was)","text":"\(text)"}]}
+        """
+    }
+
+    private func stick() async throws -> (copy: String, sound: String) {
+        await recorder.record(1, "we talked of", "phone yo again", pass: 1)
+        await recorder.record(2, "of something else", "and more", pass: 1)
+        try await recorder.copy(to: desk.stick("one"))
+        let copy = recorder.copies(on: desk.stick("one"))[0]
+        let sound = shell("grep -o 'sound sha256:[0-9a-f]*' '\(copy)/index.html' | head -n 1 | cut -d: -f2").output
+            .prefix(64)
+        #expect(sound.count == 64)
+        return (copy, String(sound))
+    }
+
+    @Test("two people's are both kept, the latest is shown, and each is taken once")
+    func both() async throws {
+        let (copy, sound) = try await stick()
+        try durableReplace(
+            path: "\(copy)/corrections.json",
+            with: corrections("fonio again", by: "Awa", at: 1_795_200_000, sound: sound))
+        let report = try desk.gather(desk.stick("one"))
+        #expect(report.taken == 2 && report.corrections == 1 && report.problems == [])
+        #expect(try desk.found("fonio") == ["pi-aaaaaaaa: [fonio] again"] && desk.found("phone") == [])
+        // Another, by another person, and earlier; beside it the same as before, in the page's other form.
+        try durableReplace(
+            path: "\(copy)/corrections (1).json",
+            with: corrections("Foniyo again", by: "Bo", at: 1_795_100_000, sound: sound))
+        let page =
+            "<script type=\"application/json\" id=\"corrections\">"
+            + corrections("fonio again", by: "Awa", at: 1_795_200_000, sound: sound) + "</script>"
+        try durableReplace(path: "\(copy)/corrections.html", with: page)
+        let again = try desk.gather(desk.stick("one"))
+        #expect(again.taken == 0 && again.corrections == 1 && again.problems == [])
+        #expect(try desk.found("fonio") == ["pi-aaaaaaaa: [fonio] again"])
+        let readings = try desk.archive().readings(of: 1)
+        #expect(readings.map(\.person) == ["Awa", "Bo", nil])
+        let texts = try readings.map { try desk.archive().timeline(ofReading: $0.id)?.segments.last?.text }
+        #expect(texts == ["fonio again", "Foniyo again", "phone yo again"])
+        // A later one of the other's.
+        try durableReplace(
+            path: "\(copy)/corrections.json",
+            with: corrections("fonyo again", by: "Bo", at: 1_795_300_000, sound: sound))
+        try desk.gather(desk.stick("one"))
+        #expect(try desk.found("fonyo").count == 1 && desk.found("fonio") == [])
+        #expect(try desk.archive().readings(of: 1).count == 4)
+        #expect(try desk.run("show 1 --readings").output.split(separator: "\n").count == 4)
+        #expect(try desk.run("show 1 --reading 4").output.contains("phone yo again"))
+    }
+
+    @Test("they go with the archive into another one")
+    func moved() async throws {
+        let (copy, sound) = try await stick()
+        try durableReplace(
+            path: "\(copy)/corrections.json",
+            with: corrections("fonio again", by: "Awa", at: 1_795_200_000, sound: sound))
+        try desk.gather(desk.stick("one"))
+        let other = OfficeDesk()
+        let report = try other.gather(desk.archivePath)
+        #expect(report.corrections == 1 && report.problems == [])
+        #expect(try other.found("fonio") == ["pi-aaaaaaaa: [fonio] again"])
+    }
+
+    @Test("that lie elsewhere find their recording by its sound")
+    func loose() async throws {
+        let (_, sound) = try await stick()
+        try makeFolder(desk.stick("one") + "/Downloads")
+        let path = desk.stick("one") + "/Downloads/corrections (3).json"
+        try durableReplace(path: path, with: corrections("fonio again", by: "Awa", at: 1_795_200_000, sound: sound))
+        let report = try desk.gather(desk.stick("one"))
+        #expect(report.corrections == 1 && report.problems == [])
+        #expect(try desk.found("fonio").count == 1)
+    }
+
+    @Test("of another text, another recording, or none: refused by name, and the rest is taken")
+    func refused() async throws {
+        let (copy, sound) = try await stick()
+        let broken = [
+            ("corrections.json", "nonsense"),
+            ("corrections-2.json", corrections("x", by: "", at: 0, sound: sound, was: "what nobody said")),
+            ("corrections-3.json", corrections("x", by: "", at: 0, recording: 2, sound: sound)),
+        ]
+        for (name, text) in broken { try durableReplace(path: "\(copy)/\(name)", with: text) }
+        let path = desk.stick("one") + "/corrections.json"
+        try durableReplace(path: path, with: corrections("x", by: "", at: 0, sound: String(repeating: "0", count: 64)))
+        let report = try desk.gather(desk.stick("one"))
+        #expect(report.taken == 2 && report.corrections == 0)
+        #expect(report.problems.count == 4 && report.problems.allSatisfy { !$0.contains("\n") }, "\(report.problems)")
+        for (name, _) in broken { #expect(report.problems.contains { $0.hasPrefix("\(copy)/\(name): ") }) }
+        #expect(try desk.archive().readings(of: 1).count == 1)
+    }
+}

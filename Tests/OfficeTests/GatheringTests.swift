@@ -1,0 +1,307 @@
+import Copying
+import Core
+import Exporting
+import Gathering
+import Glibc
+import Office
+import OfficeSQLite
+import Platform
+import Sealing
+import TestKit
+import Testing
+
+@Suite("Gathering") struct GatheringTests {
+    // As the program does: a child may end before it has read everything.
+    init() { signal(SIGPIPE, SIG_IGN) }
+
+    private let desk = OfficeDesk()
+
+    @Test("takes the copies of several recorders, whole, and nothing a second time")
+    func idempotent() async throws {
+        let first = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        await first.record(1, "we planted fonio that year", "and waited")
+        await first.record(2, "the rains came late")
+        try await first.copy(to: desk.stick("one"))
+        let second = FieldRecorder("zero", identity: FieldRecorder.identity("b"))
+        await second.record(1, "fonio is a grain")
+        try await second.copy(to: desk.stick("two"))
+
+        let report = try desk.gather(desk.stick("one"), desk.stick("two"))
+        #expect(report.taken == 3 && report.known == 0 && report.problems == [] && report.notes == [])
+        #expect(desk.copies().count == 3)
+        let sums = shell("cd '\(desk.archivePath)' && find . -type f ! -name office.sqlite | sort | xargs sha256sum")
+            .output
+        #expect(
+            try desk.found("fonio") == [
+                "zero-bbbbbbbb: [fonio] is a grain", "pi-aaaaaaaa: we planted [fonio] that year",
+            ])
+        let again = try desk.gather(desk.stick("two"), desk.stick("one"))
+        #expect(again.taken == 0 && again.known == 3 && again.problems == [])
+        #expect(
+            shell("cd '\(desk.archivePath)' && find . -type f ! -name office.sqlite | sort | xargs sha256sum").output
+                == sums)
+        #expect(try desk.archive().recordings(OfficeFilter()).count == 3)
+    }
+
+    @Test("recorders of one name stay two, and a recorder on two sticks is one")
+    func recorders() async throws {
+        let (one, other) = (
+            FieldRecorder("pi", identity: FieldRecorder.identity("1")),
+            FieldRecorder("pi", identity: FieldRecorder.identity("2"))
+        )
+        await one.record(1, "here")
+        try await one.copy(to: desk.stick("a"))
+        await one.record(2, "again")
+        try await one.copy(to: desk.stick("b"))
+        await other.record(1, "there")
+        try await other.copy(to: desk.stick("c"))
+        try desk.gather(desk.stick("a"), desk.stick("b"), desk.stick("c"))
+        let recordings = try desk.archive().recordings(OfficeFilter()).map { "\($0.recorder.folder) \($0.number)" }
+        #expect(recordings.sorted() == ["pi-11111111 1", "pi-11111111 2", "pi-22222222 1"])
+    }
+
+    @Test(
+        "what is not as it was copied is refused by name, and the rest is taken",
+        arguments: [
+            (
+                "printf x >> 'C/audio.flac'",
+                "C/audio.flac: is not what was copied, by its checksum; look for another copy of it"
+            ),
+            (
+                "sed -i s/late/soon/ 'C/transcript.json'",
+                "C/transcript.json: is not what was copied, by its checksum; look for another copy of it"
+            ),
+            (
+                "rm 'C/audio.flac'",
+                "C/audio.flac: is missing, so that the copy is not whole; plug the stick into its recorder once more"
+            ),
+            (
+                "rm 'C/SHA256SUMS'",
+                "C: is half of a copy; plug the stick into its recorder once more, which completes it"
+            ),
+            (
+                "mv 'C' 'C/../partial'",
+                "C/../partial: is half of a copy; plug the stick into its recorder once more, which completes it"
+            ),
+            ("echo x > 'C/SHA256SUMS'", "C/SHA256SUMS: is not as a recorder writes it; copy the recording again"),
+            (": > 'C/SHA256SUMS'", "C/SHA256SUMS: is not as a recorder writes it; copy the recording again"),
+            (
+                "rm 'C/audio.flac'; mkfifo 'C/audio.flac'",
+                "C/audio.flac: is not a file, but something else of that name; remove or rename it"
+            ),
+            (
+                "ln -sf /etc/passwd 'C/audio.flac'",
+                "C/audio.flac: is a link or another file system; nothing is read or written through it; rename or remove it"
+            ),
+            (
+                "cd 'C'; echo '[' > history.json; sha256sum audio.flac history.json index.html transcript.* > SHA256SUMS",
+                "C/history.json: is no history, or one that was changed; look for another copy of it"
+            ),
+            (
+                "cd 'C'; echo '{' > transcript.json; sha256sum audio.flac history.json index.html transcript.* > SHA256SUMS",
+                "C/transcript.json: is no transcript of Fieldscribe's"
+            ),
+        ])
+    func refused(change: String, line: String) async throws {
+        let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        await recorder.record(1, "the rains came late")
+        await recorder.record(2, "we waited")
+        try await recorder.copy(to: desk.stick("one"))
+        let copy = recorder.copies(on: desk.stick("one"))[0]
+        #expect(shell(change.replacing("C/", with: "\(copy)/").replacing("'C'", with: "'\(copy)'")).status == 0)
+        let report = try desk.gather(desk.stick("one"))
+        #expect(report.taken == 1)
+        let path = line.hasPrefix("C/../") ? line.replacing("C/..", with: "\(desk.stick("one"))/Fieldscribe/pi") : line
+        #expect(report.problems == [path.hasPrefix("C") ? copy + path.dropFirst() : path])
+        #expect(desk.copies().count == 1 && names(desk.archivePath) == ["office.sqlite", "pi-aaaaaaaa"])
+        #expect(try desk.archive().recordings(OfficeFilter()).map(\.number) == [2])
+    }
+
+    @Test("a folder that holds nothing, the archive itself, and what is not there, are told")
+    func nothing() throws {
+        try makeFolder(desk.stick("empty"))
+        let report = try desk.gather(desk.stick("empty"), desk.stick("none"), desk.archivePath)
+        #expect(report.taken == 0 && report.problems.count == 3)
+        #expect(report.problems[0] == "\(desk.stick("empty")): holds no copy of a recording")
+        #expect(report.problems[1].hasPrefix("\(desk.stick("none")): "))
+        #expect(report.problems[2] == "\(desk.archivePath): is the archive itself; name another folder")
+    }
+
+    @Test("a text that was renewed comes beside the former one, and is shown")
+    func renewed() async throws {
+        let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        await recorder.record(1, "phone yo", pass: 1)
+        try await recorder.copy(to: desk.stick("one"))
+        try desk.gather(desk.stick("one"))
+        await recorder.archive.read(4, isComplete: true)
+        await recorder.record(1, "fonio", annotations: Annotations(people: "Awa"), pass: 2)
+        try await recorder.copy(to: desk.stick("one"))
+        let report = try desk.gather(desk.stick("one"))
+        #expect(report.taken == 1 && report.problems == [])
+        #expect(try desk.found("fonio") == ["pi-aaaaaaaa: [fonio]"])
+        #expect(try desk.found("phone") == [])
+        let recording = try #require(try desk.archive().recordings(OfficeFilter()).first)
+        #expect(recording.readings == 2 && recording.people == "Awa")
+        #expect(desk.copies().count == 2)
+    }
+
+    @Test("a text from before something was struck is never shown again")
+    func struck() async throws {
+        let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        await recorder.record(1, "a secret", pass: 5)
+        try await recorder.copy(to: desk.stick("old"))
+        await recorder.record(1, "a", pass: 1, struck: true)
+        try await recorder.copy(to: desk.stick("new"))
+        try desk.gather(desk.stick("new"), desk.stick("old"))
+        #expect(try desk.found("secret") == [])
+        let recordings = try desk.archive().recordings(OfficeFilter())
+        #expect(recordings.map(\.readings) == [2])
+    }
+
+    @Test("an archive is gathered into another one, with the recorders as they are known")
+    func archives() async throws {
+        for (name, digit) in [("pi", "1"), ("pi", "2")] {
+            let recorder = FieldRecorder(name, identity: FieldRecorder.identity(Character(digit)))
+            await recorder.record(1, "number \(digit)")
+            try await recorder.copy(to: desk.stick(digit))
+        }
+        let unnamed = FieldRecorder("old")
+        await unnamed.record(3, "without a number")
+        try await unnamed.copy(to: desk.stick("3"))
+        try desk.gather(desk.stick("1"), desk.stick("2"), desk.stick("3"))
+        let other = OfficeDesk()
+        let report = try other.gather(desk.archivePath)
+        #expect(report.taken == 3 && report.problems == [])
+        #expect(other.copies() == desk.copies())
+        let known = try desk.archive().recordings(OfficeFilter()).map(\.recorder)
+        let described = { (recorder: Recorder) -> String in
+            "\(recorder.folder) \(recorder.name) \(recorder.machine ?? "")"
+        }
+        let others = try other.archive().recordings(OfficeFilter()).map(\.recorder)
+        #expect(Set(others.map(described)) == Set(known.map(described)))
+        #expect(Set(known.map(\.folder)) == ["pi-11111111", "pi-22222222", "old"])
+    }
+
+    @Test("what was done to a recording comes along, from all of its copies")
+    func history() async throws {
+        let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        await recorder.record(1, "one")
+        var lines: [HistoryLine] = []
+        for (number, act) in [(1, "recorded"), (2, "written"), (5, "copied")] {
+            let own =
+                lines.last.map { "\"\(shell("printf %s '\($0.text)' | sha256sum").output.prefix(64))\"" } ?? "null"
+            let text =
+                "{\"act\":\"\(act)\",\"before\":\"\(HistoryEntry.start)\",\"clock\":\"synchronized\",\"length\":4,"
+                + "\"number\":\(number),\"own\":\(own),\"recording\":1,\"sinceBoot\":1,\"time\":\"2026-11-20T08:30:16Z\"}"
+            let line = try #require(historyLines(in: "[\n\(text)\n]\n")?.first)
+            lines.append(line)
+            await recorder.archive.enter(line)
+            if number > 1 { try await recorder.copy(to: desk.stick("\(number)")) }
+        }
+        let report = try desk.gather(desk.stick("5"), desk.stick("2"))
+        #expect(report.problems == [] && report.taken == 2)
+        let archive = try desk.archive()
+        let recordings = try archive.recordings(OfficeFilter())
+        #expect(recordings.count == 1 && recordings[0].startedAt == 1_795_163_412)
+        #expect(try archive.history(of: recordings[0].id).map(\.text) == lines.map(\.text))
+        #expect(try desk.run("history 1").output.split(separator: "\n").count == 3)
+    }
+
+    @Test("a database of a newer version, of another program, or none: one line, and nothing is changed")
+    func versions() throws {
+        #expect(thrown { _ = try OfficeFolder(desk.archivePath, makes: false) }?.code == .missing)
+        _ = try desk.archive()
+        let database = "\(desk.archivePath)/office.sqlite"
+        shell("sqlite3 '\(database)' 'PRAGMA user_version = 99'")
+        #expect(
+            thrown { _ = try desk.archive() }?.message
+                == "\(database): was written by a newer fieldscribe-office (schema 99, this one knows 1); update fieldscribe-office"
+        )
+        shell("rm '\(database)'; sqlite3 '\(database)' 'CREATE TABLE x (y)'")
+        #expect(
+            thrown { _ = try desk.archive() }?.message
+                == "\(database): is another program's database; name another archive")
+        shell("echo nonsense > '\(database)'")
+        #expect(thrown { _ = try desk.archive() }?.code == .damaged)
+        let run = try desk.run("list")
+        #expect(run.status == 4 && run.errors.split(separator: "\n").count == 1)
+    }
+
+    @Test("an archive that may not be written to: one line")
+    func denied() async throws {
+        guard getuid() == 0 else { return print("skipped: only root can run it as another user") }
+        let recorder = FieldRecorder()
+        await recorder.record(1, "one")
+        try await recorder.copy(to: desk.stick("one"))
+        shell("chmod 755 '\(desk.folder.path)'")
+        try makeFolder(desk.archivePath)
+        let run = shell(
+            "setpriv --reuid=65534 --regid=65534 --clear-groups '\(try officeProgram())' gather '\(desk.stick("one"))' "
+                + "--into '\(desk.archivePath)'")
+        #expect(run.status == 1 && run.output.split(separator: "\n").count == 1, "\(run.output)")
+        #expect(run.output.contains(desk.archivePath) && names(desk.archivePath) == [])
+    }
+
+    @Test("a full disk: one line, what was taken before stays, and nothing is half")
+    func full() async throws {
+        let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        for id in 1...8 { await recorder.record(id, "recording \(id)") }
+        try await recorder.copy(to: desk.stick("one"))
+        // A file system of its own, which this test alone can see.
+        try makeFolder(desk.archivePath)
+        let script = """
+            mount -t tmpfs -o size=700k none '\(desk.archivePath)' || exit 99
+            '\(try officeProgram())' gather '\(desk.stick("one"))' --into '\(desk.archivePath)'; echo status $?
+            ls -A '\(desk.archivePath)'
+            mount -o remount,size=20m '\(desk.archivePath)'
+            '\(try officeProgram())' gather '\(desk.stick("one"))' --into '\(desk.archivePath)'; echo status $?
+            cd '\(desk.archivePath)' && for copy in */*/; do (cd $copy && sha256sum --quiet --strict -c SHA256SUMS && echo whole); done
+            """
+        try durableReplace(path: desk.folder.file("script"), with: script)
+        let run = shell("unshare -rm bash '\(desk.folder.file("script"))'")
+        if run.status == 99 { return print("skipped: no file system can be mounted here") }
+        let lines = run.output.split(separator: "\n").map(String.init)
+        #expect(lines.count == 14, "\(run.output)")
+        #expect(lines[0].hasPrefix("fieldscribe-office: ") && lines[0].contains("no space"), "\(run.output)")
+        #expect(lines[1] == "status 1")
+        #expect(!lines[2..<5].contains { $0.hasPrefix(".gathering") })
+        #expect(lines.count { $0 == "whole" } == 8 && lines.contains("status 0"), "\(run.output)")
+    }
+
+    @Test("killed at any moment, it goes on where it was: nothing half, nothing twice")
+    func killed() async throws {
+        let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        for id in 1...150 { await recorder.record(id, "recording number \(id)") }
+        try await recorder.copy(to: desk.stick("one"))
+        var kills = 0
+        for turn in 1...60 {
+            let delay = 0.004 * Double(turn)
+            let run = shell(
+                "timeout -s KILL \(delay) '\(try officeProgram())' gather '\(desk.stick("one"))' --into '\(desk.archivePath)'"
+            )
+            if run.status == 0 { break }
+            kills += 1
+            guard isTaken("\(desk.archivePath)/office.sqlite") else { continue }
+            // Whatever a row tells of is there, whole.
+            let places = try desk.archive().recordings(OfficeFilter()).map(\.place)
+            for place in places.suffix(5) {
+                #expect(
+                    shell("cd '\(desk.archivePath)/\(place)' && sha256sum --quiet --strict -c SHA256SUMS").status == 0)
+            }
+        }
+        print("➜ gathering: killed \(kills) times")
+        try desk.gather(desk.stick("one"))
+        #expect(kills > 3 && desk.copies().count == 150)
+        let recordings = try desk.archive().recordings(OfficeFilter())
+        #expect(recordings.map(\.number).sorted() == Array(1...150) && recordings.allSatisfy { $0.readings == 1 })
+        #expect(try desk.found("number 77").count == 1)
+        #expect(names(desk.archivePath) == ["office.sqlite", "pi-aaaaaaaa"])
+    }
+}
+
+extension Annotations {
+    init(people: String) {
+        self.init()
+        self.people = people
+    }
+}

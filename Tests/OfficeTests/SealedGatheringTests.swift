@@ -1,0 +1,90 @@
+import Copying
+import Core
+import Gathering
+import Glibc
+import Office
+import OfficeSQLite
+import Platform
+import Sealing
+import TestKit
+import Testing
+
+@Suite("Gathering what is signed and sealed") struct SealedGatheringTests {
+    init() { signal(SIGPIPE, SIG_IGN) }
+
+    private let desk = OfficeDesk()
+
+    private func keys(_ name: String) throws -> (file: String, recipient: Recipient) {
+        let file = desk.stick(name)
+        shell("age-keygen -o '\(file)'")
+        let line = shell("age-keygen -y '\(file)'").output.split(separator: "\n").last.map(String.init) ?? ""
+        return (file, try #require(Recipient(line)))
+    }
+
+    @Test("sealed copies come in with their key, once, and without it are left out")
+    func sealed() async throws {
+        let (key, recipient) = try keys("key.txt")
+        var recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        recorder.recipients = [recipient]
+        await recorder.record(1, "we planted fonio")
+        await recorder.record(2, "and waited")
+        try await recorder.copy(to: desk.stick("one"))
+        #expect(try desk.gather(desk.stick("one")).sealed == 2)
+        #expect(try desk.run("gather '\(desk.stick("one"))'").status == 3)
+        let report = try desk.gather(desk.stick("one"), key: key)
+        #expect(report.taken == 2 && report.sealed == 0 && report.problems == [])
+        #expect(try desk.found("fonio").count == 1 && desk.copies().count == 2)
+        let again = try desk.gather(desk.stick("one"), key: key)
+        #expect(again.taken == 0 && again.known == 2)
+        // The same recorder in the clear is the same one.
+        recorder.recipients = nil
+        await recorder.record(3, "in the clear")
+        try await recorder.copy(to: desk.stick("two"))
+        try desk.gather(desk.stick("two"))
+        #expect(Set(try desk.archive().recordings(OfficeFilter()).map(\.recorder.id)).count == 1)
+        #expect(try desk.archive().recordings(OfficeFilter()).count == 3)
+    }
+
+    @Test("another's key, a damaged file and one that ends early: a line each, and the rest is taken")
+    func wrong() async throws {
+        let (key, recipient) = try keys("key.txt")
+        let (other, _) = try keys("other.txt")
+        var recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        recorder.recipients = [recipient]
+        for id in 1...3 { await recorder.record(id, "one") }
+        try await recorder.copy(to: desk.stick("one"))
+        let wrong = try desk.gather(desk.stick("one"), key: other)
+        #expect(wrong.taken == 0 && wrong.problems.count == 3 && wrong.problems.allSatisfy { !$0.contains("\n") })
+        let sealed = "\(desk.stick("one"))/Fieldscribe/sealed-aaaaaaaaaaaa"
+        shell("truncate -s -100 '\(sealed)/000001.fieldscribe.age'")
+        shell("printf xxxxxxxxxxxxxxxx | dd of='\(sealed)/000002.fieldscribe.age' bs=1 seek=3000 conv=notrunc")
+        let report = try desk.gather(desk.stick("one"), key: key)
+        #expect(report.taken == 1 && report.problems.count == 2, "\(report)")
+        #expect(report.problems.allSatisfy { $0.hasPrefix("\(sealed)/00000") })
+        #expect(desk.copies().count == 1 && names(desk.archivePath).count == 2)
+        #expect(thrown { _ = try desk.gather(desk.stick("one"), key: desk.stick("none")) } == nil)
+    }
+
+    @Test("a signature that does not fit is refused; a key tells a recorder whose machine is another's, too")
+    func signed() async throws {
+        guard shell("command -v minisign").status == 0 else { return print("skipped: minisign is not installed") }
+        // Two of one card: the same machine, as it were.
+        for name in ["one", "two"] {
+            var recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+            try makeFolder(desk.stick("\(name)-storage"))
+            recorder.signer = try RecorderKey(in: desk.stick("\(name)-storage"))
+            await recorder.record(1, "this is \(name)")
+            await recorder.record(2, "forged")
+            try await recorder.copy(to: desk.stick(name))
+            let forged = recorder.copies(on: desk.stick(name))[1]
+            shell(
+                "cd '\(forged)' && sed -i s/forged/changed/ transcript.txt && sha256sum $(cut -c67- SHA256SUMS) > x && mv x SHA256SUMS"
+            )
+        }
+        let report = try desk.gather(desk.stick("one"), desk.stick("two"))
+        #expect(report.taken == 2 && report.problems.count == 2)
+        #expect(report.problems.allSatisfy { $0.contains("SHA256SUMS.minisig: does not fit") })
+        let recorders = try desk.archive().recordings(OfficeFilter()).map(\.recorder)
+        #expect(Set(recorders.map(\.id)).count == 2 && recorders.allSatisfy { $0.key != nil })
+    }
+}

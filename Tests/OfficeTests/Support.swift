@@ -1,0 +1,162 @@
+import AudioEncoder
+import Copying
+import Core
+import Exporting
+import Gathering
+import Glibc
+import Office
+import OfficeSQLite
+import Platform
+import Sealing
+import TestKit
+import Testing
+
+/// A recorder with recordings, and a stick that it copies to.
+struct FieldRecorder {
+    let name: String
+    var identity: String?
+    var signer: RecorderKey?
+    var recipients: [Recipient]?
+    let folder = TemporaryFolder()
+    let archive = CopiedArchive([])
+    let ledger = MemoryLedger()
+
+    init(_ name: String = "pi", identity: String? = nil) { (self.name, self.identity) = (name, identity) }
+
+    /// Thirty-two digits.
+    static func identity(_ digit: Character) -> String { String(repeating: digit, count: 32) }
+
+    func audioPath(_ id: Int) -> String { folder.file("\(id).wav") }
+
+    /// Makes a recording of a second for each two words, a segment for each text.
+    func record(
+        _ id: Int, _ texts: String..., startedAt: Double = 1_795_163_412, speakers: [String] = [],
+        annotations: Annotations? = nil, pass: Int? = nil, struck: Bool = false
+    ) async {
+        if !isTaken(audioPath(id)) {
+            shell("sox -R -n -r 16000 -b 16 -c 1 '\(audioPath(id))' synth 4 pinknoise gain -6")
+        }
+        let length = SamplePosition(seconds: 4)
+        var segments: [Segment] = []
+        var turns: [Speakers.Turn] = []
+        for (index, text) in texts.enumerated() {
+            let start = Int64(index) * 64_000 / Int64(texts.count)
+            let words = text.split(separator: " ").enumerated().map { place, text in
+                Word(
+                    String(text),
+                    SampleRange(
+                        SamplePosition(start + Int64(place) * 800), SamplePosition(start + Int64(place) * 800 + 700)),
+                    confidence: 0.75)
+            }
+            let range = SampleRange(SamplePosition(start), SamplePosition(start + 64_000 / Int64(texts.count) - 100))
+            segments.append(Segment(id: index + 1, range: range, words: words, endedBy: .silence))
+            if index < speakers.count, let speaker = Speakers.speaker(labelled: speakers[index]) {
+                turns.append(Speakers.Turn(range, speaker: speaker))
+            }
+        }
+        let engine = EngineDescription(name: "test", version: "1", model: "none")
+        var timeline = Timeline(name: "\(id)", length: length, engine: engine, segments: segments)
+        if !turns.isEmpty { timeline.speakers = Speakers(turns: turns) }
+        if struck {
+            timeline.gaps = [Gap(SampleRange(SamplePosition(60_000), length), cause: .struck)]
+        }
+        timeline.annotations = annotations
+        timeline.pass = pass
+        await archive.put(
+            RecordingSummary(
+                id: id, startedAt: startedAt, clock: .synchronized, microphone: "tone:440", length: length,
+                transcribedUpTo: length, stopReason: .button), timeline)
+    }
+
+    /// Copies what is new to a stick.
+    func copy(to stick: String) async throws {
+        try makeFolder(stick)
+        var export = FolderExport(
+            archive: archive, ledger: ledger,
+            settings: CopySettings(
+                formats: [.text, .json, .html], audio: .flac, device: DeviceName(madeOf: name), volume: stick,
+                now: 1_795_163_500, identity: identity), audioPath: { [folder] in folder.file("\($0).wav") })
+        export.signer = signer
+        if let recipients { export.recipients = .success(recipients) }
+        let report = try await export.copy(to: stick)
+        #expect(report.error == nil && report.failures.isEmpty)
+    }
+
+    /// The folders of its copies on a stick, sorted.
+    func copies(on stick: String) -> [String] {
+        names("\(stick)/Fieldscribe/\(name)").filter { CopyName($0) != nil }.map {
+            "\(stick)/Fieldscribe/\(name)/\($0)"
+        }
+    }
+}
+
+/// A desk with sticks on it, and an archive for them.
+struct OfficeDesk {
+    let folder = TemporaryFolder()
+    var archivePath: String { folder.file("archive") }
+
+    func stick(_ name: String) -> String { folder.file(name) }
+
+    func archive() throws -> any OfficeArchive { try OfficeFolder(archivePath, makes: true) }
+
+    @discardableResult func gather(_ sticks: String..., key: String? = nil) throws -> GatherReport {
+        try Gathering(into: try archive(), key: key).run(sticks)
+    }
+
+    /// What is found, as `recorder: excerpt`.
+    func found(_ words: String, _ filter: OfficeFilter = OfficeFilter()) throws -> [String] {
+        try archive().search(OfficeQuery(words), filter, limit: 50).map { "\($0.recorder): \($0.excerpt)" }
+    }
+
+    /// The folders of the copies in the archive, relative to it, sorted; each is whole, as sha256sum tells.
+    func copies() -> [String] {
+        let found = shell("cd '\(archivePath)' && ls -d */*/ | sort").output.split(separator: "\n").map {
+            String($0.dropLast())
+        }
+        for copy in found {
+            let checked = shell("cd '\(archivePath)/\(copy)' && sha256sum --strict --quiet -c SHA256SUMS")
+            #expect(checked.status == 0, "\(copy): \(checked.output)")
+        }
+        return found
+    }
+
+    /// Runs the executable; what it prints, what it says, and its status.
+    func run(_ arguments: String) throws -> (output: String, errors: String, status: Int32) {
+        let errors = folder.file("errors")
+        let run = shell("FIELDSCRIBE_ARCHIVE='\(archivePath)' '\(try officeProgram())' \(arguments) 2>'\(errors)'")
+        return (run.output, shell("cat '\(errors)'").output, run.status)
+    }
+}
+
+/// The executable, which lies beside the test bundle.
+func officeProgram() throws -> String {
+    let maps = try content(ofFile: "/proc/self/maps")
+    var candidates = String(decoding: maps, as: UTF8.self).split(separator: "\n").filter { $0.hasSuffix(".xctest") }
+        .compactMap { line in line.firstIndex(of: "/").map { String(line[$0...]) } }
+    candidates += CommandLine.arguments
+    for candidate in candidates {
+        var folder = candidate.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+        while !folder.isEmpty {
+            let path = folder.joined(separator: "/") + "/fieldscribe-office"
+            if FileStatus(path)?.kind == .file, access(path, X_OK) == 0 { return path }
+            folder = folder.dropLast()
+        }
+    }
+    throw DeviceError(.missing, "find", "fieldscribe-office: not built")
+}
+
+/// What a folder holds, sorted; nothing where it is not there.
+func names(_ path: String) -> [String] {
+    shell("ls -A '\(path)' 2>/dev/null").output.split(separator: "\n").map(String.init)
+}
+
+/// Runs a command of the shell.
+@discardableResult func shell(_ command: String) -> (status: Int32, output: String) {
+    let escaped = command.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
+    guard let pipe = popen("bash -c '\(escaped)' 2>&1", "r") else { return (-1, "popen failed") }
+    var output: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while case let count = fread(&buffer, 1, buffer.count, pipe), count > 0 { output += buffer[..<count] }
+    let status = pclose(pipe)
+    return (status & 0x7F == 0 ? (status >> 8) & 0xFF : -1, String(decoding: output, as: UTF8.self))
+}

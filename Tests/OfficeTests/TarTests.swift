@@ -1,0 +1,77 @@
+import Core
+import Gathering
+import Testing
+
+@Suite("Reading a tar") struct TarTests {
+    /// As the program `tar` writes it.
+    private static func tar(_ members: [(name: String, content: [UInt8], kind: Character)]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for (name, content, kind) in members {
+            var header = [UInt8](repeating: 0, count: 512)
+            func put(_ text: String, _ place: Int) {
+                header.replaceSubrange(place..<place + text.utf8.count, with: Array(text.utf8))
+            }
+            put(name, 0)
+            let octal = String(content.count, radix: 8)
+            put(String(repeating: "0", count: 11 - octal.count) + octal, 124)
+            put("        ", 148)
+            put(String(kind), 156)
+            put("ustar", 257)
+            let sum = String(header.reduce(0) { $0 + Int($1) }, radix: 8)
+            put(String(repeating: "0", count: 6 - sum.count) + sum + "\0 ", 148)
+            bytes += header + content + [UInt8](repeating: 0, count: (512 - content.count % 512) % 512)
+        }
+        return bytes + [UInt8](repeating: 0, count: 1_024)
+    }
+
+    private static func read(_ bytes: [UInt8], pieces: Int) throws -> (
+        files: [(name: String, content: [UInt8])], isWhole: Bool
+    ) {
+        var tar = TarReading()
+        var files: [(name: String, content: [UInt8])] = []
+        var ends = 0
+        for start in stride(from: 0, to: bytes.count, by: pieces) {
+            let piece = Array(bytes[start..<min(bytes.count, start + pieces)])
+            try piece.withUnsafeBytes { piece in
+                try tar.take(piece) { event in
+                    switch event {
+                    case .file(let name): files.append((name, []))
+                    case .bytes(let content): files[files.count - 1].content += content
+                    case .end: ends += 1
+                    }
+                }
+            }
+        }
+        if tar.isWhole { #expect(ends == files.count) }
+        return (files, tar.isWhole)
+    }
+
+    @Test("gives the same in pieces of any length", arguments: [1, 7, 511, 512, 513, 4_096, 1 << 20])
+    func pieces(length: Int) throws {
+        let long = (0..<2_000).map { UInt8(truncatingIfNeeded: $0) }
+        let bytes = Self.tar([
+            ("copy/", [], "5"), ("copy/a", Array("one".utf8), "0"), ("copy/none", [], "0"), ("copy/long", long, "0"),
+            ("copy/x", Array("14 size=00003\n".utf8), "x"), ("copy/told", Array("abc".utf8), "0"),
+        ])
+        let (files, isWhole) = try Self.read(bytes, pieces: length)
+        #expect(isWhole && files.map(\.name) == ["a", "none", "long", "told"])
+        #expect(files.map(\.content) == [Array("one".utf8), [], long, Array("abc".utf8)])
+    }
+
+    @Test("what ends early is not whole")
+    func cut() throws {
+        let bytes = Self.tar([("copy/a", Array("one".utf8), "0")])
+        for length in [0, 100, 512, 514, 1_024] {
+            #expect(try !Self.read(Array(bytes.prefix(length)), pieces: 512).isWhole)
+        }
+    }
+
+    @Test(
+        "refuses what is outside of the folder, and what is no file",
+        arguments: ["../a", "/etc/passwd", "a/../b", "copy/..", "copy/.", "copy/a/b", "a", "../..", "copy/"])
+    func outside(name: String) throws {
+        #expect(throws: DeviceError.self) { try Self.read(Self.tar([(name, [1], "0")]), pieces: 512) }
+        #expect(throws: DeviceError.self) { try Self.read(Self.tar([("copy/a", [], "2")]), pieces: 512) }
+        #expect(throws: DeviceError.self) { try Self.read([UInt8](repeating: 7, count: 512), pieces: 512) }
+    }
+}
