@@ -59,6 +59,7 @@ let package = Package(
         adapter("CPocketSphinx", to: "PocketSphinxLibrary"),
         door("CSndfile", pkgConfig: "sndfile", debian: "libsndfile1-dev"),
         door("CSoxr", pkgConfig: "soxr", debian: "libsoxr-dev"),
+        door("CPostgreSQL", pkgConfig: "libpq", debian: "libpq-dev"),
         door("CSQLite", pkgConfig: "sqlite3", debian: "libsqlite3-dev"),
 
         // The words of the domain, and the pure rooms.
@@ -109,6 +110,9 @@ let package = Package(
 
         // The archive of many recorders, and how copies come into it.
         room("Office", uses: ["Core", "Digests"]),
+        room(
+            "OfficePostgreSQL", inside: "Devices/OfficePostgreSQL",
+            uses: ["Core", "Platform", "Digests", "Office", "CPostgreSQL"]),
         room("OfficeSQLite", inside: "Devices/OfficeSQLite", uses: ["Core", "Platform", "Office", "SQLite"]),
         room(
             "Gathering",
@@ -164,7 +168,7 @@ let package = Package(
         .executableTarget(
             name: "fieldscribe-office",
             dependencies: [
-                "Core", "Platform", "Commands", "Exporting", "Gathering", "Office", "OfficeSQLite",
+                "Core", "Platform", "Commands", "Exporting", "Gathering", "Office", "OfficePostgreSQL", "OfficeSQLite",
             ],
             path: "Sources/fieldscribe-office"),
 
@@ -239,8 +243,8 @@ let package = Package(
         tests(
             "OfficeTests",
             of: [
-                "Core", "Platform", "AudioEncoder", "Copying", "Exporting", "Sealing", "Office", "OfficeSQLite",
-                "Gathering",
+                "Core", "Platform", "AudioEncoder", "Copying", "Exporting", "Sealing", "Office", "OfficePostgreSQL",
+                "OfficeSQLite", "Gathering",
                 "TestKit", "fieldscribe-office",
             ]),
         tests("SQLiteArchiveTests", of: ["Core", "Digests", "SQLite", "SQLiteArchive"]),

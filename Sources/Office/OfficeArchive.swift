@@ -48,6 +48,11 @@ package protocol OfficeArchive: AnyObject {
     /// What was done to a recording, as its copies tell it.
     func history(of recording: Int) throws(DeviceError) -> [HistoryLine]
 
+    /// Words that were said and are written like this one, the most alike first; itself may be among them.
+    ///
+    /// - Parameter word: letters and digits in lower case.
+    func alike(_ word: String, limit: Int) throws(DeviceError) -> [String]
+
     /// Where the words are said, best match first, or, where they are too common for that, newest first.
     func search(_ query: OfficeQuery, _ filter: OfficeFilter, limit: Int) throws(DeviceError) -> [OfficeHit]
 }

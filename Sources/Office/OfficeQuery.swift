@@ -10,6 +10,9 @@ package struct OfficeQuery: Hashable, Sendable {
     /// Whether the last token may be the beginning of one.
     package let isBeginning: Bool
 
+    /// What is as good as a token: words that are written alike, since one of them may have been heard wrong.
+    package var alike: [String: [String]] = [:]
+
     /// - Parameter text: as it was typed; nothing in it is syntax.
     package init(_ text: String) {
         words = text.split(whereSeparator: \.isWhitespace).map { Self.tokens(String($0)) }.filter { !$0.isEmpty }

@@ -1,12 +1,13 @@
 import Commands
 import Core
 import Gathering
+import Office
 
 /// Takes copies from sticks and folders.
 enum GatherCommand: OfficeCommand {
     static let name = "gather"
     static let summary = "Take the copies on sticks and in folders into the archive."
-    static let usage = "FOLDER|STICK... [--into ARCHIVE] [--key FILE] [--json]"
+    static let usage = "FOLDER|STICK... [--into ARCHIVE] [--files FOLDER] [--key FILE] [--page] [--json]"
     static let details = """
         Takes each copy that is found there, however deep, and that is not in the archive yet, with its text, its history and what
         people have put right. A copy is taken when every one of its files is what its SHA256SUMS says and, where it is signed
@@ -14,16 +15,19 @@ enum GatherCommand: OfficeCommand {
         at any moment, and be run again.
 
           FOLDER|STICK         a stick, a folder with copies of any number of sticks, a single copy, or another archive
-          --into ARCHIVE       a folder, which is made where it is missing; default $FIELDSCRIBE_ARCHIVE, else
-                               fieldscribe-archive in your home folder
+          --into ARCHIVE       a folder, or postgresql://..., either of which is made where it is missing; default
+                               $FIELDSCRIBE_ARCHIVE, else fieldscribe-archive in your home folder
+          --files FOLDER       with PostgreSQL, where the copies are to be: a folder that all who use the archive can see
           --key FILE           a private key, as age-keygen makes it or one of SSH: sealed copies are opened with it, and are in
                                the archive as readable as any other
+          --page               write index.html beside the copies, over all recordings: it finds words in any browser,
+                               without this program. Without a FOLDER nothing is gathered
           --json               one JSON object
 
         Exit status: 0 everything is in the archive; 1 nothing more could be taken; 3 sealed copies were left out, since there is no
         key; 4 some copies were refused.
         """
-    static let options = (values: ["--into", "--key"], flags: ["--json"])
+    static let options = (values: ["--into", "--files", "--key"], flags: ["--json", "--page"])
 
     private struct Summary: Encodable {
         var archive: String
@@ -37,8 +41,9 @@ enum GatherCommand: OfficeCommand {
     }
 
     static func run(_ words: OptionWords) throws {
-        guard !words.rest.isEmpty else { throw words.usage("name a folder or a stick") }
-        let archive = try ArchiveChoice.open(words, "--into", makes: true)
+        guard !words.rest.isEmpty || words.has("--page") else { throw words.usage("name a folder or a stick") }
+        let archive = try ArchiveChoice.open(words, "--into", makes: !words.rest.isEmpty)
+        if words.rest.isEmpty { return try writePage(archive) }
         let shows = Terminal.showsErrors
         let gathering = try Gathering(into: archive, key: words["--key"]) { report in
             if shows { Terminal.draw("\r\(report.taken + report.known) copies") }
@@ -67,8 +72,16 @@ enum GatherCommand: OfficeCommand {
             if !report.problems.isEmpty { parts.append("\(report.problems.count) refused") }
             try Terminal.print("\(archive.name): \(parts.joined(separator: ", "))\n")
         }
+        if words.has("--page") { try writePage(archive) }
         if !report.problems.isEmpty { throw Ending(status: 4) }
         if report.sealed > 0 { throw Ending(status: 3) }
+    }
+}
+
+extension GatherCommand {
+    private static func writePage(_ archive: any OfficeArchive) throws {
+        let count = try OfficePage.write(over: archive)
+        Terminal.say("\(archive.files)/\(OfficePage.name): \(counted(count, "recording", "recordings"))")
     }
 }
 

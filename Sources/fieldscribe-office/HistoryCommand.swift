@@ -7,13 +7,13 @@ import Office
 enum HistoryCommand: OfficeCommand {
     static let name = "history"
     static let summary = "Show what was done to a recording, as its copies tell it."
-    static let usage = "ID [--json] [--archive ARCHIVE]"
+    static let usage = "ID [--json] [--archive ARCHIVE] [--files FOLDER]"
     static let details = """
           ID                   a number, as fieldscribe-office list shows it
           --json               the entries, as the recorder chained them
         \(ArchiveChoice.explained)
         """
-    static let options = (values: ["--archive"], flags: ["--json"])
+    static let options = (values: ["--archive", "--files"], flags: ["--json"])
 
     static func run(_ words: OptionWords) throws {
         try words.expect(1, "a recording's number")

@@ -8,7 +8,7 @@ import Office
 enum ListCommand: OfficeCommand {
     static let name = "list"
     static let summary = "List the recordings of all recorders."
-    static let usage = "\(FilterOptions.usage) [--json] [--archive ARCHIVE]"
+    static let usage = "\(FilterOptions.usage) [--json] [--archive ARCHIVE] [--files FOLDER]"
     static let details = """
         The earliest first. A question mark behind the time says that the recorder's clock was not set.
 

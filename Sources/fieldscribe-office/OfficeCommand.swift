@@ -2,6 +2,7 @@ import Commands
 import Core
 import Glibc
 import Office
+import OfficePostgreSQL
 import OfficeSQLite
 
 /// A subcommand; one a file.
@@ -39,8 +40,11 @@ extension OfficeCommand {
 /// The archive that a command's options name.
 enum ArchiveChoice {
     /// What `--archive` means, for help.
-    static let explained =
-        "  --archive ARCHIVE    a folder; default $FIELDSCRIBE_ARCHIVE, else fieldscribe-archive in your home folder"
+    static let explained = """
+          --archive ARCHIVE    a folder, or postgresql://...; default $FIELDSCRIBE_ARCHIVE, else fieldscribe-archive in your
+                               home folder
+          --files FOLDER       where the copies of an archive in PostgreSQL are, where that is not where the archive says
+        """
 
     /// Opens it.
     ///
@@ -55,6 +59,8 @@ enum ArchiveChoice {
             throw words.usage("name an archive with \(option)")
         }
         guard !path.isEmpty else { throw words.usage("\(option) needs a folder") }
+        if OfficeDatabase.isAddress(path) { return try OfficeDatabase(path, files: words["--files"], makes: makes) }
+        guard words["--files"] == nil else { throw words.usage("--files belongs to an archive in PostgreSQL") }
         return try OfficeFolder(path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path, makes: makes)
     }
 
@@ -66,7 +72,7 @@ enum ArchiveChoice {
 /// The options that leave some of the recordings.
 enum FilterOptions {
     static let usage = "[--recorder R] [--since DATE] [--until DATE] [--person NAME] [--speaker WHO]"
-    static let names = ["--recorder", "--since", "--until", "--person", "--speaker", "--archive"]
+    static let names = ["--recorder", "--since", "--until", "--person", "--speaker", "--archive", "--files"]
     static let explained = """
           --recorder R         of this recorder alone: its name, its folder in the archive, or the beginning of its key
           --since DATE         begun on that day or later: 2026-11-20, or 2026-11-20T09:30

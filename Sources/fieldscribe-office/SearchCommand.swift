@@ -7,15 +7,17 @@ import Office
 enum SearchCommand: OfficeCommand {
     static let name = "search"
     static let summary = "Find where words were said, in the recordings of all recorders."
-    static let usage = "WORDS... \(FilterOptions.usage) [--limit N] [--json] [--archive ARCHIVE]"
+    static let usage =
+        "WORDS... [--alike] \(FilterOptions.usage) [--limit N] [--json] [--archive ARCHIVE] [--files FOLDER]"
     static let details = """
           WORDS                all must occur in one segment or bookmark; the last may be the beginning of a word. The best match
                                comes first; of words in more than 2,000 places, those that were gathered last
+          --alike              words that are written alike, too: names are often heard wrong. It says which
           --limit N            at most N places; default 50
         \(FilterOptions.explained)
           --json               one JSON array
         """
-    static let options = (values: FilterOptions.names + ["--limit"], flags: ["--json"])
+    static let options = (values: FilterOptions.names + ["--limit"], flags: ["--alike", "--json"])
 
     private struct Row: Encodable {
         var recording: Int
@@ -30,12 +32,23 @@ enum SearchCommand: OfficeCommand {
         var excerpt: String
     }
 
+    private static let mostAlike = 12
+
     static func run(_ words: OptionWords) throws {
         guard !words.rest.isEmpty else { throw words.usage("name the words to look for") }
         let limit = try words.number("--limit", in: 1...100_000, default: 50)
         let filter = try FilterOptions.filter(words)
-        let hits = try ArchiveChoice.open(words).search(
-            OfficeQuery(words.rest.joined(separator: " ")), filter, limit: limit)
+        let archive = try ArchiveChoice.open(words)
+        var query = OfficeQuery(words.rest.joined(separator: " "))
+        if words.has("--alike") {
+            for token in Set(query.words.filter { $0.count == 1 }.map { $0[0] }).sorted() where token.count > 2 {
+                let alike = try archive.alike(token, limit: mostAlike).filter { $0 != token }
+                if alike.isEmpty { continue }
+                query.alike[token] = alike
+                Terminal.say("\(token), or \(alike.joined(separator: ", "))")
+            }
+        }
+        let hits = try archive.search(query, filter, limit: limit)
         if words.has("--json") {
             return try Terminal.print(
                 jsonText(

@@ -7,7 +7,7 @@ import Office
 enum ShowCommand: OfficeCommand {
     static let name = "show"
     static let summary = "Show what was said in a recording."
-    static let usage = "ID [--format F] [--reading N | --readings] [--archive ARCHIVE]"
+    static let usage = "ID [--format F] [--reading N | --readings] [--archive ARCHIVE] [--files FOLDER]"
     static let details = """
           ID                   a number, as fieldscribe-office list shows it
           --format F           \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); default text
@@ -15,7 +15,7 @@ enum ShowCommand: OfficeCommand {
           --reading N          one of these; default 1, the latest that a person has put right, else the latest of an engine
         \(ArchiveChoice.explained)
         """
-    static let options = (values: ["--format", "--reading", "--archive"], flags: ["--readings"])
+    static let options = (values: ["--format", "--reading", "--archive", "--files"], flags: ["--readings"])
 
     static func run(_ words: OptionWords) throws {
         try words.expect(1, "a recording's number")

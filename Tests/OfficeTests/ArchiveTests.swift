@@ -9,13 +9,12 @@ import TestKit
 import Testing
 
 @Suite("The archive of many recorders") struct ArchiveTests {
-    private let desk = OfficeDesk()
 
     private static let day: Double = 86_400
     private static let start: Double = 1_795_163_412
 
     /// Two recorders: an interview of two people, a talk without names, and a bookmark.
-    private func fill() async throws {
+    private func fill(_ desk: OfficeDesk) async throws {
         var people = Annotations(people: "Awa Diallo and her son")
         people.title = "The harvest"
         people.speakers = ["A": "Awa", "B": "Musa"]
@@ -30,33 +29,42 @@ import Testing
         #expect(try desk.gather(desk.stick("one"), desk.stick("two")).problems == [])
     }
 
-    private func count(_ words: String, _ change: (inout OfficeFilter) -> Void = { _ in }) throws -> Int {
+    private func count(_ desk: OfficeDesk, _ words: String, _ change: (inout OfficeFilter) -> Void = { _ in }) throws
+        -> Int
+    {
         var filter = OfficeFilter()
         change(&filter)
         return try desk.archive().search(OfficeQuery(words), filter, limit: 50).count
     }
 
-    @Test("finds all of the words, beginnings, and words with marks in and above them")
-    func words() async throws {
-        try await fill()
-        #expect(try count("fonio") == 3 && count("Fonio rain") == 2 && count("fon") == 3 && count("f") == 0)
-        #expect(try count("doesn't") == 1 && count("cafe") == 1 && count("CAFÉ fermé") == 1)
-        #expect(try count("") == 0 && count("\" OR *") == 0 && count("fonio OR nothing") == 0)
+    @Test("finds all of the words, beginnings, and words with marks in and above them", arguments: ArchiveKind.all)
+    func words(kind: ArchiveKind) async throws {
+        let desk = try OfficeDesk(kind)
+        try await fill(desk)
+        #expect(
+            try count(desk, "fonio") == 3 && count(desk, "Fonio rain") == 2 && count(desk, "fon") == 3
+                && count(desk, "f") == 0)
+        #expect(try count(desk, "doesn't") == 1 && count(desk, "cafe") == 1 && count(desk, "CAFÉ fermé") == 1)
+        #expect(try count(desk, "") == 0 && count(desk, "\" OR *") == 0 && count(desk, "fonio OR nothing") == 0)
         #expect(try desk.found("rain").first == "zero-bbbbbbbb: [rain] fell on the fonio, and [rain] again [rain]")
     }
 
-    @Test("leaves what a recorder, a time, a person or a speaker leaves")
-    func filters() async throws {
-        try await fill()
-        #expect(try count("fonio") { $0.recorder = "pi" } == 2)
-        #expect(try count("fonio") { $0.recorder = "zero-bbbbbbbb" } == 1)
+    @Test("leaves what a recorder, a time, a person or a speaker leaves", arguments: ArchiveKind.all)
+    func filters(kind: ArchiveKind) async throws {
+        let desk = try OfficeDesk(kind)
+        try await fill(desk)
+        #expect(try count(desk, "fonio") { $0.recorder = "pi" } == 2)
+        #expect(try count(desk, "fonio") { $0.recorder = "zero-bbbbbbbb" } == 1)
         #expect(
-            thrown { _ = try count("fonio") { $0.recorder = "none" } }?.message.contains("pi-aaaaaaaa, zero-bbbbbbbb")
+            thrown { _ = try count(desk, "fonio") { $0.recorder = "none" } }?.message.contains(
+                "pi-aaaaaaaa, zero-bbbbbbbb")
                 == true)
-        #expect(try count("fonio") { $0.since = Self.start + Self.day } == 1)
-        #expect(try count("fonio") { $0.until = Self.start + Self.day } == 2)
-        #expect(try count("fonio") { $0.person = "diallo" } == 2 && count("fonio") { $0.person = "nobody" } == 0)
-        #expect(try count("fonio") { $0.speaker = "musa" } == 1 && count("fonio") { $0.speaker = "a" } == 1)
+        #expect(try count(desk, "fonio") { $0.since = Self.start + Self.day } == 1)
+        #expect(try count(desk, "fonio") { $0.until = Self.start + Self.day } == 2)
+        #expect(
+            try count(desk, "fonio") { $0.person = "diallo" } == 2 && count(desk, "fonio") { $0.person = "nobody" } == 0
+        )
+        #expect(try count(desk, "fonio") { $0.speaker = "musa" } == 1 && count(desk, "fonio") { $0.speaker = "a" } == 1)
         var filter = OfficeFilter()
         filter.speaker = "Musa"
         #expect(try desk.archive().recordings(filter).map(\.title) == ["The harvest"])
@@ -65,9 +73,10 @@ import Testing
         #expect(try desk.archive().recordings(filter).map(\.number) == [2, 1])
     }
 
-    @Test("the commands show it")
-    func commands() async throws {
-        try await fill()
+    @Test("the commands show it", arguments: ArchiveKind.all)
+    func commands(kind: ArchiveKind) async throws {
+        let desk = try OfficeDesk(kind)
+        try await fill(desk)
         let list = try desk.run("list")
         #expect(list.status == 0 && list.output.split(separator: "\n").count == 3)
         #expect(list.output.contains("pi-aaaaaaaa 1  The harvest; Awa Diallo and her son; Awa; Musa"))
@@ -89,6 +98,42 @@ import Testing
         #expect(try desk.run("--help").output.contains("gather"))
     }
 
+    @Test("finds what is written alike, and says what that is", arguments: ArchiveKind.all)
+    func alike(kind: ArchiveKind) async throws {
+        let desk = try OfficeDesk(kind)
+        try await fill(desk)
+        let archive = try desk.archive()
+        #expect(try archive.alike("fonyo", limit: 5) == ["fonio"] && archive.alike("xyzzy", limit: 5) == [])
+        #expect(try archive.alike("cafè", limit: 5).contains("cafe"))
+        #expect(try desk.run("search fonyo").output == "")
+        let run = try desk.run("search fonyo rain --alike")
+        #expect(run.output.split(separator: "\n").count == 2 && run.errors.contains("fonyo, or fonio"), "\(run)")
+    }
+
+    @Test("words are alike as PostgreSQL has it")
+    func trigrams() {
+        #expect(Trigrams("fonio").similarity(to: Trigrams("fonio")) == 1)
+        #expect(abs(Trigrams("fonyo").similarity(to: Trigrams("fonio")) - 1.0 / 3) < 1e-9)
+        #expect(Trigrams("fonio").similarity(to: Trigrams("rain")) == 0)
+    }
+
+    @Test(
+        "a page over all of it lists each recording, with its text and where its own page is",
+        arguments: ArchiveKind.all)
+    func page(kind: ArchiveKind) async throws {
+        let desk = try OfficeDesk(kind)
+        try await fill(desk)
+        let run = try desk.run("gather --page \(desk.into)")
+        #expect(run.status == 0 && run.errors.hasSuffix("index.html: 3 recordings\n"), "\(run)")
+        let page = shell("cat '\(desk.archivePath)/index.html'").output
+        let links = page.split(separator: "data-href=\"").dropFirst().map { String($0.prefix { $0 != "\"" }) }
+        #expect(links.count == 3)
+        for link in links { #expect(isTaken("\(desk.archivePath)/\(link)"), "\(link)") }
+        #expect(page.contains("The harvest") && page.contains("rain fell on the fonio"))
+        // It is no copy, and in nobody's way.
+        #expect(try desk.gather(desk.stick("one")).known == 2)
+    }
+
     @Test("recorders are told apart by what each copy tells of them")
     func identities() {
         let known = [
@@ -108,9 +153,10 @@ import Testing
         #expect(RecorderIdentity(name: "Pi Büro").folder(besides: ["pi-b-ro"]) == "pi-b-ro-2")
     }
 
-    @Test("several read and write it at a time")
-    func together() async throws {
-        try await fill()
+    @Test("several read and write it at a time", arguments: ArchiveKind.all)
+    func together(kind: ArchiveKind) async throws {
+        let desk = try OfficeDesk(kind)
+        try await fill(desk)
         let one = try desk.archive()
         let other = try desk.archive()
         let identity = RecorderIdentity(name: "third", machine: "123456789abc")

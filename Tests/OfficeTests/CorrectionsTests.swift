@@ -9,7 +9,6 @@ import TestKit
 import Testing
 
 @Suite("Corrections that come along") struct CorrectionsTests {
-    private let desk = OfficeDesk()
     private let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
 
     /// What a page saves of a recording whose second segment a person has put right.
@@ -23,7 +22,7 @@ import Testing
         """
     }
 
-    private func stick() async throws -> (copy: String, sound: String) {
+    private func stick(_ desk: OfficeDesk) async throws -> (copy: String, sound: String) {
         await recorder.record(1, "we talked of", "phone yo again", pass: 1)
         await recorder.record(2, "of something else", "and more", pass: 1)
         try await recorder.copy(to: desk.stick("one"))
@@ -34,9 +33,10 @@ import Testing
         return (copy, String(sound))
     }
 
-    @Test("two people's are both kept, the latest is shown, and each is taken once")
-    func both() async throws {
-        let (copy, sound) = try await stick()
+    @Test("two people's are both kept, the latest is shown, and each is taken once", arguments: ArchiveKind.all)
+    func both(kind: ArchiveKind) async throws {
+        let desk = try OfficeDesk(kind)
+        let (copy, sound) = try await stick(desk)
         try durableReplace(
             path: "\(copy)/corrections.json",
             with: corrections("fonio again", by: "Awa", at: 1_795_200_000, sound: sound))
@@ -69,22 +69,24 @@ import Testing
         #expect(try desk.run("show 1 --reading 4").output.contains("phone yo again"))
     }
 
-    @Test("they go with the archive into another one")
-    func moved() async throws {
-        let (copy, sound) = try await stick()
+    @Test("they go with the archive into another one", arguments: ArchiveKind.all)
+    func moved(kind: ArchiveKind) async throws {
+        let desk = try OfficeDesk(kind)
+        let (copy, sound) = try await stick(desk)
         try durableReplace(
             path: "\(copy)/corrections.json",
             with: corrections("fonio again", by: "Awa", at: 1_795_200_000, sound: sound))
         try desk.gather(desk.stick("one"))
-        let other = OfficeDesk()
+        let other = try OfficeDesk(kind)
         let report = try other.gather(desk.archivePath)
         #expect(report.corrections == 1 && report.problems == [])
         #expect(try other.found("fonio") == ["pi-aaaaaaaa: [fonio] again"])
     }
 
-    @Test("that lie elsewhere find their recording by its sound")
-    func loose() async throws {
-        let (_, sound) = try await stick()
+    @Test("that lie elsewhere find their recording by its sound", arguments: ArchiveKind.all)
+    func loose(kind: ArchiveKind) async throws {
+        let desk = try OfficeDesk(kind)
+        let (_, sound) = try await stick(desk)
         try makeFolder(desk.stick("one") + "/Downloads")
         let path = desk.stick("one") + "/Downloads/corrections (3).json"
         try durableReplace(path: path, with: corrections("fonio again", by: "Awa", at: 1_795_200_000, sound: sound))
@@ -93,9 +95,12 @@ import Testing
         #expect(try desk.found("fonio").count == 1)
     }
 
-    @Test("of another text, another recording, or none: refused by name, and the rest is taken")
-    func refused() async throws {
-        let (copy, sound) = try await stick()
+    @Test(
+        "of another text, another recording, or none: refused by name, and the rest is taken",
+        arguments: ArchiveKind.all)
+    func refused(kind: ArchiveKind) async throws {
+        let desk = try OfficeDesk(kind)
+        let (copy, sound) = try await stick(desk)
         let broken = [
             ("corrections.json", "nonsense"),
             ("corrections-2.json", corrections("x", by: "", at: 0, sound: sound, was: "what nobody said")),

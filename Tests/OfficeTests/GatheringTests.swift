@@ -14,10 +14,9 @@ import Testing
     // As the program does: a child may end before it has read everything.
     init() { signal(SIGPIPE, SIG_IGN) }
 
-    private let desk = OfficeDesk()
-
-    @Test("takes the copies of several recorders, whole, and nothing a second time")
-    func idempotent() async throws {
+    @Test("takes the copies of several recorders, whole, and nothing a second time", arguments: ArchiveKind.all)
+    func idempotent(kind: ArchiveKind) async throws {
+        let desk = try OfficeDesk(kind)
         let first = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         await first.record(1, "we planted fonio that year", "and waited")
         await first.record(2, "the rains came late")
@@ -43,8 +42,9 @@ import Testing
         #expect(try desk.archive().recordings(OfficeFilter()).count == 3)
     }
 
-    @Test("recorders of one name stay two, and a recorder on two sticks is one")
-    func recorders() async throws {
+    @Test("recorders of one name stay two, and a recorder on two sticks is one", arguments: ArchiveKind.all)
+    func recorders(kind: ArchiveKind) async throws {
+        let desk = try OfficeDesk(kind)
         let (one, other) = (
             FieldRecorder("pi", identity: FieldRecorder.identity("1")),
             FieldRecorder("pi", identity: FieldRecorder.identity("2"))
@@ -103,6 +103,7 @@ import Testing
             ),
         ])
     func refused(change: String, line: String) async throws {
+        let desk = try OfficeDesk()
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         await recorder.record(1, "the rains came late")
         await recorder.record(2, "we waited")
@@ -113,12 +114,14 @@ import Testing
         #expect(report.taken == 1)
         let path = line.hasPrefix("C/../") ? line.replacing("C/..", with: "\(desk.stick("one"))/Fieldscribe/pi") : line
         #expect(report.problems == [path.hasPrefix("C") ? copy + path.dropFirst() : path])
-        #expect(desk.copies().count == 1 && names(desk.archivePath) == ["office.sqlite", "pi-aaaaaaaa"])
+        #expect(desk.copies().count == 1 && desk.archiveNames == ["pi-aaaaaaaa"])
         #expect(try desk.archive().recordings(OfficeFilter()).map(\.number) == [2])
     }
 
-    @Test("a folder that holds nothing, the archive itself, and what is not there, are told")
-    func nothing() throws {
+    @Test(
+        "a folder that holds nothing, the archive itself, and what is not there, are told", arguments: ArchiveKind.all)
+    func nothing(kind: ArchiveKind) throws {
+        let desk = try OfficeDesk(kind)
         try makeFolder(desk.stick("empty"))
         let report = try desk.gather(desk.stick("empty"), desk.stick("none"), desk.archivePath)
         #expect(report.taken == 0 && report.problems.count == 3)
@@ -127,8 +130,9 @@ import Testing
         #expect(report.problems[2] == "\(desk.archivePath): is the archive itself; name another folder")
     }
 
-    @Test("a text that was renewed comes beside the former one, and is shown")
-    func renewed() async throws {
+    @Test("a text that was renewed comes beside the former one, and is shown", arguments: ArchiveKind.all)
+    func renewed(kind: ArchiveKind) async throws {
+        let desk = try OfficeDesk(kind)
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         await recorder.record(1, "phone yo", pass: 1)
         try await recorder.copy(to: desk.stick("one"))
@@ -145,8 +149,9 @@ import Testing
         #expect(desk.copies().count == 2)
     }
 
-    @Test("a text from before something was struck is never shown again")
-    func struck() async throws {
+    @Test("a text from before something was struck is never shown again", arguments: ArchiveKind.all)
+    func struck(kind: ArchiveKind) async throws {
+        let desk = try OfficeDesk(kind)
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         await recorder.record(1, "a secret", pass: 5)
         try await recorder.copy(to: desk.stick("old"))
@@ -158,8 +163,9 @@ import Testing
         #expect(recordings.map(\.readings) == [2])
     }
 
-    @Test("an archive is gathered into another one, with the recorders as they are known")
-    func archives() async throws {
+    @Test("an archive is gathered into another one, with the recorders as they are known", arguments: ArchiveKind.all)
+    func archives(kind: ArchiveKind) async throws {
+        let desk = try OfficeDesk(kind)
         for (name, digit) in [("pi", "1"), ("pi", "2")] {
             let recorder = FieldRecorder(name, identity: FieldRecorder.identity(Character(digit)))
             await recorder.record(1, "number \(digit)")
@@ -169,7 +175,7 @@ import Testing
         await unnamed.record(3, "without a number")
         try await unnamed.copy(to: desk.stick("3"))
         try desk.gather(desk.stick("1"), desk.stick("2"), desk.stick("3"))
-        let other = OfficeDesk()
+        let other = try OfficeDesk(kind)
         let report = try other.gather(desk.archivePath)
         #expect(report.taken == 3 && report.problems == [])
         #expect(other.copies() == desk.copies())
@@ -182,8 +188,9 @@ import Testing
         #expect(Set(known.map(\.folder)) == ["pi-11111111", "pi-22222222", "old"])
     }
 
-    @Test("what was done to a recording comes along, from all of its copies")
-    func history() async throws {
+    @Test("what was done to a recording comes along, from all of its copies", arguments: ArchiveKind.all)
+    func history(kind: ArchiveKind) async throws {
+        let desk = try OfficeDesk(kind)
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         await recorder.record(1, "one")
         var lines: [HistoryLine] = []
@@ -209,6 +216,7 @@ import Testing
 
     @Test("a database of a newer version, of another program, or none: one line, and nothing is changed")
     func versions() throws {
+        let desk = try OfficeDesk()
         #expect(thrown { _ = try OfficeFolder(desk.archivePath, makes: false) }?.code == .missing)
         _ = try desk.archive()
         let database = "\(desk.archivePath)/office.sqlite"
@@ -229,6 +237,7 @@ import Testing
 
     @Test("an archive that may not be written to: one line")
     func denied() async throws {
+        let desk = try OfficeDesk()
         guard getuid() == 0 else { return print("skipped: only root can run it as another user") }
         let recorder = FieldRecorder()
         await recorder.record(1, "one")
@@ -244,6 +253,7 @@ import Testing
 
     @Test("a full disk: one line, what was taken before stays, and nothing is half")
     func full() async throws {
+        let desk = try OfficeDesk()
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         for id in 1...8 { await recorder.record(id, "recording \(id)") }
         try await recorder.copy(to: desk.stick("one"))
@@ -268,8 +278,9 @@ import Testing
         #expect(lines.count { $0 == "whole" } == 8 && lines.contains("status 0"), "\(run.output)")
     }
 
-    @Test("killed at any moment, it goes on where it was: nothing half, nothing twice")
-    func killed() async throws {
+    @Test("killed at any moment, it goes on where it was: nothing half, nothing twice", arguments: ArchiveKind.all)
+    func killed(kind: ArchiveKind) async throws {
+        let desk = try OfficeDesk(kind)
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         for id in 1...150 { await recorder.record(id, "recording number \(id)") }
         try await recorder.copy(to: desk.stick("one"))
@@ -277,7 +288,7 @@ import Testing
         for turn in 1...60 {
             let delay = 0.004 * Double(turn)
             let run = shell(
-                "timeout -s KILL \(delay) '\(try officeProgram())' gather '\(desk.stick("one"))' --into '\(desk.archivePath)'"
+                "timeout -s KILL \(delay) '\(try officeProgram())' gather '\(desk.stick("one"))' \(desk.into)"
             )
             if run.status == 0 { break }
             kills += 1
@@ -295,7 +306,7 @@ import Testing
         let recordings = try desk.archive().recordings(OfficeFilter())
         #expect(recordings.map(\.number).sorted() == Array(1...150) && recordings.allSatisfy { $0.readings == 1 })
         #expect(try desk.found("number 77").count == 1)
-        #expect(names(desk.archivePath) == ["office.sqlite", "pi-aaaaaaaa"])
+        #expect(desk.archiveNames == ["pi-aaaaaaaa"])
     }
 }
 

@@ -12,18 +12,17 @@ import Testing
 @Suite("Gathering what is signed and sealed") struct SealedGatheringTests {
     init() { signal(SIGPIPE, SIG_IGN) }
 
-    private let desk = OfficeDesk()
-
-    private func keys(_ name: String) throws -> (file: String, recipient: Recipient) {
+    private func keys(_ desk: OfficeDesk, _ name: String) throws -> (file: String, recipient: Recipient) {
         let file = desk.stick(name)
         shell("age-keygen -o '\(file)'")
         let line = shell("age-keygen -y '\(file)'").output.split(separator: "\n").last.map(String.init) ?? ""
         return (file, try #require(Recipient(line)))
     }
 
-    @Test("sealed copies come in with their key, once, and without it are left out")
-    func sealed() async throws {
-        let (key, recipient) = try keys("key.txt")
+    @Test("sealed copies come in with their key, once, and without it are left out", arguments: ArchiveKind.all)
+    func sealed(kind: ArchiveKind) async throws {
+        let desk = try OfficeDesk(kind)
+        let (key, recipient) = try keys(desk, "key.txt")
         var recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         recorder.recipients = [recipient]
         await recorder.record(1, "we planted fonio")
@@ -45,10 +44,13 @@ import Testing
         #expect(try desk.archive().recordings(OfficeFilter()).count == 3)
     }
 
-    @Test("another's key, a damaged file and one that ends early: a line each, and the rest is taken")
-    func wrong() async throws {
-        let (key, recipient) = try keys("key.txt")
-        let (other, _) = try keys("other.txt")
+    @Test(
+        "another's key, a damaged file and one that ends early: a line each, and the rest is taken",
+        arguments: ArchiveKind.all)
+    func wrong(kind: ArchiveKind) async throws {
+        let desk = try OfficeDesk(kind)
+        let (key, recipient) = try keys(desk, "key.txt")
+        let (other, _) = try keys(desk, "other.txt")
         var recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         recorder.recipients = [recipient]
         for id in 1...3 { await recorder.record(id, "one") }
@@ -61,12 +63,15 @@ import Testing
         let report = try desk.gather(desk.stick("one"), key: key)
         #expect(report.taken == 1 && report.problems.count == 2, "\(report)")
         #expect(report.problems.allSatisfy { $0.hasPrefix("\(sealed)/00000") })
-        #expect(desk.copies().count == 1 && names(desk.archivePath).count == 2)
+        #expect(desk.copies().count == 1 && desk.archiveNames.count == 1)
         #expect(thrown { _ = try desk.gather(desk.stick("one"), key: desk.stick("none")) } == nil)
     }
 
-    @Test("a signature that does not fit is refused; a key tells a recorder whose machine is another's, too")
-    func signed() async throws {
+    @Test(
+        "a signature that does not fit is refused; a key tells a recorder whose machine is another's, too",
+        arguments: ArchiveKind.all)
+    func signed(kind: ArchiveKind) async throws {
+        let desk = try OfficeDesk(kind)
         guard shell("command -v minisign").status == 0 else { return print("skipped: minisign is not installed") }
         // Two of one card: the same machine, as it were.
         for name in ["one", "two"] {

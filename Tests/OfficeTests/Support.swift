@@ -5,6 +5,7 @@ import Exporting
 import Gathering
 import Glibc
 import Office
+import OfficePostgreSQL
 import OfficeSQLite
 import Platform
 import Sealing
@@ -90,14 +91,50 @@ struct FieldRecorder {
     }
 }
 
+/// The kinds of archives, for each of which the same holds.
+enum ArchiveKind: Sendable, CustomTestStringConvertible {
+    case folder
+    case server(TestServer)
+
+    /// Those that there can be here.
+    static let all: [ArchiveKind] = [.folder] + (TestServer.shared.map { [.server($0)] } ?? [])
+
+    var testDescription: String {
+        switch self {
+        case .folder: "folder"
+        case .server: "PostgreSQL"
+        }
+    }
+}
+
 /// A desk with sticks on it, and an archive for them.
 struct OfficeDesk {
     let folder = TemporaryFolder()
+    /// The address of its database; nil where the archive is a folder.
+    let database: String?
+
+    init(_ kind: ArchiveKind = .folder) throws {
+        switch kind {
+        case .folder: database = nil
+        case .server(let server): database = try server.newDatabase()
+        }
+    }
+
+    /// The folder with the copies.
     var archivePath: String { folder.file("archive") }
+
+    /// What is in that besides the database.
+    var archiveNames: [String] { names(archivePath).filter { $0 != "office.sqlite" } }
+
+    /// What names the archive on a command line.
+    var into: String { database.map { "--into '\($0)' --files '\(archivePath)'" } ?? "--into '\(archivePath)'" }
 
     func stick(_ name: String) -> String { folder.file(name) }
 
-    func archive() throws -> any OfficeArchive { try OfficeFolder(archivePath, makes: true) }
+    func archive() throws -> any OfficeArchive {
+        if let database { return try OfficeDatabase(database, files: archivePath, makes: true) }
+        return try OfficeFolder(archivePath, makes: true)
+    }
 
     @discardableResult func gather(_ sticks: String..., key: String? = nil) throws -> GatherReport {
         try Gathering(into: try archive(), key: key).run(sticks)
@@ -123,7 +160,8 @@ struct OfficeDesk {
     /// Runs the executable; what it prints, what it says, and its status.
     func run(_ arguments: String) throws -> (output: String, errors: String, status: Int32) {
         let errors = folder.file("errors")
-        let run = shell("FIELDSCRIBE_ARCHIVE='\(archivePath)' '\(try officeProgram())' \(arguments) 2>'\(errors)'")
+        let run = shell(
+            "FIELDSCRIBE_ARCHIVE='\(database ?? archivePath)' '\(try officeProgram())' \(arguments) 2>'\(errors)'")
         return (run.output, shell("cat '\(errors)'").output, run.status)
     }
 }

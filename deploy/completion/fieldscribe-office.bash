@@ -15,7 +15,7 @@ _fieldscribe_office() {
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
         ;;
-    --archive | --into)
+    --archive | --into | --files)
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -d -- "$word")
         return

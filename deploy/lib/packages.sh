@@ -26,7 +26,7 @@ install_packages() {
 # What every build needs.
 install_build_packages() {
     install_packages git g++ pkg-config libasound2-dev libgpiod-dev libinih-dev libpocketsphinx-dev \
-        libsphinxbase-dev libsndfile1-dev libsoxr-dev libsqlite3-dev nettle-dev pocketsphinx-en-us \
+        libsphinxbase-dev libsndfile1-dev libsoxr-dev libsqlite3-dev libpq-dev nettle-dev pocketsphinx-en-us \
         pocketsphinx-testdata espeak-ng
 }
 

@@ -289,6 +289,22 @@ package final class OfficeFolder: OfficeArchive {
         }
     }
 
+    package func alike(_ word: String, limit: Int) throws(DeviceError) -> [String] {
+        try connection.execute(
+            "CREATE VIRTUAL TABLE IF NOT EXISTS temp.line_word USING fts5vocab (main, line_text, 'row')")
+        let wanted = Trigrams(word)
+        let lengths = (word.count + 1) / 2...word.count * 2 + 1
+        var found: [(word: String, similarity: Double)] = []
+        try connection.rows("SELECT term FROM temp.line_word", []) { row in
+            let term = row.text(0)
+            guard lengths.contains(term.count) else { return true }
+            let similarity = wanted.similarity(to: Trigrams(term))
+            if similarity >= Trigrams.threshold { found.append((term, similarity)) }
+            return true
+        }
+        return found.sorted { ($1.similarity, $0.word) < ($0.similarity, $1.word) }.prefix(limit).map(\.word)
+    }
+
     /// So many places are compared with each other; of words that are in more, the newest places answer.
     private static let mostCompared = 2_000
 
@@ -353,7 +369,11 @@ extension Timeline {
 extension OfficeQuery {
     /// In the syntax of FTS5; nil where there is no word in it.
     var expression: String? {
-        let phrases = words.map { "\"\($0.joined(separator: " "))\"" }
-        return phrases.isEmpty ? nil : phrases.joined(separator: " ") + (isBeginning ? "*" : "")
+        let phrases = words.enumerated().map { index, tokens in
+            let phrase = "\"\(tokens.joined(separator: " "))\"" + (isBeginning && index == words.count - 1 ? "*" : "")
+            let others = tokens.count == 1 ? (alike[tokens[0]] ?? []).map { "\"\($0)\"" } : []
+            return others.isEmpty ? phrase : "(\(([phrase] + others).joined(separator: " OR ")))"
+        }
+        return phrases.isEmpty ? nil : phrases.joined(separator: " AND ")
     }
 }

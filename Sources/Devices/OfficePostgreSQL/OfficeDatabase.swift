@@ -1,0 +1,388 @@
+import Core
+import Digests
+import FoundationEssentials
+import Glibc
+import Office
+import Platform
+
+/// An archive of many recorders in PostgreSQL, for a team: rows there, and the copies in a folder that all of them can see. Any number of
+/// people use it at a time; a connection of each is used on one thread.
+package final class OfficeDatabase: OfficeArchive {
+    package let files: String
+    package var name: String { connection.name }
+    private let connection: ServerConnection
+
+    /// Whether a text is the address of one.
+    package static func isAddress(_ text: String) -> Bool {
+        text.hasPrefix("postgresql://") || text.hasPrefix("postgres://")
+    }
+
+    /// Connects to an archive, or makes it.
+    ///
+    /// - Parameters:
+    ///   - address: `postgresql://...`, as libpq takes it; a password may be in `~/.pgpass` instead.
+    ///   - files: the folder of the copies as this machine sees it; nil for the one that the archive tells.
+    ///   - makes: whether an archive that is not there is made.
+    /// - Throws: `DeviceError` in one line that names the server and the database, and never the password.
+    package init(_ address: String, files: String?, makes: Bool) throws(DeviceError) {
+        connection = try ServerConnection(address)
+        try ServerSchema.apply(to: connection, makes: makes)
+        let told = try connection.rows("SELECT files FROM house") { $0.text(0) }.first ?? ""
+        guard let folder = files ?? (told.isEmpty ? nil : told) else {
+            throw DeviceError(
+                .missing, "--files", on: connection.name, "does not tell yet where the copies are to be",
+                remedy: "name a folder that everybody can see with --files FOLDER")
+        }
+        self.files = folder
+        if makes {
+            try makeFolder(folder)
+            if told.isEmpty { try connection.run("UPDATE house SET files = $1", .text(try Self.whole(folder))) }
+        }
+    }
+
+    /// A path that leads to the same from any folder.
+    private static func whole(_ path: String) throws(DeviceError) -> String {
+        guard let real = realpath(path, nil) else { throw .system("realpath", on: path) }
+        defer { free(real) }
+        return String(cString: real)
+    }
+
+    package func known(copies digests: [String]) throws(DeviceError) -> Set<String> {
+        var found: Set<String> = []
+        for digest in digests {
+            found.formUnion(
+                try connection.rows("SELECT digest FROM copy WHERE digest = $1", [.text(digest)]) { $0.text(0) })
+        }
+        return found
+    }
+
+    package func known(sealed digest: String) throws(DeviceError) -> String? {
+        try connection.rows("SELECT digest FROM copy WHERE sealed = $1", [.text(digest)]) { $0.text(0) }.first
+    }
+
+    package func recorder(_ identity: RecorderIdentity) throws(DeviceError) -> Recorder {
+        if let known = try recorders().known(identity), known.key != nil || identity.key == nil,
+            known.machine != nil || identity.machine == nil
+        {
+            return known
+        }
+        return try connection.transaction { () throws(DeviceError) in
+            // Somebody else may enter the same one now.
+            try connection.execute("LOCK TABLE recorder IN SHARE ROW EXCLUSIVE MODE")
+            let known = try recorders()
+            if var recorder = known.known(identity) {
+                recorder.key = recorder.key ?? identity.key
+                recorder.machine = recorder.machine ?? identity.machine
+                try connection.run(
+                    "UPDATE recorder SET key = $1, machine = $2 WHERE id = $3", .optional(recorder.key),
+                    .optional(recorder.machine), .integer(recorder.id))
+                return recorder
+            }
+            let folder = identity.folder(besides: Set(known.map(\.folder)))
+            let id = try connection.rows(
+                "INSERT INTO recorder (name, folder, key, machine) VALUES ($1, $2, $3, $4) RETURNING id",
+                [.text(identity.name), .text(folder), .optional(identity.key), .optional(identity.machine)]
+            ) { $0.integer(0) }.first
+            return Recorder(
+                id: id ?? 0, name: identity.name, folder: folder, key: identity.key, machine: identity.machine)
+        }
+    }
+
+    private func recorders() throws(DeviceError) -> [Recorder] {
+        try connection.rows("SELECT id, name, folder, key, machine FROM recorder ORDER BY id") { Self.recorder($0, 0) }
+    }
+
+    private static func recorder(_ row: ServerRow, _ first: Int32) -> Recorder {
+        Recorder(
+            id: row.integer(first), name: row.text(first + 1), folder: row.text(first + 2),
+            key: row.optionalText(first + 3), machine: row.optionalText(first + 4))
+    }
+
+    package func take(_ copies: [GatheredCopy]) throws(DeviceError) {
+        try connection.transaction { () throws(DeviceError) in
+            // Of each recorder one at a time, and all in the same order, so that nobody waits in a circle.
+            for recorder in Set(copies.map(\.recorder.id)).sorted() {
+                _ = try connection.rows("SELECT 1 FROM recorder WHERE id = $1 FOR UPDATE", [.integer(recorder)]) { _ in
+                    1
+                }
+            }
+            for copy in copies {
+                if try !known(copies: [copy.digest]).isEmpty {
+                    if let sealed = copy.sealed {
+                        try connection.run(
+                            "UPDATE copy SET sealed = $1 WHERE digest = $2", .text(sealed), .text(copy.digest))
+                    }
+                    continue
+                }
+                let recording = try recording(of: copy)
+                try connection.run(
+                    """
+                    INSERT INTO copy (digest, recording, place, audio, sound, signed, sealed)
+                    VALUES ($1, $2, $3, $4, $5, $6, $7)
+                    """, .text(copy.digest), .integer(recording), .text(copy.place), .text(copy.audio),
+                    .text(copy.sound), .optional(copy.isSigned.map { $0 ? "true" : "false" }), .optional(copy.sealed))
+                for line in copy.history {
+                    try connection.run(
+                        "INSERT INTO history (recording, number, digest, line) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
+                        .integer(recording), .integer(line.entry.number), .text(Digest.of(line.text)), .text(line.text))
+                }
+                for reading in copy.readings { _ = try add(reading, to: recording) }
+                try show(recording)
+            }
+        }
+    }
+
+    /// The row of a copy's recording, which is made where there is none.
+    private func recording(of copy: GatheredCopy) throws(DeviceError) -> Int {
+        let found = try connection.rows(
+            """
+            SELECT id FROM recording
+            WHERE recorder = $1 AND number = $2 AND (root = $3 OR root = '' OR $3 = '') ORDER BY root = $3 DESC, id
+            """, [.integer(copy.recorder.id), .integer(copy.number), .text(copy.root)]
+        ) { $0.integer(0) }.first
+        if let found {
+            // A clock that was set later tells better when it began.
+            try connection.run(
+                """
+                UPDATE recording SET root = $2, started_at = $3, clock = $4,
+                    length_samples = greatest(length_samples, $5)
+                WHERE id = $1 AND $2 <> '' AND (clock = 'unverified' OR root = '')
+                """, .integer(found), .text(copy.root), .real(copy.startedAt), .text(copy.clock.rawValue),
+                .position(copy.length))
+            return found
+        }
+        return try connection.rows(
+            """
+            INSERT INTO recording (recorder, number, root, started_at, clock, length_samples)
+            VALUES ($1, $2, $3, $4, $5, $6) RETURNING id
+            """,
+            [
+                .integer(copy.recorder.id), .integer(copy.number), .text(copy.root), .real(copy.startedAt),
+                .text(copy.clock.rawValue), .position(copy.length),
+            ]
+        ) { $0.integer(0) }.first ?? 0
+    }
+
+    private func add(_ reading: GatheredReading, to recording: Int) throws(DeviceError) -> Bool {
+        let json = try rethrowing { String(decoding: try JSONEncoder().encode(reading.timeline), as: UTF8.self) }
+        return try connection.run(
+            """
+            INSERT INTO reading (recording, digest, engine, person, made_at, struck, timeline)
+            VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING
+            """, .integer(recording), .text(reading.digest), .text(reading.timeline.engine.name),
+            .optional(reading.person), .real(reading.madeAt), .integer(reading.struck), .text(json)) == 1
+    }
+
+    /// Shows a recording with the best of its readings, and has that be found.
+    private func show(_ recording: Int) throws(DeviceError) {
+        guard let best = try readings(of: recording).first, let timeline = try timeline(ofReading: best.id) else {
+            return
+        }
+        let changed = try connection.run(
+            "UPDATE recording SET shown = $1 WHERE id = $2 AND shown IS DISTINCT FROM $1", .integer(best.id),
+            .integer(recording))
+        if changed == 0 { return }
+        let reading = GatheredReading(digest: "", timeline: timeline, person: best.person, madeAt: best.madeAt)
+        try connection.run("DELETE FROM line WHERE recording = $1", .integer(recording))
+        try connection.run(
+            "UPDATE recording SET title = $1, people = $2, people_key = $3 WHERE id = $4",
+            .text(timeline.annotations?.title ?? ""), .text(reading.people), .text(reading.people.lowercased()),
+            .integer(recording))
+        for line in reading.lines {
+            // Its parser would take addresses, numbers with marks and so on for one word.
+            let tokens = OfficeQuery.serverTokens(line.text)
+            try connection.run(
+                """
+                INSERT INTO line (recording, segment, start_sample, end_sample, speaker, name, name_key, text, words)
+                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, to_tsvector('fieldscribe.spoken', $9))
+                """, .integer(recording), .integer(line.segment), .position(line.range.start),
+                .position(line.range.end), .text(line.speaker), .text(line.name), .text(line.name.lowercased()),
+                .text(line.text), .text(tokens.joined(separator: " ")))
+        }
+        let words = Set(reading.lines.flatMap { OfficeQuery.serverTokens($0.text) }).sorted()
+        try connection.run(
+            """
+            INSERT INTO word (key) SELECT DISTINCT public.unaccent(word) FROM unnest(string_to_array($1, ' ')) AS word
+            WHERE word <> '' ORDER BY 1 ON CONFLICT DO NOTHING
+            """, .text(words.joined(separator: " ")))
+    }
+
+    package func take(_ reading: GatheredReading, of recording: Int) throws(DeviceError) -> Bool {
+        try connection.transaction { () throws(DeviceError) in
+            _ = try connection.rows("SELECT 1 FROM recording WHERE id = $1 FOR UPDATE", [.integer(recording)]) { _ in 1
+            }
+            guard try add(reading, to: recording) else { return false }
+            try show(recording)
+            return true
+        }
+    }
+
+    private static let recordings = """
+        SELECT recording.id, recording.number, recording.started_at, recording.clock, recording.length_samples,
+            recording.title, recording.people, copy.place, copy.audio,
+            (SELECT count(*) FROM reading WHERE reading.recording = recording.id),
+            recorder.id, recorder.name, recorder.folder, recorder.key, recorder.machine
+        FROM recording JOIN recorder ON recorder.id = recording.recorder
+        LEFT JOIN copy ON copy.id = (SELECT max(id) FROM copy AS latest WHERE latest.recording = recording.id)
+        """
+
+    private static func recording(_ row: ServerRow) -> OfficeRecording {
+        OfficeRecording(
+            id: row.integer(0), recorder: recorder(row, 10), number: row.integer(1), startedAt: row.real(2),
+            clock: RecordingSummary.Clock(rawValue: row.text(3)) ?? .unverified, length: row.position(4),
+            title: row.text(5), people: row.text(6), place: row.text(7), audio: row.text(8), readings: row.integer(9))
+    }
+
+    /// What a filter leaves of recordings; its values are those of `values(of:)`, as $1 to $5.
+    private static let isLeft = """
+        ($1::bigint[] IS NULL OR recording.recorder = ANY ($1::bigint[]))
+            AND ($2::float8 IS NULL OR recording.started_at >= $2::float8)
+            AND ($3::float8 IS NULL OR recording.started_at < $3::float8)
+            AND ($4::text IS NULL OR position($4::text IN recording.people_key) > 0)
+        """
+
+    private static let isSaid = "($5::text IS NULL OR line.speaker = upper($5::text) OR line.name_key = $5::text)"
+
+    private func values(of filter: OfficeFilter) throws(DeviceError) -> [ServerValue] {
+        var recorders: [Int]?
+        if let meant = filter.recorder { recorders = try self.recorders().meant(by: meant, in: name) }
+        return [
+            .optional(recorders), .optional(filter.since), .optional(filter.until),
+            .optional(filter.person?.lowercased()), .optional(filter.speaker?.lowercased()),
+        ]
+    }
+
+    package func recordings(_ filter: OfficeFilter) throws(DeviceError) -> [OfficeRecording] {
+        try connection.rows(
+            Self.recordings + """
+                 WHERE \(Self.isLeft) AND ($5::text IS NULL OR EXISTS (
+                    SELECT 1 FROM line WHERE line.recording = recording.id AND \(Self.isSaid)))
+                ORDER BY recording.started_at, recording.id
+                """, values(of: filter), read: Self.recording)
+    }
+
+    package func recording(_ id: Int) throws(DeviceError) -> OfficeRecording? {
+        try connection.rows(Self.recordings + " WHERE recording.id = $1", [.integer(id)], read: Self.recording).first
+    }
+
+    package func recording(ofCopy digest: String) throws(DeviceError) -> OfficeRecording? {
+        try connection.rows(
+            Self.recordings + " WHERE recording.id = (SELECT recording FROM copy WHERE digest = $1)", [.text(digest)],
+            read: Self.recording
+        ).first
+    }
+
+    package func recording(ofSound digest: String, number: Int) throws(DeviceError) -> OfficeRecording? {
+        guard !digest.isEmpty else { return nil }
+        return try connection.rows(
+            Self.recordings + """
+                 WHERE recording.id IN (SELECT recording FROM copy WHERE sound = $1 AND sound <> '') AND recording.number = $2
+                """, [.text(digest), .integer(number)], read: Self.recording
+        ).first
+    }
+
+    package func readings(of recording: Int) throws(DeviceError) -> [OfficeReading] {
+        try connection.rows(
+            """
+            SELECT id, engine, person, made_at FROM reading WHERE recording = $1
+            ORDER BY struck DESC, person IS NOT NULL DESC, made_at DESC, id DESC
+            """, [.integer(recording)]
+        ) { row in
+            OfficeReading(id: row.integer(0), engine: row.text(1), person: row.optionalText(2), madeAt: row.real(3))
+        }
+    }
+
+    package func timeline(ofReading id: Int) throws(DeviceError) -> Timeline? {
+        let found = try connection.rows("SELECT timeline FROM reading WHERE id = $1", [.integer(id)]) { $0.text(0) }
+        guard let json = found.first else { return nil }
+        do { return try JSONDecoder().decode(Timeline.self, from: Data(json.utf8)) } catch {
+            throw DeviceError(
+                .damaged, "SELECT", on: name, "the text of reading \(id) is damaged", remedy: "take it from a backup")
+        }
+    }
+
+    package func history(of recording: Int) throws(DeviceError) -> [HistoryLine] {
+        try connection.rows(
+            "SELECT line FROM history WHERE recording = $1 ORDER BY number, line", [.integer(recording)]
+        ) { $0.text(0) }.compactMap { text in
+            (try? JSONDecoder().decode(HistoryEntry.self, from: Data(text.utf8))).map {
+                HistoryLine(text: text, entry: $0)
+            }
+        }
+    }
+
+    package func alike(_ word: String, limit: Int) throws(DeviceError) -> [String] {
+        try connection.rows(
+            """
+            SELECT key FROM word WHERE key OPERATOR(public.%) public.unaccent($1)
+            ORDER BY public.similarity(key, public.unaccent($1)) DESC, key LIMIT $2::bigint
+            """, [.text(word), .integer(limit)]
+        ) { $0.text(0) }
+    }
+
+    /// So many places are compared with each other; of words that are in more, the newest places answer.
+    private static let mostCompared = 2_000
+
+    package func search(
+        _ query: OfficeQuery, _ filter: OfficeFilter, limit: Int
+    ) throws(DeviceError) -> [OfficeHit] {
+        guard let expression = query.serverExpression else { return [] }
+        let places =
+            try connection.rows(
+                """
+                SELECT count(*) FROM (SELECT 1 FROM line WHERE words @@ public.unaccent($1)::tsquery
+                LIMIT \(Self.mostCompared + 1)) AS found
+                """, [.text(expression)]
+            ) { $0.integer(0) }.first ?? 0
+        // Shorter lines first among those that have the words as often.
+        let order =
+            places > Self.mostCompared
+            ? "line.id DESC" : "ts_rank(words, public.unaccent($6)::tsquery, 1) DESC, line.id"
+        return try connection.rows(
+            """
+            WITH chosen AS (
+                SELECT line.id, row_number() OVER (ORDER BY \(order)) AS place
+                FROM line JOIN recording ON recording.id = line.recording
+                WHERE words @@ public.unaccent($6)::tsquery AND \(Self.isLeft) AND \(Self.isSaid)
+                ORDER BY \(order) LIMIT $7::bigint)
+            SELECT recording.id, recorder.folder, recording.started_at, line.segment, line.start_sample, line.end_sample,
+                line.speaker, line.name, line.text,
+                ts_headline('fieldscribe.spoken', line.text, public.unaccent($6)::tsquery,
+                    'StartSel=[, StopSel=], MinWords=12, MaxWords=24, ShortWord=0')
+            FROM chosen JOIN line ON line.id = chosen.id JOIN recording ON recording.id = line.recording
+            JOIN recorder ON recorder.id = recording.recorder ORDER BY chosen.place
+            """, values(of: filter) + [.text(expression), .integer(limit)]
+        ) { row in
+            let line = SpokenLine(
+                segment: row.integer(3), range: SampleRange(row.position(4), row.position(5)), speaker: row.text(6),
+                name: row.text(7), text: row.text(8))
+            return OfficeHit(
+                recording: row.integer(0), recorder: row.text(1), startedAt: row.real(2), line: line,
+                excerpt: (line.segment == 0 ? "[mark] " : "") + row.text(9))
+        }
+    }
+}
+
+extension OfficeQuery {
+    /// In the syntax of a tsquery, of letters and digits in quotes; nil where there is no word in it.
+    var serverExpression: String? {
+        let phrases = words.enumerated().compactMap { index, tokens -> String? in
+            var phrase = tokens.flatMap(Self.serverTokens).map { "'\($0)'" }
+            guard let last = phrase.last else { return nil }
+            if isBeginning, index == words.count - 1 { phrase[phrase.count - 1] = "\(last):*" }
+            let others = tokens.count == 1 ? (alike[tokens[0]] ?? []).flatMap(Self.serverTokens).map { "'\($0)'" } : []
+            return "(\(([phrase.joined(separator: " <-> ")] + others).joined(separator: " | ")))"
+        }
+        return phrases.isEmpty ? nil : phrases.joined(separator: " & ")
+    }
+
+    /// As `tokens`, without the letters that the server's `unaccent` makes quotes of.
+    static func serverTokens(_ text: String) -> [String] {
+        let marks: Set<Unicode.Scalar> = [
+            "\u{149}", "\u{2B9}", "\u{2BA}", "\u{2BB}", "\u{2BC}", "\u{2BD}", "\u{2C8}", "\u{FF02}", "\u{FF07}",
+        ]
+        return tokens(text).map { token in
+            String(String.UnicodeScalarView(token.unicodeScalars.filter { !marks.contains($0) }))
+        }.filter { !$0.isEmpty }
+    }
+}

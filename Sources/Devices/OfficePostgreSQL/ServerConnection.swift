@@ -1,0 +1,195 @@
+internal import CPostgreSQL
+import Core
+
+/// A connection to a PostgreSQL server; owns it, and closes it when it ends. Used on one thread.
+///
+/// The corresponding C type is `PGconn`.
+final class ServerConnection {
+    /// Where it leads, without user and password: `postgresql://desk/fieldscribe`.
+    let name: String
+    private let handle: OpaquePointer
+    private var prepared: [String: String] = [:]
+
+    /// Connects within ten seconds.
+    ///
+    /// - Parameter address: `postgresql://...`, as libpq takes it.
+    init(_ address: String) throws(DeviceError) {
+        // Both words count only where the address does not have them.
+        let keys = ["dbname", "connect_timeout", "application_name", "client_encoding"]
+        let values = [address, "10", "fieldscribe-office", "UTF8"]
+        var connection: OpaquePointer?
+        withTexts(keys) { keys in
+            withTexts(values) { values in connection = PQconnectdbParams(keys, values, 1) }
+        }
+        guard let connection else {
+            throw DeviceError(.failed, "PQconnectdb", on: "postgresql", "no memory is left to connect")
+        }
+        handle = connection
+        let host = PQhost(connection).map { String(cString: $0) } ?? ""
+        let database = PQdb(connection).map { String(cString: $0) } ?? ""
+        name = "postgresql://\(host)/\(database)"
+        fieldscribe_be_silent(connection)
+        guard PQstatus(connection) == CONNECTION_OK else {
+            let told = Self.line(PQerrorMessage(connection).map { String(cString: $0) } ?? "")
+            throw DeviceError(
+                .disconnected, "PQconnectdb", on: name, "cannot be connected to: \(told)",
+                remedy: "look whether the server runs, and whether address, user and password are right")
+        }
+    }
+
+    // Safety: nobody has it any more; what was made of its results was copied.
+    deinit { PQfinish(handle) }
+
+    /// Runs SQL of our own without values, several statements even.
+    func execute(_ sql: String) throws(DeviceError) {
+        let result = PQexec(handle, sql)
+        defer { PQclear(result) }
+        try check(result)
+    }
+
+    /// Runs one statement, and gives what `read` makes of each row. It is prepared once, so `sql` is never put together from data.
+    func rows<Element>(
+        _ sql: String, _ values: [ServerValue] = [], read: (ServerRow) -> Element
+    ) throws(DeviceError) -> [Element] {
+        let result = try run(sql, values)
+        defer { PQclear(result) }
+        // Safety: a row is borrowed for the call, and the result is freed after all of them.
+        return (0..<PQntuples(result)).map { read(ServerRow(result: result, row: $0)) }
+    }
+
+    /// Runs one statement whose rows nobody wants; returns how many it changed.
+    @discardableResult
+    func run(_ sql: String, _ values: ServerValue...) throws(DeviceError) -> Int {
+        let result = try run(sql, values)
+        defer { PQclear(result) }
+        return PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0
+    }
+
+    private func run(_ sql: String, _ values: [ServerValue]) throws(DeviceError) -> OpaquePointer {
+        let statement: String
+        if let known = prepared[sql] {
+            statement = known
+        } else {
+            statement = "s\(prepared.count)"
+            let result = PQprepare(handle, statement, sql, 0, nil)
+            defer { PQclear(result) }
+            try check(result)
+            prepared[sql] = statement
+        }
+        var result: OpaquePointer?
+        withTexts(values.map(\.text)) { texts in
+            result = PQexecPrepared(handle, statement, Int32(values.count), texts, nil, nil, 0)
+        }
+        do throws(DeviceError) { try check(result) } catch {
+            PQclear(result)
+            throw error
+        }
+        guard let result else { throw DeviceError(.failed, "PQexecPrepared", on: name, "no memory is left") }
+        return result
+    }
+
+    /// Makes everything that `body` does durable, or, where it throws or the connection breaks, none of it.
+    func transaction<Value>(_ body: () throws(DeviceError) -> Value) throws(DeviceError) -> Value {
+        try execute("BEGIN")
+        do throws(DeviceError) {
+            let value = try body()
+            try execute("COMMIT")
+            return value
+        } catch {
+            // Where the connection is gone the server does that by itself.
+            if PQstatus(handle) == CONNECTION_OK { try? execute("ROLLBACK") }
+            throw error
+        }
+    }
+
+    private func check(_ result: OpaquePointer?) throws(DeviceError) {
+        let status = PQresultStatus(result)
+        if status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK { return }
+        let field = { (code: Int32) in PQresultErrorField(result, code).map { String(cString: $0) } }
+        // PG_DIAG_SQLSTATE and PG_DIAG_MESSAGE_PRIMARY are letters in C.
+        let state = field(Int32(UInt8(ascii: "C"))) ?? ""
+        let told = Self.line(
+            field(Int32(UInt8(ascii: "M"))) ?? PQerrorMessage(handle).map { String(cString: $0) } ?? "")
+        throw error(state, told)
+    }
+
+    private func error(_ state: String, _ told: String) -> DeviceError {
+        if PQstatus(handle) != CONNECTION_OK || state.hasPrefix("57P") || state.hasPrefix("08") {
+            return DeviceError(
+                .disconnected, "PQexec", on: name, "the connection broke (\(told))",
+                remedy: "run it again once the server is there; what was not complete was not taken")
+        }
+        switch state {
+        case "42501":
+            return DeviceError(
+                .denied, "PQexec", on: name, "refuses it: \(told)",
+                remedy: "ask the database's owner for the right to it")
+        case "25006":
+            return DeviceError(
+                .denied, "PQexec", on: name, "can only be read: \(told)",
+                remedy: "name the server that may be written to")
+        case "53100", "53200":
+            return DeviceError(
+                .full, "PQexec", on: name, "the server has no space left: \(told)", remedy: "make room there")
+        default:
+            return DeviceError(
+                state.hasPrefix("40") || state.hasPrefix("55") ? .busy : .failed, "PQexec", on: name,
+                "\(told) (SQLSTATE \(state))", remedy: "run it again; if that does not help, see the server's log")
+        }
+    }
+
+    private static func line(_ text: String) -> String {
+        text.split(whereSeparator: \.isNewline).map { $0.drop { $0.isWhitespace } }.first.map(String.init) ?? ""
+    }
+}
+
+/// What is passed to a place in a statement.
+struct ServerValue {
+    /// As the server reads it; nil: NULL.
+    fileprivate let text: String?
+
+    static let null = ServerValue(text: nil)
+    static func integer(_ number: Int) -> ServerValue { ServerValue(text: "\(number)") }
+    static func real(_ number: Double) -> ServerValue { ServerValue(text: "\(number)") }
+    static func position(_ position: SamplePosition) -> ServerValue { ServerValue(text: "\(position.samples)") }
+    static func optional(_ number: Double?) -> ServerValue { number.map(real) ?? null }
+    static func optional(_ text: String?) -> ServerValue { text.map(self.text) ?? null }
+    /// The server has no text with a zero in it.
+    static func text(_ text: String) -> ServerValue {
+        ServerValue(text: text.utf8.contains(0) ? text.replacing("\0", with: "\u{FFFD}") : text)
+    }
+    static func optional(_ numbers: [Int]?) -> ServerValue {
+        numbers.map { ServerValue(text: "{\($0.map(String.init).joined(separator: ","))}") } ?? null
+    }
+}
+
+/// One row of a result, while it is read.
+struct ServerRow {
+    // Safety: borrowed from the result for the call of `read`, which must not keep it.
+    fileprivate let result: OpaquePointer
+    fileprivate let row: Int32
+
+    func isNull(_ column: Int32) -> Bool { PQgetisnull(result, row, column) == 1 }
+    func text(_ column: Int32) -> String { PQgetvalue(result, row, column).map { String(cString: $0) } ?? "" }
+    func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
+    func integer(_ column: Int32) -> Int { Int(text(column)) ?? 0 }
+    func real(_ column: Int32) -> Double { Double(text(column)) ?? 0 }
+    func position(_ column: Int32) -> SamplePosition { SamplePosition(Int64(text(column)) ?? 0) }
+}
+
+/// Calls `body` with the texts as C has them, which are there during the call alone.
+private func withTexts(_ texts: [String?], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Void) {
+    // Safety: all of them lie in one piece of memory, which stays where it is during the call; each ends with a zero.
+    var bytes: [CChar] = []
+    let starts: [Int?] = texts.map { text in
+        guard let text else { return nil }
+        defer { bytes += text.utf8CString }
+        return bytes.count
+    }
+    bytes.withUnsafeBufferPointer { bytes in
+        let pointers = starts.map { start in start.flatMap { start in bytes.baseAddress.map { $0 + start } } } + [nil]
+        pointers.withUnsafeBufferPointer { pointers in
+            if let base = pointers.baseAddress { body(base) }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import Core
+
+/// Brings an archive's schema on a server up to this version's.
+enum ServerSchema {
+    /// Tells migrations from whatever else is locked there: "FSCO".
+    private static let lock = 0x4653_434F
+
+    /// Applies what is missing, all of it or nothing; others that do so at the same time wait.
+    ///
+    /// - Throws: `DeviceError` with `unsupported` where a later version wrote it, `missing` where there is no archive and none is to be
+    ///   made, `denied` where that is not allowed.
+    static func apply(to connection: ServerConnection, makes: Bool) throws(DeviceError) {
+        try connection.execute("SET search_path = fieldscribe, public")
+        try connection.transaction { () throws(DeviceError) in
+            let isThere =
+                try connection.rows("SELECT to_regclass('fieldscribe.house') IS NOT NULL") { $0.text(0) } == ["t"]
+            guard isThere || makes else {
+                throw DeviceError(
+                    .missing, "SELECT", on: connection.name, "holds no archive of fieldscribe-office",
+                    remedy: "make one: fieldscribe-office gather FOLDER --into postgresql://... --files FOLDER")
+            }
+            if isThere, try version(of: connection) == steps.count { return }
+            try connection.execute("SELECT pg_advisory_xact_lock(\(lock))")
+            if !isThere { try connection.execute("CREATE SCHEMA IF NOT EXISTS fieldscribe; " + house) }
+            let version = try version(of: connection)
+            guard version <= steps.count else {
+                throw DeviceError(
+                    .unsupported, "SELECT", on: connection.name,
+                    "was written by a newer fieldscribe-office (schema \(version), this one knows \(steps.count))",
+                    remedy: "update fieldscribe-office")
+            }
+            for step in steps[version...] { try connection.execute(step) }
+            try connection.execute("UPDATE house SET version = \(steps.count)")
+        }
+    }
+
+    private static func version(of connection: ServerConnection) throws(DeviceError) -> Int {
+        try connection.rows("SELECT version FROM house") { $0.integer(0) }.first ?? 0
+    }
+
+    /// One row: the version, and the folder with the files, as the machine that made the archive names it.
+    private static let house = """
+        CREATE TABLE IF NOT EXISTS fieldscribe.house (version integer NOT NULL, files text NOT NULL DEFAULT '');
+        INSERT INTO fieldscribe.house (version) SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM fieldscribe.house);
+        """
+
+    /// Step n leads from version n to n + 1. A step that was released is never edited.
+    static let steps = [
+        // Times in recordings are samples, at 16,000 a second; others seconds since 1970-01-01T00:00:00Z.
+        """
+        CREATE EXTENSION IF NOT EXISTS unaccent WITH SCHEMA public;
+        CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public;
+        CREATE TEXT SEARCH CONFIGURATION fieldscribe.spoken (COPY = pg_catalog.simple);
+        ALTER TEXT SEARCH CONFIGURATION fieldscribe.spoken ALTER MAPPING FOR
+            asciiword, word, numword, asciihword, hword, numhword, hword_asciipart, hword_part, hword_numpart
+            WITH public.unaccent, pg_catalog.simple;
+
+        CREATE TABLE recorder (
+            id bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+            name text NOT NULL,
+            folder text NOT NULL UNIQUE,
+            key text UNIQUE,                        -- public key that signs its copies
+            machine text                            -- twelve digits that stand for its machine
+        );
+
+        CREATE TABLE recording (
+            id bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+            recorder bigint NOT NULL REFERENCES recorder,
+            number bigint NOT NULL,                 -- on its recorder
+            root text NOT NULL,                     -- digest of the first line of its history, or empty
+            started_at double precision NOT NULL,
+            clock text NOT NULL,                    -- synchronized, unverified
+            length_samples bigint NOT NULL,
+            shown bigint,                           -- the reading that is shown
+            title text NOT NULL DEFAULT '',
+            people text NOT NULL DEFAULT '',
+            people_key text NOT NULL DEFAULT ''     -- in lower case
+        );
+        CREATE INDEX recording_of_recorder ON recording (recorder, number);
+        CREATE INDEX recording_start ON recording (started_at);
+
+        CREATE TABLE copy (
+            id bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+            digest text NOT NULL UNIQUE,            -- of its SHA256SUMS
+            recording bigint NOT NULL REFERENCES recording,
+            place text NOT NULL,                    -- its folder, in that of the archive's files
+            audio text NOT NULL,                    -- the sound's name in it, or empty
+            sound text NOT NULL,                    -- digest of its samples, or empty
+            signed boolean,                         -- whether its signature was found to fit
+            sealed text                             -- digest of the sealed file that it was in
+        );
+        CREATE INDEX copy_of_recording ON copy (recording);
+        CREATE INDEX copy_of_sound ON copy (sound) WHERE sound <> '';
+        CREATE INDEX copy_of_sealed ON copy (sealed) WHERE sealed IS NOT NULL;
+
+        CREATE TABLE reading (
+            id bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+            recording bigint NOT NULL REFERENCES recording,
+            digest text NOT NULL,
+            engine text NOT NULL,
+            person text,                            -- who has put it right; NULL for an engine's
+            made_at double precision NOT NULL,      -- 0: not known
+            struck integer NOT NULL,                -- how many stretches were struck by then
+            timeline text NOT NULL,                 -- Timeline as JSON
+            UNIQUE (recording, digest)
+        );
+
+        CREATE TABLE history (
+            recording bigint NOT NULL REFERENCES recording,
+            number bigint NOT NULL,
+            digest text NOT NULL,                   -- of the line
+            line text NOT NULL,
+            PRIMARY KEY (recording, number, digest)
+        );
+
+        -- What can be found: of each recording the reading that is shown.
+        CREATE TABLE line (
+            id bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+            recording bigint NOT NULL REFERENCES recording,
+            segment bigint NOT NULL,                -- 0: a bookmark
+            start_sample bigint NOT NULL,
+            end_sample bigint NOT NULL,
+            speaker text NOT NULL,                  -- A, B ... or empty
+            name text NOT NULL,
+            name_key text NOT NULL,                 -- in lower case
+            text text NOT NULL,
+            words tsvector NOT NULL
+        );
+        CREATE INDEX line_of_recording ON line (recording);
+        CREATE INDEX line_words ON line USING gin (words);
+
+        -- Every word that was ever found, for those that were heard wrong.
+        CREATE TABLE word (key text PRIMARY KEY);
+        CREATE INDEX word_trigrams ON word USING gin (key public.gin_trgm_ops);
+        """
+    ]
+}

@@ -1,0 +1,116 @@
+import Core
+import Gathering
+import Glibc
+import Office
+import OfficePostgreSQL
+import Platform
+import TestKit
+import Testing
+
+/// What only an archive on a server can meet.
+@Suite("An archive in PostgreSQL", .enabled(if: TestServer.shared != nil)) struct ServerTests {
+    private let server: TestServer
+
+    init() throws { server = try #require(TestServer.shared) }
+
+    /// One line that names the archive, and never a password.
+    private func refusal(_ address: String, files: String? = nil, makes: Bool = false) -> String {
+        let error = thrown { _ = try OfficeDatabase(address, files: files, makes: makes) }
+        let line = error?.message ?? ""
+        #expect(!line.contains("\n") && !line.contains("geheim") && line.contains("postgresql://"), "\(line)")
+        return line
+    }
+
+    @Test("no server, no database, no archive, a newer one: one line each, and nothing is changed")
+    func refused() throws {
+        #expect(refusal("postgresql://x:geheim@/none?host=/nowhere").contains("cannot be connected to"))
+        #expect(refusal("postgresql://nobody:geheim@127.0.0.1:1/x").contains("cannot be connected to"))
+        #expect(refusal(server.address("none")).contains("does not exist"))
+        let address = try server.newDatabase()
+        #expect(refusal(address).contains("holds no archive"))
+        #expect(
+            server.sql("SELECT count(*) FROM pg_namespace WHERE nspname = 'fieldscribe'", on: address).output == "0\n")
+        #expect(refusal(address, makes: true).contains("--files"))
+        let folder = TemporaryFolder()
+        _ = try OfficeDatabase(address, files: folder.file("files"), makes: true)
+        // From now on the archive tells where they are.
+        #expect(try OfficeDatabase(address, files: nil, makes: false).files == folder.file("files"))
+        server.sql("UPDATE fieldscribe.house SET version = 99", on: address)
+        #expect(refusal(address).contains("newer fieldscribe-office (schema 99, this one knows 1); update"))
+        #expect(server.sql("SELECT version FROM fieldscribe.house", on: address).output == "99\n")
+    }
+
+    @Test("without the right to it: one line, and nothing half")
+    func denied() async throws {
+        let desk = try OfficeDesk(.server(server))
+        let address = try #require(desk.database)
+        let name = String(address.drop { $0 != "@" }.dropFirst(2).prefix { $0 != "?" })
+        server.sql("CREATE ROLE reader_\(name) LOGIN", on: address)
+        let reader = server.address(name, user: "reader_\(name)")
+        #expect(refusal(reader, files: desk.archivePath, makes: true).contains("permission denied"))
+        let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        await recorder.record(1, "we planted fonio")
+        try await recorder.copy(to: desk.stick("one"))
+        try desk.gather(desk.stick("one"))
+        server.sql(
+            "GRANT USAGE ON SCHEMA fieldscribe TO reader_\(name); GRANT SELECT ON ALL TABLES IN SCHEMA fieldscribe TO reader_\(name)",
+            on: address)
+        let archive = try OfficeDatabase(reader, files: nil, makes: false)
+        #expect(try archive.search(OfficeQuery("fonio"), OfficeFilter(), limit: 5).count == 1)
+        await recorder.record(2, "and waited")
+        try await recorder.copy(to: desk.stick("one"))
+        let error = thrown { _ = try Gathering(into: archive, key: nil).run([desk.stick("one")]) }
+        #expect(error?.code == .denied && error?.message.contains("\n") == false, "\(error?.message ?? "")")
+        #expect(desk.archiveNames == ["pi-aaaaaaaa"] && desk.copies().count <= 2)
+        #expect(try desk.archive().recordings(OfficeFilter()).count == 1)
+        try desk.gather(desk.stick("one"))
+        #expect(desk.copies().count == 2)
+    }
+
+    @Test("a connection that breaks again and again, in the middle of transactions, too: nothing half, nothing twice")
+    func broken() async throws {
+        let desk = try OfficeDesk(.server(server))
+        let address = try #require(desk.database)
+        let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        for id in 1...150 { await recorder.record(id, "recording number \(id)") }
+        try await recorder.copy(to: desk.stick("one"))
+        _ = try desk.archive()
+        var breaks = 0
+        for turn in 1...25 {
+            let delay = 0.02 + 0.012 * Double(turn)
+            shell(
+                "(sleep \(delay); '\(server.programs)/psql' -X -q '\(address)' -c \"SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                    + "WHERE application_name = 'fieldscribe-office'\") >/dev/null 2>&1 </dev/null &")
+            let run = shell("'\(try officeProgram())' gather '\(desk.stick("one"))' \(desk.into)")
+            if run.status == 0 { break }
+            breaks += 1
+            #expect(run.status == 1 && run.output.split(separator: "\n").count == 1, "\(run.output)")
+            #expect(
+                run.output.contains("the connection broke") || run.output.contains("cannot be connected"),
+                "\(run.output)")
+            #expect(desk.archiveNames.allSatisfy { $0 == "pi-aaaaaaaa" }, "\(desk.archiveNames)")
+        }
+        print("➜ PostgreSQL: the connection broke \(breaks) times")
+        try desk.gather(desk.stick("one"))
+        #expect(breaks > 2 && desk.copies().count == 150)
+        let recordings = try desk.archive().recordings(OfficeFilter())
+        #expect(recordings.map(\.number).sorted() == Array(1...150) && recordings.allSatisfy { $0.readings == 1 })
+    }
+
+    @Test("several make the same archive at once, and enter the same recorder once")
+    func together() async throws {
+        let address = try server.newDatabase()
+        let folder = TemporaryFolder()
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 1...8 {
+                group.addTask {
+                    let archive = try OfficeDatabase(address, files: folder.file("files"), makes: true)
+                    return try archive.recorder(RecorderIdentity(name: "pi", machine: "123456789abc")).id
+                }
+            }
+            var ids: Set<Int> = []
+            for try await id in group { ids.insert(id) }
+            #expect(ids.count == 1)
+        }
+    }
+}

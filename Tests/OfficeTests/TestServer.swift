@@ -1,0 +1,82 @@
+import Core
+import Glibc
+import Platform
+import Synchronization
+import TestKit
+import Testing
+
+/// A PostgreSQL of Debian's for these tests alone: in a folder of its own, on a Unix socket there, and gone with them.
+final class TestServer: Sendable {
+    /// One for all tests; nil, once said, where it is not installed.
+    static let shared: TestServer? = {
+        let found = shell("ls -d ${FIELDSCRIBE_TEST_POSTGRESQL:-/usr/lib/postgresql/*/bin} | sort -V | tail -n 1")
+            .output
+        let programs = found.split(separator: "\n").last.map(String.init) ?? ""
+        guard isTaken("\(programs)/initdb") else {
+            print("skipped: archives in PostgreSQL: apt install postgresql")
+            return nil
+        }
+        do { return try TestServer(programs) } catch {
+            Issue.record(error, "PostgreSQL does not start")
+            return nil
+        }
+    }()
+
+    let programs: String
+    let folder = TemporaryFolder()
+    private let number = Mutex(0)
+
+    init(_ programs: String) throws {
+        self.programs = programs
+        if getuid() == 0 { shell("chown nobody '\(folder.path)'") }
+        let made = shell(
+            "\(asUser) '\(programs)/initdb' -D '\(data)' -U office --auth=trust -E UTF8 --locale=C.UTF-8 --no-sync")
+        guard made.status == 0 else { throw DeviceError(.failed, "initdb", made.output) }
+        try start()
+        // It ends with the tests, however they end.
+        shell(
+            "(\(Self.closing) while kill -0 \(getpid()); do sleep 1; done; \(asUser) '\(programs)/pg_ctl' -D '\(data)' -m immediate stop; "
+                + "rm -rf '\(folder.path)') </dev/null >/dev/null 2>&1 &")
+    }
+
+    private var data: String { folder.file("data") }
+
+    /// What outlives these tests by a moment shall hold nothing of theirs, such as a lock.
+    private static let closing = "for file in $(seq 3 255); do eval \"exec $file>&-\"; done; "
+
+    /// It refuses to run as root.
+    private var asUser: String {
+        getuid() == 0 ? "cd / && setpriv --reuid=$(id -u nobody) --regid=$(id -g nobody) --clear-groups" : ""
+    }
+
+    func start() throws {
+        let options = "-k '\(folder.path)' -c listen_addresses= -c fsync=off"
+        let started = shell(
+            "\(Self.closing) \(asUser) '\(programs)/pg_ctl' -D '\(data)' -w -l '\(folder.file("log"))' -o \"\(options)\" start </dev/null >/dev/null"
+        )
+        guard started.status == 0 else {
+            throw DeviceError(.failed, "pg_ctl", "\(started.output) \(shell("tail '\(folder.file("log"))'").output)")
+        }
+    }
+
+    /// The address of a database that it has.
+    func address(_ database: String, user: String = "office") -> String {
+        "postgresql://\(user)@/\(database)?host=\(folder.path)"
+    }
+
+    /// A new one, which is empty.
+    func newDatabase() throws -> String {
+        let name = number.withLock { number in
+            number += 1
+            return "archive\(number)"
+        }
+        let made = sql("CREATE DATABASE \(name)", on: address("postgres"))
+        guard made.status == 0 else { throw DeviceError(.failed, "createdb", made.output) }
+        return address(name)
+    }
+
+    /// Runs SQL there.
+    @discardableResult func sql(_ text: String, on address: String) -> (status: Int32, output: String) {
+        shell("'\(programs)/psql' -X -A -t -q -v ON_ERROR_STOP=1 '\(address)' -c \"\(text)\"")
+    }
+}
