@@ -154,7 +154,7 @@ let package = Package(
             ]),
 
         // Its front doors, and what both have in common.
-        room("Commands", uses: ["Core", "Platform", "CBuild"]),
+        room("Commands", uses: ["Core", "Platform", "Exporting", "CBuild"]),
         .executableTarget(
             name: "fieldscribe",
             dependencies: [

@@ -20,7 +20,7 @@ package enum Terminal {
     /// Writes a file that is no text, into a file or pipe.
     ///
     /// - Throws: `UsageError` on a terminal; `DeviceError`, with `full` where the file behind it cannot grow.
-    static func print(_ file: [UInt8], of format: TranscriptFormat) throws {
+    package static func print(_ file: [UInt8], of format: TranscriptFormat) throws {
         guard !showsOutput else {
             throw UsageError(
                 "\(format.rawValue) is no text that a terminal shows; write it into a file: > FILE.\(format.fileExtension)"

@@ -42,7 +42,13 @@ enum ShowCommand: OfficeCommand {
         if Terminal.showsErrors {
             Terminal.say("\(archive.files)/\(found.place)/\(found.audio)")
         }
-        try Terminal.print(format.render(timeline))
+        var details = RecordingDetails(timeline)
+        details.title = found.title.isEmpty ? "Recording \(id)" : oneLine(found.title)
+        if format.isPackage {
+            try Terminal.print(format.file(timeline, details: details), of: format)
+        } else {
+            try Terminal.print(format.render(timeline, details: details))
+        }
         if format != .text, let rest = unwrittenText(timeline) {
             Terminal.say("fieldscribe-office: recording \(id): \(rest)")
         }
