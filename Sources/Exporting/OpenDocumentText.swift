@@ -56,57 +56,22 @@ private let documentStyles =
     + ##" fo:color="#666666" fo:font-size="9pt"/></style:style>"##
     + "</office:styles></office:document-styles>\n"
 
-/// Title, what is known of the recording, who speaks and for how long, and then a paragraph a turn, or a segment where several
-/// people are not told apart, with its time in front.
+/// What a document says, a paragraph each.
 private func documentContent(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     func paragraph(_ style: String, _ content: String) -> String {
         #"<text:p text:style-name="\#(style)">\#(content)</text:p>"# + "\n"
     }
-    var body = paragraph("Title", markup(oneLine(details.title)))
-    let facts = [details.started.map(oneLine), clockTime(timeline.length), details.device.map(oneLine)]
-    body += paragraph("Standard", markup(facts.compactMap { $0 }.joined(separator: ", ")))
-    if timeline.tellsSpeakers, let seconds = timeline.speakers?.seconds {
-        let people = seconds.enumerated().map { speaker, seconds in
-            "\(oneLine(timeline.name(ofSpeaker: speaker))) (\(clockTime(SamplePosition(seconds: seconds))))"
-        }
-        body += paragraph("Standard", markup("Speakers: \(people.joined(separator: ", "))"))
-    }
-
-    var notes = tellingMarks(of: timeline)
-    notes += timeline.gaps.map { ($0.range.start, description(of: $0)) }
-    notes.sort { $0.time < $1.time }
-    var left = notes[...]
-    var open: (speaker: Int?, start: SamplePosition, words: [String])?
-    func close() {
-        guard let turn = open else { return }
-        open = nil
-        let name = turn.speaker.map { speaker in
-            let name = markup(oneLine(timeline.name(ofSpeaker: speaker)))
-            return #"<text:span text:style-name="Speaker">\#(name):</text:span> "#
-        }
-        let time = #"<text:span text:style-name="Time">\#(clockTime(turn.start))</text:span> "#
-        body += paragraph("Turn", time + (name ?? "") + markup(turn.words.joined(separator: " ")))
-    }
-    for segment in timeline.segments {
-        for turn in timeline.turns(of: segment) {
-            for word in turn.words {
-                let text = oneLine(word.text)
-                guard !text.isEmpty else { continue }
-                while let note = left.first, note.time <= word.range.start {
-                    close()
-                    body += paragraph("Note", markup(note.line))
-                    left = left.dropFirst()
-                }
-                let isNew = turn.speaker == nil ? word == segment.words.first : turn.speaker != open?.speaker
-                if isNew { close() }
-                open = open ?? (turn.speaker, word.range.start, [])
-                open?.words.append(text)
-            }
+    let body = documentParagraphs(timeline, details).map { part in
+        switch part {
+        case .title(let text): return paragraph("Title", markup(text))
+        case .fact(let text): return paragraph("Standard", markup(text))
+        case .note(let text): return paragraph("Note", markup(text))
+        case .turn(let speaker, let start, let text):
+            let time = #"<text:span text:style-name="Time">\#(clockTime(start))</text:span> "#
+            let name = speaker.map { #"<text:span text:style-name="Speaker">\#(markup($0)):</text:span> "# } ?? ""
+            return paragraph("Turn", time + name + markup(text))
         }
     }
-    close()
-    for rest in left { body += paragraph("Note", markup(rest.line)) }
-    if let rest = unwrittenText(timeline) { body += paragraph("Note", "[\(markup(rest))]") }
-    return xmlStart + "<office:document-content \(documentNamespaces)><office:body><office:text>\n" + body
+    return xmlStart + "<office:document-content \(documentNamespaces)><office:body><office:text>\n" + body.joined()
         + "</office:text></office:body></office:document-content>\n"
 }

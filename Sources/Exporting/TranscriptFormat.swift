@@ -69,6 +69,7 @@ extension TranscriptFormat: RawRepresentable, CaseIterable, Hashable, CustomStri
     /// Every format there is, in the order of the manual.
     package static let allCases: [TranscriptFormat] = [
         .text, .json, .jsonl, .srt, .vtt, .csv, .textgrid, .eaf, .labels, .html, .qda, .odt,
+        .markdown,
     ]
 
     /// The format of that name; nil where there is none.

@@ -77,7 +77,9 @@ struct StagedCopy {
         self.source = "\(source.path)/\(sealed)"
         let file = try source.openFile(sealed, O_RDONLY)
         let (holder, name) = try Folder.holding(key, crosses: true)
-        let privateKey = try holder.openFile(name, O_RDONLY)
+        let privateKey = try OpeningKey(in: holder, name)
+        // age reads it there.
+        defer { withExtendedLifetime(privateKey) {} }
         let unpacking = Unpacking(into: folder, wanted: Self.texts)
         let opener = try Age().opener(with: privateKey) { bytes throws(DeviceError) in try unpacking.take(bytes) }
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.block, alignment: 4_096)

@@ -158,7 +158,7 @@ struct GoldenTests {
     private static let endings = [
         "text": "txt", "json": "json", "jsonl": "jsonl", "srt": "srt", "vtt": "vtt", "csv": "csv",
         "textgrid": "TextGrid", "eaf": "eaf", "labels": "labels.txt", "html": "html", "qda": "qda.txt",
-        "odt": "odt",
+        "odt": "odt", "markdown": "md",
     ]
 
     @Test("every format is named as people expect, and found by that name", arguments: TranscriptFormat.allCases)

@@ -176,6 +176,32 @@ import Testing
             ])
     }
 
+    @Test("Markdown shows what was said, whatever signs are in it, as cmark reads it")
+    func markdown() throws {
+        let folder = TemporaryFolder()
+        var told = SpeakerTests.named
+        told.gaps = [gap(6, 7.5)]
+        told.marks = [Bookmark(SamplePosition(seconds: 7.6), text: "*the* `mill` & <more> [x](y) _z_ # ~~n~~ \\ &lt;")]
+        let details = RecordingDetails(title: "# 7 *x* #", started: "25 November 2026", device: "recorder")
+        let path = folder.file("t.md")
+        try Data(TranscriptFormat.markdown.file(told, details: details)).write(to: URL(filePath: path))
+        let read = try run("cmark '\(path)'")
+        #expect(read.status == 0, "cmark has to be installed: \(read.output)")
+        #expect(
+            read.output == """
+                <h1># 7 *x* #</h1>
+                <p>25 November 2026, 0:10, recorder</p>
+                <p>Speakers: Anna &lt;1&gt; (0:02), B (0:01)</p>
+                <p>0:01 <strong>Anna &lt;1&gt;:</strong> how are you</p>
+                <p>0:04 <strong>B:</strong> well and</p>
+                <p>0:05 <strong>Anna &lt;1&gt;:</strong> you</p>
+                <p><em>[gap 1.5 s: overrun]</em></p>
+                <p><em>[bookmark 0:07: *the* `mill` &amp; &lt;more&gt; [x](y) _z_ # ~~n~~ \\ &amp;lt;]</em></p>
+                <p>0:08 <strong>Anna &lt;1&gt;:</strong> fine</p>
+
+                """)
+    }
+
     @Test("Python's csv reads each field as it was said", arguments: edges.map(\.0))
     func csv(name: String) throws {
         let folder = TemporaryFolder()

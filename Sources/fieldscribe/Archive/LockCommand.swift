@@ -1,3 +1,4 @@
+import Commands
 import Core
 
 /// Locks what a private key has opened.
