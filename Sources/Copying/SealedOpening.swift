@@ -13,6 +13,9 @@ package struct SealedOpening {
 
     private static let encoded = "encoded.partial"
 
+    /// Takes a file's bytes, in their order.
+    private typealias Take = (UnsafeRawBufferPointer) throws(DeviceError) -> Void
+
     private let folder: Folder
     private let manifest: SealedManifest
     private let key: OpeningKey
@@ -62,21 +65,17 @@ package struct SealedOpening {
         let stops: @Sendable () -> Bool = { [goesOn] in !goesOn() }
         defer { try? target.remove(Self.encoded) }
         let encoded = try NewFile(Self.encoded, in: target, shouldStop: stops)
-        let needed = length.samples * 2
         _ = try read(until: nil) { name, bytes throws(DeviceError) in
             guard name.hasPrefix("audio.") else { return nil }
-            let room = try target.freeBytes()
-            guard room > bytes + needed + 1 << 20 else {
-                throw DeviceError(
-                    .full, "statvfs", status: ENOSPC, on: target.path,
-                    "opening the sound of this recording needs \((bytes + needed) / 1_000_000 + 1) MB of memory there, "
-                        + "\(room / 1_000_000) MB are free", remedy: "open it on a laptop")
-            }
+            try expectRoom(for: bytes + length.samples * Frames.bytes(channels: 1), in: target)
             return { part throws(DeviceError) in try encoded.write(part, at: encoded.length) }
         }
         guard encoded.length > 0 else { throw foreign }
         let decoder = try AudioDecoder(encoded, named: path)
-        let file = try WaveFile(anew: "\(target.path)/\(RecordingFolder.audioName)")
+        guard 1...2 ~= decoder.channels else { throw foreign }
+        try expectRoom(for: length.samples * Frames.bytes(channels: decoder.channels), in: target)
+        let file = try WaveFile(
+            anew: "\(target.path)/\(RecordingFolder.audioName)", channels: decoder.channels)
         let samples = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 65_536)
         defer { samples.deallocate() }
         var count: Int64 = 0
@@ -86,7 +85,18 @@ package struct SealedOpening {
             count += Int64(read)
         }
         try file.close(reason: reason)
-        guard count == length.samples else { throw foreign }
+        guard count == length.samples * Int64(decoder.channels) else { throw foreign }
+    }
+
+    /// - Throws: `DeviceError` with `full` where there is not so much room in memory.
+    private func expectRoom(for bytes: Int64, in target: Folder) throws(DeviceError) {
+        let room = try target.freeBytes()
+        guard room > bytes + 1 << 20 else {
+            throw DeviceError(
+                .full, "statvfs", status: ENOSPC, on: target.path,
+                "opening the sound of this recording needs \(bytes / 1_000_000 + 1) MB of memory there, "
+                    + "\(room / 1_000_000) MB are free", remedy: "open it on a laptop")
+        }
     }
 
     /// Reads what is sealed.
@@ -96,27 +106,33 @@ package struct SealedOpening {
     ///   - open: called for each file in it, with its name and its length.
     /// - Returns: whether that file came.
     private func read(
-        until last: String?, open: @escaping (String, Int64) throws(DeviceError) -> TarReader.Take?
+        until last: String?, open: @escaping (String, Int64) throws(DeviceError) -> Take?
     ) throws(DeviceError) -> Bool {
         var isFound = false
         var hasAll = false
         var digest = Digest()
         var came: Int64 = 0
         var refusal: DeviceError?
-        let tar = TarReader(named: path) { name, bytes throws(DeviceError) in
-            // The next one has begun, so that one is whole.
-            if isFound {
-                hasAll = true
-                throw Self.enough
+        var tar = TarReading()
+        var take: Take?
+        func handle(_ event: TarReading.Event) throws(DeviceError) {
+            switch event {
+            case .file(let name, let bytes):
+                // The next one has begun, so that one is whole.
+                if isFound {
+                    hasAll = true
+                    throw Self.enough
+                }
+                isFound = name == last
+                take = try open(name, bytes)
+            case .bytes(let piece): try take?(piece)
+            case .end: take = nil
             }
-            let base = name.split(separator: "/").last.map(String.init) ?? ""
-            isFound = base == last
-            return try open(base, bytes)
         }
         let opener = try age.opener(with: key) { bytes throws(DeviceError) in
             came += Int64(bytes.count)
-            do throws(DeviceError) { try tar.take(bytes) } catch {
-                refusal = error
+            do throws(DeviceError) { try tar.take(bytes, handle) } catch {
+                refusal = error.operation == "tar" ? foreign : error
                 throw error
             }
         }
@@ -140,7 +156,7 @@ package struct SealedOpening {
                     .damaged, "age", on: path, "age refuses it after \(came) bytes: it was changed",
                     remedy: "put it back from a copy or a backup")
         }
-        guard tar.isAtEnd, digest.finish() == manifest.file else { throw foreign }
+        guard tar.isWhole, digest.finish() == manifest.file else { throw foreign }
         return isFound
     }
 

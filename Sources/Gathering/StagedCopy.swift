@@ -171,7 +171,7 @@ struct StagedCopy {
         func take(_ bytes: UnsafeRawBufferPointer) throws(DeviceError) {
             try tar.take(bytes) { event throws(DeviceError) in
                 switch event {
-                case .file(let name):
+                case .file(let name, _):
                     let file = try NewFile(name, in: folder, shouldStop: { false })
                     open = (file, Entry(name, isWanted: wanted.contains(name)))
                 case .bytes(let piece):

@@ -19,7 +19,9 @@ package final class WaveFile {
     var path: String { file.path }
 
     /// Makes the file of a recording that is written anew; one that exists is left alone.
-    package convenience init(anew path: String) throws(DeviceError) { try self.init(creating: path) }
+    package convenience init(anew path: String, channels: Int = 1) throws(DeviceError) {
+        try self.init(creating: path, channels: channels)
+    }
 
     /// Makes the file, durably and without samples; one that exists is left alone.
     init(creating path: String, channels: Int = 1, faults: DiskFaults? = nil) throws(DeviceError) {

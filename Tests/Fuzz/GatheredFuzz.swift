@@ -1,3 +1,4 @@
+import Copying
 import Core
 import Exporting
 import Gathering
@@ -34,7 +35,7 @@ private func readTar(_ content: [UInt8], pieces: Int) {
         let isRead: Void? = try? piece.withUnsafeBytes { piece in
             try tar.take(piece) { event throws(DeviceError) in
                 switch event {
-                case .file(let name):
+                case .file(let name, _):
                     precondition(!isOpen && !name.contains("/") && !name.isEmpty && name != "..")
                     isOpen = true
                 case .bytes: precondition(isOpen)

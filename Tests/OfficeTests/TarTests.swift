@@ -1,5 +1,5 @@
 import Core
-import Gathering
+import Copying
 import Testing
 
 @Suite("Reading a tar") struct TarTests {
@@ -35,7 +35,7 @@ import Testing
             try piece.withUnsafeBytes { piece in
                 try tar.take(piece) { event in
                     switch event {
-                    case .file(let name): files.append((name, []))
+                    case .file(let name, _): files.append((name, []))
                     case .bytes(let content): files[files.count - 1].content += content
                     case .end: ends += 1
                     }

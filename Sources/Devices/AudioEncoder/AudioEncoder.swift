@@ -91,6 +91,8 @@ package final class AudioDecoder {
     private let name: String
     private let source: VirtualFile
     private let handle: OpaquePointer
+    /// How many it has.
+    package let channels: Int
 
     /// - Throws: `DeviceError` with `damaged` where it is no audio of ours.
     package init(_ bytes: any SeekableBytes, named name: String) throws(DeviceError) {
@@ -104,6 +106,7 @@ package final class AudioDecoder {
             throw source.failure ?? DeviceError(.damaged, "sf_open", "\(name): is not the audio that was written")
         }
         self.handle = handle
+        channels = Int(info.channels)
     }
 
     deinit { sf_close(handle) }

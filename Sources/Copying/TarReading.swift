@@ -4,8 +4,8 @@ import Core
 package struct TarReading {
     /// What was come to.
     package enum Event {
-        /// A file of this name begins: a single one, without `/`.
-        case file(String)
+        /// A file of this name begins, a single one, without `/`, of so many bytes.
+        case file(String, bytes: Int64)
         /// Its next bytes; there during the call alone.
         case bytes(UnsafeRawBufferPointer)
         /// It is at its end.
@@ -109,7 +109,7 @@ package struct TarReading {
             guard parts.count == 2, let file = parts.last, !file.isEmpty, file != ".", file != "..",
                 !parts[0].isEmpty, parts[0] != ".."
             else { throw Self.refusal("holds a file outside of a recording's folder") }
-            try event(.file(String(file)))
+            try event(.file(String(file), bytes: length))
             guard length > 0 else { return try event(.end) }
             state = .content(left: length, padding: padding)
         default: throw Self.refusal("holds what is no file")
