@@ -79,7 +79,8 @@ package struct PluggedSticks: Sendable {
 
     private func number(of name: String) -> DeviceNumber? {
         guard !name.isEmpty, name.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x7A).contains($0) }),
-            let bytes = try? content(ofFile: "\(devices)/\(name)/dev", limit: 64)
+            // The kernel gives such a file the length of a page, whatever is in it.
+            let bytes = try? beginning(ofFile: "\(devices)/\(name)/dev", count: 64)
         else { return nil }
         let parts = String(decoding: bytes, as: UTF8.self).split { $0 == ":" || $0.isNewline }.map { UInt64($0) }
         guard parts.count == 2, let major = parts[0], let minor = parts[1] else { return nil }

@@ -54,6 +54,22 @@ import Testing
         #expect(StickIdentity(volume: text, device: "b") == nil && StickIdentity(volume: "b", device: text) == nil)
     }
 
+    @Test("a block device of this machine is found, as the kernel's own files tell it")
+    func ofThisMachine() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: "/sys/class/block").filter { name in
+            name.allSatisfy { $0.isASCII && ($0.isLowercase || $0.isNumber) }
+        }
+        guard let name = names.first else {
+            print("➜ skipped: this machine has no block device")
+            return
+        }
+        // None of them is a stick that tells what it is; that it is not there, is wrong.
+        do throws(DeviceError) { _ = try PluggedSticks().identity(of: name) } catch {
+            #expect(error.code == .unsupported, "\(error.message)")
+        }
+        #expect(throws: DeviceError.self) { try PluggedSticks().identity(of: "no\(name)") }
+    }
+
     @Test("a stick is known from when it is allowed until it is forgotten, by one who reads the file anew")
     func ledger() throws {
         let (one, two) = (
