@@ -68,6 +68,15 @@ import Testing
         }
         let unchecked = try without("verify", "--copy", place)
         #expect(unchecked.status == 3 && unchecked.output.contains("apt install minisign"), "\(unchecked.output)")
+        // One that cannot be started says nothing of the copy.
+        let broken = folder.file("broken")
+        try Data("no program\n".utf8).write(to: URL(filePath: folder.file("text")))
+        try Fieldscribe.tool("install", "-D", "-m", "755", folder.file("text"), "\(broken)/minisign", in: folder)
+        let unstarted = try Fieldscribe(
+            program: "/usr/bin/env", ["PATH=\(broken)", program, "verify", "--copy", place], in: folder
+        ).wait()
+        #expect(unstarted.status == 3 && !unstarted.output.contains("altered: \(place)/SHA256SUMS.minisig"))
+        #expect(unstarted.output.contains("\(broken)/minisign"), "\(unstarted.output)")
         for key in ["RWshort", "\(place)/transcript.txt", "/nowhere"] {
             let refused = try Fieldscribe.run("verify", "--copy", place, "--key", key, in: folder)
             #expect(refused.status != 0 && refused.errors.count == 1, "\(refused.errors)")

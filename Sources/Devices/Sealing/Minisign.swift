@@ -84,7 +84,7 @@ package struct Minisign: Sendable {
     private func run(
         _ arguments: [String], giving bytes: [UInt8] = []
     ) throws(DeviceError) -> (status: Int32, answer: [UInt8]) {
-        let child = try ChildProcess(program, arguments: arguments, showsErrors: false)
+        let child = try started(arguments)
         let limits = Self.limits
         child.limit(
             memory: UInt64(limits.memory) << 10, data: UInt64(limits.data) << 10, cpuSeconds: UInt64(limits.cpu),
@@ -103,6 +103,17 @@ package struct Minisign: Sendable {
             if answer.count < Self.longest { answer += room[..<count] }
         }
         return (try child.exitStatus(timeoutSeconds: Self.patience), answer)
+    }
+
+    private func started(_ arguments: [String]) throws(DeviceError) -> ChildProcess {
+        do throws(DeviceError) {
+            return try ChildProcess(program, arguments: arguments, showsErrors: false)
+        } catch {
+            // Of minisign's own, so that nobody takes it for something wrong with what was signed.
+            throw DeviceError(
+                error.code, "minisign", status: error.status, "\(program): \(error.reason)",
+                remedy: error.remedy)
+        }
     }
 
     private func failed(_ status: Int32) -> DeviceError {
