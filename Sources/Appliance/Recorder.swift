@@ -87,7 +87,7 @@ package final class Recorder: Service {
         panel = try PanelController { effect in inbox.tell(.button(effect)) }
         opened = OpenedRecordings(
             storage: configuration.storage.directory, archive: archive,
-            places: [folderOf(configuration.control.socket), "/dev/shm"]
+            places: [folder(of: configuration.control.socket), "/dev/shm"]
         ) { [hub] state in hub.publish(.opened(recordings: state?.recordings ?? [])) }
     }
 
@@ -146,9 +146,4 @@ extension Recorder {
     func publish(_ snapshot: RecorderSnapshot) { published.withLock { $0 = snapshot } }
 
     func write(_ line: LogLine) { lines.yield(line) }
-}
-
-/// The folder of a path.
-private func folderOf(_ path: String) -> String {
-    path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
 }

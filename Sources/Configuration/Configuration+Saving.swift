@@ -43,11 +43,7 @@ extension Configuration {
     package func save(_ name: String, in section: String, value: String) throws(DeviceError) -> String {
         let named = file ?? Self.systemPath
         // A link stays one: what it points at is replaced.
-        let path =
-            realpath(named, nil).map { resolved in
-                defer { free(resolved) }
-                return String(cString: resolved)
-            } ?? named
+        let path = (try? realPath(named)) ?? named
         var status = stat()
         let isThere = stat(path, &status) == 0
         let text = isThere ? try Self.text(of: path) : ""

@@ -26,9 +26,7 @@ package struct CopyName: Hashable {
 
     /// The name itself.
     package var text: String {
-        let digits = String(recording)
-        let number = String(repeating: "0", count: max(0, 6 - digits.count)) + digits
-        return "\(number)_\(time ?? Self.unverified)" + (turn > 1 ? "_\(turn)" : "")
+        "\(recording.padded(to: 6))_\(time ?? Self.unverified)" + (turn > 1 ? "_\(turn)" : "")
     }
 
     /// Reads a name that was found somewhere; anything that is not exactly such a name is nil.

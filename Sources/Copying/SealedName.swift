@@ -14,9 +14,7 @@ package struct SealedName: Hashable {
     init(_ recording: Int) { self.recording = recording }
 
     var text: String {
-        let digits = String(recording)
-        let number = String(repeating: "0", count: max(0, 6 - digits.count)) + digits
-        return number + (turn > 1 ? "_\(turn)" : "") + Self.ending
+        recording.padded(to: 6) + (turn > 1 ? "_\(turn)" : "") + Self.ending
     }
 
     /// The same recording's next name.

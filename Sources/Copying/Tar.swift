@@ -55,17 +55,12 @@ enum Tar {
         put(mode, at: 100)
         put("0000000", at: 108)
         put("0000000", at: 116)
-        put(octal(bytes, 11), at: 124)
-        put(octal(max(0, time), 11), at: 136)
+        put(bytes.padded(to: 11, radix: 8), at: 124)
+        put(max(0, time).padded(to: 11, radix: 8), at: 136)
         put("        ", at: 148)
         put(kind, at: 156)
         put("ustar\u{0}00", at: 257)
-        put(octal(header.reduce(Int64(0)) { $0 + Int64($1) }, 6) + "\u{0} ", at: 148)
+        put(header.reduce(Int64(0)) { $0 + Int64($1) }.padded(to: 6, radix: 8) + "\u{0} ", at: 148)
         return header
-    }
-
-    private static func octal(_ number: Int64, _ digits: Int) -> String {
-        let text = String(number, radix: 8)
-        return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
     }
 }

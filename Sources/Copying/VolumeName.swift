@@ -9,9 +9,7 @@ package func volumeIdentifier(of path: String) throws(DeviceError) -> String {
     let here = try folder.identity()
     let above = try Folder(opening: "\(path)/..").identity()
     if here.device != above.device, let uuid = uuid(ofDevice: here.device) { return uuid }
-    guard let real = realpath(path, nil) else { throw .system("realpath", on: path) }
-    defer { free(real) }
-    return "folder:\(String(cString: real))"
+    return "folder:\(try realPath(path))"
 }
 
 /// What udev calls the block device, where it runs. In a sandbox with devices of its own there are no links that tell;

@@ -121,13 +121,7 @@ package struct ModelStore: Sendable {
             }
         }
         // `./`, `..` and links tell no name.
-        return (realPath(root).split(separator: "/").last.map(String.init) ?? "", files)
-    }
-
-    private static func realPath(_ path: String) -> String {
-        guard let resolved = realpath(path, nil) else { return path }
-        defer { free(resolved) }
-        return String(cString: resolved)
+        return (((try? realPath(root)) ?? root).split(separator: "/").last.map(String.init) ?? "", files)
     }
 
     /// The model in a folder.

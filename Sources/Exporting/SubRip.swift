@@ -31,13 +31,8 @@ func subRip(_ timeline: Timeline) -> String {
 /// Hours, minutes, seconds and milliseconds; hours have two digits or more.
 func timecode(_ milliseconds: Int64, decimal: String) -> String {
     let seconds = milliseconds / 1_000
-    let clock = [seconds / 3_600, seconds / 60 % 60, seconds % 60].map { padded($0, to: 2) }.joined(separator: ":")
-    return clock + decimal + padded(milliseconds % 1_000, to: 3)
-}
-
-private func padded(_ number: Int64, to digits: Int) -> String {
-    let text = String(number)
-    return String(repeating: "0", count: max(0, digits - text.count)) + text
+    let clock = [seconds / 3_600, seconds / 60 % 60, seconds % 60].map { $0.padded(to: 2) }.joined(separator: ":")
+    return clock + decimal + (milliseconds % 1_000).padded(to: 3)
 }
 
 /// Readers take a line with the arrow for the times of the next cue, and neither format can escape it everywhere.

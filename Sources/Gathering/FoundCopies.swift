@@ -121,8 +121,7 @@ package struct FoundCopies {
     }
 
     private static func lastName(of path: String) -> String {
-        guard let real = realpath(path, nil) else { return path.split(separator: "/").last.map(String.init) ?? path }
-        defer { free(real) }
-        return String(cString: real).split(separator: "/").last.map(String.init) ?? "recorder"
+        guard let real = try? realPath(path) else { return path.split(separator: "/").last.map(String.init) ?? path }
+        return real.split(separator: "/").last.map(String.init) ?? "recorder"
     }
 }

@@ -126,7 +126,7 @@ package final class Gathering {
 
     private func isKnown(_ digest: String) throws(DeviceError) -> Bool {
         if batchDigests.contains(digest) { return true }
-        return try !archive.known(copies: [digest]).isEmpty
+        return try archive.knows(copy: digest)
     }
 
     private func takeSealed(_ found: FoundCopies.Copy) throws(DeviceError) {
@@ -172,7 +172,7 @@ package final class Gathering {
             var identity = found.recorder
             identity.key = reading.key
             let recorder = try recorder(identity)
-            let title = CopyName(name)?.text ?? Self.padded(reading.number)
+            let title = CopyName(name)?.text ?? reading.number.padded(to: 6)
             let place = title + mark
             batch.append(
                 (temporary, place, reading.copy(of: recorder, at: "\(recorder.folder)/\(place)", sealed: sealed)))
@@ -183,11 +183,6 @@ package final class Gathering {
             throw error
         }
         if batch.count >= Self.mostCopies || batchBytes >= Self.mostBytes { try commit() }
-    }
-
-    private static func padded(_ number: Int) -> String {
-        let digits = "\(number)"
-        return String(repeating: "0", count: max(0, 6 - digits.count)) + digits
     }
 
     private func recorder(_ identity: RecorderIdentity) throws(DeviceError) -> Recorder {

@@ -21,6 +21,11 @@ func seconds(ofStamp text: String) -> Double? {
 /// The same of a time in a copy's name, `2026-11-20_09-30-12`, in this machine's time zone, since the name does not tell which.
 func seconds(ofName text: String) -> Double? {
     guard let parts = fields(Array(text.utf8)[...], "dddd-dd-dd_dd-dd-dd"), utc(parts) != nil else { return nil }
+    return seconds(ofLocal: parts)
+}
+
+/// The same of year, month, day, hour, minute and second in this machine's time zone.
+package func seconds(ofLocal parts: [Int]) -> Double {
     var moment = tm()
     moment.tm_year = Int32(parts[0] - 1_900)
     moment.tm_mon = Int32(parts[1] - 1)

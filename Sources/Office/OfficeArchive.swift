@@ -10,8 +10,8 @@ package protocol OfficeArchive: AnyObject {
     /// The folder with the files that rows name.
     var files: String { get }
 
-    /// Which of these copies it has, by the digests of their SHA256SUMS.
-    func known(copies digests: [String]) throws(DeviceError) -> Set<String>
+    /// Whether it has a copy, by the digest of its SHA256SUMS.
+    func knows(copy digest: String) throws(DeviceError) -> Bool
 
     /// The copy that a sealed file was opened to, by that file's digest: the digest of its SHA256SUMS; nil where it was not opened yet.
     func known(sealed digest: String) throws(DeviceError) -> String?

@@ -12,8 +12,7 @@ package struct RecordingFolder: Hashable, Sendable {
 
     /// The folder's name: six digits, more where it takes more.
     package static func name(of recording: Int) -> String {
-        let digits = String(recording)
-        return String(repeating: "0", count: max(0, 6 - digits.count)) + digits
+        recording.padded(to: 6)
     }
 
     /// The name of the audio in every recording's folder.

@@ -73,7 +73,6 @@ package struct RecordingPart: Hashable, Sendable {
     }
 
     private static func digits(_ number: Int64) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, 12 - digits.count)) + digits
+        number.padded(to: 12)
     }
 }

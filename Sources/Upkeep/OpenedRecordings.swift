@@ -146,7 +146,7 @@ package actor OpenedRecordings {
     /// What can be read of a recording, where it is open and still sealed; nil where it is not.
     package func archive(of recording: Int) async throws -> SQLiteArchive? {
         guard let open = current(), open.manifests[recording] != nil else { return nil }
-        return try await sealed().contains { $0.0 == recording } ? open.archive : nil
+        return try await archive.recording(recording).flatMap(Self.manifest) == nil ? nil : open.archive
     }
 
     /// Places in what is open that hold all of the words.
@@ -178,10 +178,10 @@ package actor OpenedRecordings {
     }
 
     private func sealed() async throws -> [(Int, SealedManifest)] {
-        try await archive.recordings().compactMap { row in
-            row.seal.flatMap { SealedManifest($0) }.map { (row.id, $0) }
-        }
+        try await archive.recordings().compactMap { row in Self.manifest(row).map { (row.id, $0) } }
     }
+
+    private static func manifest(_ row: RecordingSummary) -> SealedManifest? { row.seal.flatMap { SealedManifest($0) } }
 
     /// Opens each recording's journal; what fails for one is told, and the others are opened, unless there is no more room.
     private static func journals(

@@ -45,14 +45,14 @@ package struct Rereading: Sendable {
     /// Reads them all. One that fails is a fault, and the next one's turn; one that is erased meanwhile is left out.
     ///
     /// - Parameters:
-    ///   - only: this recording alone, where it is waiting; nil for all.
+    ///   - recordings: of those that are waiting; nil for all.
     ///   - pool: niced workers with the profile `final`. Where these cannot read, what reads in their place would read
     ///       no better than before: then none is read, and a fault says why.
     /// - Returns: the recordings that were read.
     /// - Throws: `CancellationError`; `DeviceError` where the engine cannot be loaded, or two in a row failed for the same.
     @discardableResult
-    package func run(_ only: Int? = nil, pool: WorkerPool) async throws -> [Int] {
-        let waiting = try await waiting().filter { only ?? $0.id == $0.id }
+    package func run(_ recordings: [RecordingSummary]? = nil, pool: WorkerPool) async throws -> [Int] {
+        let waiting = if let recordings { recordings } else { try await waiting() }
         guard !waiting.isEmpty else { return [] }
         let engine = try await pool.prepare()
         await hub.publish(complaintOf: pool)

@@ -41,7 +41,7 @@ struct RereadingOpened: Sendable {
                     if readers == nil { readers = try await pool() }
                     try await openSound(of: recording, open)
                     defer { try? Self.folder(of: recording.id, open).remove(RecordingFolder.audioName) }
-                    guard let readers, try await rereading.run(recording.id, pool: readers) == [recording.id],
+                    guard let readers, try await rereading.run([recording], pool: readers) == [recording.id],
                         let manifest = try await SealingRecordings(configuration, archive: archive).seal(
                             again: recording.id, from: open)
                     else { continue }

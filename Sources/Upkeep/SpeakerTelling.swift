@@ -76,27 +76,22 @@ package struct SpeakerTelling: Sendable {
         guard count ?? 2 == 2 else { return nil }
         let reader = try RecordingReader(path: audio)
         guard reader.channels == 2 else { return nil }
-        let isCancelled = Wanted()
-        return try await withTaskCancellationHandler {
-            try await onThread(named: "speakers", niceness: 19) {
-                var channels = ChannelTurns()
-                for region in regions {
-                    var start = region.start
-                    while start < region.end {
-                        guard isCancelled.value else { throw CancellationError() }
-                        let end = min(region.end, start + Self.longest)
-                        let samples = try [Int16](unsafeUninitializedCapacity: 2 * Int(end - start)) { buffer, count in
-                            buffer.initialize(repeating: 0)
-                            count = 2 * (try reader.readFrames(at: start, into: buffer))
-                        }
-                        channels.add(samples, at: start)
-                        start = end
+        return try await onStoppableThread(named: "speakers", niceness: 19) { goesOn in
+            var channels = ChannelTurns()
+            for region in regions {
+                var start = region.start
+                while start < region.end {
+                    guard goesOn() else { throw CancellationError() }
+                    let end = min(region.end, start + Self.longest)
+                    let samples = try [Int16](unsafeUninitializedCapacity: 2 * Int(end - start)) { buffer, count in
+                        buffer.initialize(repeating: 0)
+                        count = 2 * (try reader.readFrames(at: start, into: buffer))
                     }
+                    channels.add(samples, at: start)
+                    start = end
                 }
-                return channels.speakers()
             }
-        } onCancel: {
-            isCancelled.end()
+            return channels.speakers()
         }
     }
 
@@ -208,13 +203,6 @@ package struct SpeakerTelling: Sendable {
         let line = Array(try JSONEncoder().encode(answer)) + [0x0A]
         try rethrowing { try line.withUnsafeBytes { try FileDescriptor.write($0, to: 1, named: "standard output") } }
     }
-}
-
-/// What is wanted until somebody says otherwise.
-private final class Wanted: Sendable {
-    private let isWanted = Mutex(true)
-    var value: Bool { isWanted.withLock { $0 } }
-    func end() { isWanted.withLock { $0 = false } }
 }
 
 /// A child that others may end while somebody waits for it.

@@ -6,15 +6,16 @@ import Synchronization
 ///
 /// - Parameters:
 ///   - name: of the thread, at most 15 bytes.
+///   - niceness: of the thread.
 ///   - until: the moment of the monotonic clock, in nanoseconds, from which on it shall end as well; nil for none.
 ///   - work: is handed what to ask whether it goes on.
 func onStoppableThread<Value: Sendable>(
-    named name: String, until: Int64? = nil,
+    named name: String, niceness: Int32 = 5, until: Int64? = nil,
     _ work: @escaping @Sendable (_ goesOn: @escaping @Sendable () -> Bool) throws -> Value
 ) async throws -> Value {
     let stop = StopFlag()
     return try await withTaskCancellationHandler {
-        try await onThread(named: name, niceness: 5) {
+        try await onThread(named: name, niceness: niceness) {
             try work { !stop.isRaised && until.map { MonotonicClock.nanoseconds < $0 } ?? true }
         }
     } onCancel: {

@@ -1,5 +1,6 @@
 import Commands
 import Core
+import Gathering
 import Glibc
 import Office
 import OfficePostgreSQL
@@ -105,14 +106,7 @@ enum FilterOptions {
         else {
             throw words.usage("\(option) \(text): give a day such as 2026-11-20, or a time such as 2026-11-20T09:30")
         }
-        var moment = tm()
-        moment.tm_year = Int32(year - 1_900)
-        moment.tm_mon = Int32(month - 1)
-        moment.tm_mday = Int32(date + (isEnd && parts.count == 1 ? 1 : 0))
-        moment.tm_hour = Int32(hour)
-        moment.tm_min = Int32(minute)
-        moment.tm_isdst = -1
-        return Double(mktime(&moment))
+        return seconds(ofLocal: [year, month, date + (isEnd && parts.count == 1 ? 1 : 0), hour, minute, 0])
     }
 }
 

@@ -1,7 +1,5 @@
 import Core
 import Digests
-import FoundationEssentials
-import Glibc
 import Office
 import Platform
 
@@ -36,24 +34,12 @@ package final class OfficeDatabase: OfficeArchive {
         self.files = folder
         if makes {
             try makeFolder(folder)
-            if told.isEmpty { try connection.run("UPDATE house SET files = $1", .text(try Self.whole(folder))) }
+            if told.isEmpty { try connection.run("UPDATE house SET files = $1", .text(try realPath(folder))) }
         }
     }
 
-    /// A path that leads to the same from any folder.
-    private static func whole(_ path: String) throws(DeviceError) -> String {
-        guard let real = realpath(path, nil) else { throw .system("realpath", on: path) }
-        defer { free(real) }
-        return String(cString: real)
-    }
-
-    package func known(copies digests: [String]) throws(DeviceError) -> Set<String> {
-        var found: Set<String> = []
-        for digest in digests {
-            found.formUnion(
-                try connection.rows("SELECT digest FROM copy WHERE digest = $1", [.text(digest)]) { $0.text(0) })
-        }
-        return found
+    package func knows(copy digest: String) throws(DeviceError) -> Bool {
+        try connection.rows("SELECT 1 FROM copy WHERE digest = $1", [.text(digest)]) { _ in true }.first ?? false
     }
 
     package func known(sealed digest: String) throws(DeviceError) -> String? {
@@ -89,13 +75,7 @@ package final class OfficeDatabase: OfficeArchive {
     }
 
     private func recorders() throws(DeviceError) -> [Recorder] {
-        try connection.rows("SELECT id, name, folder, key, machine FROM recorder ORDER BY id") { Self.recorder($0, 0) }
-    }
-
-    private static func recorder(_ row: ServerRow, _ first: Int32) -> Recorder {
-        Recorder(
-            id: row.integer(first), name: row.text(first + 1), folder: row.text(first + 2),
-            key: row.optionalText(first + 3), machine: row.optionalText(first + 4))
+        try connection.rows("SELECT id, name, folder, key, machine FROM recorder ORDER BY id") { Recorder($0) }
     }
 
     package func take(_ copies: [GatheredCopy]) throws(DeviceError) {
@@ -107,7 +87,7 @@ package final class OfficeDatabase: OfficeArchive {
                 }
             }
             for copy in copies {
-                if try !known(copies: [copy.digest]).isEmpty {
+                if try knows(copy: copy.digest) {
                     if let sealed = copy.sealed {
                         try connection.run(
                             "UPDATE copy SET sealed = $1 WHERE digest = $2", .text(sealed), .text(copy.digest))
@@ -164,13 +144,13 @@ package final class OfficeDatabase: OfficeArchive {
     }
 
     private func add(_ reading: GatheredReading, to recording: Int) throws(DeviceError) -> Bool {
-        let json = try rethrowing { String(decoding: try JSONEncoder().encode(reading.timeline), as: UTF8.self) }
-        return try connection.run(
+        try connection.run(
             """
             INSERT INTO reading (recording, digest, engine, person, made_at, struck, timeline)
             VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING
             """, .integer(recording), .text(reading.digest), .text(reading.timeline.engine.name),
-            .optional(reading.person), .real(reading.madeAt), .integer(reading.struck), .text(json)) == 1
+            .optional(reading.person), .real(reading.madeAt), .integer(reading.struck),
+            .text(try reading.timeline.column)) == 1
     }
 
     /// Shows a recording with the best of its readings, and has that be found.
@@ -217,22 +197,6 @@ package final class OfficeDatabase: OfficeArchive {
         }
     }
 
-    private static let recordings = """
-        SELECT recording.id, recording.number, recording.started_at, recording.clock, recording.length_samples,
-            recording.title, recording.people, copy.place, copy.audio,
-            (SELECT count(*) FROM reading WHERE reading.recording = recording.id),
-            recorder.id, recorder.name, recorder.folder, recorder.key, recorder.machine
-        FROM recording JOIN recorder ON recorder.id = recording.recorder
-        LEFT JOIN copy ON copy.id = (SELECT max(id) FROM copy AS latest WHERE latest.recording = recording.id)
-        """
-
-    private static func recording(_ row: ServerRow) -> OfficeRecording {
-        OfficeRecording(
-            id: row.integer(0), recorder: recorder(row, 10), number: row.integer(1), startedAt: row.real(2),
-            clock: RecordingSummary.Clock(rawValue: row.text(3)) ?? .unverified, length: row.position(4),
-            title: row.text(5), people: row.text(6), place: row.text(7), audio: row.text(8), readings: row.integer(9))
-    }
-
     /// What a filter leaves of recordings; its values are those of `values(of:)`, as $1 to $5.
     private static let isLeft = """
         ($1::bigint[] IS NULL OR recording.recorder = ANY ($1::bigint[]))
@@ -254,61 +218,55 @@ package final class OfficeDatabase: OfficeArchive {
 
     package func recordings(_ filter: OfficeFilter) throws(DeviceError) -> [OfficeRecording] {
         try connection.rows(
-            Self.recordings + """
+            OfficeRecording.selection + """
                  WHERE \(Self.isLeft) AND ($5::text IS NULL OR EXISTS (
                     SELECT 1 FROM line WHERE line.recording = recording.id AND \(Self.isSaid)))
                 ORDER BY recording.started_at, recording.id
-                """, values(of: filter), read: Self.recording)
+                """, values(of: filter), read: OfficeRecording.init)
     }
 
     package func recording(_ id: Int) throws(DeviceError) -> OfficeRecording? {
-        try connection.rows(Self.recordings + " WHERE recording.id = $1", [.integer(id)], read: Self.recording).first
+        try connection.rows(
+            OfficeRecording.selection + " WHERE recording.id = $1", [.integer(id)], read: OfficeRecording.init
+        ).first
     }
 
     package func recording(ofCopy digest: String) throws(DeviceError) -> OfficeRecording? {
         try connection.rows(
-            Self.recordings + " WHERE recording.id = (SELECT recording FROM copy WHERE digest = $1)", [.text(digest)],
-            read: Self.recording
+            OfficeRecording.selection + " WHERE recording.id = (SELECT recording FROM copy WHERE digest = $1)",
+            [.text(digest)],
+            read: OfficeRecording.init
         ).first
     }
 
     package func recording(ofSound digest: String, number: Int) throws(DeviceError) -> OfficeRecording? {
         guard !digest.isEmpty else { return nil }
         return try connection.rows(
-            Self.recordings + """
+            OfficeRecording.selection + """
                  WHERE recording.id IN (SELECT recording FROM copy WHERE sound = $1 AND sound <> '') AND recording.number = $2
-                """, [.text(digest), .integer(number)], read: Self.recording
+                """, [.text(digest), .integer(number)], read: OfficeRecording.init
         ).first
     }
 
     package func readings(of recording: Int) throws(DeviceError) -> [OfficeReading] {
         try connection.rows(
-            """
-            SELECT id, engine, person, made_at FROM reading WHERE recording = $1
-            ORDER BY struck DESC, person IS NOT NULL DESC, made_at DESC, id DESC
-            """, [.integer(recording)]
-        ) { row in
-            OfficeReading(id: row.integer(0), engine: row.text(1), person: row.optionalText(2), madeAt: row.real(3))
-        }
+            OfficeReading.selection + "$1" + OfficeReading.order, [.integer(recording)], read: OfficeReading.init)
     }
 
     package func timeline(ofReading id: Int) throws(DeviceError) -> Timeline? {
         let found = try connection.rows("SELECT timeline FROM reading WHERE id = $1", [.integer(id)]) { $0.text(0) }
-        guard let json = found.first else { return nil }
-        do { return try JSONDecoder().decode(Timeline.self, from: Data(json.utf8)) } catch {
+        guard let text = found.first else { return nil }
+        guard let timeline = Timeline(column: text) else {
             throw DeviceError(
                 .damaged, "SELECT", on: name, "the text of reading \(id) is damaged", remedy: "take it from a backup")
         }
+        return timeline
     }
 
     package func history(of recording: Int) throws(DeviceError) -> [HistoryLine] {
         try connection.rows(
             "SELECT line FROM history WHERE recording = $1 ORDER BY number, line", [.integer(recording)]
-        ) { $0.text(0) }.compactMap { text in
-            (try? JSONDecoder().decode(HistoryEntry.self, from: Data(text.utf8))).map {
-                HistoryLine(text: text, entry: $0)
-            }
-        }
+        ) { $0.text(0) }.compactMap(HistoryLine.init(column:))
     }
 
     package func alike(_ word: String, limit: Int) throws(DeviceError) -> [String] {
@@ -351,15 +309,7 @@ package final class OfficeDatabase: OfficeArchive {
                     'StartSel=[, StopSel=], MinWords=12, MaxWords=24, ShortWord=0')
             FROM chosen JOIN line ON line.id = chosen.id JOIN recording ON recording.id = line.recording
             JOIN recorder ON recorder.id = recording.recorder ORDER BY chosen.place
-            """, values(of: filter) + [.text(expression), .integer(limit)]
-        ) { row in
-            let line = SpokenLine(
-                segment: row.integer(3), range: SampleRange(row.position(4), row.position(5)), speaker: row.text(6),
-                name: row.text(7), text: row.text(8))
-            return OfficeHit(
-                recording: row.integer(0), recorder: row.text(1), startedAt: row.real(2), line: line,
-                excerpt: (line.segment == 0 ? "[mark] " : "") + row.text(9))
-        }
+            """, values(of: filter) + [.text(expression), .integer(limit)], read: OfficeHit.init)
     }
 }
 

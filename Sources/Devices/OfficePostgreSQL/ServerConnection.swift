@@ -1,5 +1,6 @@
 internal import CPostgreSQL
 import Core
+import Office
 
 /// A connection to a PostgreSQL server; owns it, and closes it when it ends. Used on one thread.
 ///
@@ -164,7 +165,7 @@ struct ServerValue {
 }
 
 /// One row of a result, while it is read.
-struct ServerRow {
+struct ServerRow: OfficeRow {
     // Safety: borrowed from the result for the call of `read`, which must not keep it.
     fileprivate let result: OpaquePointer
     fileprivate let row: Int32

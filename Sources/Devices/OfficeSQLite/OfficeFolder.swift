@@ -1,6 +1,4 @@
 import Core
-import FoundationEssentials
-import Glibc
 import Office
 import Platform
 import SQLite
@@ -41,11 +39,7 @@ package final class OfficeFolder: OfficeArchive {
         try rethrowing { try OfficeSchema.apply(to: connection, path: database) }
     }
 
-    package func known(copies digests: [String]) throws(DeviceError) -> Set<String> {
-        var found: Set<String> = []
-        for digest in digests where try copyId(digest) != nil { found.insert(digest) }
-        return found
-    }
+    package func knows(copy digest: String) throws(DeviceError) -> Bool { try copyId(digest) != nil }
 
     private func copyId(_ digest: String) throws(DeviceError) -> Int? {
         try connection.rows("SELECT id FROM copy WHERE digest = ?", [.text(digest)]) { $0.integer(0) }.first
@@ -80,11 +74,7 @@ package final class OfficeFolder: OfficeArchive {
     }
 
     private func recorders() throws(DeviceError) -> [Recorder] {
-        try connection.rows("SELECT id, name, folder, key, machine FROM recorder ORDER BY id") { row in
-            Recorder(
-                id: row.integer(0), name: row.text(1), folder: row.text(2), key: row.isNull(3) ? nil : row.text(3),
-                machine: row.isNull(4) ? nil : row.text(4))
-        }
+        try connection.rows("SELECT id, name, folder, key, machine FROM recorder ORDER BY id") { Recorder($0) }
     }
 
     package func take(_ copies: [GatheredCopy]) throws(DeviceError) {
@@ -146,7 +136,7 @@ package final class OfficeFolder: OfficeArchive {
         try connection.run(
             "INSERT INTO reading (recording, digest, engine, person, made_at, struck, timeline) VALUES (?, ?, ?, ?, ?, ?, ?)",
             .integer(recording), .text(reading.digest), .text(reading.timeline.engine.name), .optional(reading.person),
-            .real(reading.madeAt), .integer(reading.struck), .text(try reading.timeline.json))
+            .real(reading.madeAt), .integer(reading.struck), .text(try reading.timeline.column))
         return true
     }
 
@@ -184,26 +174,6 @@ package final class OfficeFolder: OfficeArchive {
         }
     }
 
-    private static let recordings = """
-        SELECT recording.id, recording.number, recording.started_at, recording.clock, recording.length_samples,
-            recording.title, recording.people, copy.place, copy.audio,
-            (SELECT count(*) FROM reading WHERE reading.recording = recording.id),
-            recorder.id, recorder.name, recorder.folder, recorder.key, recorder.machine
-        FROM recording JOIN recorder ON recorder.id = recording.recorder
-        LEFT JOIN copy ON copy.id = (SELECT max(id) FROM copy AS latest WHERE latest.recording = recording.id)
-        """
-
-    private static func recording(_ row: Row) -> OfficeRecording {
-        OfficeRecording(
-            id: row.integer(0),
-            recorder: Recorder(
-                id: row.integer(10), name: row.text(11), folder: row.text(12), key: row.isNull(13) ? nil : row.text(13),
-                machine: row.isNull(14) ? nil : row.text(14)),
-            number: row.integer(1), startedAt: row.real(2),
-            clock: RecordingSummary.Clock(rawValue: row.text(3)) ?? .unverified, length: row.position(4),
-            title: row.text(5), people: row.text(6), place: row.text(7), audio: row.text(8), readings: row.integer(9))
-    }
-
     /// What a filter leaves of recordings; its values are those of `values(of:)`, from ?10 on.
     private static let isLeft = """
         (?10 IS NULL OR recording.recorder IN (SELECT value FROM json_each(?10)))
@@ -226,67 +196,56 @@ package final class OfficeFolder: OfficeArchive {
 
     package func recordings(_ filter: OfficeFilter) throws(DeviceError) -> [OfficeRecording] {
         try connection.rows(
-            Self.recordings + """
+            OfficeRecording.selection + """
                  WHERE \(Self.isLeft) AND (?14 IS NULL OR EXISTS (
                     SELECT 1 FROM line WHERE line.recording = recording.id AND \(Self.isSaid)))
                 ORDER BY recording.started_at, recording.id
-                """, Self.unused + values(of: filter), read: Self.recording)
+                """, Self.unused + values(of: filter), read: OfficeRecording.init)
     }
 
     package func recording(_ id: Int) throws(DeviceError) -> OfficeRecording? {
-        try connection.rows(Self.recordings + " WHERE recording.id = ?", [.integer(id)], read: Self.recording).first
+        try connection.rows(
+            OfficeRecording.selection + " WHERE recording.id = ?", [.integer(id)], read: OfficeRecording.init
+        ).first
     }
 
     package func recording(ofCopy digest: String) throws(DeviceError) -> OfficeRecording? {
         try connection.rows(
-            Self.recordings + " WHERE recording.id = (SELECT recording FROM copy WHERE digest = ?)", [.text(digest)],
-            read: Self.recording
+            OfficeRecording.selection + " WHERE recording.id = (SELECT recording FROM copy WHERE digest = ?)",
+            [.text(digest)],
+            read: OfficeRecording.init
         ).first
     }
 
     package func recording(ofSound digest: String, number: Int) throws(DeviceError) -> OfficeRecording? {
         guard !digest.isEmpty else { return nil }
         return try connection.rows(
-            Self.recordings + """
+            OfficeRecording.selection + """
                  WHERE recording.id IN (SELECT recording FROM copy WHERE sound = ? AND sound != '') AND recording.number = ?
-                """, [.text(digest), .integer(number)], read: Self.recording
+                """, [.text(digest), .integer(number)], read: OfficeRecording.init
         ).first
     }
 
     package func readings(of recording: Int) throws(DeviceError) -> [OfficeReading] {
         try connection.rows(
-            """
-            SELECT id, engine, person, made_at FROM reading WHERE recording = ?
-            ORDER BY struck DESC, person IS NOT NULL DESC, made_at DESC, id DESC
-            """, [.integer(recording)]
-        ) { row in
-            OfficeReading(
-                id: row.integer(0), engine: row.text(1), person: row.isNull(2) ? nil : row.text(2), madeAt: row.real(3))
-        }
+            OfficeReading.selection + "?" + OfficeReading.order, [.integer(recording)], read: OfficeReading.init)
     }
 
     package func timeline(ofReading id: Int) throws(DeviceError) -> Timeline? {
-        guard
-            let json = try connection.rows(
-                "SELECT timeline FROM reading WHERE id = ?", [.integer(id)], read: { $0.text(0) }
-            )
-            .first
-        else { return nil }
-        do { return try JSONDecoder().decode(Timeline.self, from: Data(json.utf8)) } catch {
+        let found = try connection.rows("SELECT timeline FROM reading WHERE id = ?", [.integer(id)]) { $0.text(0) }
+        guard let text = found.first else { return nil }
+        guard let timeline = Timeline(column: text) else {
             throw DeviceError(
                 .damaged, "sqlite3_step", on: "\(files)/\(Self.databaseName)", "the text of reading \(id) is damaged",
                 remedy: "gather the copies into a new archive")
         }
+        return timeline
     }
 
     package func history(of recording: Int) throws(DeviceError) -> [HistoryLine] {
         try connection.rows(
             "SELECT line FROM history WHERE recording = ? ORDER BY number, line", [.integer(recording)]
-        ) { $0.text(0) }.compactMap { text in
-            (try? JSONDecoder().decode(HistoryEntry.self, from: Data(text.utf8))).map {
-                HistoryLine(text: text, entry: $0)
-            }
-        }
+        ) { $0.text(0) }.compactMap(HistoryLine.init(column:))
     }
 
     package func alike(_ word: String, limit: Int) throws(DeviceError) -> [String] {
@@ -337,15 +296,7 @@ package final class OfficeFolder: OfficeArchive {
             WHERE line_text MATCH ?1 AND line_text.rowid BETWEEN ?3 AND ?4
                 AND +line_text.rowid IN (SELECT value FROM json_each(?2))
             """, [.text(expression), .text("\(chosen)"), .integer(first), .integer(last)]
-        ) { row in
-            let line = SpokenLine(
-                segment: row.integer(3), range: row.range(4, 5), speaker: row.text(6), name: row.text(7),
-                text: row.text(8))
-            let hit = OfficeHit(
-                recording: row.integer(0), recorder: row.text(1), startedAt: row.real(2), line: line,
-                excerpt: (line.segment == 0 ? "[mark] " : "") + row.text(9))
-            return (row.integer(10), hit)
-        }
+        ) { row in (row.integer(10), OfficeHit(row)) }
         let known = Dictionary(hits) { first, _ in first }
         return chosen.compactMap { known[$0] }
     }
@@ -359,11 +310,8 @@ package final class OfficeFolder: OfficeArchive {
     }
 }
 
-extension Timeline {
-    /// As a column keeps it.
-    fileprivate var json: String {
-        get throws(DeviceError) { try rethrowing { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) } }
-    }
+extension Row: OfficeRow {
+    package func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
 }
 
 extension OfficeQuery {

@@ -72,7 +72,7 @@ package func syncFolder(containing path: String) throws(DeviceError) {
 private let replacements = Atomic<Int>(0)
 
 /// What lies before the last name of a path: `a/b/` and `a/b` give `a`, `b` gives `.`, `/b` gives `/`.
-func folder(of path: String) -> String {
+package func folder(of path: String) -> String {
     var name = path[...]
     while name.count > 1, name.last == "/" { name.removeLast() }
     guard let slash = name.lastIndex(of: "/") else { return "." }

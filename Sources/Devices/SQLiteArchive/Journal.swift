@@ -234,6 +234,5 @@ struct Journal: Sendable {
 
 /// Six digits, as the recording's folder is called.
 func folderName(of recording: Int) -> String {
-    let digits = String(recording)
-    return String(repeating: "0", count: max(0, 6 - digits.count)) + digits
+    recording.padded(to: 6)
 }

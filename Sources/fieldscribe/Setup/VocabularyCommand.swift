@@ -4,6 +4,7 @@ import Equipment
 import Configuration
 import Core
 import Glibc
+import Platform
 import PocketSphinxRecognizer
 import Vocabulary
 
@@ -55,11 +56,7 @@ enum VocabularyCommand: Command {
         }
         let configuration = try arguments.configuration().with(model: arguments["--model"])
         let path = arguments.rest[1]
-        let file =
-            realpath(path, nil).map { resolved in
-                defer { free(resolved) }
-                return String(cString: resolved)
-            } ?? path
+        let file = (try? realPath(path)) ?? path
         let model = configuration.model
         try model.check()
         var answer = Answer(file: file, model: model.name, report: VocabularyReport())

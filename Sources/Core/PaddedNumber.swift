@@ -1,0 +1,7 @@
+extension BinaryInteger {
+    /// Its digits with zeros in front, so many or more: `7.padded(to: 3)` is `007`.
+    package func padded(to digits: Int, radix: Int = 10) -> String {
+        let text = String(self, radix: radix)
+        return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
+    }
+}
