@@ -25,6 +25,8 @@ package final class OfficeFolder: OfficeArchive {
         let database = "\(path)/\(Self.databaseName)"
         if !isTaken(database) {
             guard makes else {
+                // Who may not look into it does not know whether it is one.
+                if isTaken(path) { _ = try Folder(opening: path, crosses: true).exists(Self.databaseName) }
                 throw DeviceError(
                     .missing, "open", on: path, "is no archive of fieldscribe-office",
                     remedy: "make one: fieldscribe-office gather FOLDER --into \(path)")
