@@ -118,7 +118,7 @@ let package = Package(
             "Gathering",
             uses: [
                 "Core", "Platform", "AudioEncoder", "Copying", "Correcting", "Digests", "Exporting", "Office",
-                "Sealing",
+                "Recording", "SQLiteArchive", "Sealing",
             ]),
 
         // What is wanted, and what there is for it.
@@ -168,7 +168,8 @@ let package = Package(
         .executableTarget(
             name: "fieldscribe-office",
             dependencies: [
-                "Core", "Platform", "Commands", "Exporting", "Gathering", "Office", "OfficePostgreSQL", "OfficeSQLite",
+                "Core", "Platform", "Commands", "Correcting", "Exporting", "Gathering", "Office", "OfficePostgreSQL",
+                "OfficeSQLite",
             ],
             path: "Sources/fieldscribe-office"),
 

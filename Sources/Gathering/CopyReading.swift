@@ -112,10 +112,13 @@ struct CopyReading {
         AudioForm.allCases.map { "audio.\($0.rawValue)" }.first { manifest.digests[$0] != nil } ?? ""
     }
 
+    /// SHA-256 of the first line of its history; empty where there is none.
+    var root: String { history.first.map { Digest.of($0.text) } ?? "" }
+
     /// What an archive takes, under a place of its own.
     func copy(of recorder: Recorder, at place: String, sealed: String?) -> GatheredCopy {
         GatheredCopy(
-            recorder: recorder, number: number, root: history.first.map { Digest.of($0.text) } ?? "",
+            recorder: recorder, number: number, root: root,
             startedAt: startedAt, clock: clock, length: length, digest: manifest.digest, place: place, audio: audio,
             isSigned: isSigned, sealed: sealed, readings: [reading], history: history, sound: identity?.sound ?? "")
     }

@@ -13,6 +13,8 @@ package struct GatherReport: Sendable {
     package var known = 0
     /// What people have put right, and was taken.
     package var corrections = 0
+    /// Texts of engines that another archive had besides its copies, and were taken.
+    package var texts = 0
     /// Sealed copies that nobody gave a key to.
     package var sealed = 0
     /// Bytes that were taken.
@@ -24,6 +26,14 @@ package struct GatherReport: Sendable {
 
     /// Nothing.
     package init() {}
+}
+
+/// From where recordings are taken.
+package enum GatherSource {
+    /// A folder or a stick with copies, however deep they lie; or a recorder's own archive.
+    case folder(String)
+    /// Another archive of this kind.
+    case archive(any OfficeArchive)
 }
 
 /// Takes copies of recordings from sticks and folders into an archive: each proved by its checksums before a row tells of it, and each
@@ -71,35 +81,116 @@ package final class Gathering {
         staging = try files.folder(Self.hidden)
     }
 
-    /// Takes what these folders and sticks hold.
+    /// Takes what these folders, sticks and archives hold.
     ///
     /// - Throws: `DeviceError` where nothing more can be taken, as with a full disk; what was taken before is in the archive.
-    package func run(_ sources: [String]) throws(DeviceError) -> GatherReport {
+    package func run(_ sources: [GatherSource]) throws(DeviceError) -> GatherReport {
         defer { try? files.removeAll(Self.hidden) }
         var loose: [(folder: Folder, name: String)] = []
         for source in sources {
-            let found: FoundCopies
-            do throws(DeviceError) { found = try FoundCopies(in: source, besides: files) } catch {
-                report.problems.append(error.message)
-                continue
+            switch source {
+            case .folder(let path) where RecorderArchive.isOne(path): try takeRecorder(path)
+            case .folder(let path): loose += try takeFolder(path)
+            case .archive(let other): loose += try takeFolder(other.files)
             }
-            report.problems += found.problems
-            if found.copies.isEmpty, found.problems.isEmpty, found.corrections.isEmpty {
-                report.problems.append("\(source): holds no copy of a recording")
-            }
-            for copy in found.copies {
-                do throws(DeviceError) { try take(copy) } catch {
-                    try refuse(error)
-                    // Every other copy there would fail alike.
-                    if [EIO, ENODEV, ENXIO].contains(error.status) { break }
-                }
-                progress(report)
-            }
-            loose += found.corrections
         }
         try commit()
         for (folder, name) in loose { try takeCorrections(name, in: folder, of: nil) }
+        for case .archive(let other) in sources { try takeTexts(of: other) }
         return report
+    }
+
+    /// Takes the copies in a folder; returns what lies there beside none of them.
+    private func takeFolder(_ path: String) throws(DeviceError) -> [(folder: Folder, name: String)] {
+        let found: FoundCopies
+        do throws(DeviceError) { found = try FoundCopies(in: path, besides: files) } catch {
+            report.problems.append(error.message)
+            return []
+        }
+        report.problems += found.problems
+        if found.copies.isEmpty, found.problems.isEmpty, found.corrections.isEmpty {
+            report.problems.append("\(path): holds no copy of a recording")
+        }
+        try take(found.copies)
+        return found.corrections
+    }
+
+    private func take(_ copies: [FoundCopies.Copy]) throws(DeviceError) {
+        for copy in copies {
+            do throws(DeviceError) { try take(copy) } catch {
+                try refuse(error)
+                // Every other copy there would fail alike.
+                if [EIO, ENODEV, ENXIO].contains(error.status) { break }
+            }
+            progress(report)
+        }
+    }
+
+    /// Takes a recorder's own archive, a recording at a time: as copies, which it makes of each first.
+    private func takeRecorder(_ path: String) throws(DeviceError) {
+        let recorder: RecorderArchive
+        let recordings: [Int]
+        do throws(DeviceError) {
+            recorder = try RecorderArchive(path)
+            recordings = try recorder.recordings()
+        } catch { return report.problems.append(error.message) }
+        if recordings.isEmpty { report.problems.append("\(path): holds no recording") }
+        let made = "made"
+        for number in recordings {
+            try staging.removeAll(made)
+            try staging.makeFolder(made, mode: 0o750)
+            do throws(DeviceError) {
+                try recorder.copy(number, to: "\(staging.path)/\(made)")
+            } catch {
+                if error.code == .full { throw error }
+                report.problems.append("\(path): recording \(number): \(error.message)")
+                continue
+            }
+            let found = try FoundCopies(in: "\(staging.path)/\(made)", besides: files)
+            report.problems += found.problems
+            try take(
+                found.copies.map { copy in
+                    var copy = copy
+                    copy.recorder.name = recorder.name
+                    copy.recorder.key = recorder.key
+                    return copy
+                })
+        }
+        try commit()
+        try staging.removeAll(made)
+    }
+
+    /// Takes those texts of another archive that its copies do not bring: what engines have read since, and what people have put right
+    /// there.
+    private func takeTexts(of other: any OfficeArchive) throws(DeviceError) {
+        var recordings: [(id: Int, copies: [String])] = []
+        do throws(DeviceError) {
+            for recording in try other.recordings(OfficeFilter()) {
+                recordings.append((recording.id, try other.copies(of: recording.id)))
+            }
+        } catch { return report.problems.append(error.message) }
+        for (id, copies) in recordings {
+            var own: OfficeRecording?
+            for digest in copies where own == nil { own = try archive.recording(ofCopy: digest) }
+            // None of its copies was taken, which was told.
+            guard let own else { continue }
+            let known = Set(try archive.readings(of: own.id).map(\.digest))
+            var missing: [GatheredReading] = []
+            do throws(DeviceError) {
+                for reading in try other.readings(of: id).reversed() where !known.contains(reading.digest) {
+                    guard let timeline = try other.timeline(ofReading: reading.id) else { continue }
+                    missing.append(
+                        GatheredReading(
+                            digest: reading.digest, timeline: timeline, person: reading.person, madeAt: reading.madeAt))
+                }
+            } catch {
+                report.problems.append(error.message)
+                continue
+            }
+            for reading in missing where try archive.take(reading, of: own.id) {
+                if reading.person == nil { report.texts += 1 } else { report.corrections += 1 }
+            }
+        }
     }
 
     /// Keeps what is wrong with one copy; throws what is wrong with the archive.
@@ -170,8 +261,11 @@ package final class Gathering {
                 return try staging.removeAll(temporary)
             }
             var identity = found.recorder
-            identity.key = reading.key
-            let recorder = try recorder(identity)
+            identity.key = reading.key ?? identity.key
+            // Of a recorder that nothing else tells, a recording that is known does.
+            let isUntold = identity.key == nil && identity.machine == nil
+            let known = isUntold ? try archive.recorder(ofRoot: reading.root) : nil
+            let recorder = if let known { known } else { try recorder(identity) }
             let title = CopyName(name)?.text ?? reading.number.padded(to: 6)
             let place = title + mark
             batch.append(
@@ -189,8 +283,7 @@ package final class Gathering {
         let recorder = try archive.recorder(identity)
         if try !files.exists(recorder.folder) {
             try files.makeFolder(recorder.folder, mode: 0o750)
-            let told = "\(recorder.machine ?? "-")\nname: \(recorder.name)\n"
-            try files.folder(recorder.folder).replace(RecorderFolder.fileName, with: Array(told.utf8))
+            try files.folder(recorder.folder).replace(RecorderFolder.fileName, with: Array(recorder.told.utf8))
         }
         return recorder
     }
@@ -249,27 +342,17 @@ package final class Gathering {
                     "is of a recording \(identity.recording) that \(digest == nil ? "is not in the archive" : "this copy is not of")",
                     remedy: digest == nil ? "gather its copy, too" : "put it beside its own page")
             }
-            for reading in try archive.readings(of: recording.id) {
-                guard let timeline = try archive.timeline(ofReading: reading.id),
-                    let corrected = saved.reading(over: timeline)
-                else { continue }
-                guard try archive.take(corrected, of: recording.id) else { return }
-                let kept = "corrections-\(saved.digest.prefix(8)).\(name.hasSuffix(".html") ? "html" : "json")"
-                if !recording.place.isEmpty, let place = try? self.place(recording.place), try !place.exists(kept) {
-                    try place.replace(kept, with: bytes)
+            if let isNew = try saved.take(into: archive, of: recording) {
+                if isNew {
+                    saved.keep(bytes, beside: recording, in: archive, isPage: name.hasSuffix(".html"))
+                    report.corrections += 1
                 }
-                return report.corrections += 1
+                return
             }
             throw DeviceError(
                 .unsupported, "import", on: path,
                 "was made of another text of recording \(identity.recording), which is not in the archive",
                 remedy: "gather that copy, too")
         } catch { try refuse(error) }
-    }
-
-    private func place(_ path: String) throws(DeviceError) -> Folder {
-        var folder = files
-        for name in path.split(separator: "/") { folder = try folder.folder(String(name)) }
-        return folder
     }
 }

@@ -3,6 +3,7 @@ import Correcting
 import Digests
 import Exporting
 import Office
+import Platform
 
 /// What somebody has saved from a recording's page, put to a text of that recording.
 package struct SavedCorrections: Sendable {
@@ -51,6 +52,32 @@ package struct SavedCorrections: Sendable {
         corrected.engine = EngineDescription(name: EngineDescription.person, version: "", model: file.person)
         corrected.pass = nil
         return GatheredReading(digest: digest, timeline: corrected, person: file.person, madeAt: file.savedAt)
+    }
+
+    /// Puts it to the first text of a recording that it was made of.
+    ///
+    /// - Returns: whether it was new; nil where it was made of none of them.
+    package func take(into archive: any OfficeArchive, of recording: OfficeRecording) throws(DeviceError) -> Bool? {
+        for reading in try archive.readings(of: recording.id) {
+            guard let timeline = try archive.timeline(ofReading: reading.id),
+                let corrected = self.reading(over: timeline)
+            else { continue }
+            return try archive.take(corrected, of: recording.id)
+        }
+        return nil
+    }
+
+    /// Keeps the file beside the recording's copy, as far as that can be written to.
+    ///
+    /// - Parameter isPage: whether it is the form that a browser shows.
+    func keep(_ bytes: [UInt8], beside recording: OfficeRecording, in archive: any OfficeArchive, isPage: Bool) {
+        let name = "corrections-\(digest.prefix(8)).\(isPage ? "html" : "json")"
+        guard !recording.place.isEmpty, var folder = try? Folder(opening: archive.files, crosses: true) else { return }
+        for part in recording.place.split(separator: "/") {
+            guard let inner = try? folder.folder(String(part)) else { return }
+            folder = inner
+        }
+        if (try? folder.exists(name)) == false { try? folder.replace(name, with: bytes) }
     }
 
     private static func keys(_ words: [String]) -> [String] {

@@ -36,6 +36,12 @@ package protocol OfficeArchive: AnyObject {
     /// The recording that a copy is of; nil where it does not have that.
     func recording(ofCopy digest: String) throws(DeviceError) -> OfficeRecording?
 
+    /// The copies of a recording, by the digests of their SHA256SUMS, the earliest first.
+    func copies(of recording: Int) throws(DeviceError) -> [String]
+
+    /// The recorder of the recording whose history begins like this, by the digest of that line; nil where there is none.
+    func recorder(ofRoot root: String) throws(DeviceError) -> Recorder?
+
     /// The recording of a sound, by its digest and its number on the recorder; nil where it has none.
     func recording(ofSound digest: String, number: Int) throws(DeviceError) -> OfficeRecording?
 
@@ -127,12 +133,15 @@ package struct OfficeReading: Hashable, Sendable {
     package var person: String?
     /// When it was written, in seconds since 1970-01-01T00:00:00Z; 0 where that is not known.
     package var madeAt: Double
+    /// By which it is known again, in another archive, too.
+    package var digest: String
 
-    package init(id: Int, engine: String, person: String?, madeAt: Double) {
+    package init(id: Int, engine: String, person: String?, madeAt: Double, digest: String) {
         self.id = id
         self.engine = engine
         self.person = person
         self.madeAt = madeAt
+        self.digest = digest
     }
 }
 

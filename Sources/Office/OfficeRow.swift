@@ -16,6 +16,10 @@ package protocol OfficeRow {
 }
 
 extension Recorder {
+    /// The columns that `init(_:from:)` reads, of each recorder; a condition may follow.
+    package static let selection =
+        "SELECT recorder.id, recorder.name, recorder.folder, recorder.key, recorder.machine FROM recorder"
+
     /// - Parameter first: the column of its number; name, folder, key and machine follow.
     package init(_ row: some OfficeRow, from first: Int32 = 0) {
         self.init(
@@ -46,13 +50,15 @@ extension OfficeRecording {
 
 extension OfficeReading {
     /// The columns that `init(_:)` reads, of the readings of a recording, the one that is shown first; its number follows.
-    package static let selection = "SELECT id, engine, person, made_at FROM reading WHERE recording = "
+    package static let selection = "SELECT id, engine, person, made_at, digest FROM reading WHERE recording = "
     /// Behind it.
     package static let order = " ORDER BY struck DESC, person IS NOT NULL DESC, made_at DESC, id DESC"
 
     /// - Parameter row: of `selection`.
     package init(_ row: some OfficeRow) {
-        self.init(id: row.integer(0), engine: row.text(1), person: row.optionalText(2), madeAt: row.real(3))
+        self.init(
+            id: row.integer(0), engine: row.text(1), person: row.optionalText(2), madeAt: row.real(3),
+            digest: row.text(4))
     }
 }
 

@@ -34,6 +34,9 @@ extension RecorderIdentity {
 
 /// A recorder that an archive knows.
 package struct Recorder: Hashable, Sendable {
+    /// The database in a recorder's own archive, by which that is told from an office's.
+    package static let databaseName = "archive.sqlite"
+
     /// Its number in the archive.
     package var id: Int
     /// As it called itself when its first copy came.

@@ -6,7 +6,10 @@ import Platform
 /// The executable for a desk: the copies of many recorders, in one archive.
 @main struct FieldscribeOffice {
     static var commands: [any OfficeCommand.Type] {
-        [GatherCommand.self, ListCommand.self, ShowCommand.self, SearchCommand.self, HistoryCommand.self]
+        [
+            GatherCommand.self, ListCommand.self, ShowCommand.self, SearchCommand.self, HistoryCommand.self,
+            ReviewCommand.self, AccuracyCommand.self, ImportCommand.self, ExportCommand.self, WorkCommand.self,
+        ]
     }
 
     static func main() {

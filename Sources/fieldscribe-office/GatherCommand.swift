@@ -2,22 +2,29 @@ import Commands
 import Core
 import Gathering
 import Office
+import OfficePostgreSQL
+import OfficeSQLite
+import Platform
 
 /// Takes copies from sticks and folders.
 enum GatherCommand: OfficeCommand {
     static let name = "gather"
     static let summary = "Take the copies on sticks and in folders into the archive."
-    static let usage = "FOLDER|STICK... [--into ARCHIVE] [--files FOLDER] [--key FILE] [--page] [--json]"
+    static let usage =
+        "FOLDER|STICK|ARCHIVE... [--into ARCHIVE] [--files FOLDER] [--from-files FOLDER] [--key FILE] [--page] [--json]"
     static let details = """
         Takes each copy that is found there, however deep, and that is not in the archive yet, with its text, its history and what
         people have put right. A copy is taken when every one of its files is what its SHA256SUMS says and, where it is signed
         and minisign is installed, the signature fits; what is not is named, and everything else is taken. It can be broken off
         at any moment, and be run again.
 
-          FOLDER|STICK         a stick, a folder with copies of any number of sticks, a single copy, or another archive
+          FOLDER|STICK         a stick, a folder with copies of any number of sticks, or a single copy
+          ARCHIVE              another archive, a folder or postgresql://..., with all of its texts; or the folder of a recorder's
+                               own archive, copied to this machine
           --into ARCHIVE       a folder, or postgresql://..., either of which is made where it is missing; default
                                $FIELDSCRIBE_ARCHIVE, else fieldscribe-archive in your home folder
           --files FOLDER       with PostgreSQL, where the copies are to be: a folder that all who use the archive can see
+          --from-files FOLDER  where the copies of an archive in PostgreSQL that is gathered are, where that is not where it says
           --key FILE           a private key, as age-keygen makes it or one of SSH: sealed copies are opened with it, and are in
                                the archive as readable as any other
           --page               write index.html beside the copies, over all recordings: it finds words in any browser,
@@ -27,13 +34,14 @@ enum GatherCommand: OfficeCommand {
         Exit status: 0 everything is in the archive; 1 nothing more could be taken; 3 sealed copies were left out, since there is no
         key; 4 some copies were refused.
         """
-    static let options = (values: ["--into", "--files", "--key"], flags: ["--json", "--page"])
+    static let options = (values: ["--into", "--files", "--from-files", "--key"], flags: ["--json", "--page"])
 
     private struct Summary: Encodable {
         var archive: String
         var taken: Int
         var known: Int
         var corrections: Int
+        var texts: Int
         var sealed: Int
         var bytes: Int64
         var problems: [String]
@@ -44,15 +52,17 @@ enum GatherCommand: OfficeCommand {
         guard !words.rest.isEmpty || words.has("--page") else { throw words.usage("name a folder or a stick") }
         let archive = try ArchiveChoice.open(words, "--into", makes: !words.rest.isEmpty)
         if words.rest.isEmpty { return try writePage(archive) }
+        let (sources, refused) = try sources(words, into: archive)
         let shows = Terminal.showsErrors
         let gathering = try Gathering(into: archive, key: words["--key"]) { report in
             if shows { Terminal.draw("\r\(report.taken + report.known) copies") }
         }
-        let report: GatherReport
+        var report: GatherReport
         do {
             defer { if shows { Terminal.draw("\r\u{1B}[K") } }
-            report = try gathering.run(words.rest)
+            report = try gathering.run(sources)
         }
+        report.problems = refused + report.problems
         for problem in report.problems { Terminal.say("fieldscribe-office: \(problem)") }
         for note in report.notes { Terminal.say("fieldscribe-office: \(note)") }
         if report.sealed > 0 {
@@ -63,12 +73,14 @@ enum GatherCommand: OfficeCommand {
         if words.has("--json") {
             let summary = Summary(
                 archive: archive.name, taken: report.taken, known: report.known, corrections: report.corrections,
+                texts: report.texts,
                 sealed: report.sealed, bytes: report.bytes, problems: report.problems, notes: report.notes)
             try Terminal.print(jsonText(summary))
         } else {
             var parts = ["\(counted(report.taken, "copy", "copies")) taken"]
             if report.known > 0 { parts.append("\(report.known) there already") }
             if report.corrections > 0 { parts.append(counted(report.corrections, "correction", "corrections")) }
+            if report.texts > 0 { parts.append(counted(report.texts, "text", "texts")) }
             if !report.problems.isEmpty { parts.append("\(report.problems.count) refused") }
             try Terminal.print("\(archive.name): \(parts.joined(separator: ", "))\n")
         }
@@ -79,6 +91,35 @@ enum GatherCommand: OfficeCommand {
 }
 
 extension GatherCommand {
+    /// What the words name; and what is wrong with those that cannot be opened, a line each.
+    private static func sources(
+        _ words: OptionWords, into archive: any OfficeArchive
+    ) throws -> ([GatherSource], refused: [String]) {
+        guard words["--from-files"] == nil || words.rest.contains(where: OfficeDatabase.isAddress) else {
+            throw words.usage("--from-files belongs to an archive in PostgreSQL that is gathered")
+        }
+        var sources: [GatherSource] = []
+        var refused: [String] = []
+        for name in words.rest {
+            do throws(DeviceError) {
+                if OfficeDatabase.isAddress(name) {
+                    sources.append(
+                        .archive(try OfficeDatabase(name, files: words["--from-files"], makes: false)))
+                } else if OfficeFolder.isOne(name), !isSame(name, archive.files) {
+                    sources.append(.archive(try OfficeFolder(name, makes: false)))
+                } else {
+                    sources.append(.folder(name))
+                }
+            } catch { refused.append(error.message) }
+        }
+        return (sources, refused)
+    }
+
+    private static func isSame(_ path: String, _ other: String) -> Bool {
+        guard let one = try? realPath(path), let two = try? realPath(other) else { return false }
+        return one == two
+    }
+
     private static func writePage(_ archive: any OfficeArchive) throws {
         let count = try OfficePage.write(over: archive)
         Terminal.say("\(archive.files)/\(OfficePage.name): \(counted(count, "recording", "recordings"))")

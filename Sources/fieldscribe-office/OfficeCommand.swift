@@ -55,14 +55,17 @@ enum ArchiveChoice {
     static func open(_ words: OptionWords, _ option: String = "--archive", makes: Bool = false) throws
         -> any OfficeArchive
     {
-        let named = words[option] ?? environment("FIELDSCRIBE_ARCHIVE")
-        guard let path = named ?? environment("HOME").map({ "\($0)/fieldscribe-archive" }) else {
-            throw words.usage("name an archive with \(option)")
-        }
+        guard let path = name(words, option) else { throw words.usage("name an archive with \(option)") }
         guard !path.isEmpty else { throw words.usage("\(option) needs a folder") }
         if OfficeDatabase.isAddress(path) { return try OfficeDatabase(path, files: words["--files"], makes: makes) }
         guard words["--files"] == nil else { throw words.usage("--files belongs to an archive in PostgreSQL") }
         return try OfficeFolder(path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path, makes: makes)
+    }
+
+    /// What the options name, or the environment; nil where there is nothing to go by.
+    static func name(_ words: OptionWords, _ option: String) -> String? {
+        let named = words[option] ?? environment("FIELDSCRIBE_ARCHIVE")
+        return named ?? environment("HOME").map { "\($0)/fieldscribe-archive" }
     }
 
     private static func environment(_ name: String) -> String? {
@@ -91,6 +94,24 @@ enum FilterOptions {
         filter.person = words["--person"]
         filter.speaker = words["--speaker"]
         return filter
+    }
+
+    /// The recordings that the words name by their numbers, or all; of these, those that the options leave.
+    static func recordings(_ words: OptionWords, in archive: any OfficeArchive) throws -> [OfficeRecording] {
+        let left = try archive.recordings(filter(words))
+        if words.rest.isEmpty { return left }
+        let numbers = try words.rest.map { try recordingNumber($0, words) }
+        for number in numbers { _ = try recording(number, in: archive) }
+        let known = Dictionary(left.map { ($0.id, $0) }) { first, _ in first }
+        var seen: Set<Int> = []
+        return numbers.filter { seen.insert($0).inserted }.compactMap { known[$0] }
+    }
+
+    /// Whether `--speaker` leaves a segment.
+    static func isSaid(_ segment: Segment, in timeline: Timeline, _ words: OptionWords) -> Bool {
+        guard let asked = words["--speaker"]?.lowercased() else { return true }
+        guard let speaker = timeline.speaker(of: segment) else { return false }
+        return [Speakers.label(speaker), timeline.name(ofSpeaker: speaker)].contains { $0.lowercased() == asked }
     }
 
     /// The beginning of a day in this machine's time zone, or, for an end, of the next one; or a time of a day.

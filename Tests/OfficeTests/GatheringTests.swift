@@ -223,7 +223,7 @@ import Testing
         shell("sqlite3 '\(database)' 'PRAGMA user_version = 99'")
         #expect(
             thrown { _ = try desk.archive() }?.message
-                == "\(database): was written by a newer fieldscribe-office (schema 99, this one knows 1); update fieldscribe-office"
+                == "\(database): was written by a newer fieldscribe-office (schema 99, this one knows 2); update fieldscribe-office"
         )
         shell("rm '\(database)'; sqlite3 '\(database)' 'CREATE TABLE x (y)'")
         #expect(
@@ -285,8 +285,8 @@ import Testing
         for id in 1...150 { await recorder.record(id, "recording number \(id)") }
         try await recorder.copy(to: desk.stick("one"))
         var kills = 0
-        for turn in 1...60 {
-            let delay = 0.004 * Double(turn)
+        for turn in 1...30 {
+            let delay = 0.008 * Double(turn)
             let run = shell(
                 "timeout -s KILL \(delay) '\(try officeProgram())' gather '\(desk.stick("one"))' \(desk.into)"
             )

@@ -36,7 +36,7 @@ import Testing
         // From now on the archive tells where they are.
         #expect(try OfficeDatabase(address, files: nil, makes: false).files == folder.file("files"))
         server.sql("UPDATE fieldscribe.house SET version = 99", on: address)
-        #expect(refusal(address).contains("newer fieldscribe-office (schema 99, this one knows 1); update"))
+        #expect(refusal(address).contains("newer fieldscribe-office (schema 99, this one knows 2); update"))
         #expect(server.sql("SELECT version FROM fieldscribe.house", on: address).output == "99\n")
     }
 
@@ -59,7 +59,7 @@ import Testing
         #expect(try archive.search(OfficeQuery("fonio"), OfficeFilter(), limit: 5).count == 1)
         await recorder.record(2, "and waited")
         try await recorder.copy(to: desk.stick("one"))
-        let error = thrown { _ = try Gathering(into: archive, key: nil).run([desk.stick("one")]) }
+        let error = thrown { _ = try Gathering(into: archive, key: nil).run([.folder(desk.stick("one"))]) }
         #expect(error?.code == .denied && error?.message.contains("\n") == false, "\(error?.message ?? "")")
         #expect(desk.archiveNames == ["pi-aaaaaaaa"] && desk.copies().count <= 2)
         #expect(try desk.archive().recordings(OfficeFilter()).count == 1)

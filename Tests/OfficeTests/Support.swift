@@ -137,7 +137,7 @@ struct OfficeDesk {
     }
 
     @discardableResult func gather(_ sticks: String..., key: String? = nil) throws -> GatherReport {
-        try Gathering(into: try archive(), key: key).run(sticks)
+        try Gathering(into: try archive(), key: key).run(sticks.map { .folder($0) })
     }
 
     /// What is found, as `recorder: excerpt`.

@@ -59,6 +59,13 @@ final class TestServer: Sendable {
         }
     }
 
+    /// Kills all of its processes, as a power cut would.
+    func kill() {
+        let first = "$(head -n 1 '\(data)/postmaster.pid')"
+        shell("first=\(first); kill -9 $first $(ps -o pid= --ppid $first); while kill -0 $first; do sleep 0.05; done")
+        for _ in 1...50 where shell("pgrep -f '\(data)'").status == 0 { usleep(100_000) }
+    }
+
     /// The address of a database that it has.
     func address(_ database: String, user: String = "office") -> String {
         "postgresql://\(user)@/\(database)?host=\(folder.path)"

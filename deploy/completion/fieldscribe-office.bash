@@ -10,17 +10,18 @@ _fieldscribe_office() {
         words=$("$program" show --help 2>/dev/null | sed -n 's/^ *--format [A-Z]  *\([^;]*\);.*/\1/p' | sed 's/,//g')
         ;;
     --recorder) words=$("$program" list --json 2>/dev/null | sed -n 's/^ *"recorder" : "\(.*\)",$/\1/p' | sort -u) ;;
-    --key)
+    --key | --program)
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
         ;;
-    --archive | --into | --files)
+    --archive | --into | --files | --from-files | --to)
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -d -- "$word")
         return
         ;;
-    --since | --until | --person | --speaker | --limit | --reading) return ;;
+    --since | --until | --person | --speaker | --limit | --reading | --lease | --engine | --by) return ;;
+    --recording) words=$("$program" list 2>/dev/null | sed -n 's/^\([0-9][0-9]*\) .*/\1/p') ;;
     *)
         if [[ -z $command ]]; then
             words="$("$program" --help 2>/dev/null | sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p') --help --version"
@@ -30,7 +31,11 @@ _fieldscribe_office() {
             compopt -o filenames 2>/dev/null
             mapfile -t COMPREPLY < <(compgen -d -- "$word")
             return
-        elif [[ $command == show || $command == history ]]; then
+        elif [[ $command == import ]]; then
+            compopt -o filenames 2>/dev/null
+            mapfile -t COMPREPLY < <(compgen -f -- "$word")
+            return
+        elif [[ $command =~ ^(show|history|review|accuracy|export)$ ]]; then
             words=$("$program" list 2>/dev/null | sed -n 's/^\([0-9][0-9]*\) .*/\1/p')
         fi
         ;;

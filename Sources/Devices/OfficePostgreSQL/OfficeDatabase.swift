@@ -8,7 +8,7 @@ import Platform
 package final class OfficeDatabase: OfficeArchive {
     package let files: String
     package var name: String { connection.name }
-    private let connection: ServerConnection
+    let connection: ServerConnection
 
     /// Whether a text is the address of one.
     package static func isAddress(_ text: String) -> Bool {
@@ -75,7 +75,7 @@ package final class OfficeDatabase: OfficeArchive {
     }
 
     private func recorders() throws(DeviceError) -> [Recorder] {
-        try connection.rows("SELECT id, name, folder, key, machine FROM recorder ORDER BY id") { Recorder($0) }
+        try connection.rows(Recorder.selection + " ORDER BY recorder.id") { Recorder($0) }
     }
 
     package func take(_ copies: [GatheredCopy]) throws(DeviceError) {
@@ -143,7 +143,7 @@ package final class OfficeDatabase: OfficeArchive {
         ) { $0.integer(0) }.first ?? 0
     }
 
-    private func add(_ reading: GatheredReading, to recording: Int) throws(DeviceError) -> Bool {
+    func add(_ reading: GatheredReading, to recording: Int) throws(DeviceError) -> Bool {
         try connection.run(
             """
             INSERT INTO reading (recording, digest, engine, person, made_at, struck, timeline)
@@ -154,7 +154,7 @@ package final class OfficeDatabase: OfficeArchive {
     }
 
     /// Shows a recording with the best of its readings, and has that be found.
-    private func show(_ recording: Int) throws(DeviceError) {
+    func show(_ recording: Int) throws(DeviceError) {
         guard let best = try readings(of: recording).first, let timeline = try timeline(ofReading: best.id) else {
             return
         }
@@ -239,11 +239,27 @@ package final class OfficeDatabase: OfficeArchive {
         ).first
     }
 
+    package func copies(of recording: Int) throws(DeviceError) -> [String] {
+        try connection.rows("SELECT digest FROM copy WHERE recording = $1 ORDER BY id", [.integer(recording)]) {
+            $0.text(0)
+        }
+    }
+
+    package func recorder(ofRoot root: String) throws(DeviceError) -> Recorder? {
+        guard !root.isEmpty else { return nil }
+        return try connection.rows(
+            Recorder.selection
+                + " JOIN recording ON recording.recorder = recorder.id WHERE recording.root = $1 LIMIT 1",
+            [.text(root)]
+        ) { Recorder($0) }.first
+    }
+
     package func recording(ofSound digest: String, number: Int) throws(DeviceError) -> OfficeRecording? {
         guard !digest.isEmpty else { return nil }
         return try connection.rows(
             OfficeRecording.selection + """
                  WHERE recording.id IN (SELECT recording FROM copy WHERE sound = $1 AND sound <> '') AND recording.number = $2
+                ORDER BY recording.id
                 """, [.text(digest), .integer(number)], read: OfficeRecording.init
         ).first
     }

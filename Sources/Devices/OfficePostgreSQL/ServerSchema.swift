@@ -132,6 +132,24 @@ enum ServerSchema {
         -- Every word that was ever found, for those that were heard wrong.
         CREATE TABLE word (key text PRIMARY KEY);
         CREATE INDEX word_trigrams ON word USING gin (key public.gin_trgm_ops);
+        """,
         """
+        CREATE INDEX recording_of_root ON recording (root);
+
+        -- What is to be read again: each recording once by each engine, and once more when something was struck from it.
+        CREATE TABLE job (
+            id bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+            recording bigint NOT NULL REFERENCES recording,
+            engine text NOT NULL,                   -- with its model
+            struck integer NOT NULL,                -- how many stretches were struck when it was entered
+            token bigint NOT NULL DEFAULT 0,        -- counts who has taken it; only the last of them may finish it
+            leased_until timestamptz,               -- NULL: nobody has it
+            failures integer NOT NULL DEFAULT 0,
+            problem text NOT NULL DEFAULT '',       -- the last failure
+            done_at timestamptz,
+            UNIQUE (recording, engine, struck)
+        );
+        CREATE INDEX job_waiting ON job (engine, token, id) WHERE done_at IS NULL;
+        """,
     ]
 }

@@ -13,17 +13,28 @@ package final class OfficeFolder: OfficeArchive {
     package var name: String { files }
     private let connection: Connection
 
-    /// Opens an archive, or makes it.
+    /// Whether a folder is one.
+    package static func isOne(_ path: String) -> Bool { isTaken("\(path)/\(databaseName)") }
+
+    /// Opens an archive, or makes it. Where it may not be written to, and none is to be made, it is only read.
     ///
     /// - Parameters:
     ///   - path: the folder.
     ///   - makes: whether one that is not there is made.
     /// - Throws: `DeviceError` with `missing` where there is none, `unsupported` where another or a later program wrote it, `denied`
-    ///   where it may not be written to.
+    ///   where it may not be written to, or not even read.
     package init(_ path: String, makes: Bool) throws(DeviceError) {
         files = path
         let database = "\(path)/\(Self.databaseName)"
         if !isTaken(database) {
+            let isRecorders = isTaken("\(path)/\(Recorder.databaseName)")
+            guard !isRecorders else {
+                throw DeviceError(
+                    .unsupported, "open", on: path, "is a recorder's own archive",
+                    remedy: makes
+                        ? "name another folder"
+                        : "gather it into another: fieldscribe-office gather \(path) --into FOLDER")
+            }
             guard makes else {
                 // Who may not look into it does not know whether it is one.
                 if isTaken(path) { _ = try Folder(opening: path, crosses: true).exists(Self.databaseName) }
@@ -32,13 +43,24 @@ package final class OfficeFolder: OfficeArchive {
                     remedy: "make one: fieldscribe-office gather FOLDER --into \(path)")
             }
             try makeFolder(path)
-            guard try !Folder(opening: path).exists("fieldscribe.sqlite") else {
-                throw DeviceError(
-                    .unsupported, "open", on: path, "is a recorder's own archive", remedy: "name another folder")
-            }
         }
-        connection = try Connection(sharing: database)
-        try rethrowing { try OfficeSchema.apply(to: connection, path: database) }
+        connection = try Self.connection(to: database, makes: makes)
+    }
+
+    private static func connection(to database: String, makes: Bool) throws(DeviceError) -> Connection {
+        do throws(DeviceError) {
+            let connection = try Connection(sharing: database)
+            try rethrowing { try OfficeSchema.apply(to: connection, path: database) }
+            return connection
+        } catch {
+            guard error.code == .denied, !makes else { throw error }
+            // Nobody can be sure that no other changes it meanwhile; as it lies there is as good as a copy of it.
+            let connection = try Connection(onlyReading: database)
+            // It cannot be written to anyway; what is made for a question lies in memory.
+            try connection.execute("PRAGMA query_only = OFF; PRAGMA temp_store = MEMORY")
+            try OfficeSchema.check(connection, path: database)
+            return connection
+        }
     }
 
     package func knows(copy digest: String) throws(DeviceError) -> Bool { try copyId(digest) != nil }
@@ -76,7 +98,7 @@ package final class OfficeFolder: OfficeArchive {
     }
 
     private func recorders() throws(DeviceError) -> [Recorder] {
-        try connection.rows("SELECT id, name, folder, key, machine FROM recorder ORDER BY id") { Recorder($0) }
+        try connection.rows(Recorder.selection + " ORDER BY recorder.id") { Recorder($0) }
     }
 
     package func take(_ copies: [GatheredCopy]) throws(DeviceError) {
@@ -219,11 +241,26 @@ package final class OfficeFolder: OfficeArchive {
         ).first
     }
 
+    package func copies(of recording: Int) throws(DeviceError) -> [String] {
+        try connection.rows("SELECT digest FROM copy WHERE recording = ? ORDER BY id", [.integer(recording)]) {
+            $0.text(0)
+        }
+    }
+
+    package func recorder(ofRoot root: String) throws(DeviceError) -> Recorder? {
+        guard !root.isEmpty else { return nil }
+        return try connection.rows(
+            Recorder.selection + " JOIN recording ON recording.recorder = recorder.id WHERE recording.root = ? LIMIT 1",
+            [.text(root)]
+        ) { Recorder($0) }.first
+    }
+
     package func recording(ofSound digest: String, number: Int) throws(DeviceError) -> OfficeRecording? {
         guard !digest.isEmpty else { return nil }
         return try connection.rows(
             OfficeRecording.selection + """
                  WHERE recording.id IN (SELECT recording FROM copy WHERE sound = ? AND sound != '') AND recording.number = ?
+                ORDER BY recording.id
                 """, [.text(digest), .integer(number)], read: OfficeRecording.init
         ).first
     }

@@ -31,6 +31,20 @@ enum OfficeSchema {
         }
     }
 
+    /// Looks whether it is of this version, where nothing can be brought up to date.
+    ///
+    /// - Throws: `DeviceError` with `unsupported` where it is not.
+    static func check(_ connection: Connection, path: String) throws(DeviceError) {
+        let version = try connection.rows("PRAGMA user_version") { $0.integer(0) }.first ?? 0
+        let owner = try connection.rows("PRAGMA application_id") { $0.integer(0) }.first ?? 0
+        guard owner == application, version == steps.count else {
+            throw DeviceError(
+                .unsupported, "PRAGMA user_version", on: path,
+                "is of another version of fieldscribe-office (schema \(version), this one reads \(steps.count)), and may not be "
+                    + "written to", remedy: "open it once where it may be")
+        }
+    }
+
     /// Step n leads from version n to n + 1. A step that was released is never edited.
     static let steps = [
         // Times in recordings are samples, at 16,000 a second; others seconds since 1970-01-01T00:00:00Z.
@@ -115,6 +129,7 @@ enum OfficeSchema {
         CREATE TRIGGER line_leaves_index AFTER DELETE ON line BEGIN
             INSERT INTO line_text (line_text, rowid, text) VALUES ('delete', OLD.id, OLD.text);
         END;
-        """
+        """,
+        "CREATE INDEX recording_of_root ON recording (root);",
     ]
 }

@@ -1,0 +1,118 @@
+import Core
+import Correcting
+import Digests
+import Exporting
+import Office
+import Platform
+
+/// Takes what people have put right into an archive of many recorders, as `fieldscribe import` does on a recorder: a file whole, or nothing.
+/// Used on one thread.
+package struct OfficeImport {
+    /// What somebody has saved.
+    package struct File {
+        /// Its path, for errors; its ending tells the format.
+        package var path: String
+        /// All of it.
+        package var bytes: [UInt8]
+        /// Which recording of the archive it is of, where a person says so; nil: the file tells.
+        package var recording: Int?
+        /// Whose it is, where the file does not tell.
+        package var person: String
+        /// What the files beside it tell of the recording; nil where there are none.
+        package var neighbour: RecordingIdentity?
+
+        package init(
+            path: String, bytes: [UInt8], recording: Int?, person: String, neighbour: RecordingIdentity?
+        ) {
+            self.path = path
+            self.bytes = bytes
+            self.recording = recording
+            self.person = person
+            self.neighbour = neighbour
+        }
+    }
+
+    private let archive: any OfficeArchive
+
+    package init(_ archive: any OfficeArchive) { self.archive = archive }
+
+    /// Takes a file; returns what became of it, in one line.
+    ///
+    /// - Parameter now: in seconds since 1970-01-01T00:00:00Z.
+    /// - Throws: `DeviceError` in one line that names the file; then nothing was changed.
+    package func take(_ file: File, now: Double) throws(DeviceError) -> String {
+        let ending = file.path.split(separator: ".").last.map { $0.lowercased() } ?? ""
+        if ending == "json" || ending == "html" {
+            let saved = try SavedCorrections(file.bytes, name: file.path)
+            let recording = try recording(saved.file.identity, file)
+            guard let isNew = try saved.take(into: archive, of: recording) else {
+                throw Self.refusal(
+                    file, "was made of another text of recording \(recording.id), which is not in the archive",
+                    "gather that copy, too")
+            }
+            if isNew { saved.keep(file.bytes, beside: recording, in: archive, isPage: ending == "html") }
+            return Self.line(file, recording, isNew)
+        }
+        let text = try incomingText(file.bytes, name: file.path)
+        let written = try WrittenText(text, ending: ending, name: file.path)
+        let named = file.recording.map { RecordingIdentity(recording: $0, sound: "") }
+        guard let identity = RecordingIdentity(in: text) ?? file.neighbour ?? named else {
+            throw Self.refusal(file, "does not say of which recording it is", "name it with --recording ID")
+        }
+        let recording = try recording(identity, file)
+        var best: (timeline: Timeline, texts: [Int: [String]])?
+        for reading in try archive.readings(of: recording.id) {
+            guard let timeline = try archive.timeline(ofReading: reading.id), let texts = written.texts(over: timeline),
+                texts.count < best?.texts.count ?? .max
+            else { continue }
+            best = (timeline, texts)
+        }
+        guard let best else {
+            throw Self.refusal(file, "is no text of recording \(recording.id)", "name another with --recording ID")
+        }
+        guard !best.texts.isEmpty else {
+            return "\(file.path): recording \(recording.id): nothing was corrected in it; nothing was changed"
+        }
+        var corrected = best.timeline
+        corrected.segments = best.timeline.segments.map { segment in
+            best.texts[segment.id].map { CorrectedSegment(segment, words: $0).segment } ?? segment
+        }
+        corrected.engine = EngineDescription(name: EngineDescription.person, version: "", model: file.person)
+        corrected.pass = nil
+        let said = corrected.segments.map(\.text).joined(separator: "\n")
+        let reading = GatheredReading(
+            digest: Digest.of("text of \(file.person)\n\(said)"), timeline: corrected, person: file.person, madeAt: now)
+        return Self.line(file, recording, try archive.take(reading, of: recording.id))
+    }
+
+    private static func line(_ file: File, _ recording: OfficeRecording, _ isNew: Bool) -> String {
+        "\(file.path): recording \(recording.id): "
+            + (isNew ? "taken" : "this is in the archive already; nothing was changed")
+    }
+
+    /// The recording that a file is of: by its sound, or as a person says, where its number there is that of the file.
+    private func recording(_ identity: RecordingIdentity, _ file: File) throws(DeviceError) -> OfficeRecording {
+        if let asked = file.recording {
+            guard let found = try archive.recording(asked) else {
+                throw DeviceError(
+                    .missing, "import", on: archive.name, "has no recording \(asked)",
+                    remedy: "fieldscribe-office list shows all of them")
+            }
+            guard identity.sound.isEmpty || found.number == identity.recording else {
+                throw Self.refusal(
+                    file, "is of a recording \(identity.recording) of its recorder, not of recording \(asked)",
+                    "leave out --recording")
+            }
+            return found
+        }
+        guard let found = try archive.recording(ofSound: identity.sound, number: identity.recording) else {
+            throw Self.refusal(
+                file, "is of a recording \(identity.recording) that is not in the archive", "gather its copy, too")
+        }
+        return found
+    }
+
+    private static func refusal(_ file: File, _ reason: String, _ remedy: String) -> DeviceError {
+        DeviceError(.unsupported, "import", on: file.path, reason, remedy: "\(remedy); nothing was changed")
+    }
+}

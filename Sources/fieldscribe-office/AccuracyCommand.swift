@@ -1,0 +1,63 @@
+import Commands
+import Core
+import Correcting
+import Exporting
+import Gathering
+import Office
+
+/// How well the engines of all recorders read, by what people have put right.
+enum AccuracyCommand: OfficeCommand {
+    static let name = "accuracy"
+    static let summary = "Show the word errors of each engine, by what people have corrected."
+    static let usage = "[ID...] \(FilterOptions.usage) [--json] [--archive ARCHIVE] [--files FOLDER]"
+    static let details = """
+        Of each text there are two figures, between which the truth lies: the errors for 100 words of the whole text, as if all
+        that nobody has changed were right; and for 100 words of the lines that a person has changed or confirmed.
+
+          ID                   numbers, as fieldscribe-office list shows them; default all that somebody has corrected
+        \(FilterOptions.explained)
+          --json               one JSON array
+        """
+    static let options = (values: FilterOptions.names, flags: ["--json"])
+
+    private struct Row: Encodable {
+        var recording: Int
+        var recorder: String
+        var engine: EngineDescription
+        var words: Int
+        var errors: Int
+        var percent: Double
+        var heardWords: Int
+        var heardErrors: Int
+        var heardPercent: Double
+    }
+
+    static func run(_ words: OptionWords) throws {
+        let archive = try ArchiveChoice.open(words)
+        var rows: [Row] = []
+        var engines: [String: Accuracy] = [:]
+        for recording in try FilterOptions.recordings(words, in: archive) {
+            for (engine, accuracy) in try OfficeAccuracy.measured(recording.id, in: archive) {
+                engines[engine.name] = (engines[engine.name] ?? Accuracy()) + accuracy
+                rows.append(
+                    Row(
+                        recording: recording.id, recorder: recording.recorder.folder, engine: engine,
+                        words: accuracy.whole.words, errors: accuracy.whole.errors, percent: tenths(accuracy.whole),
+                        heardWords: accuracy.heard.words, heardErrors: accuracy.heard.errors,
+                        heardPercent: tenths(accuracy.heard)))
+            }
+        }
+        if words.has("--json") { return try Terminal.print(jsonText(rows)) }
+        if rows.isEmpty { return Terminal.say("nobody has corrected one of these recordings yet") }
+        for row in rows {
+            try Terminal.print(
+                "\(row.recording)  \(row.recorder)  \(oneLine(row.engine.name))  \(row.percent) to \(row.heardPercent) % of the words wrong\n"
+            )
+        }
+        for (engine, accuracy) in engines.sorted(by: { $0.key < $1.key }) {
+            try Terminal.print("\(oneLine(engine)): \(tenths(accuracy.whole)) to \(tenths(accuracy.heard)) %\n")
+        }
+    }
+
+    private static func tenths(_ errors: WordErrors) -> Double { (errors.percent * 10).rounded() / 10 }
+}

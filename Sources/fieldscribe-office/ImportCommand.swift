@@ -1,0 +1,58 @@
+import Commands
+import Core
+import Correcting
+import Exporting
+import Gathering
+import Office
+import Platform
+
+/// What people have put right, taken into the archive.
+enum ImportCommand: OfficeCommand {
+    static let name = "import"
+    static let summary = "Take corrections into the archive."
+    static let usage = "FILE... [--recording ID] [--by NAME] [--archive ARCHIVE] [--files FOLDER]"
+    static let details = """
+        What a person has put right is a text of its own, which no later reading replaces. A file is taken whole, or nothing is
+        changed.
+
+          FILE                 corrections.json or corrections.html, as the page of a recording saves them; or a transcript that
+                               was edited elsewhere: \(WrittenText.endings.map { ".\($0)" }.joined(separator: " "))
+          --recording ID       which recording of the archive it is of, where neither the file nor those beside it say so
+          --by NAME            who has corrected it, where the file does not say so
+        \(ArchiveChoice.explained)
+        """
+    static let options = (values: ["--recording", "--by", "--archive", "--files"], flags: [String]())
+
+    /// The largest file: a day's text in the longest format has less.
+    private static let largest = 64 << 20
+
+    static func run(_ words: OptionWords) throws {
+        guard !words.rest.isEmpty else { throw words.usage("name the files") }
+        let asked = try words["--recording"].map { try recordingNumber($0, words) }
+        let archive = try ArchiveChoice.open(words)
+        let taking = OfficeImport(archive)
+        var status: Int32 = 0
+        for path in words.rest {
+            do throws(DeviceError) {
+                let file = OfficeImport.File(
+                    path: path, bytes: try content(ofFile: path, limit: largest), recording: asked,
+                    person: oneLine(words["--by"] ?? ""), neighbour: neighbour(of: path))
+                try Terminal.print(try taking.take(file, now: MonotonicClock.wallSeconds) + "\n")
+            } catch {
+                Terminal.say("fieldscribe-office: \(oneLine(error.message))")
+                if status == 0 { status = error.exitStatus }
+            }
+        }
+        if status != 0 { throw Ending(status: status) }
+    }
+
+    /// What the other files of a copy's folder say of the recording.
+    private static func neighbour(of path: String) -> RecordingIdentity? {
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./"
+        for format in TranscriptFormat.allCases where format.holdsIdentity {
+            guard let bytes = try? beginning(ofFile: folder + format.fileName, count: 16_384) else { continue }
+            if let identity = RecordingIdentity(in: String(decoding: bytes, as: UTF8.self)) { return identity }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,324 @@
+import Commands
+import Core
+import Exporting
+import FoundationEssentials
+import Gathering
+import Glibc
+import Office
+import OfficePostgreSQL
+import Platform
+import Synchronization
+
+/// Reads recordings again, together with other machines.
+enum WorkCommand: OfficeCommand {
+    static let name = "work"
+    static let summary = "Read recordings again with the best engine of this machine, together with other machines."
+    static let usage = """
+        [--once | --until-empty] [--engine E] [--retry] [--lease SECONDS] [--program FILE] [--archive ARCHIVE] [--files FOLDER]
+        """
+    static let details = """
+        Takes one recording after the other that this engine, or a better one, has not read yet, has fieldscribe transcribe read
+        it, and keeps that as one text more: what people have put right stays, and is shown. Any number of machines may do so at
+        a time with one archive in PostgreSQL; each recording is read by one of them. What one does not finish, because it is
+        switched off, the next one takes. Without an option it waits for more, until it is ended.
+
+          --once               one recording, and end
+          --until-empty        end when everything is read, by whichever machine
+          --engine E           as fieldscribe transcribe knows it; default the best that is installed here
+          --retry              try again what failed three times
+          --lease SECONDS      after so long without a word of a machine, another takes its recording, 2 to 86,400; default 60
+          --program FILE       the fieldscribe that reads; default the one beside this program, else the one that a shell finds
+        \(ArchiveChoice.explained)
+
+        Exit status: 0 it ended as it should; 1 it could not go on; 4 some recordings failed three times, and are named.
+        """
+    static let options = (
+        values: ["--engine", "--lease", "--program", "--archive", "--files"],
+        flags: ["--once", "--until-empty", "--retry"]
+    )
+
+    static func run(_ words: OptionWords) throws {
+        try words.expect(0, "")
+        let lease = try words.number("--lease", in: 2...86_400, default: 60)
+        guard !words.has("--once") || !words.has("--until-empty") else {
+            throw words.usage("choose --once or --until-empty")
+        }
+        guard let address = ArchiveChoice.name(words, "--archive"), OfficeDatabase.isAddress(address) else {
+            throw words.usage("it needs an archive in PostgreSQL: --archive postgresql://...")
+        }
+        let open = { () throws(DeviceError) in
+            try OfficeDatabase(address, files: words["--files"], makes: false)
+        }
+        let archive = try open()
+        // Not to be there is no fault of any recording.
+        _ = try Folder(opening: archive.files, crosses: true)
+        let program = try ReadingProgram(words["--program"], engine: words["--engine"])
+        Stop.prepare()
+        var work = OfficeWork(archive, program, lease: lease, open: open)
+        if words.has("--retry") { try archive.retry(program.engine) }
+        try work.run(words.has("--once") ? .once : words.has("--until-empty") ? .untilEmpty : .always)
+        let failed = try work.failed()
+        for (recording, problem) in failed {
+            Terminal.say("fieldscribe-office: recording \(recording) failed three times: \(oneLine(problem))")
+        }
+        if !failed.isEmpty { throw Ending(status: 4) }
+    }
+}
+
+/// Whether somebody wants this process to end: told by signals.
+private enum Stop {
+    private static let wanted = Atomic(false)
+
+    static var isWanted: Bool { wanted.load(ordering: .relaxed) }
+
+    static func prepare() {
+        // It is made before a signal asks for it.
+        _ = isWanted
+        for number in [SIGINT, SIGTERM, SIGHUP] { signal(number) { _ in Stop.wanted.store(true, ordering: .relaxed) } }
+    }
+}
+
+/// The program that reads: `fieldscribe`, and the engine that it reads with.
+private struct ReadingProgram {
+    let path: String
+    let engine: ReadingEngine
+
+    private static let mostBytes = 512 << 20
+
+    /// A line of `fieldscribe models --json`.
+    private struct Model: Decodable {
+        var name: String
+        var engine: String
+        var sha256: String
+        var isChosen: Bool
+        var problems: [String]
+    }
+
+    /// - Parameters:
+    ///   - named: the program; nil to look for it.
+    ///   - asked: the engine; nil for the best.
+    /// - Throws: `DeviceError` with `missing` where there is no such program, or no model.
+    init(_ named: String?, engine asked: String?) throws(DeviceError) {
+        path = try Self.find(named)
+        if let asked {
+            engine = ReadingEngine(name: asked, model: nil, label: asked)
+            return
+        }
+        var (answer, status) = ([UInt8](), Int32(0))
+        try Self.ask(path, ["models", "--json"], takes: &answer, &status) { () throws(DeviceError) in true }
+        let models = (try? JSONDecoder().decode([Model].self, from: Data(JSONStrings.check(answer)))) ?? []
+        guard status == 0, let model = models.first(where: \.isChosen), model.problems.isEmpty else {
+            throw DeviceError(
+                .missing, "models", on: path, "has no model to read with", remedy: "see \(path) models, and doctor")
+        }
+        engine = ReadingEngine(
+            name: model.engine, model: model.name, label: "\(model.engine) \(model.name) \(model.sha256.prefix(12))")
+    }
+
+    private static func find(_ named: String?) throws(DeviceError) -> String {
+        let name = "fieldscribe"
+        var paths: [String] = []
+        if let named {
+            paths = [named]
+        } else {
+            if let own = try? realPath("/proc/self/exe") {
+                paths.append("\(own.split(separator: "/").dropLast().map { "/\($0)" }.joined())/\(name)")
+            }
+            let folders = getenv("PATH").map { String(cString: $0) } ?? ""
+            paths += folders.split(separator: ":").map { "\($0)/\(name)" }
+        }
+        if let found = paths.first(where: { access($0, X_OK) == 0 && FileStatus($0)?.kind == .file }) { return found }
+        throw DeviceError(
+            .missing, "access", on: named ?? name, "is no program here",
+            remedy: "install the package fieldscribe, or name its program with --program FILE")
+    }
+
+    /// Runs it, and takes what it writes.
+    ///
+    /// - Parameter goesOn: asked each second; where it is false the program is ended.
+    static func ask(
+        _ path: String, _ arguments: [String], takes bytes: inout [UInt8], _ status: inout Int32,
+        goesOn: () throws(DeviceError) -> Bool
+    ) throws(DeviceError) {
+        let child = try ChildProcess(path, arguments: arguments)
+        child.closeInput()
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
+        defer { room.deallocate() }
+        while true {
+            // Leaving this function ends it.
+            guard try goesOn() else {
+                status = 128 + SIGKILL
+                return
+            }
+            let count: Int
+            do throws(DeviceError) { count = try child.read(into: room, timeoutSeconds: 1) } catch {
+                guard error.status == ETIMEDOUT else { throw error }
+                continue
+            }
+            if count == 0 { break }
+            guard bytes.count + count <= mostBytes else {
+                throw DeviceError(.failed, "read", on: path, "writes more than a transcript can have")
+            }
+            bytes += room[..<count]
+        }
+        status = try child.exitStatus(timeoutSeconds: 60)
+    }
+}
+
+/// One machine's share of the work. Used on one thread.
+private struct OfficeWork {
+    /// When to end.
+    enum End { case once, untilEmpty, always }
+
+    /// So long a database is waited for that is being restarted, in seconds.
+    private static let patience = 600
+    /// So many that fail one after the other are no recording's fault.
+    private static let mostInARow = 5
+    /// How often is looked for more, in seconds.
+    private static let pause = 5
+
+    private var archive: OfficeDatabase
+    private let program: ReadingProgram
+    private let lease: Int
+    private let open: () throws(DeviceError) -> OfficeDatabase
+    private var failedInARow = 0
+
+    init(
+        _ archive: OfficeDatabase, _ program: ReadingProgram, lease: Int,
+        open: @escaping () throws(DeviceError) -> OfficeDatabase
+    ) {
+        self.archive = archive
+        self.program = program
+        self.lease = lease
+        self.open = open
+    }
+
+    mutating func failed() throws -> [(recording: Int, problem: String)] {
+        let engine = program.engine
+        return try lasting { (archive) throws(DeviceError) in try archive.failed(engine) }
+    }
+
+    mutating func run(_ end: End) throws {
+        let (engine, lease) = (program.engine, lease)
+        Terminal.say("reading with \(engine.label)")
+        while !Stop.isWanted {
+            let job = try lasting { (archive) throws(DeviceError) -> OfficeJob? in
+                if let job = try archive.claim(engine, lease: lease) { return job }
+                try archive.offer(engine)
+                return try archive.claim(engine, lease: lease)
+            }
+            if let job {
+                try read(job)
+                if end == .once { return }
+                continue
+            }
+            if end == .once { return Terminal.say("nothing is to be read") }
+            let left = try lasting { (archive) throws(DeviceError) in try archive.unfinished(engine) }
+            if end == .untilEmpty, left == 0 { return }
+            // Somebody else has the rest, or will give it back.
+            wait(min(lease, Self.pause))
+        }
+        throw Ending(status: 130)
+    }
+
+    private func wait(_ seconds: Int) {
+        for _ in 0..<seconds * 10 where !Stop.isWanted { usleep(100_000) }
+    }
+
+    private mutating func read(_ job: OfficeJob) throws {
+        let recording = try lasting { (archive) throws(DeviceError) in try archive.recording(job.recording) }
+        guard let recording else { return }
+        let path = "\(archive.files)/\(recording.place)/\(recording.audio)"
+        do throws(DeviceError) {
+            guard let transcript = try transcript(of: path, job) else { return }
+            let timeline = try ReadAgain.timeline(transcript, name: path)
+            let engine = program.engine
+            let isKept = try lasting { (archive) throws(DeviceError) in
+                try archive.finish(job) { (base) throws(DeviceError) in
+                    ReadAgain.reading(timeline, by: engine, over: base, now: MonotonicClock.wallSeconds)
+                }
+            }
+            failedInARow = 0
+            try? Terminal.print(
+                isKept
+                    ? "\(job.recording)  \(clockTime(recording.length))  \(recording.recorder.folder) \(recording.number)\n"
+                    : "\(job.recording)  somebody else has read it meanwhile\n")
+        } catch {
+            // What the archive refuses is no fault of the recording's.
+            if error.subject == archive.name { throw error }
+            Terminal.say("fieldscribe-office: recording \(job.recording): \(error.message)")
+            try lasting { (archive) throws(DeviceError) in try archive.fail(job, error.message) }
+            _ = try Folder(opening: archive.files, crosses: true)
+            failedInARow += 1
+            guard failedInARow < Self.mostInARow else {
+                throw DeviceError(
+                    .failed, "work", on: program.path, "failed for \(failedInARow) recordings one after the other",
+                    remedy: "see the lines above, and \(program.path) doctor")
+            }
+        }
+    }
+
+    /// What the program has read; nil where the job is no longer ours, or this is to end.
+    private mutating func transcript(of path: String, _ job: OfficeJob) throws(DeviceError) -> [UInt8]? {
+        guard FileStatus(path)?.kind == .file else {
+            throw DeviceError(
+                .missing, "open", status: ENOENT, on: path, "is not there",
+                remedy: "name the folder of the copies with --files FOLDER, if that is elsewhere here")
+        }
+        var (bytes, status) = ([UInt8](), Int32(0))
+        var (isOurs, renewed) = (true, MonotonicClock.nanoseconds)
+        let interval = Int64(max(1, lease / 3)) * 1_000_000_000
+        var current = archive
+        let (lease, open) = (lease, open)
+        try ReadingProgram.ask(
+            program.path,
+            ["transcribe", "--format", "json", "--pass", "final", "--engine", program.engine.name, "--", path],
+            takes: &bytes, &status
+        ) { () throws(DeviceError) in
+            if Stop.isWanted { return false }
+            guard MonotonicClock.nanoseconds - renewed >= interval else { return true }
+            renewed = MonotonicClock.nanoseconds
+            do throws(DeviceError) { isOurs = try current.renew(job, lease: lease) } catch {
+                // A server that is being restarted; what was read meanwhile may still count.
+                if let other = try? open() { current = other }
+            }
+            return isOurs
+        }
+        archive = current
+        if Stop.isWanted {
+            try? archive.release(job)
+            return nil
+        }
+        guard isOurs else {
+            Terminal.say("fieldscribe-office: recording \(job.recording): somebody else has taken it meanwhile")
+            return nil
+        }
+        guard status == 0 else {
+            throw DeviceError(
+                .failed, "transcribe", on: path, "cannot be read: \(program.path) ended with status \(status)",
+                remedy: "look for another copy of it")
+        }
+        return bytes
+    }
+
+    /// Does something in the archive, over a new connection where the old one has broken; a server that does not answer is waited for.
+    private mutating func lasting<Value>(
+        _ body: (OfficeDatabase) throws(DeviceError) -> Value
+    ) throws(DeviceError) -> Value {
+        var (isTold, seconds) = (false, 0)
+        while true {
+            do throws(DeviceError) { return try body(archive) } catch {
+                guard error.code == .disconnected || error.code == .busy, seconds < Self.patience, !Stop.isWanted else {
+                    throw error
+                }
+                if !isTold {
+                    Terminal.say("fieldscribe-office: \(error.message); trying for \(Self.patience / 60) minutes")
+                }
+                isTold = true
+            }
+            sleep(1)
+            seconds += 1
+            if let other = try? open() { archive = other }
+        }
+    }
+}

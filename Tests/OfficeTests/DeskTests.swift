@@ -1,0 +1,148 @@
+import Core
+import Exporting
+import Gathering
+import Glibc
+import Office
+import Platform
+import TestKit
+import Testing
+
+/// What a person does at the desk: look where it is doubtful, correct elsewhere, take it back, hand it on.
+@Suite("At the desk") struct DeskTests {
+    init() { signal(SIGPIPE, SIG_IGN) }
+
+    private func fill(_ desk: OfficeDesk) async throws {
+        let first = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        await first.record(1, "we talked of phone yo", "and then it rained", speakers: ["A", "B"], pass: 1)
+        await first.record(2, "nothing else was said that day", pass: 1)
+        try await first.copy(to: desk.stick("one"))
+        let second = FieldRecorder("zero", identity: FieldRecorder.identity("b"))
+        await second.record(1, "fonio is a grain", startedAt: 1_795_900_000, pass: 1)
+        try await second.copy(to: desk.stick("two"))
+        #expect(try desk.gather(desk.stick("one"), desk.stick("two")).problems == [])
+    }
+
+    /// The number in the archive.
+    private func number(_ desk: OfficeDesk, _ recorder: String, _ recording: Int) throws -> Int {
+        try #require(
+            try desk.archive().recordings(OfficeFilter()).first {
+                $0.recorder.name == recorder && $0.number == recording
+            }
+        ).id
+    }
+
+    @Test("review names doubtful words of all recorders, or of those that are left", arguments: ArchiveKind.all)
+    func review(kind: ArchiveKind) async throws {
+        let desk = try OfficeDesk(kind)
+        try await fill(desk)
+        let all = try desk.run("review --limit 100")
+        #expect(all.status == 0 && all.output.contains("[yo]") && all.output.contains("zero-bbbbbbbb"), "\(all)")
+        #expect(all.output.contains("75 %"), "\(all)")
+        let some = try desk.run("review --recorder zero --limit 2")
+        #expect(some.output.split(separator: "\n").count == 2 && !some.output.contains("pi-aaaaaaaa"), "\(some)")
+        let said = try desk.run("review --speaker b --limit 100")
+        #expect(said.output.contains("[rained]") && !said.output.contains("[yo]"), "\(said)")
+        #expect(try desk.run("review --json 1").output.contains("\"confidence\" : 0.75"))
+        for (words, status) in [("review 99", 3), ("review x", 2), ("review --limit 0", 2)] as [(String, Int32)] {
+            let run = try desk.run(words)
+            #expect(run.status == status && run.errors.split(separator: "\n").count == 1, "\(run)")
+        }
+    }
+
+    @Test("a text that was edited elsewhere comes back, and tells how well was read", arguments: ArchiveKind.all)
+    func imported(kind: ArchiveKind) async throws {
+        let desk = try OfficeDesk(kind)
+        try await fill(desk)
+        let id = try number(desk, "pi", 1)
+        #expect(try desk.run("accuracy").errors == "nobody has corrected one of these recordings yet\n")
+        let file = desk.folder.file("talk.srt")
+        shell(
+            "FIELDSCRIBE_ARCHIVE='\(desk.database ?? desk.archivePath)' '\(try officeProgram())' show \(id) --format srt > '\(file)'"
+        )
+        shell("sed -i 's/phone yo/fonio/' '\(file)'")
+        let nobody = try desk.run("import '\(file)'")
+        #expect(nobody.status == 1 && nobody.errors.contains("name it with --recording ID"), "\(nobody)")
+        let other = try desk.run("import '\(file)' --recording \(number(desk, "zero", 1))")
+        #expect(other.status == 1 && other.errors.contains("is no text of recording"), "\(other)")
+        let taken = try desk.run("import '\(file)' --recording \(id) --by Awa")
+        #expect(taken.status == 0 && taken.output == "\(file): recording \(id): taken\n", "\(taken)")
+        let again = try desk.run("import '\(file)' --recording \(id) --by Awa")
+        #expect(again.output.contains("nothing was changed"), "\(again)")
+        #expect(try desk.found("fonio").count == 2 && desk.found("phone") == [])
+        #expect(try desk.archive().readings(of: id).map(\.person) == ["Awa", nil])
+        let accuracy = try desk.run("accuracy")
+        #expect(
+            accuracy.output.contains("\(id)  pi-aaaaaaaa  test  ") && accuracy.output.contains("test: "), "\(accuracy)")
+        #expect(try desk.run("accuracy --json --recorder zero").output == "[\n\n]\n")
+        for (name, text) in [("x.json", "{}"), ("x.srt", ""), ("x.doc", "what")] {
+            try durableReplace(path: desk.folder.file(name), with: text)
+            let run = try desk.run("import '\(desk.folder.file(name))' --recording \(id)")
+            #expect(run.status != 0 && run.errors.split(separator: "\n").count == 1, "\(name): \(run)")
+        }
+        #expect(try desk.run("import /nowhere.srt").status == 3 && desk.run("import").status == 2)
+    }
+
+    @Test("a page's corrections come by import, too, and stay beside their copy", arguments: ArchiveKind.all)
+    func page(kind: ArchiveKind) async throws {
+        let desk = try OfficeDesk(kind)
+        try await fill(desk)
+        let id = try number(desk, "pi", 1)
+        let copy = try #require(desk.copies().first { $0.contains("pi-aaaaaaaa/") && $0.contains("000001") })
+        let sound = shell(
+            "grep -o 'sound sha256:[0-9a-f]*' '\(desk.archivePath)/\(copy)/index.html' | head -n 1 | cut -d: -f2"
+        )
+        .output.prefix(64)
+        let file = desk.folder.file("corrections.json")
+        try durableReplace(
+            path: file,
+            with: """
+                {"format":"fieldscribe-corrections","version":1,"recording":{"id":1,"sound":"\(sound)","pass":1},
+                "editor":{"name":"Bo","saved":1795200000},"segments":[{"id":1,"was":"we talked of phone yo","text":"we talked of fonio"}]}
+                """)
+        let taken = try desk.run("import '\(file)'")
+        #expect(taken.output == "\(file): recording \(id): taken\n", "\(taken)")
+        #expect(names("\(desk.archivePath)/\(copy)").contains { $0.hasPrefix("corrections-") && $0.hasSuffix(".json") })
+        let again = try desk.run("import '\(file)'")
+        #expect(again.output.contains("already"), "\(again)")
+        let wrong = try desk.run("import '\(file)' --recording \(number(desk, "pi", 2))")
+        #expect(wrong.status == 1 && wrong.errors.contains("leave out --recording"), "\(wrong)")
+    }
+
+    @Test("export writes whole copies that can be gathered, or texts, of what is left", arguments: ArchiveKind.all)
+    func export(kind: ArchiveKind) async throws {
+        let desk = try OfficeDesk(kind)
+        try await fill(desk)
+        let out = desk.folder.file("out")
+        let run = try desk.run("export --to '\(out)' --recorder pi")
+        #expect(run.status == 0 && run.output == "\(out): 2 copies written\n", "\(run)")
+        let again = try desk.run("export --to '\(out)'")
+        #expect(again.output == "\(out): 1 copy written, 2 there already\n", "\(again)")
+        #expect(
+            shell(
+                "cd '\(out)/Fieldscribe' && for copy in */*/; do (cd $copy && sha256sum --quiet --strict -c SHA256SUMS) || echo bad; done"
+            ).output == "")
+        let other = try OfficeDesk()
+        #expect(try other.gather(out).taken == 3 && other.copies() == desk.copies())
+        let texts = try desk.run("export --to '\(out)' --format srt,text \(number(desk, "pi", 1))")
+        #expect(texts.output == "\(out): 2 texts written\n", "\(texts)")
+        let text = shell("cat '\(out)'/pi-aaaaaaaa/*.txt").output
+        #expect(text.contains("phone yo") && names("\(out)/pi-aaaaaaaa").count == 2, "\(text)")
+        shell("echo mine > '\(out)/pi-aaaaaaaa/'*.txt")
+        let kept = try desk.run("export --to '\(out)' --format text \(number(desk, "pi", 1))")
+        #expect(kept.status == 4 && kept.errors.contains("says something else; replace it with --force"), "\(kept)")
+        #expect(shell("cat '\(out)'/pi-aaaaaaaa/*.txt").output == "mine\n")
+        #expect(try desk.run("export --to '\(out)' --format text --force").status == 0)
+        // One of the archive's files was changed.
+        shell("printf x >> '\(desk.archivePath)/\(desk.copies()[0])/audio.flac'; rm -r '\(out)/Fieldscribe'")
+        let damaged = try desk.run("export --to '\(out)'")
+        #expect(damaged.status == 4 && damaged.errors.contains("audio.flac: is not what was copied"), "\(damaged)")
+        #expect(damaged.output == "\(out): 2 copies written, 1 refused\n", "\(damaged)")
+        #expect(shell("find '\(out)' -name '.exporting*'").output == "")
+        for words in [
+            "export", "export --to x --format nonsense", "export --to x --force", "export --to '\(desk.archivePath)'",
+        ] {
+            let run = try desk.run(words)
+            #expect(run.status != 0 && run.errors.split(separator: "\n").count == 1, "\(words): \(run)")
+        }
+    }
+}

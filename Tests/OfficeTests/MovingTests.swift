@@ -1,0 +1,176 @@
+import Core
+import Exporting
+import Gathering
+import Glibc
+import Office
+import OfficePostgreSQL
+import OfficeSQLite
+import Platform
+import TestKit
+import Testing
+
+@Suite("Moving an archive") struct MovingTests {
+    init() { signal(SIGPIPE, SIG_IGN) }
+
+    /// From each kind into each.
+    static let pairs: [(ArchiveKind, ArchiveKind)] = ArchiveKind.all.flatMap { from in
+        ArchiveKind.all.map { (from, $0) }
+    }
+
+    private func fill(_ desk: OfficeDesk) async throws {
+        for (name, digit) in [("pi", "1"), ("pi", "2")] {
+            let recorder = FieldRecorder(name, identity: FieldRecorder.identity(Character(digit)))
+            await recorder.record(1, "phone yo number \(digit)")
+            try await recorder.copy(to: desk.stick(digit))
+            try desk.gather(desk.stick(digit))
+        }
+    }
+
+    /// What is shown of each recording, with all of its texts.
+    private func told(_ desk: OfficeDesk) throws -> [String] {
+        let archive = try desk.archive()
+        return try archive.recordings(OfficeFilter()).map { recording in
+            let readings = try archive.readings(of: recording.id).map { reading in
+                let text =
+                    try archive.timeline(ofReading: reading.id)?.segments.map(\.text).joined(separator: " ") ?? ""
+                return "\(reading.engine) \(reading.person ?? "-") \(reading.madeAt) \(text)"
+            }
+            let history = try archive.history(of: recording.id).count
+            return "\(recording.recorder.folder) \(recording.number) \(recording.title) \(history): \(readings)"
+        }.sorted()
+    }
+
+    @Test(
+        "all of it comes into an archive of either kind: copies, texts that are in the database alone, nothing twice",
+        arguments: pairs)
+    func moves(from: ArchiveKind, into: ArchiveKind) async throws {
+        let desk = try OfficeDesk(from)
+        try await fill(desk)
+        let archive = try desk.archive()
+        for recording in try archive.recordings(OfficeFilter()) {
+            var timeline = try #require(try archive.timeline(ofReading: archive.readings(of: recording.id)[0].id))
+            timeline.engine = EngineDescription(name: "better", version: "", model: "")
+            timeline.segments[0].words[0].text = "fonio"
+            let again = GatheredReading(digest: "again", timeline: timeline, person: nil, madeAt: 1_800_000_000)
+            #expect(try archive.take(again, of: recording.id))
+            timeline.annotations = Annotations(people: "Awa")
+            timeline.annotations?.title = "The harvest"
+            #expect(
+                try archive.take(
+                    GatheredReading(digest: "hers", timeline: timeline, person: "Awa", madeAt: 1_800_000_001),
+                    of: recording.id))
+        }
+        let other = try OfficeDesk(into)
+        let source = desk.database.map { "'\($0)'" } ?? "'\(desk.archivePath)'"
+        let run = try other.run("gather \(source) \(other.into) --json")
+        #expect(run.status == 0 && run.errors == "", "\(run)")
+        #expect(run.output.contains("\"taken\" : 2") && run.output.contains("\"texts\" : 2"), "\(run)")
+        #expect(run.output.contains("\"corrections\" : 2"), "\(run)")
+        #expect(try told(other) == told(desk) && other.copies() == desk.copies())
+        #expect(try other.found("fonio").count == 2)
+        let again = try other.run("gather \(source) \(other.into)")
+        #expect(again.status == 0 && again.output.hasSuffix(": 0 copies taken, 2 there already\n"), "\(again)")
+    }
+
+    @Test(
+        "an archive that cannot be read, or lacks copies: a line for each, and the rest is taken",
+        arguments: ArchiveKind.all)
+    func refused(kind: ArchiveKind) async throws {
+        let desk = try OfficeDesk()
+        try await fill(desk)
+        let copy = desk.copies()[0]
+        shell("printf x >> '\(desk.archivePath)/\(copy)/audio.flac'")
+        let newer = try OfficeDesk()
+        _ = try newer.archive()
+        shell("sqlite3 '\(newer.archivePath)/office.sqlite' 'PRAGMA user_version = 99'")
+        let other = try OfficeDesk(kind)
+        let run = try other.run(
+            "gather '\(desk.archivePath)' '\(newer.archivePath)' postgresql:///none?host=/nowhere \(other.into)")
+        let lines = run.errors.split(separator: "\n")
+        #expect(run.status == 4 && lines.count == 3 && lines.contains { $0.contains("schema 99") }, "\(run)")
+        #expect(lines.contains { $0.contains("cannot be connected to") }, "\(run)")
+        #expect(lines.contains { $0.contains("audio.flac: is not what was copied") }, "\(run)")
+        #expect(other.copies().count == 1 && run.output.contains("1 copy taken, 3 refused"))
+        #expect(try desk.run("gather x --from-files y").status == 2)
+    }
+
+    @Test("a dump of the database, restored beside its files, is the archive", .enabled(if: TestServer.shared != nil))
+    func backup() async throws {
+        let server = try #require(TestServer.shared)
+        let desk = try OfficeDesk(.server(server))
+        try await fill(desk)
+        let dump = desk.folder.file("dump")
+        let other = try server.newDatabase()
+        let run = shell(
+            """
+            '\(server.programs)/pg_dump' --format custom --schema fieldscribe '\(desk.database ?? "")' > '\(dump)' &&
+            '\(server.programs)/psql' -q '\(other)' -c 'CREATE EXTENSION unaccent; CREATE EXTENSION pg_trgm' &&
+            '\(server.programs)/pg_restore' -d '\(other)' '\(dump)'
+            """)
+        #expect(run.status == 0, "\(run)")
+        let archive = try OfficeDatabase(other, files: nil, makes: false)
+        #expect(try archive.search(OfficeQuery("phone"), OfficeFilter(), limit: 5).count == 2)
+        #expect(try archive.recordings(OfficeFilter()) == desk.archive().recordings(OfficeFilter()))
+    }
+
+    @Test("one that may only be read is listed, searched and gathered as it lies there")
+    func readOnly() async throws {
+        guard geteuid() == 0 else { return print("➜ skipped: only root can become somebody else") }
+        let desk = try OfficeDesk()
+        try await fill(desk)
+        shell("chmod -R a+rX '\(desk.folder.path)'; chmod a-w '\(desk.archivePath)'")
+        shell("install -m 755 '\(try officeProgram())' '\(desk.folder.file("office"))'")
+        shell("install -d -o nobody '\(desk.folder.file("theirs"))'")
+        let run = { (words: String) in
+            shell(
+                "setpriv --reuid=65534 --regid=65534 --clear-groups '\(desk.folder.file("office"))' \(words)")
+        }
+        let found = run("search phone --archive '\(desk.archivePath)'")
+        #expect(found.status == 0 && found.output.split(separator: "\n").count == 2, "\(found)")
+        let alike = run("search phones --alike --archive '\(desk.archivePath)'")
+        #expect(alike.status == 0 && alike.output.contains("phones, or phone"), "\(alike)")
+        let moved = run("gather '\(desk.archivePath)' --into '\(desk.folder.file("theirs"))/archive'")
+        #expect(moved.status == 0 && moved.output.contains("2 copies taken"), "\(moved)")
+        let into = run("gather '\(desk.stick("1"))' --into '\(desk.archivePath)'")
+        #expect(into.status == 1 && into.output.split(separator: "\n").count == 1, "\(into)")
+    }
+
+    @Test("a recorder's own archive, copied to a laptop, is gathered as it is, once", arguments: ArchiveKind.all)
+    func recorders(kind: ArchiveKind) throws {
+        let desk = try OfficeDesk(kind)
+        let storage = desk.folder.file("pi")
+        let recorder = "\(try officeProgram().dropLast("-office".count))"
+        for seconds in [1, 2] {
+            let made = shell(
+                "'\(recorder)' record --audio-only --seconds \(seconds) --microphone tone+fast:440 --directory '\(storage)'"
+            )
+            #expect(made.status == 0, "\(made.output)")
+        }
+        // By which it gets its key.
+        let stick = desk.stick("one")
+        shell("mkdir '\(stick)'")
+        let copied = shell("'\(recorder)' export --to '\(stick)' --directory '\(storage)'")
+        #expect(copied.status == 0, "\(copied.output)")
+        let before = shell("cd '\(storage)' && find . -type f | sort | xargs sha256sum").output
+        let run = try desk.run("gather '\(storage)' \(desk.into)")
+        #expect(run.status == 0 && run.output.contains("2 copies taken"), "\(run)")
+        #expect(desk.copies().count == 2)
+        let recordings = try desk.archive().recordings(OfficeFilter())
+        #expect(recordings.map(\.number).sorted() == [1, 2] && recordings.allSatisfy { $0.recorder.name == "pi" })
+        let again = try desk.run("gather '\(storage)' \(desk.into)")
+        #expect(again.output.contains("0 copies taken, 2 there already"), "\(again)")
+        #expect(shell("cd '\(storage)' && find . -type f | sort | xargs sha256sum").output == before)
+        for words in ["list --archive '\(storage)'", "gather '\(desk.stick("none"))' --into '\(storage)'"] {
+            let refused = try desk.run(words)
+            #expect(
+                refused.status == 1 && refused.errors.contains("\(storage): is a recorder's own archive; "),
+                "\(refused)")
+        }
+        // The stick brings other copies of the same.
+        try desk.gather(stick)
+        #expect(try desk.archive().recordings(OfficeFilter()).count == 2)
+        shell("rm '\(storage)/archive.sqlite'; echo nonsense > '\(storage)/archive.sqlite'")
+        let damaged = try desk.run("gather '\(storage)' \(desk.into)")
+        #expect(damaged.status == 4 && damaged.errors.split(separator: "\n").count == 1, "\(damaged)")
+    }
+}

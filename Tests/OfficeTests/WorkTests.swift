@@ -1,0 +1,205 @@
+import Core
+import Exporting
+import Gathering
+import Glibc
+import Office
+import OfficePostgreSQL
+import Platform
+import TestKit
+import Testing
+
+/// Machines that read recordings again, which are killed, and whose database is.
+@Suite("Reading again", .enabled(if: TestServer.shared != nil)) struct WorkTests {
+    private let desk: OfficeDesk
+    private let reader: String
+
+    init() throws {
+        signal(SIGPIPE, SIG_IGN)
+        let desk = try OfficeDesk(.server(try #require(TestServer.shared)))
+        self.desk = desk
+        reader = try Self.reader(in: desk.folder)
+    }
+
+    /// A program that reads as fieldscribe does, and tells in `log` when it begins.
+    private static func reader(in folder: TemporaryFolder) throws -> String {
+        try folder.program(
+            "reader",
+            """
+            case $1 in
+            models) echo '[{"name":"tiny","engine":"fake","sha256":"0123456789abcdef","isChosen":true,"problems":[]}]' ;;
+            transcribe)
+                for file; do :; done
+                echo "$file" >>'\(folder.file("log"))'
+                sleep $(cat '\(folder.file("delay"))' 2>/dev/null || echo 0)
+                case $file in *"$(cat '\(folder.file("bad"))' 2>/dev/null || echo none)"*) echo "reader: cannot" >&2; exit 4 ;; esac
+                echo '{"file":"x","duration":4,"sampleRate":16000,"engine":{"name":"fake","version":"1","model":"tiny"},"segments":[
+                {"id":1,"start":0,"end":2,"text":"fonio","confidence":0.9,"endedBy":"silence","words":[
+                {"text":"fonio","start":0.1,"end":0.4,"confidence":0.9}]},
+                {"id":2,"start":3,"end":3.9,"text":"secret","confidence":0.9,"endedBy":"silence","words":[
+                {"text":"secret","start":3.8,"end":3.9,"confidence":0.9}]}]}' ;;
+            esac
+            """)
+    }
+
+    private func record(_ count: Int) async throws {
+        let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        for id in 1...count { await recorder.record(id, "phone yo \(id)") }
+        try await recorder.copy(to: desk.stick("one"))
+        try desk.gather(desk.stick("one"))
+    }
+
+    private func work(_ words: String) throws -> String {
+        "'\(try officeProgram())' work --archive '\(desk.database ?? "")' --program '\(reader)' --lease 2 \(words)"
+    }
+
+    /// Each recording with how many texts by the reader it has.
+    private func read() throws -> [Int] {
+        let archive = try desk.archive()
+        return try archive.recordings(OfficeFilter()).map { recording in
+            try archive.readings(of: recording.id).count { $0.engine == "fake" }
+        }
+    }
+
+    @Test("reads what nobody has read, once, beside what there is; corrections stay, and what was struck stays away")
+    func once() async throws {
+        let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        await recorder.record(1, "phone yo")
+        await recorder.record(2, "phone", struck: true)
+        await recorder.record(3, "phone yo", annotations: Annotations(people: "Awa"))
+        try await recorder.copy(to: desk.stick("one"))
+        try desk.gather(desk.stick("one"))
+        let archive = try desk.archive()
+        var timeline = try #require(try archive.timeline(ofReading: archive.readings(of: 1)[0].id))
+        timeline.segments[0].words[0].text = "corrected"
+        _ = try archive.take(GatheredReading(digest: "x", timeline: timeline, person: "Awa", madeAt: 1), of: 1)
+        let run = shell(try work("--until-empty"))
+        #expect(run.status == 0 && run.output.split(separator: "\n").count == 4, "\(run)")
+        #expect(run.output.hasPrefix("reading with fake tiny 0123456789ab\n"), "\(run)")
+        #expect(try read() == [1, 1, 1])
+        #expect(try desk.found("corrected").count == 1 && desk.found("fonio").count == 2)
+        #expect(try desk.found("secret") == ["pi-aaaaaaaa: [secret]"])
+        #expect(try archive.recordings(OfficeFilter()).map(\.people) == ["", "", "Awa"])
+        #expect(try archive.readings(of: 1).map(\.engine).last == "test")
+        let again = shell(try work("--once"))
+        #expect(again.status == 0 && again.output.hasSuffix("nothing is to be read\n"), "\(again)")
+        #expect(try read() == [1, 1, 1])
+    }
+
+    @Test("what it cannot do: one line each")
+    func refused() async throws {
+        try await record(2)
+        let program = try officeProgram()
+        for (words, status, told) in [
+            ("--archive '\(desk.archivePath)'", 2, "needs an archive in PostgreSQL"),
+            ("--once --until-empty", 2, "choose"),
+            ("--lease 1", 2, "--lease 1"), ("--program /nowhere", 3, "/nowhere: is no program"),
+            ("extra", 2, "unexpected"),
+            ("--program /bin/true", 3, "has no model"), ("--files /nowhere", 3, "/nowhere"),
+        ] as [(String, Int32, String)] {
+            let run = shell(
+                "FIELDSCRIBE_ARCHIVE='\(desk.database ?? "")' '\(program)' work --program '\(reader)' \(words)")
+            #expect(run.status == status && run.output.split(separator: "\n").count == 1, "\(words): \(run)")
+            #expect(run.output.contains(told), "\(words): \(run)")
+        }
+        // One that cannot be read is tried three times, and told of; the other one is read.
+        shell("echo 000001 > '\(desk.folder.file("bad"))'")
+        let run = shell(try work("--until-empty"))
+        #expect(run.status == 4 && run.output.contains("recording 1 failed three times: "), "\(run)")
+        #expect(try read() == [0, 1])
+        shell("rm '\(desk.folder.file("bad"))'")
+        #expect(shell(try work("--until-empty")).status == 4)
+        #expect(shell(try work("--until-empty --retry")).status == 0)
+        #expect(try read() == [1, 1])
+    }
+
+    @Test("one that is asked to end gives its recording back at once")
+    func ended() async throws {
+        try await record(1)
+        shell("echo 30 > '\(desk.folder.file("delay"))'")
+        let run = shell("timeout -s TERM 2 \(try work("--lease 3600"))")
+        #expect(run.status == 124 || run.status == 130, "\(run)")
+        shell("echo 0 > '\(desk.folder.file("delay"))'")
+        let next = shell(try work("--once"))
+        #expect(next.output.contains("1  0:04"), "\(next)")
+        #expect(try read() == [1])
+    }
+
+    @Test("several at a time, killed again and again: each recording is read, and counts once")
+    func killed() async throws {
+        let count = 24
+        try await record(count)
+        shell("echo 0.1 > '\(desk.folder.file("delay"))'")
+        var kills = 0
+        for turn in 1...4 {
+            let delay = 0.3 + 0.15 * Double(turn)
+            let run = shell(
+                """
+                for worker in 1 2 3; do timeout -s KILL \(delay) \(try work("--until-empty")) >/dev/null 2>&1 & done; wait
+                """)
+            #expect(run.status == 0)
+            kills += 3
+        }
+        let last = shell("\(try work("--until-empty")) & \(try work("--until-empty")); wait")
+        #expect(last.status == 0, "\(last)")
+        let begun = shell("sort '\(desk.folder.file("log"))' | wc -l").output
+        print("➜ reading again: \(kills) workers killed, \(begun.dropLast()) readings begun for \(count) recordings")
+        #expect(try read() == [Int](repeating: 1, count: count))
+    }
+
+    @Test("a worker that stood still for longer than its lease finds that another has read it, and keeps nothing twice")
+    func late() async throws {
+        try await record(1)
+        shell("echo 2 > '\(desk.folder.file("delay"))'")
+        let run = shell(
+            """
+            \(try work("--once")) > '\(desk.folder.file("told"))' 2>&1 & worker=$!
+            sleep 1; kill -STOP $worker; sleep 4
+            \(try work("--once")); kill -CONT $worker; wait $worker; cat '\(desk.folder.file("told"))'
+            """)
+        #expect(run.output.contains("somebody else has"), "\(run)")
+        #expect(try read() == [1])
+    }
+}
+
+/// A database of its own, which is killed.
+@Suite("A database that is killed", .enabled(if: TestServer.shared != nil)) struct KilledServerTests {
+    @Test("while machines read: they wait for it, nothing is lost, and nothing counts twice")
+    func killed() async throws {
+        let server = try TestServer(try #require(TestServer.shared).programs)
+        let desk = try OfficeDesk(.server(server))
+        let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        let count = 16
+        for id in 1...count { await recorder.record(id, "phone yo \(id)") }
+        try await recorder.copy(to: desk.stick("one"))
+        try desk.gather(desk.stick("one"))
+        let reader = try desk.folder.program(
+            "reader",
+            """
+            if [ $1 = models ]; then
+                echo '[{"name":"tiny","engine":"fake","sha256":"0123456789abcdef","isChosen":true,"problems":[]}]'
+            else
+                sleep 0.3
+                echo '{"file":"x","duration":4,"sampleRate":16000,"engine":{"name":"fake","version":"1","model":"tiny"},"segments":[]}'
+            fi
+            """)
+        let work =
+            "'\(try officeProgram())' work --archive '\(desk.database ?? "")' --program '\(reader)' --lease 2 --until-empty"
+        let log = desk.folder.file("log")
+        shell("for worker in 1 2; do (\(work); echo ended $?) >>'\(log)' 2>&1 </dev/null & done")
+        for _ in 1...2 {
+            shell("sleep 1.2")
+            server.kill()
+            try server.start()
+        }
+        shell("for turn in $(seq 600); do [ $(grep -c ended '\(log)') = 2 ] && break; sleep 0.1; done")
+        let told = shell("cat '\(log)'").output
+        #expect(told.split(separator: "\n").count { $0 == "ended 0" } == 2, "\(told)")
+        #expect(told.contains("trying for 10 minutes"), "\(told)")
+        let archive = try desk.archive()
+        let read = try archive.recordings(OfficeFilter()).map { recording in
+            try archive.readings(of: recording.id).count { $0.engine == "fake" }
+        }
+        #expect(read == [Int](repeating: 1, count: count), "\(told)")
+        print("➜ reading again: the database was killed twice under 2 workers; \(count) recordings, each read once")
+    }
+}
