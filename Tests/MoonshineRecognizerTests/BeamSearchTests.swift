@@ -11,6 +11,8 @@ private struct Table: TokenSource {
     var chances: [[Int]: [Int: Double]]
     private var texts: [[Int]] = [[]]
     private(set) var steps = 0
+    /// Hypotheses that were gone on with at a step, at most.
+    private(set) var mostRows = 0
 
     init(_ chances: [[Int]: [Int: Double]]) { self.chances = chances }
 
@@ -25,6 +27,7 @@ private struct Table: TokenSource {
 
     mutating func advance(by tokens: [Int], behind rows: [Int]) throws(DeviceError) {
         steps += 1
+        mostRows = max(mostRows, tokens.count)
         texts = zip(tokens, rows).map { texts[$1] + [$0] }
     }
 }
@@ -52,6 +55,25 @@ struct BeamSearchTests {
         #expect(abs(best.score - log(0.4 * 0.95 * 0.99)) < 0.01)
         #expect(abs(best.evidence[1].logProbability - log(0.95)) < 0.01)
         #expect(best.evidence[0].entropy > best.evidence[1].entropy)
+    }
+
+    @Test("what is far behind is given up: no step is made for it, and it does not end; with phrases it is followed")
+    func margin() throws {
+        var search = BeamSearch(width: 4, lengthExponent: 0.5, margin: 3)
+        var source = garden
+        #expect(try search.readings(of: &source, limit: 10).first?.tokens == [6, 10], "0.4 is no nat behind 0.6")
+        let clear = Table([[]: [5: 0.97, 6: 0.02], [5]: [2: 0.98], [6]: [2: 0.98]])
+        source = clear
+        #expect(try search.readings(of: &source, limit: 10, wanted: 4).map(\.tokens) == [[5]])
+        #expect(source.mostRows == 1, "3.9 nats behind")
+        source = clear
+        search.margin = 5
+        #expect(try search.readings(of: &source, limit: 10, wanted: 4).map(\.tokens) == [[5], [6]])
+        source = Table([[]: [3: 0.97, 5: 0.02], [3]: [2: 0.9], [5]: [6: 0.9], [5, 6]: [2: 0.9]])
+        search.margin = 3
+        search.bias = PhraseTrie(
+            [(number: 0, tokens: [5, 6])], weight: 3, beginsWord: { [3, 5].contains($0) }, isMark: { $0 == 2 })
+        #expect(try search.readings(of: &source, limit: 10).first?.tokens == [5, 6])
     }
 
     @Test("it tells how likely nothing was said, and reads nothing where that is likeliest")

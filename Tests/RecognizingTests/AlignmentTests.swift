@@ -1,4 +1,5 @@
 import Core
+import FoundationEssentials
 import Glibc
 import PocketSphinxRecognizer
 import Recognizing
@@ -50,6 +51,24 @@ import Testing
         #expect(abs(ranges[0].start.seconds - 0.25) <= 0.05, "\(ranges[0])")
         let end = SamplePosition(Int64(before.count + first.count)).seconds
         #expect(ranges[Speech.amiableWords.count - 1].end.seconds <= end + 0.1)
+    }
+
+    @Test("a model whose definition is text is taken as it is")
+    func ownModel() throws {
+        let data = "/usr/share/pocketsphinx/test/data"
+        let folder = TemporaryFolder()
+        for name in ["an4_ci_cont", "turtle.lm.bin", "turtle.dic"] {
+            try FileManager.default.copyItem(atPath: "\(data)/\(name)", toPath: folder.file(name))
+        }
+        let model = PocketSphinxModel(folder: folder.path)
+        let bytes = [UInt8](try Data(contentsOf: URL(filePath: "\(data)/goforward.raw")))
+        let samples = bytes.withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
+        let words = ["go", "forward", "ten", "meters"]
+        let own = try #require(
+            try samples.withUnsafeBufferPointer { try ForcedAligner(model: model).times(of: words, in: $0) })
+        expectOrder(own, within: samples.count)
+        let found = try #require(try times(words, samples))
+        for (one, other) in zip(own, found) { #expect(abs(one.start.seconds - other.start.seconds) <= 0.1) }
     }
 
     @Test("gives the same times again, whatever was read between")

@@ -41,6 +41,8 @@ struct BeamSearch {
     var width: Int
     /// How much longer texts are preferred: scores are divided by the length to this power.
     var lengthExponent: Double
+    /// What is so many nats behind the likeliest is given up. With phrases nothing is: a name may begin far behind.
+    var margin = Double.infinity
     /// Phrases to prefer.
     var bias: PhraseTrie?
 
@@ -83,10 +85,11 @@ struct BeamSearch {
                 candidates += found
             }
             candidates.sort { ($1.score, $0.row, $0.choice.token) < ($0.score, $1.row, $1.choice.token) }
+            let least = bias == nil ? (candidates.first?.score ?? 0) - margin : -.infinity
             var next: [Path] = []
             var tokens: [Int] = []
             var rows: [Int] = []
-            for (rank, candidate) in candidates.enumerated() where next.count < width {
+            for (rank, candidate) in candidates.enumerated() where next.count < width && candidate.score >= least {
                 var path = live[candidate.row]
                 path.reading.score += candidate.choice.logProbability
                 path.bias = candidate.walk

@@ -42,7 +42,7 @@ package final class MoonshineReader {
     ) throws(DeviceError) {
         try model.verify()
         network = try MoonshineNetwork(model, prepacks: profile.prepacks)
-        plainSearch = BeamSearch(width: profile.width, lengthExponent: profile.lengthExponent)
+        plainSearch = BeamSearch(width: profile.width, lengthExponent: profile.lengthExponent, margin: profile.margin)
         search = plainSearch
         if !phrases.isEmpty || !learned.isEmpty {
             search.width = max(search.width, Self.leastWidthForPhrases)

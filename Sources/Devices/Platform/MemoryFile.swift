@@ -2,17 +2,19 @@ internal import CLinux
 import Core
 import Glibc
 
-/// A file that is in memory and nowhere else, which other processes of the same user can open by its path. It is kept from being swapped
-/// out where the system lets that be asked for, and overwritten when it goes.
+/// A file that is in memory and nowhere else, which other processes of the same user can open by its path. A secret one is kept from being
+/// swapped out where the system lets that be asked for, and overwritten when it goes; what has mapped another keeps it.
 // Safety: what it holds does not change until it goes.
 package final class MemoryFile: @unchecked Sendable {
     private let file: FileDescriptor
     private let room: UnsafeMutableRawBufferPointer
+    private let isSecret: Bool
 
     /// - Parameters:
     ///   - bytes: what it holds, at least one.
     ///   - name: what errors name.
-    package init(_ bytes: [UInt8], named name: String) throws(DeviceError) {
+    ///   - isSecret: whether nobody else may ever see it.
+    package init(_ bytes: [UInt8], named name: String, isSecret: Bool) throws(DeviceError) {
         let number = fieldscribe_memory_file("fieldscribe")
         guard number >= 0 else { throw .system("memfd_create", on: name) }
         let file = FileDescriptor(adopting: number, named: name)
@@ -21,7 +23,8 @@ package final class MemoryFile: @unchecked Sendable {
         guard let address, address != MAP_FAILED else { throw .system("mmap", on: name) }
         room = UnsafeMutableRawBufferPointer(start: address, count: bytes.count)
         self.file = file
-        mlock(address, bytes.count)
+        self.isSecret = isSecret
+        if isSecret { mlock(address, bytes.count) }
         room.copyBytes(from: bytes)
     }
 
@@ -30,7 +33,7 @@ package final class MemoryFile: @unchecked Sendable {
 
     deinit {
         guard let address = room.baseAddress else { return }
-        explicit_bzero(address, room.count)
+        if isSecret { explicit_bzero(address, room.count) }
         munmap(address, room.count)
     }
 }

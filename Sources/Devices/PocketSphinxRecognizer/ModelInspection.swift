@@ -73,25 +73,8 @@ extension ModelFolder {
     /// The sounds that an acoustic model knows; nil where its definition cannot be understood.
     package static func sounds(of acousticModel: String) -> Set<String>? {
         guard let bytes = try? content(ofFile: "\(acousticModel)/mdef", limit: 1 << 27) else { return nil }
-        return bytes.starts(with: Array("BMDF".utf8)) ? binarySounds(bytes) : textSounds(bytes)
-    }
-
-    /// Magic, version, the length of a description, ten counts of which the first is that of the sounds, their names.
-    private static func binarySounds(_ bytes: [UInt8]) -> Set<String>? {
-        func number(at offset: Int) -> Int? {
-            guard offset >= 0, offset + 4 <= bytes.count else { return nil }
-            return bytes[offset..<offset + 4].reversed().reduce(0) { $0 << 8 | Int($1) }
-        }
-        guard let description = number(at: 8), let count = number(at: 12 + description), (1...1_024).contains(count)
-        else { return nil }
-        var sounds: Set<String> = []
-        var offset = 12 + description + 40
-        for _ in 0..<count {
-            guard offset < bytes.count, let end = bytes[offset...].firstIndex(of: 0) else { return nil }
-            sounds.insert(String(decoding: bytes[offset..<end], as: UTF8.self))
-            offset = end + 1
-        }
-        return sounds
+        guard bytes.starts(with: Array("BMDF".utf8)) else { return textSounds(bytes) }
+        return ModelDefinition(bytes).map { Set($0.sounds) }
     }
 
     /// After the counts, a line a sound; those without neighbours stand for themselves.

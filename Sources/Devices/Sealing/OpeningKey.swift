@@ -18,7 +18,7 @@ package final class OpeningKey: Sendable {
     /// - Throws: `DeviceError` with `unsupported` for anything else, which is never named in the error.
     package init(_ text: String, named name: String) throws(DeviceError) {
         try Self.check(text, name)
-        file = try MemoryFile(Array(text.utf8), named: name)
+        file = try MemoryFile(Array(text.utf8), named: name, isSecret: true)
     }
 
     /// Reads a file of them.

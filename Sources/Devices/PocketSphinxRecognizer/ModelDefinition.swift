@@ -1,0 +1,100 @@
+/// An acoustic model's definition, `mdef` in its binary form: which sounds it has, and which Gaussians each state of them.
+///
+/// All numbers are little-endian. Behind magic, version, and the length of a description and that: ten counts of 32 bits; the names of the
+/// sounds, each ended by a zero, filled up to four bytes; a tree that leads from neighbours to a triphone, 8 bytes a node; the sounds and
+/// then the triphones, 12 bytes each: its sequence of states, its transition matrix, and what else is known of it; the sequences, 16 bits a state.
+struct ModelDefinition {
+    /// As the dictionary writes them, in the model's order.
+    let sounds: [String]
+    private let bytes: [UInt8]
+    private let counts: [Int]
+    private let startOfCounts: Int
+    private let endOfNames: Int
+
+    private enum Count: Int {
+        case sounds, phones, states, statesOfSounds, allStates, matrices, sequences, neighbours, nodes, silence
+    }
+
+    /// - Parameter bytes: of the file; nil comes back where they are none of such a file.
+    init?(_ bytes: [UInt8]) {
+        guard bytes.starts(with: "BMDF".utf8), let description = Self.number(bytes, at: 8),
+            (0...1 << 20).contains(description)
+        else { return nil }
+        startOfCounts = 12 + description
+        var counts: [Int] = []
+        for index in 0...Count.silence.rawValue {
+            guard let count = Self.number(bytes, at: startOfCounts + 4 * index) else { return nil }
+            counts.append(count)
+        }
+        guard (1...1_024).contains(counts[Count.sounds.rawValue]) else { return nil }
+        var sounds: [String] = []
+        let startOfNames = startOfCounts + 4 * counts.count
+        var offset = startOfNames
+        for _ in 0..<counts[Count.sounds.rawValue] {
+            guard offset < bytes.count, let end = bytes[offset...].firstIndex(of: 0) else { return nil }
+            sounds.append(String(decoding: bytes[offset..<end], as: UTF8.self))
+            offset = end + 1
+        }
+        endOfNames = startOfNames + (offset - startOfNames + 3) / 4 * 4
+        (self.bytes, self.counts, self.sounds) = (bytes, counts, sounds)
+    }
+
+    /// The same without triphones: each sound is heard alike whatever its neighbours are. Nil where the file does not have what its counts say.
+    ///
+    /// PocketSphinx hands on which states it asks for as differences of a byte, and where one is further away it asks for some on the way,
+    /// too, so that the Gaussians of 14 sounds are computed in a frame in which 5 are looked for. The states of sounds without neighbours are all
+    /// near each other.
+    var withoutNeighbours: [UInt8]? {
+        let (sounds, states) = (count(.sounds), count(.states))
+        guard states > 0, count(.phones) >= sounds, count(.nodes) >= 0, count(.sequences) >= 0,
+            count(.statesOfSounds) < 256, let startOfPhones = end(endOfNames, count(.nodes), 8),
+            let endOfPhones = end(startOfPhones, count(.phones), 12),
+            let length = Self.number(bytes, at: endOfPhones), end(endOfPhones + 4, length, 2) == bytes.count
+        else { return nil }
+        var phones: [UInt8] = []
+        var sequences: [UInt8] = []
+        for sound in 0..<sounds {
+            let phone = startOfPhones + 12 * sound
+            guard let sequence = Self.number(bytes, at: phone), (0..<length / states).contains(sequence) else {
+                return nil
+            }
+            let start = endOfPhones + 4 + 2 * states * sequence
+            phones += Self.bytes(of: sound)
+            phones += bytes[phone + 4..<phone + 12]
+            sequences += bytes[start..<start + 2 * states]
+        }
+        var counts = counts
+        counts[Count.phones.rawValue] = sounds
+        counts[Count.sequences.rawValue] = sounds
+        counts[Count.nodes.rawValue] = Self.places
+        var result = Array(bytes[..<startOfCounts])
+        for count in counts { result += Self.bytes(of: count) }
+        result += bytes[startOfCounts + 4 * counts.count..<endOfNames]
+        // A tree in which nothing is found.
+        for _ in 0..<Self.places { result += [0xFF, 0xFF, 1, 0, 0, 0, 0, 0] as [UInt8] }
+        result += phones
+        result += Self.bytes(of: sounds * states)
+        result += sequences
+        return result
+    }
+
+    /// Within a word, at its beginning, its end, or alone: the tree's first level, which the library takes for granted.
+    private static let places = 4
+
+    private func count(_ count: Count) -> Int { counts[count.rawValue] }
+
+    /// Where so many entries of such a size end; nil if the file does.
+    private func end(_ start: Int, _ count: Int, _ size: Int) -> Int? {
+        count >= 0 && count <= (bytes.count - start) / size && start <= bytes.count ? start + count * size : nil
+    }
+
+    private static func number(_ bytes: [UInt8], at offset: Int) -> Int? {
+        guard offset >= 0, offset + 4 <= bytes.count else { return nil }
+        let bits = bytes[offset..<offset + 4].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        return Int(Int32(bitPattern: bits))
+    }
+
+    private static func bytes(of number: Int) -> [UInt8] {
+        (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+    }
+}

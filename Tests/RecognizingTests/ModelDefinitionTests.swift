@@ -1,0 +1,57 @@
+import Core
+import FoundationEssentials
+import Testing
+
+@testable import PocketSphinxRecognizer
+
+/// That of Debian's model, whole, cut short and damaged.
+@Suite("The definition of an acoustic model") struct ModelDefinitionTests {
+    private let bytes: [UInt8]
+
+    init() throws {
+        let model = PocketSphinxModel(folder: PocketSphinxModel.debian).acousticModel
+        bytes = [UInt8](try Data(contentsOf: URL(filePath: "\(model)/mdef")))
+    }
+
+    @Test("without triphones it has the same sounds, each with its own three states, and none besides")
+    func withoutNeighbours() throws {
+        let whole = try #require(ModelDefinition(bytes))
+        #expect(whole.sounds.count == 42 && Set(whole.sounds).isSuperset(of: ["AA", "SIL", "ZH", "+NSN+"]))
+        let small = try #require(whole.withoutNeighbours)
+        let again = try #require(ModelDefinition(small))
+        #expect(again.sounds == whole.sounds)
+        let states = 3 * whole.sounds.count
+        let last = small.suffix(2 * states)
+        let found = stride(from: last.startIndex, to: last.endIndex, by: 2).map {
+            Int(last[$0]) | Int(last[$0 + 1]) << 8
+        }
+        #expect(Set(found) == Set(0..<states))
+        #expect(again.withoutNeighbours == small, "there is nothing left to take away")
+    }
+
+    @Test("one that is cut short anywhere, or is longer than it says, is none")
+    func cutShort() {
+        let ends =
+            Array(0..<2_000) + stride(from: 2_000, to: bytes.count, by: 9_973) + [bytes.count - 2, bytes.count - 1]
+        for end in ends { #expect(ModelDefinition(Array(bytes[..<end]))?.withoutNeighbours == nil, "at \(end)") }
+        #expect(ModelDefinition(bytes + [0])?.withoutNeighbours == nil)
+        #expect(ModelDefinition(Array("0.3\n42 n_base\n".utf8)) == nil, "the form that is text")
+    }
+
+    @Test("numbers of any size are read or refused, and lead nowhere else")
+    func anyNumbers() throws {
+        let start = 12 + 1_052
+        let extremes: [UInt32] = [0, 1, 0x7F, 0xFF, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF]
+        for field in 0..<10 {
+            for extreme in extremes {
+                var other = bytes
+                for place in 0..<4 {
+                    other[start + 4 * field + place] = UInt8(truncatingIfNeeded: extreme >> (8 * UInt32(place)))
+                }
+                let definition = ModelDefinition(other)?.withoutNeighbours
+                #expect(definition.map { $0.count < bytes.count } ?? true)
+            }
+        }
+        #expect(ModelDefinition(bytes)?.sounds.count == 42)
+    }
+}
