@@ -184,7 +184,7 @@ let package = Package(
                 "Vocabulary", "fieldscribe",
             ],
             path: "Tests/Benchmark",
-            exclude: ["README.md", "moonshine-voice.py", "slow-stick", "sync-costs"]),
+            exclude: ["README.md", "moonshine-voice.py", "office", "slow-stick", "sync-costs"]),
         .target(name: "FaultShim", path: "Tests/FaultShim", linkerSettings: [.linkedLibrary("dl")]),
         .executableTarget(
             name: "chaos", dependencies: ["Core", "Platform", "CSQLite", "fieldscribe"], path: "Tests/Chaos"),
