@@ -11,6 +11,12 @@ package struct SealedOpening {
     /// Bytes of the longest journal that is taken: of some days of speech.
     private static let longestJournal: Int64 = 512 << 20
 
+    /// Bytes of memory that are left free beside what is opened: for the index of it, and for whoever else keeps something there.
+    private static let spare: Int64 = 8 << 20
+
+    /// What an error names that tells how much room is missing.
+    package static let roomOperation = "statvfs"
+
     private static let encoded = "encoded.partial"
 
     /// Takes a file's bytes, in their order.
@@ -49,6 +55,8 @@ package struct SealedOpening {
         let isThere = try read(until: "journal.jsonl") { name, bytes throws(DeviceError) in
             guard name == "journal.jsonl" else { return nil }
             guard bytes <= Self.longestJournal else { throw foreign }
+            // The journal, its rows and index, and what SQLite holds of both until it has put it in its place.
+            try expectRoom(for: 3 * bytes + Self.spare, in: target)
             return { part throws(DeviceError) in try file.write(part, at: file.length) }
         }
         guard isThere else { throw foreign }
@@ -93,8 +101,8 @@ package struct SealedOpening {
         let room = try target.freeBytes()
         guard room > bytes + 1 << 20 else {
             throw DeviceError(
-                .full, "statvfs", status: ENOSPC, on: target.path,
-                "opening the sound of this recording needs \(bytes / 1_000_000 + 1) MB of memory there, "
+                .full, Self.roomOperation, status: ENOSPC, on: target.path,
+                "opening this recording needs \(bytes / 1_000_000 + 1) MB of memory there, "
                     + "\(room / 1_000_000) MB are free", remedy: "open it on a laptop")
         }
     }

@@ -92,19 +92,32 @@ package actor OpenedRecordings {
         _ = try Age()
         let before = locks
         let folder = try Self.folder(in: places)
-        let (manifests, refused) = try await onStoppableThread(named: "open") { [storage] goesOn in
-            try Self.journals(of: rows, in: storage, to: folder.path, key, goesOn: goesOn)
+        let opened = try Self.archive(in: folder.path)
+        var manifests: [Int: SealedManifest] = [:]
+        var refused: [Int: DeviceError] = [:]
+        // The latest first: where there is not room for all, those are asked for.
+        for (id, manifest) in rows.sorted(by: { $0.0 > $1.0 }) {
+            guard locks == before else { throw Self.isLocked }
+            do {
+                try await onStoppableThread(named: "open") { [storage] goesOn in
+                    try Self.journal(of: id, manifest, in: storage, to: folder.path, key, goesOn: goesOn)
+                }
+                _ = try await opened.catchUp(with: id)
+                manifests[id] = manifest
+            } catch let error as DeviceError {
+                if error.status == ECANCELED { throw error }
+                refused[id] = Self.told(error, folder.path)
+                try? Self.top(folder.path).removeAll(RecordingFolder.name(of: id))
+                // What is older stays sealed, too.
+                if error.code == .full { break }
+            }
         }
         guard !manifests.isEmpty else {
-            throw Self.nothing(refused, manifests: Dictionary(uniqueKeysWithValues: rows), name: name)
+            throw Self.nothing(refused, of: rows.count, name: name)
         }
-        let opened = try SQLiteArchive(path: "\(folder.path)/archive.sqlite")
-        for id in manifests.keys.sorted() { _ = try await opened.catchUp(with: id) }
         // First what was done is told, durably; then anybody can read it.
         try await archive.enterOpened(manifests.mapValues(\.file))
-        guard locks == before else {
-            throw DeviceError(.busy, "open", "the recorder was locked meanwhile; nothing is open")
-        }
+        guard locks == before else { throw Self.isLocked }
         lock()
         held = Open(key: key, folder: folder, archive: opened, manifests: manifests)
         let until = ContinuousClock.now + lasts
@@ -114,11 +127,22 @@ package actor OpenedRecordings {
             if !Task.isCancelled { await self?.lock() }
         }
         let told = Self.numbers(manifests.keys.sorted())
+        let without = Self.older(than: refused.first { $0.value.code == .full }?.key, rows.map(\.0))
         return ["\(told) open for an hour, or until fieldscribe lock"]
             + refused.sorted { $0.key < $1.key }.map { id, error in
-                "recording \(id) stays sealed: \(Self.reason(error, rows.first { $0.0 == id }?.1, manifests).message)"
+                let told = Self.reason(error, rows.first { $0.0 == id }?.1, manifests)
+                return "recording \(id)\(error.code == .full ? without : "") stays sealed: \(told.message)"
             }
     }
+
+    /// What is said of those besides for which there was no room either.
+    private static func older(than id: Int?, _ all: [Int]) -> String {
+        let count = all.count { $0 < id ?? 0 }
+        return count == 0 ? "" : count == 1 ? ", as the older one," : ", as the \(count) older ones,"
+    }
+
+    private static let isLocked = DeviceError(
+        .busy, "open", "the recorder was locked meanwhile; nothing is open", remedy: "open it again")
 
     /// Locks what is open, erases what lies in memory of it, and forgets the key; returns whether anything was open.
     @discardableResult
@@ -183,45 +207,55 @@ package actor OpenedRecordings {
 
     private static func manifest(_ row: RecordingSummary) -> SealedManifest? { row.seal.flatMap { SealedManifest($0) } }
 
-    /// Opens each recording's journal; what fails for one is told, and the others are opened, unless there is no more room.
-    private static func journals(
-        of rows: [(Int, SealedManifest)], in storage: String, to path: String, _ key: OpeningKey,
+    /// Puts a sealed recording's journal into the folder in memory.
+    private static func journal(
+        of id: Int, _ manifest: SealedManifest, in storage: String, to path: String, _ key: OpeningKey,
         goesOn: @escaping @Sendable () -> Bool
-    ) throws(DeviceError) -> (manifests: [Int: SealedManifest], refused: [Int: DeviceError]) {
-        let top = try Folder(opening: path)
-        try top.makeFolder("recordings", mode: 0o700)
-        let target = try top.folder("recordings")
-        var manifests: [Int: SealedManifest] = [:]
-        var refused: [Int: DeviceError] = [:]
-        for (id, manifest) in rows {
-            let name = RecordingFolder.name(of: id)
-            do throws(DeviceError) {
-                let source = try SealingRecordings.folder(of: id, in: storage)
-                let opening = try SealedOpening(source, manifest, key: key, goesOn: goesOn)
-                try target.makeFolder(name, mode: 0o700)
-                try opening.journal(into: target.folder(name))
-                manifests[id] = manifest
-            } catch {
-                if error.code == .full || error.status == ECANCELED { throw error }
-                refused[id] = error
-                try? target.removeAll(name)
-            }
+    ) throws(DeviceError) {
+        let source = try SealingRecordings.folder(of: id, in: storage)
+        let opening = try SealedOpening(source, manifest, key: key, goesOn: goesOn)
+        let (target, name) = (try top(path), RecordingFolder.name(of: id))
+        try target.makeFolder(name, mode: 0o700)
+        try opening.journal(into: target.folder(name))
+    }
+
+    /// The folder of recordings in the one that is in memory, which is made where it is not there.
+    private static func top(_ path: String) throws(DeviceError) -> Folder {
+        let folder = try Folder(opening: path)
+        if try !folder.exists("recordings") { try folder.makeFolder("recordings", mode: 0o700) }
+        return try folder.folder("recordings")
+    }
+
+    /// An archive of what is opened.
+    private static func archive(in path: String) throws -> SQLiteArchive {
+        do { return try SQLiteArchive(path: "\(path)/archive.sqlite") } catch let error as DeviceError {
+            throw told(error, path)
         }
-        return (manifests, refused)
+    }
+
+    /// What failed while something was opened into a folder: where there was no room, that it was in memory.
+    private static func told(_ error: DeviceError, _ path: String) -> DeviceError {
+        guard error.code == .full else { return error }
+        let reason =
+            error.operation == SealedOpening.roomOperation ? error.reason : "this file system in memory is full"
+        return DeviceError(
+            .full, "open", status: ENOSPC, on: Platform.folder(of: path), reason,
+            remedy: "open it on a laptop, or erase what is no longer needed")
     }
 
     /// A key that opens nothing: the first reason that is another than that, else that.
     private static func nothing(
-        _ refused: [Int: DeviceError], manifests: [Int: SealedManifest], name: String
+        _ refused: [Int: DeviceError], of count: Int, name: String
     ) -> DeviceError {
         if let other = refused.sorted(by: { $0.key < $1.key }).first(where: { $0.value.code != .denied })?.value {
             return other
         }
-        let told = refused.count == 1 ? "the sealed recording" : "any of the \(refused.count) sealed recordings"
+        let told = count == 1 ? "the sealed recording" : "any of the \(count) sealed recordings"
         return DeviceError(
             .denied, "open", on: name, "does not open \(told): sealed for another key, or changed; nothing is open",
             remedy:
-                "find the private key to one of the public keys in storage.seal; fieldscribe verify tells what was changed"
+                "find the private key to one of the public keys in storage.seal: without it nobody can ever open them; "
+                + "fieldscribe verify tells what was changed"
         )
     }
 

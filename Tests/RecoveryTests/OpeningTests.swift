@@ -7,6 +7,7 @@ import Platform
 import Recording
 import SQLiteArchive
 import Sealing
+import Synchronization
 import TestKit
 import Testing
 
@@ -209,6 +210,101 @@ import Testing
         #expect(disk.state == nil)
     }
 
+    @Test(
+        "memory without room for all has the latest opened, without room for one nothing; what was open stays so",
+        .enabled(if: canMount))
+    func fullMemory() async throws {
+        let archive = try storage.archive()
+        // Texts of 1 MB.
+        for word in ["zanzibar", "mombasa", "pemba"] {
+            let long = (1...10).map { "\(word)\($0)" + String(repeating: "x", count: 100_000) }
+            try await storage.record([.samples(numbered(20_000))], words: [word] + long, in: archive)
+        }
+        #expect(try await SealingRecordings(configuration(), archive: archive).run().isEmpty)
+        let place = TemporaryFolder()
+        var outcomes: [[Int]] = []
+        for megabytes in [9, 13, 21, 37] {
+            #expect(mount("tmpfs", place.path, "tmpfs", 0, "size=\(megabytes)m") == 0)
+            defer { umount2(place.path, Int32(MNT_DETACH)) }
+            let opening = opening(archive, in: [place.path])
+            do {
+                let told = try await opening.open(text(), named: "key.txt")
+                let opened = try #require(opening.state?.recordings)
+                outcomes.append(opened)
+                // The latest, and nothing of the others.
+                #expect(opened == Array((4 - opened.count)...3))
+                #expect(Set(try await opening.search("pemba", limit: 9).map(\.recording)) == [3])
+                #expect(try await opening.search("zanzibar", limit: 9).isEmpty == (opened.count < 3))
+                #expect(told.count == (opened.count == 3 ? 1 : 2), "\(told)")
+                if opened.count == 1 {
+                    #expect(
+                        told[1].hasPrefix("recording 2, as the older one, stays sealed: \(place.path): "), "\(told)")
+                    #expect(told[1].contains("opening this recording needs") && told[1].contains("on a laptop"))
+                }
+                // Another time, with less room: what was open stays so.
+                let room = try Folder(opening: place.path).freeBytes()
+                try Self.shell("head -c \(room - 65_536) /dev/zero > '\(place.path)/mine'")
+                let error = await thrown { _ = try await opening.open(text(), named: "key.txt") }
+                #expect(error?.code == .full && opening.state?.recordings == opened, "\(error?.message ?? "")")
+                #expect(Set(try await opening.search("pemba", limit: 9).map(\.recording)) == [3])
+                #expect(await opening.lock())
+                #expect(try FileManager.default.contentsOfDirectory(atPath: place.path) == ["mine"])
+            } catch let error as DeviceError {
+                outcomes.append([])
+                #expect(error.code == .full && error.message.hasPrefix("\(place.path): "), "\(error.message)")
+                #expect(error.message.contains("MB are free; open it on a laptop"), "\(error.message)")
+                #expect(opening.state == nil)
+                #expect(try FileManager.default.contentsOfDirectory(atPath: place.path) == [])
+            }
+        }
+        #expect(Set(outcomes.map(\.count)).isSuperset(of: [0, 1, 3]), "\(outcomes)")
+        // Not even a database has room.
+        #expect(mount("tmpfs", place.path, "tmpfs", 0, "size=64k") == 0)
+        defer { umount2(place.path, Int32(MNT_DETACH)) }
+        let error = await thrown { _ = try await opening(archive, in: [place.path]).open(text(), named: "key.txt") }
+        #expect(
+            error?.message.hasPrefix("\(place.path): this file system in memory is full; ") == true,
+            "\(error?.message ?? "")")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: place.path) == [])
+    }
+
+    @Test("a hundred are opened by few descriptors, one after the other")
+    func hundred() async throws {
+        let archive = try storage.archive()
+        try await seal((1...100).map { "word\($0)" }, in: archive)
+        let opening = opening(archive)
+        let paths = [storage.folder.path, memory.path]
+        let most = Mutex(0)
+        let watching = Task.detached {
+            while !Task.isCancelled {
+                let count = Self.descriptors(below: paths)
+                most.withLock { $0 = max($0, count) }
+                usleep(500)
+            }
+        }
+        let before = Self.descriptors(below: paths)
+        let told = try await opening.open(text(), named: "key.txt")
+        watching.cancel()
+        await watching.value
+        #expect(told == ["100 recordings are open for an hour, or until fieldscribe lock"])
+        #expect(try await opening.search("word77", limit: 9).map(\.recording) == [77])
+        #expect(try await opening.search("kaduna", limit: 200).count == 100)
+        #expect(most.withLock { $0 } - before < 20, "\(most.withLock { $0 }) descriptors, \(before) before")
+        #expect(await opening.lock())
+        #expect(Self.descriptors(below: paths) == before)
+        #expect(try inMemory() == [])
+        #expect(try await archive.historyFindings().isEmpty)
+    }
+
+    /// How many descriptors of this process are of files there.
+    private static func descriptors(below paths: [String]) -> Int {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        return names.count { name in
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
+            return paths.contains { target?.hasPrefix($0) == true }
+        }
+    }
+
     @Test("what a killed process left open goes with the next start")
     func leftovers() async throws {
         let child = try Self.shell("sh -c 'echo $$'").filter(\.isNumber)
@@ -339,3 +435,10 @@ import Testing
         #expect(try await storage.recover(.start).isEmpty)
     }
 }
+
+/// Whether this process may mount file systems.
+private let canMount: Bool = {
+    let folder = TemporaryFolder()
+    guard mount("tmpfs", folder.path, "tmpfs", 0, "size=64k") == 0 else { return false }
+    return umount(folder.path) == 0
+}()

@@ -256,4 +256,60 @@ import Testing
         #expect(try names() == before)
         #expect(try await archive.recordings().map(\.isSealed) == [false])
     }
+
+    @Test(
+        "a disk that is full, from the start or in the middle, leaves the recording as it was; with room it is sealed",
+        .enabled(if: canMount))
+    func fullDisk() async throws {
+        let disk = TemporaryFolder()
+        #expect(mount("tmpfs", disk.path, "tmpfs", 0, "size=12m") == 0)
+        defer { umount2(disk.path, Int32(MNT_DETACH)) }
+        let storage = Storage(disk)
+        let archive = try storage.archive()
+        // Noise, which no encoder makes shorter.
+        var generator = SystemRandomNumberGenerator()
+        let noise = (0..<1_600_000).map { _ in Int16.random(in: .min ... .max, using: &generator) }
+        try await storage.record([.samples(noise)], words: ["zanzibar"], in: archive)
+        let place = disk.file("recordings/000001")
+        func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: place).sorted() }
+        let before = (try names(), try bytes(storage.audio(1)))
+        var configuration = storage.configuration
+        configuration.storage.seal = [recipient]
+        configuration.recognizer.secondPass = .no
+        let sealing = SealingRecordings(configuration, archive: archive)
+        let filler = "\(disk.path)/mine"
+        func fill(leaving bytes: Int64) throws {
+            let room = try Folder(opening: disk.path).freeBytes()
+            try Self.shell("head -c \(max(0, room - bytes)) /dev/zero >> '\(filler)'")
+        }
+        func refused(_ words: String) async throws {
+            let failures = try await sealing.run()
+            #expect(failures[1]?.code == .full && failures[1]?.message.contains(words) == true, "\(failures)")
+            #expect(try names() == before.0 && bytes(storage.audio(1)) == before.1)
+            #expect(try await archive.recordings().map(\.isSealed) == [false])
+            #expect(try await Verification(storage: disk.path, archive: archive).run([]) == [])
+        }
+        try fill(leaving: 1 << 20)
+        try await refused("sealing this recording needs")
+        unlink(filler)
+        // There is room when it begins.
+        let filling = Task.detached {
+            while access("\(place)/sealing.partial", F_OK) != 0, !Task.isCancelled { usleep(100) }
+            _ = try? Self.shell("head -c 12M /dev/zero > '\(filler)' 2>/dev/null")
+        }
+        try await refused("make room on that disk")
+        filling.cancel()
+        await filling.value
+        unlink(filler)
+        #expect(try await sealing.run().isEmpty)
+        #expect(try await archive.recordings().map(\.isSealed) == [true])
+        #expect(try names() == Self.sealedNames)
+    }
 }
+
+/// Whether this process may mount file systems.
+private let canMount: Bool = {
+    let folder = TemporaryFolder()
+    guard mount("tmpfs", folder.path, "tmpfs", 0, "size=64k") == 0 else { return false }
+    return umount(folder.path) == 0
+}()
