@@ -8,7 +8,7 @@ import subprocess
 from appliance import STORAGE
 from bench import expect
 from drive import CONFIGURE
-from stick import fill, insert, make_stick, read_stick, run, text
+from stick import HOLD, fill, insert, make_stick, read_stick, run, text
 
 # Three short blinks, and a pause.
 REFUSED = [(0.05, 0.24), (0.08, 0.33), (0.05, 0.24), (0.08, 0.33), (0.05, 0.24), (0.5, 1.3)]
@@ -178,10 +178,24 @@ def sealed_recorder(bench):
         machine.until_ready()
         expect(machine.shell(IN_MEMORY).strip() == "0", "a killed service left something: " + machine.shell(IN_MEMORY))
         expect(machine.shell(search).strip() == "0" and "opened" not in machine.status(), "it is open after a kill")
+
+        # The stick is pulled while it is being opened, or a moment later.
+        machine.shell(HOLD)
+        machine.shell("systemd-run --quiet --unit=hold-key sh /run/test/hold %s" % shlex.quote("[ $(%s) -gt 0 ]" % IN_MEMORY))
+        began = machine.note("pulled")
+        machine.stick_in(path)
+        machine.until("! systemctl is-active --quiet hold-key", 150)
+        machine.stick_out()
+        machine.wait_lamp(lambda lamp: lamp.fast_blinks(began), 150, "fast blinks: a fault, the key's stick was pulled")
+        pulled = "it was open" if "opened" in machine.status() else "it was not open"
+        expect(not machine.shell(IN_CLEAR).strip(), "in the clear: " + machine.shell(IN_CLEAR))
+        machine.shell("fieldscribe lock")
+        expect(machine.shell(search).strip() == "0" and machine.shell(IN_MEMORY).strip() == "0", "it is not locked")
         machine.shell("fieldscribe verify && sync")
         secret = [line for line in text(key).splitlines() if line.startswith("AGE-SECRET-KEY")][0]
         expect(secret not in machine.shell("journalctl --no-pager"), "the key is in the journal")
         machine.power_cut()
         found = subprocess.run(["grep", "-c", "-a", "-F", secret, machine.disk], capture_output=True, text=True)
         expect(found.stdout.strip() == "0", "the key is on the disk: " + found.stdout)
-        return "opened by its stick after %.0f s and searched, locked by command and by a kill; neither key nor text on its disk" % seconds
+        return ("opened by its stick after %.0f s and searched, locked by command and by a kill; %s after its stick was pulled "
+                "while it was opened; neither key nor text on its disk" % (seconds, pulled))
