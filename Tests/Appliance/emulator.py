@@ -81,7 +81,9 @@ class Emulator:
             disk = {"driver": "blkdebug", "image": disk, "inject-error": [{"event": "none", "iotype": "write", "errno": 5}]}
         self.command("blockdev-add", **{"node-name": name + "-disk", "driver": "raw", "read-only": read_only,
                                         "cache": {"no-flush": True}, "file": disk})
-        self.command("device_add", driver="usb-storage", id=name, drive=name + "-disk", removable=True, **self.PORT)
+        # A serial number of its own, as a stick has: qemu's names the port, which is another one each time.
+        self.command("device_add", driver="usb-storage", id=name, drive=name + "-disk", removable=True,
+                     serial="FIELDSCRIBE-" + name.upper(), **self.PORT)
 
     def stick_out(self, name="stick"):
         """Pulls the stick, whatever goes on."""
