@@ -39,16 +39,23 @@ package struct CopyVerification {
     private static let longest = 1 << 20
     private static let mostCopies = 100_000
 
-    /// Looks at a copy, or at each copy in a folder of such.
+    /// Looks at a copy, at each copy in a folder of such, or at all of a stick.
     ///
     /// - Throws: `DeviceError` where the folder itself cannot be opened.
     package func run(_ path: String) throws(DeviceError) -> [Finding] {
         let folder = try Folder(opening: path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path)
         if try folder.exists(CopySettings.manifestName) { return copy(folder) }
-        var findings: [Finding] = []
-        for name in try folder.names(limit: Self.mostCopies).sorted() where CopyName(name) != nil {
-            do throws(DeviceError) { findings += copy(try folder.folder(name)) } catch {
-                findings.append(Self.refused("\(folder.path)/\(name)", error))
+        var findings = try copies(in: folder)
+        // A stick, or the folder over all recorders on it.
+        let isTop = folder.path.split(separator: "/").last.map(String.init) == ExportFolder.topName
+        let hasTop = try folder.exists(ExportFolder.topName)
+        if findings.isEmpty, isTop || hasTop {
+            let top = isTop ? folder : try folder.folder(ExportFolder.topName)
+            for name in try top.names(limit: Self.mostCopies).sorted() where try top.status(name)?.kind == .folder {
+                do throws(DeviceError) {
+                    let inner = try top.folder(name)
+                    findings += try inner.exists(CopySettings.manifestName) ? copy(inner) : copies(in: inner)
+                } catch { findings.append(Self.refused("\(top.path)/\(name)", error)) }
             }
         }
         if !findings.isEmpty { return findings }
@@ -57,6 +64,16 @@ package struct CopyVerification {
                 outcome: .missing, file: "\(folder.path)/\(CopySettings.manifestName)",
                 words: "this is no copy of a recording, or half of one")
         ]
+    }
+
+    private func copies(in folder: Folder) throws(DeviceError) -> [Finding] {
+        var findings: [Finding] = []
+        for name in try folder.names(limit: Self.mostCopies).sorted() where CopyName(name) != nil {
+            do throws(DeviceError) { findings += copy(try folder.folder(name)) } catch {
+                findings.append(Self.refused("\(folder.path)/\(name)", error))
+            }
+        }
+        return findings
     }
 
     private func copy(_ folder: Folder) -> [Finding] {
@@ -72,7 +89,16 @@ package struct CopyVerification {
             else {
                 return [Finding(outcome: .altered, file: sums, words: "is not as a recorder writes it")]
             }
-            findings.append(signature(of: bytes, in: folder))
+            if digests.keys.allSatisfy({ SealedName($0) != nil }) {
+                findings.append(
+                    Finding(
+                        outcome: .unchecked, file: sums,
+                        words:
+                            "sealed copies are signed inside; open one with its private key, and verify what comes out")
+                )
+            } else {
+                findings.append(signature(of: bytes, in: folder))
+            }
             for (name, digest) in digests.sorted(by: { $0.key < $1.key }) {
                 findings.append(Self.file(name, digest, in: folder))
             }

@@ -52,3 +52,12 @@ package enum PrivateKey {
     /// A text for people, without whatever private key somebody has put into it.
     package static func hidden(in text: String) -> String { isIn(text) ? "(a private key)" : text }
 }
+
+/// Keys by which something is signed, as `minisign` has them.
+package enum SigningKey {
+    /// Whether a text has the form of a public one: 42 bytes in base64, whose first two say that it is one of Ed25519.
+    package static func isPublic(_ text: String) -> Bool {
+        text.hasPrefix("RW") && text.utf8.count == 56
+            && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "+" || $0 == "/") }
+    }
+}

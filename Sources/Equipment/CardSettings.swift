@@ -146,7 +146,7 @@ package struct CardSettings: Hashable, Sendable {
             }
             hasSerialConsole = value.lowercased() == "yes"
         case "upgrade-key":
-            guard Minisign.isPublicKey(value) else {
+            guard SigningKey.isPublic(value) else {
                 return
                     "is not a public key of minisign; it is the line of 56 letters that begins with RW in its .pub file"
             }

@@ -165,6 +165,34 @@ private let hasMinisign = shell("command -v minisign").status == 0
         #expect(throws: DeviceError.self) { try signed.findings("\(signed.copy)/transcript.txt") }
     }
 
+    @Test("all of a stick is proved by its own folder, and by the one over all recorders")
+    func stick() async throws {
+        let signed = try await signed()
+        let within = try signed.findings(signed.desk.exportFolder)
+        #expect(within.count > 5 && within.allSatisfy { $0.outcome == .unaltered || $0.outcome == .note })
+        for path in [signed.desk.stick, "\(signed.desk.stick)/", "\(signed.desk.stick)/Fieldscribe"] {
+            #expect(try signed.findings(path).map(\.outcome) == within.map(\.outcome), "\(path)")
+        }
+        shell("cd '\(signed.copy)' && echo x >> transcript.txt")
+        #expect(try signed.findings(signed.desk.stick).contains { $0.outcome == .altered })
+        // A link in the place of a recorder's folder leads nowhere.
+        shell(
+            "cd '\(signed.desk.stick)/Fieldscribe' && mv '\(signed.desk.exportFolder)' '\(signed.desk.folder.path)/away'"
+        )
+        shell("cd '\(signed.desk.stick)/Fieldscribe' && ln -s '\(signed.desk.folder.path)/away' linked")
+        #expect(try signed.findings(signed.desk.stick).map(\.outcome) == [.missing])
+    }
+
+    @Test("of sealed copies the checksums beside them are compared, and that no more was proved is told")
+    func sealedFolder() async throws {
+        let signed = try await signed()
+        let sealed = "\(signed.desk.stick)/Fieldscribe/sealed"
+        shell("mkdir '\(sealed)' && cd '\(sealed)' && echo a > 000001.fieldscribe.age && sha256sum *.age > SHA256SUMS")
+        #expect(try signed.findings(sealed).map(\.outcome) == [.unchecked, .unaltered])
+        shell("cd '\(sealed)' && echo b > 000001.fieldscribe.age")
+        #expect(try signed.findings(sealed).map(\.outcome) == [.unchecked, .altered])
+    }
+
     @Test("a text that has grown is signed anew; where that is interrupted, the copy is not signed")
     func renewed() async throws {
         let signed = try await signed()

@@ -25,12 +25,6 @@ package struct Minisign: Sendable {
         self.program = program
     }
 
-    /// Whether a text is a public key: 42 bytes in base64, whose first two say that it is one of Ed25519.
-    package static func isPublicKey(_ text: String) -> Bool {
-        text.hasPrefix("RW") && text.utf8.count == 56
-            && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "+" || $0 == "/") }
-    }
-
     /// Makes a pair of keys, the secret one without a password, since nobody is there who could type one.
     ///
     /// - Returns: the content of the two files that it keeps them in.

@@ -55,7 +55,7 @@ package final class RecorderKey: Sendable {
 
     /// The public key in the text of such a file, or in a line by itself.
     package static func key(in text: String) -> String? {
-        text.split(whereSeparator: \.isNewline).map(String.init).first { Minisign.isPublicKey($0) }
+        text.split(whereSeparator: \.isNewline).map(String.init).first { SigningKey.isPublic($0) }
     }
 
     private static func text(in folder: Folder) throws(DeviceError) -> String {

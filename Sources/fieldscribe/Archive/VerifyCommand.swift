@@ -26,7 +26,7 @@ enum VerifyCommand: Command {
         recorder's signature, the history by its chain, and the sound by what was signed when the recording was closed. It
         says in a line each what is unaltered, altered or missing. It needs minisign.
 
-          --copy FOLDER      a copy's folder, or the folder in which a recorder's copies are
+          --copy FOLDER      a copy's folder, the folder in which a recorder's copies are, or a stick
           --key KEY          the recorder's public key, RW..., as fieldscribe status shows it there, or a file with it;
                              else the one in the copy, which whoever made another signature could have changed, too
 
@@ -84,7 +84,7 @@ enum VerifyCommand: Command {
 
     /// A public key, or a file with one.
     private static func key(_ text: String) throws -> String {
-        if Minisign.isPublicKey(text) { return text }
+        if SigningKey.isPublic(text) { return text }
         guard text.contains("/") || isTaken(text) else {
             throw UsageError("verify: --key \(text): is no public key of minisign, RW and 54 more letters, nor a file")
         }
