@@ -21,6 +21,8 @@ import Testing
         }
     }
 
+    private func bytes(_ path: String) throws -> Data { try Data(contentsOf: URL(filePath: path)) }
+
     private func shell(_ command: String) throws { try Fieldscribe.tool("bash", "-c", command, in: folder) }
 
     /// Starts it, and has it record and seal.
@@ -108,5 +110,49 @@ import Testing
         #expect(try !again.run("status", "--json").output.contains("\"opened\""))
         #expect(try again.run("search", "amiable").output == "")
         _ = try again.end()
+    }
+
+    /// What is sealed in a recording, as `age` and `tar` open it; returns the folder.
+    private func unsealed(_ recording: Int, of appliance: ApplianceProcess) throws -> String {
+        let target = folder.file("unsealed-\(recording)")
+        let file = "\(appliance.storage)/recordings/00000\(recording)/sealed.age"
+        try shell(
+            "mkdir '\(target)' && cd '\(target)' && age -d -i '\(folder.file("key.txt"))' '\(file)' "
+                + "| tar x --strip-components=1 && sha256sum --quiet --strict -c SHA256SUMS "
+                + "&& sox audio.flac sound.raw && sox '\(Speech.all[4])' said.raw")
+        return target
+    }
+
+    @Test("a recording that goes on meanwhile loses nothing, and begins at once", .timeLimit(.minutes(10)))
+    func whileRecording() throws {
+        try #expect(sealed().end().status == 0)
+        let appliance = try ApplianceProcess(
+            in: folder, microphone: "file:\(Speech.all[4])",
+            further: "[recognizer]\nsecond-pass = no\nworkers = 1\n[storage]\nseal = \(folder.file("key.pub"))")
+        try shell("cp '\(folder.file("key.txt"))' '\(key)'")
+        #expect(try appliance.run("start").status == 0)
+        // Opened, locked and opened, by stick and by command, until all has been said.
+        let said = try bytes(Speech.all[4]).count
+        let audio = "\(appliance.storage)/recordings/000002/audio.wav"
+        var times = 0
+        while try times < 3 || bytes(audio).count < said + 1_000 {
+            #expect(try plug(into: appliance).contains("recording 1 is open for an hour"))
+            #expect(try appliance.run("search", "amiable").output.contains("[amiable]"))
+            #expect(try appliance.run("lock").output == "locked\n")
+            #expect(try appliance.run("open", "--key", key).status == 0)
+            times += 1
+        }
+        #expect(try appliance.run("stop").status == 0)
+        let patience = Patience("two that are sealed")
+        while try appliance.run("list").output.split(separator: "\n").count(where: { $0.contains("  sealed") }) < 2 {
+            try patience.check()
+            usleep(100_000)
+        }
+        let made = try unsealed(2, of: appliance)
+        let (sound, speech) = (try bytes("\(made)/sound.raw"), try bytes("\(made)/said.raw"))
+        #expect(!speech.isEmpty && sound.starts(with: speech), "\(sound.count) bytes of \(speech.count)")
+        #expect(try !Fieldscribe.text("\(made)/transcript.txt").contains("gap"))
+        #expect(try appliance.run("verify").status == 0)
+        #expect(try appliance.end().status == 0)
     }
 }
