@@ -229,6 +229,9 @@ extension Configuration {
         /// Whether settings are taken from a stick. The default is no.
         package var settings = false
 
+        /// The public key of minisign by which public keys that a stick brings are signed, where others are set; empty: none.
+        package var settingsKey = ""
+
         /// For whom copies are sealed: public keys, and paths of files of such; or `nobody` alone, for no copies at all. The default
         /// is none: copies are not sealed.
         package var recipients: [String] = []

@@ -156,10 +156,10 @@ extension ConfigurationKey {
 
     /// A value that `parse` understands; `fault` says what it is when it does not.
     static func parsed<Value: Sendable>(
-        _ path: String, _ place: Place<Value>, allowed: String, fault: String,
+        _ path: String, _ place: Place<Value>, allowed: String, fault: String, isOptional: Bool = false,
         show: @escaping @Sendable (Value) -> String, parse: @escaping @Sendable (String) -> Value?
     ) -> ConfigurationKey {
-        ConfigurationKey(path, allowed: allowed) { (value, configuration) throws(Refusal) in
+        ConfigurationKey(path, allowed: allowed, isOptional: isOptional) { (value, configuration) throws(Refusal) in
             guard let parsed = parse(value) else {
                 throw Refusal(reason: "\"\(value)\" is not \(fault); allowed: \(allowed)")
             }

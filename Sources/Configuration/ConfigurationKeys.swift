@@ -82,6 +82,11 @@ extension ConfigurationKey {
             .choice("export.accept", \.export.accept),
             .choice("export.sticks", \.export.sticks),
             .flag("export.settings", \.export.settings),
+            .parsed(
+                "export.settings-key", \.export.settingsKey,
+                allowed: "a public key of minisign, RW and 54 more letters, or nothing",
+                fault: "a public key of minisign", isOptional: true,
+                show: { $0 }, parse: { $0.isEmpty || SigningKey.isPublic($0) ? $0 : nil }),
             .list(
                 "export.recipients", \.export.recipients,
                 allowed: "public keys (age1..., ssh-ed25519 ..., ssh-rsa ...) or files of them (/...), with commas "

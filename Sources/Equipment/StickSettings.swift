@@ -2,9 +2,11 @@ import Configuration
 import Core
 import Glibc
 import Platform
+import Sealing
 import Vocabulary
 
-/// Settings that a person brings on a stick, in `Fieldscribe/settings`: a configuration and a vocabulary.
+/// Settings that a person brings on a stick, in `Fieldscribe/settings`: a configuration, a vocabulary, and public keys for which copies are
+/// sealed, as long as there are none.
 ///
 /// Each is checked whole, and then kept beside the archive, where it counts over the machine's own configuration; what is wrong is
 /// answered, and what counted before goes on counting. Nothing is taken unless `export.settings` says so.
@@ -22,6 +24,10 @@ package enum StickSettings {
 
     static let configurationName = "fieldscribe.conf"
     static let vocabularyName = "vocabulary.txt"
+    /// A file of public keys; where it is signed, with its signature beside it.
+    static let recipientsName = "recipients.txt"
+    /// What it is kept as where it was signed.
+    static let signedRecipientsName = "recipients-signed.txt"
     private static let folderName = "settings"
     private static let largestConfiguration = 65_536
     private static let mostProblems = 50
@@ -57,6 +63,7 @@ package enum StickSettings {
             take(
                 vocabularyName, in: folder, upTo: VocabularyFile.largest, keptIn: configuration, &outcome,
                 vocabularyProblems)
+            takeRecipients(in: folder, keptIn: configuration, &outcome)
         } catch {
             outcome.lines.append("\(folderName) WAS NOT ACCEPTED: \(error.message)")
         }
@@ -98,6 +105,70 @@ package enum StickSettings {
         }
     }
 
+    /// Takes the public keys for which copies are sealed from now on: while there are none, or where they are signed.
+    private static func takeRecipients(
+        in folder: Folder, keptIn configuration: Configuration, _ outcome: inout Outcome
+    ) {
+        let told = "\(folderName)/\(recipientsName)"
+        do throws(DeviceError) {
+            guard try folder.exists(recipientsName) else { return }
+            let bytes = try folder.openFile(recipientsName, O_RDONLY).content(limit: RecipientsFile.largest)
+            let recipients = try RecipientsFile.recipients(bytes, told)
+            let isSigned = try isSigned(bytes, in: folder, told, configuration)
+            let kept = Self.folder(in: configuration.storage.directory)
+            let place = "\(kept)/\(isSigned ? signedRecipientsName : recipientsName)"
+            let counting = configuration.withStickSettings().export.recipients
+            if counting == [place], (try? content(ofFile: place, limit: RecipientsFile.largest)) == bytes {
+                outcome.lines.append("\(told) is already in effect.")
+                return
+            }
+            if !isSigned, let refusal = refusal(counting, configuration) {
+                throw DeviceError(.denied, "settings", on: told, refusal)
+            }
+            try Age().check(recipients)
+            try makeFolder(kept)
+            try durableReplace(path: place, with: bytes)
+            let keys = recipients.map(\.short).joined(separator: ", ")
+            outcome.lines.append("\(told) was accepted: from now on copies are sealed for \(keys).")
+            outcome.hasChanged = true
+        } catch {
+            outcome.lines.append("\(folderName)/\(recipientsName) WAS NOT ACCEPTED: \(error.message)")
+        }
+    }
+
+    /// Whether they are signed with the key that this recorder knows.
+    ///
+    /// - Throws: `DeviceError` with `denied` where they have a signature that is not that key's, `missing` without minisign.
+    private static func isSigned(
+        _ bytes: [UInt8], in folder: Folder, _ told: String, _ configuration: Configuration
+    ) throws(DeviceError) -> Bool {
+        let (name, key) = ("\(recipientsName).minisig", configuration.export.settingsKey)
+        guard !key.isEmpty, try folder.exists(name) else { return false }
+        let signature = try folder.openFile(name, O_RDONLY).content(limit: Minisign.longest)
+        guard try Minisign().comment(of: bytes, signature: signature, key: key) != nil else {
+            throw DeviceError(
+                .denied, "minisign", on: told, "is not signed with the key that export.settings-key names",
+                remedy: "sign it as it is: minisign -S -m \(recipientsName)")
+        }
+        return true
+    }
+
+    /// Why a stick may not say for whom copies are sealed, unless that is signed; nil where it may.
+    private static func refusal(_ counting: [String], _ configuration: Configuration) -> String? {
+        let signed = "or have \(recipientsName) signed with the key that export.settings-key names"
+        if counting == configuration.export.recipients, !counting.isEmpty {
+            return "for whom copies are sealed is set on this recorder (export.recipients); change it there, \(signed)"
+        }
+        if let place = counting.first {
+            return "an earlier stick has said for whom copies are sealed; remove \(place) on the recorder, \(signed)"
+        }
+        if configuration.storage.afterExport != .keep {
+            return "what is copied is erased here (storage.after-export), so that whoever brings other keys could take "
+                + "it away; set export.recipients on the recorder, \(signed)"
+        }
+        return nil
+    }
+
     /// What is wrong with a vocabulary: a line each.
     static func vocabularyProblems(_ bytes: [UInt8]) -> [String] {
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -118,14 +189,22 @@ package enum StickSettings {
 
 // What counts.
 extension Configuration {
-    /// The same with the settings that a stick brought, where there are any that are right and `export.settings` says yes.
+    /// The same with the settings that a stick brought, where there are any that are right and `export.settings` says yes. Public
+    /// keys that it brought count as long as they are there, and no others are set: they do not lapse.
     package func withStickSettings() -> Configuration {
-        guard export.settings else { return self }
         let folder = StickSettings.folder(in: storage.directory)
         var configuration = self
+        // What was signed counts over the machine's own, as long as that key is known, or there are no others.
+        for (name, counts) in [
+            (StickSettings.recipientsName, export.recipients.isEmpty),
+            (StickSettings.signedRecipientsName, export.recipients.isEmpty || !export.settingsKey.isEmpty),
+        ] where counts && isTaken("\(folder)/\(name)") {
+            configuration.export.recipients = ["\(folder)/\(name)"]
+        }
+        guard export.settings else { return configuration }
         let file = "\(folder)/\(StickSettings.configurationName)"
         if let bytes = try? Configuration.read(file),
-            let other = try? overlaid(by: bytes, file: file)
+            let other = try? configuration.overlaid(by: bytes, file: file)
         {
             configuration = other
         }
@@ -163,6 +242,9 @@ extension ConfigurationKey {
             let names = [EngineRegistry.automaticName] + EngineRegistry.automatic.map(\.name)
             return names.contains(value)
                 ? nil : "a stick may not name a program; allowed: \(names.joined(separator: ", "))"
+        case "export.recipients":
+            return "a stick says for whom copies are sealed in settings/\(StickSettings.recipientsName), a key a line, "
+                + "and only while that is not set; delete this line"
         case "recognizer.model":
             return value.contains("/")
                 ? "a stick may only give the name of a model, as fieldscribe models lists it" : nil

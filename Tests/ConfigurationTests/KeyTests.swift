@@ -86,6 +86,9 @@ import Testing
         Row(key: "export.sticks", good: ["any", "known", "none"], bad: ["all", "no"]),
         Row(key: "export.settings", good: ["yes", "no"], bad: ["sometimes"]),
         Row(
+            key: "export.settings-key", good: ["", "RWQ" + String(repeating: "a", count: 53)],
+            bad: ["RWQ", "age1qqq", "RWQ" + String(repeating: "-", count: 53)]),
+        Row(
             key: "export.recipients",
             good: [
                 "", "nobody", "/etc/fieldscribe/recipients.txt",

@@ -59,10 +59,10 @@ import Testing
         #expect(long.configuration.export.recipients == ["nobody"])
     }
 
-    @Test("a stick cannot set for whom copies are sealed, whatever is set")
+    @Test("a stick's configuration cannot set for whom copies are sealed, whatever is set")
     func stick() {
         let key = ConfigurationKey.all.first { $0.path == "export.recipients" }
-        #expect(key?.refusalOfStick(Self.key)?.contains("cannot be set from a stick") == true)
+        #expect(key?.refusalOfStick(Self.key)?.contains("in settings/recipients.txt") == true)
         #expect(key?.refusalOfStick("") != nil)
     }
 

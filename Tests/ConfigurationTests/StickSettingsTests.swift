@@ -1,4 +1,5 @@
 import Configuration
+import Core
 import FoundationEssentials
 import Glibc
 import Platform
@@ -149,5 +150,121 @@ import Testing
         // An empty one takes it back.
         #expect(try take("", as: "vocabulary.txt").hasChanged)
         #expect(own.withStickSettings().recognizer.vocabulary == nil)
+    }
+
+    private func shell(_ command: String) throws -> String {
+        guard let stream = popen("cd '\(folder.path)' && \(command)", "r") else { throw CocoaError(.fileReadUnknown) }
+        defer { pclose(stream) }
+        var room = [UInt8](repeating: 0, count: 4096)
+        var bytes: [UInt8] = []
+        while case let count = fread(&room, 1, room.count, stream), count > 0 { bytes += room[..<count] }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Makes a pair of keys of age; returns the public one.
+    private func key(_ name: String) throws -> String {
+        try shell("age-keygen -o \(name) 2>/dev/null && age-keygen -y \(name)").filter { !$0.isNewline }
+    }
+
+    @Test("public keys count as long as there are no others, and then no other stick changes them; they do not lapse")
+    func recipients() throws {
+        let (first, other) = (try key("first"), try key("other"))
+        #expect(first.hasPrefix("age1") && other != first)
+        func keys(_ configuration: Configuration) -> [String] {
+            (try? configuration.withStickSettings().recipients()?.map(\.text)) ?? []
+        }
+        let name = StickSettings.recipientsName
+        // Where something else is told to be erased once it is copied, whoever brings keys could take it away.
+        var erases = own
+        erases.storage.afterExport = .erase
+        let refused = try take("\(first)\n", as: name, over: erases)
+        #expect(!refused.hasChanged && refused.lines.count == 1 && refused.lines[0].contains("storage.after-export"))
+        #expect(keys(own) == [])
+
+        let taken = try take("# Anna\r\n\(first)\r\n", as: name)
+        #expect(taken.hasChanged && taken.lines.count == 1, "\(taken.lines)")
+        #expect(
+            taken.lines.first?.hasPrefix(
+                "settings/recipients.txt was accepted: from now on copies are sealed for \(first.prefix(20))") == true)
+        #expect(keys(own) == [first])
+        let again = try take("# Anna\r\n\(first)\r\n", as: name)
+        #expect(!again.hasChanged && again.lines == ["settings/recipients.txt is already in effect."])
+        let second = try take(other, as: name)
+        #expect(
+            !second.hasChanged && second.lines.first?.contains("an earlier stick has said") == true, "\(second.lines)")
+        // Whatever else comes, or no longer comes.
+        unlink("\(brought)/\(name)")
+        #expect(try take("[capture]\npreroll-seconds = 3\n").hasChanged)
+        #expect(keys(own) == [first] && own.withStickSettings().capture.prerollSeconds == 3)
+        var off = own
+        off.export.settings = false
+        #expect(keys(off) == [first])
+        // Those of the machine count more.
+        var machine = own
+        machine.export.recipients = [other]
+        #expect(keys(machine) == [other])
+        let set = try take(first, as: name, over: machine)
+        #expect(!set.hasChanged && set.lines.last?.contains("is set on this recorder (export.recipients)") == true)
+        // What is there and cannot be read is no reason to copy in the clear.
+        let kept = "\(StickSettings.folder(in: own.storage.directory))/\(name)"
+        try Data("damaged\n".utf8).write(to: URL(filePath: kept))
+        #expect(thrown { _ = try own.withStickSettings().recipients() }?.message.contains("is no public key") == true)
+    }
+
+    @Test("what holds no public keys, or a private one, is refused in one line, and is not shown")
+    func noRecipients() throws {
+        let name = StickSettings.recipientsName
+        let open = try key("secret")
+        let file = "'\(brought)/\(name)'"
+        let cases = [
+            ("cp secret \(file)", "is a private key"), (": > \(file)", "holds no public key"),
+            ("echo age1qqqqqqqqqqqqqqqqqqqqqqqqq > \(file)", "age does not take it"),
+            ("head -c 300000 /dev/zero > \(file)", "is longer than"), ("mkfifo \(file)", ""), ("mkdir \(file)", ""),
+            ("echo \(open) > open; ln -s ../../../open \(file)", ""),
+        ]
+        for (make, words) in cases {
+            _ = try shell("rm -rf \(file); \(make)")
+            let outcome = StickSettings.take(fromStick: stick, over: own)
+            #expect(!outcome.hasChanged && outcome.lines.count == 1, "\(make): \(outcome.lines)")
+            #expect(outcome.lines[0].hasPrefix("settings/recipients.txt WAS NOT ACCEPTED: "), "\(outcome.lines)")
+            #expect(outcome.lines[0].contains(words) && !outcome.lines[0].contains("AGE-SECRET"), "\(outcome.lines)")
+            #expect(try own.withStickSettings().recipients() == nil)
+        }
+    }
+
+    @Test("public keys that are signed with the known key take the place of others")
+    func signedRecipients() throws {
+        let (first, other) = (try key("first"), try key("other"))
+        _ = try shell("for key in ours theirs; do minisign -G -W -s $key -p $key.pub >/dev/null; done")
+        let signing = try shell("tail -n 1 ours.pub").filter { !$0.isNewline }
+        #expect(SigningKey.isPublic(signing))
+        var machine = own
+        machine.export.recipients = [first]
+        machine.export.settingsKey = signing
+        func keys(_ configuration: Configuration) throws -> [String] {
+            try configuration.withStickSettings().recipients()?.map(\.text) ?? []
+        }
+        let file = "'\(brought)/\(StickSettings.recipientsName)'"
+        _ = try shell("echo \(other) > \(file); minisign -S -s theirs -m \(file) >/dev/null")
+        let foreign = StickSettings.take(fromStick: stick, over: machine)
+        #expect(!foreign.hasChanged && foreign.lines.first?.contains("is not signed with the key") == true)
+        #expect(try keys(machine) == [first])
+        _ = try shell("minisign -S -s ours -m \(file) >/dev/null")
+        let taken = StickSettings.take(fromStick: stick, over: machine)
+        #expect(taken.hasChanged, "\(taken.lines)")
+        #expect(try keys(machine) == [other])
+        #expect(
+            StickSettings.take(fromStick: stick, over: machine).lines == [
+                "settings/recipients.txt is already in effect."
+            ])
+        // Changed behind the signature.
+        _ = try shell("echo \(first) >> \(file)")
+        #expect(!StickSettings.take(fromStick: stick, over: machine).hasChanged)
+        #expect(try keys(machine) == [other])
+        // The machine's own count again where it no longer knows that key; where it has none, no copy is in the clear.
+        machine.export.settingsKey = ""
+        #expect(try keys(machine) == [first])
+        machine.export.recipients = []
+        #expect(try keys(machine) == [other])
     }
 }

@@ -4,7 +4,8 @@ import Platform
 
 /// A file of public keys, one a line; lines that begin with `#` are comments.
 package enum RecipientsFile {
-    private static let largest = 1 << 18
+    /// Bytes of the longest that is taken.
+    package static let largest = 1 << 18
 
     /// The public keys in a file. It has to be one itself: no link, no pipe, nothing that could be waited for.
     ///
@@ -22,7 +23,11 @@ package enum RecipientsFile {
         return try recipients(bytes, path)
     }
 
-    static func recipients(_ bytes: [UInt8], _ path: String) throws(DeviceError) -> [Recipient] {
+    /// The public keys in the content of such a file.
+    ///
+    /// - Parameter path: what errors name.
+    /// - Throws: likewise.
+    package static func recipients(_ bytes: [UInt8], _ path: String) throws(DeviceError) -> [Recipient] {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw wrong(path, "is not text", "save it as plain text in UTF-8")
         }

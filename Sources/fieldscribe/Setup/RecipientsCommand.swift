@@ -70,8 +70,9 @@ enum RecipientsCommand: Command {
             }
             let error = DeviceError(
                 .failed, "age", on: path, "opens nothing that is sealed for the public keys in \(setting)",
-                remedy: "find the private key to one of them, or set \(setting) to the public key of this one "
-                    + "(age-keygen -y \(path))")
+                remedy:
+                    "find the private key to one of them: what was sealed for lost keys nobody can ever open; or, for what "
+                    + "comes, set \(setting) to the public key of this one (age-keygen -y \(path))")
             Terminal.say("fieldscribe: \(error.message)")
             status = error.exitStatus
         }
