@@ -179,7 +179,7 @@ let package = Package(
             dependencies: [
                 "Core", "Platform", "Segmenting", "Recognizing", "Exporting", "FileMicrophone", "MoonshineRecognizer",
                 "PocketSphinxRecognizer", "SQLiteArchive", "CSQLite", "Configuration", "Correcting", "Diarizing",
-                "Equipment", "VoiceEmbedding",
+                "Digests", "Equipment", "Sealing", "VoiceEmbedding",
                 "TestKit",
                 "Vocabulary", "fieldscribe",
             ],

@@ -16,7 +16,8 @@ import VoiceEmbedding
           capture     an hour to the card, against arecord
           appliance   how soon lamp and microphone answer a press; what it takes while it waits and while it records
           export      the field hour to the folder that --to names, read back, against cp and sync
-          sealing     sealed copies of an hour to the folder that --to names, against age alone on the same tar
+          sealing     sealed copies of an hour to the folder that --to names, against age alone on the same tar; the same
+                      sealed on the recorder, from a stop until it is sealed, and a hundred of them opened
           search      a million segments in 10,000 recordings, made in the folder that --to names: searches, the list, and
                       how soon a start is on the disk while others search and verify; --segments N for another size
           start       the same with folders, words and other readings, about 2 GB, and nothing of it in memory: how soon it
@@ -120,7 +121,9 @@ import VoiceEmbedding
                 continue
             }
             if word == "sealing" {
-                try SealingBenchmark(workshop: workshop, target: target ?? workshop.folder).run()
+                let place = target ?? workshop.folder
+                try SealingBenchmark(workshop: workshop, target: place).run()
+                try SealedRecorderBenchmark(workshop: workshop, target: place, speech: Self.speech).run()
                 continue
             }
             if word == "copies" {

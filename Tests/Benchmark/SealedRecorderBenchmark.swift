@@ -1,0 +1,256 @@
+import Core
+import FoundationEssentials
+import Glibc
+import Platform
+import TestKit
+
+/// A sealed recorder: an hour sealed on its disk against `age` alone on the same tar; how long it takes from a stop until the
+/// recording is sealed; and a hundred sealed recordings that a private key opens at once.
+struct SealedRecorderBenchmark {
+    private struct Row: Decodable {
+        var id: Int
+        var duration: Double
+        var transcribedUpTo: Double
+        var sealed: String?
+    }
+
+    private static let rounds = 5
+    /// Seconds of speech that are recorded, in real time.
+    private static let lengths = [20, 120]
+    private static let many = 100
+
+    let workshop: Workshop
+    /// A folder on the recorder's disk.
+    let target: String
+    /// Speech that is recorded.
+    let speech: String
+
+    private var folder: String { "\(target)/sealed-recorder-\(getpid())" }
+    private var key: String { "\(folder)/key.txt" }
+
+    func run() throws {
+        let folder = folder
+        try makeFolder(folder)
+        defer { _ = try? MeasuredProcess(["rm", "-rf", folder]) }
+        try tool("age-keygen -o '\(key)' && age-keygen -y '\(key)' > '\(folder)/key.pub'")
+        try sealing()
+        try stopping()
+        try opening()
+    }
+
+    /// An hour and six minutes, each in an archive that is sealed again and again.
+    private func sealing() throws {
+        var table = Table("an hour, on the recorder", "s", "MB", "by age's", "peak MB", "of six minutes")
+        for seconds in [3_600, 360] {
+            // Noise: of all sound it makes the longest FLAC. A steady one is no speech, so that it is soon read.
+            let (noise, storage) = ("\(folder)/noise.wav", "\(folder)/of-\(seconds)")
+            try tool("sox -R -n -r 16000 -b 16 -c 1 '\(noise)' synth \(seconds) pinknoise gain -6")
+            try measure([
+                workshop.fieldscribe, "record", "--audio-only", "--seconds", "\(seconds)", "--microphone",
+                "file+fast:\(noise)", "--directory", storage,
+            ])
+            try measure([workshop.fieldscribe, "recover", "--directory", storage])
+            try tool("rm '\(noise)'")
+        }
+        for form in ["wav", "flac"] {
+            let configuration = try self.configuration(form, storage: "\(folder)/none", audio: form)
+            var ours: [MeasuredProcess] = []
+            var alone: [MeasuredProcess] = []
+            var small: [MeasuredProcess] = []
+            for _ in 0..<Self.rounds {
+                ours.append(try seal("of-3600", configuration))
+                try tool("age -d -i '\(key)' -o '\(folder)/hour.tar' '\(folder)/copy/recordings/000001/sealed.age'")
+                try tool("rm -r '\(folder)/copy' && sync")
+                alone.append(
+                    try measure([
+                        "sh", "-c",
+                        "age -R '\(folder)/key.pub' -o '\(folder)/hour.age' '\(folder)/hour.tar' && sync -f '\(folder)'",
+                    ]))
+                try tool("rm '\(folder)/hour.age'")
+                small.append(try seal("of-360", configuration))
+                try tool("rm -r '\(folder)/copy'")
+            }
+            let megabytes = Double(try FileDescriptor(opening: "\(folder)/hour.tar", O_RDONLY).size()) / 1e6
+            let (wall, age) = (ours.median(\.wallSeconds), alone.median(\.wallSeconds))
+            table.add(["\(form): age and sync", shown(age, 2), shown(megabytes, 1), "1.00", "", ""])
+            table.add([
+                "\(form): fieldscribe seal", shown(wall, 2), shown(megabytes, 1), shown(wall / age, 2),
+                shown(ours.median(\.peakMegabytes), 1), shown(small.median(\.peakMegabytes), 1),
+            ])
+        }
+        print(table.markdown)
+    }
+
+    /// Seals a copy of an archive, in the folder `copy`.
+    private func seal(_ name: String, _ configuration: String) throws -> MeasuredProcess {
+        try tool("cp -a '\(folder)/\(name)' '\(folder)/copy' && sync")
+        let cost = try measure([
+            workshop.fieldscribe, "seal", "--directory", "\(folder)/copy", "--config", configuration,
+        ])
+        guard access("\(folder)/copy/recordings/000001/sealed.age", F_OK) == 0 else {
+            throw DeviceError(.failed, "benchmark", "nothing was sealed; run fieldscribe seal by hand")
+        }
+        return cost
+    }
+
+    /// Records speech in real time, stops, and waits until it is written down, and until it is sealed.
+    private func stopping() throws {
+        var table = Table(
+            "from a stop, s", "until it is written down", "until it is sealed", "most of 5: written down", "sealed")
+        for seconds in Self.lengths {
+            var times: [(written: Double, sealed: Double)] = []
+            let sound = "\(folder)/speech.wav"
+            try tool("sox -R '\(speech)' '\(sound)' repeat \(seconds)")
+            let configuration = try self.configuration(
+                "stop", storage: "\(folder)/stop-\(seconds)", microphone: "file:\(sound)")
+            let appliance = try Appliance(workshop, configuration)
+            for round in 1...(seconds > 60 ? 1 : Self.rounds) {
+                try appliance.ask("start")
+                sleep(UInt32(seconds))
+                try appliance.ask("stop")
+                let stopped = Self.now
+                var written: Double?
+                while true {
+                    usleep(20_000)
+                    guard let row = try appliance.rows().first(where: { $0.id == round }) else { continue }
+                    if written == nil, row.transcribedUpTo >= row.duration { written = Self.now - stopped }
+                    if row.sealed != nil { break }
+                }
+                let sealed = Self.now - stopped
+                times.append((written ?? sealed, sealed))
+            }
+            let (written, sealed) = (times.map(\.written).sorted(), times.map(\.sealed).sorted())
+            table.add([
+                "\(seconds) s of speech", shown(written[written.count / 2], 2), shown(sealed[sealed.count / 2], 2),
+                shown(written[written.count - 1], 2), shown(sealed[sealed.count - 1], 2),
+            ])
+            try appliance.end()
+        }
+        print(table.markdown)
+    }
+
+    /// Opens a hundred at once, by one key, and locks them.
+    private func opening() throws {
+        let storage = "\(folder)/many"
+        for _ in 0..<Self.many {
+            try measure([
+                workshop.fieldscribe, "record", "--audio-only", "--microphone", "file+fast:\(speech)", "--directory",
+                storage,
+            ])
+        }
+        try measure([workshop.fieldscribe, "recover", "--directory", storage])
+        let configuration = try self.configuration("many", storage: storage, microphone: "file:\(speech)")
+        try measure([workshop.fieldscribe, "seal", "--config", configuration])
+        let appliance = try Appliance(workshop, configuration)
+        guard try appliance.rows().count(where: { $0.sealed != nil }) == Self.many else {
+            throw DeviceError(.failed, "benchmark", "not all are sealed; run fieldscribe seal by hand")
+        }
+        var table = Table(
+            "\(Self.many) sealed recordings", "s", "resident MB before", "with them open", "files in memory, MB")
+        let before = appliance.resident
+        let began = Self.now
+        try measure([workshop.fieldscribe, "open", "--key", key, "--config", configuration])
+        let seconds = Self.now - began
+        table.add([
+            "opened", shown(seconds, 2), shown(before, 1), shown(appliance.resident, 1),
+            shown(appliance.openedMegabytes, 1),
+        ])
+        let locked = Self.now
+        try measure([workshop.fieldscribe, "lock", "--config", configuration])
+        table.add([
+            "locked", shown(Self.now - locked, 2), "", shown(appliance.resident, 1),
+            shown(appliance.openedMegabytes, 1),
+        ])
+        try appliance.end()
+        print(table.markdown)
+    }
+
+    private func configuration(
+        _ name: String, storage: String, microphone: String = "tone:440", audio: String = "flac"
+    ) throws -> String {
+        let path = "\(folder)/\(name).conf"
+        try durableReplace(
+            path: path,
+            with: """
+                [capture]
+                device = \(microphone)
+                [recognizer]
+                second-pass = no
+                [panel]
+                button = sim:
+                lamp = sim:
+                [export]
+                audio = \(audio)
+                [storage]
+                directory = \(storage)
+                seal = \(folder)/key.pub
+                [control]
+                socket = \(workshop.folder)/seal-\(getpid()).sock
+
+                """)
+        return path
+    }
+
+    /// The appliance with a configuration, until it is ended.
+    private final class Appliance {
+        private let process: ChildProcess
+        private let workshop: Workshop
+        private let configuration: String
+
+        init(_ workshop: Workshop, _ configuration: String) throws {
+            self.workshop = workshop
+            self.configuration = configuration
+            process = try ChildProcess(
+                "/bin/sh",
+                arguments: ["-c", "exec '\(workshop.fieldscribe)' run --config '\(configuration)' 2>/dev/null"])
+            for _ in 0..<1_000 {
+                if (try? ask("status")) != nil { return }
+                usleep(10_000)
+            }
+            throw DeviceError(.failed, "benchmark", "the appliance does not answer; run fieldscribe run by hand")
+        }
+
+        /// In megabytes.
+        var resident: Double { MeasuredProcess.megabytes("VmRSS", in: "/proc/\(process.id)/status") }
+
+        /// What lies in memory of what is open, in megabytes.
+        var openedMegabytes: Double {
+            let output = "\(workshop.folder)/opened.txt"
+            let words = ["sh", "-c", "du -cs /dev/shm/fieldscribe-opened-\(process.id)-* 2>/dev/null | tail -n 1"]
+            _ = try? MeasuredProcess(words, output: output)
+            return (MeasuredProcess.text(output).split(separator: "\t").first.flatMap { Double($0) } ?? 0) / 1_024
+        }
+
+        func ask(_ command: String) throws {
+            let answer = try MeasuredProcess([workshop.fieldscribe, command, "--config", configuration])
+            guard answer.status == 0 else {
+                throw DeviceError(.failed, "benchmark", "fieldscribe \(command) failed; run it by hand")
+            }
+        }
+
+        func rows() throws -> [Row] {
+            let output = "\(workshop.folder)/list.json"
+            _ = try MeasuredProcess(
+                [workshop.fieldscribe, "list", "--json", "--config", configuration], output: output)
+            return try JSONDecoder().decode([Row].self, from: Data(contentsOf: URL(filePath: output)))
+        }
+
+        func end() throws {
+            kill(process.id, SIGTERM)
+            _ = try process.exitStatus(timeoutSeconds: 30)
+        }
+    }
+
+    private func tool(_ command: String) throws { try measure(["sh", "-c", command]) }
+
+    @discardableResult
+    private func measure(_ words: [String]) throws -> MeasuredProcess {
+        let cost = try MeasuredProcess(words)
+        guard cost.status == 0 else {
+            throw DeviceError(.failed, "benchmark", "\(words.joined(separator: " ")): failed; run it by hand")
+        }
+        return cost
+    }
+
+    private static var now: Double { Double(MonotonicClock.nanoseconds) / 1e9 }
+}
