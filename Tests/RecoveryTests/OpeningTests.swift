@@ -223,7 +223,7 @@ import Testing
         #expect(try await SealingRecordings(configuration(), archive: archive).run().isEmpty)
         let place = TemporaryFolder()
         var outcomes: [[Int]] = []
-        for megabytes in [9, 12, 21] {
+        for megabytes in [9, 12, 40] {
             #expect(mount("tmpfs", place.path, "tmpfs", 0, "size=\(megabytes)m") == 0)
             defer { umount2(place.path, Int32(MNT_DETACH)) }
             let opening = opening(archive, in: [place.path])
@@ -236,10 +236,11 @@ import Testing
                 #expect(Set(try await opening.search("pemba", limit: 9).map(\.recording)) == [3])
                 #expect(try await opening.search("zanzibar", limit: 9).isEmpty == (opened.count < 3))
                 #expect(told.count == (opened.count == 3 ? 1 : 2), "\(told)")
-                if opened.count == 1 {
-                    #expect(
-                        told[1].hasPrefix("recording 2, as the older one, stays sealed: \(place.path): "), "\(told)")
-                    #expect(told[1].contains("opening this recording needs") && told[1].contains("on a laptop"))
+                if opened.count < 3 {
+                    let which = opened.count == 1 ? "recording 2, as the older one," : "recording 1"
+                    #expect(told.last?.hasPrefix("\(which) stays sealed: \(place.path): ") == true, "\(told)")
+                    #expect(told.last?.contains("opening this recording needs") == true)
+                    #expect(told.last?.contains("; open it on a laptop") == true)
                 }
                 // Another time, with less room: what was open stays so.
                 let room = try Folder(opening: place.path).freeBytes()
@@ -257,7 +258,7 @@ import Testing
                 #expect(try FileManager.default.contentsOfDirectory(atPath: place.path) == [])
             }
         }
-        #expect(Set(outcomes.map(\.count)).isSuperset(of: [0, 1, 3]), "\(outcomes)")
+        #expect(outcomes[0].isEmpty && 1...2 ~= outcomes[1].count && outcomes[2].count == 3, "\(outcomes)")
         // Not even a database has room.
         #expect(mount("tmpfs", place.path, "tmpfs", 0, "size=64k") == 0)
         defer { umount2(place.path, Int32(MNT_DETACH)) }
