@@ -23,26 +23,27 @@ package struct WrittenText: Hashable, Sendable {
         var texts: [Int: [String]] = [:]
         for reading in readings.reversed() {
             guard
-                let found = Self.texts(
-                    of: reading.map { Self.spoken($0, people) }, over: timeline.segments, without: insertions)
+                let found = Self.texts(of: reading, by: people, over: timeline.segments, without: insertions)
             else { return nil }
             texts.merge(found) { _, new in new }
         }
         return texts
     }
 
+    /// A piece, in which nothing is left of what formats insert, without who speaks.
     private static func spoken(_ piece: String, _ people: [String]) -> String {
+        let piece = piece.drop { $0 == " " }
         let person = people.first { piece.hasPrefix($0) }
         return String(piece.dropFirst(person?.count ?? 0))
     }
 
     /// Words of a text, as all formats write them.
     private static func tokens(_ text: String) -> [String] {
-        withoutArrow(oneLine(text)).split(separator: " ").map(String.init)
+        withoutArrow(oneLine(text)).split(separator: " ").map { withoutOverlapSign(String($0)) }.filter { !$0.isEmpty }
     }
 
     private static func texts(
-        of pieces: [String], over segments: [Segment], without insertions: [String]
+        of pieces: [String], by people: [String], over segments: [Segment], without insertions: [String]
     ) -> [Int: [String]]? {
         let old = segments.flatMap { segment in tokens(segment.text).map { (segment: segment.id, text: $0) } }
         var new: [(piece: Int, text: String)] = []
@@ -51,7 +52,7 @@ package struct WrittenText: Hashable, Sendable {
             for insertion in insertions where line.contains("[") {
                 line = line.replacing(oneLine(insertion), with: " ")
             }
-            new += tokens(line).map { (index, $0) }
+            new += tokens(spoken(line, people)).map { (index, $0) }
         }
         let counterparts = TextAlignment.counterparts(of: new.map { key($0.text) }, in: old.map { key($0.text) })
         let same = new.indices.count { index in

@@ -8,8 +8,7 @@ extension TranscriptFormat {
 }
 
 /// The transcript as an annotation document of ELAN (EAF 3.0): words included in segments, what each person says where several
-/// are told apart, gaps, and marks, which last
-/// a tenth of a second because an annotation lasts.
+/// are told apart, and where they speak at once, gaps, and marks, which last a tenth of a second because an annotation lasts.
 func annotationDocument(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     let tiers = Tiers(timeline, unit: milliseconds)
     var document = AnnotationDocument()
@@ -19,6 +18,7 @@ func annotationDocument(_ timeline: Timeline, _ details: RecordingDetails) -> St
         let name = oneLine(speaker.name)
         document.addTier("speaker \(name)", "utterance", parent: nil, speaker.spans, participant: name)
     }
+    if !tiers.overlaps.isEmpty { document.addTier("overlap", "note", parent: nil, tiers.overlaps) }
     document.addTier("gaps", "note", parent: nil, tiers.gaps)
     let marks = tiers.marks.enumerated().map { index, mark in
         let next = index + 1 < tiers.marks.count ? tiers.marks[index + 1].time : .max

@@ -6,7 +6,8 @@ extension TranscriptFormat {
 }
 
 /// The transcript as comma-separated values (RFC 4180): a row a segment, each followed by its words; gaps and marks at
-/// their places. Where somebody has looked who spoke, a last column tells it.
+/// their places. Where somebody has looked who spoke, a last column tells it; the detail of a word is
+/// `overlap` where somebody else speaks at the same time.
 func commaSeparated(_ timeline: Timeline) -> String {
     var entries: [(start: SamplePosition, rows: [[String]])] = []
     for segment in timeline.segments {
@@ -17,8 +18,11 @@ func commaSeparated(_ timeline: Timeline) -> String {
                 "segment", number, segment.range, segment.text, segment.confidence, segment.endedBy.rawValue,
                 label(timeline.speaker(of: segment)))
         ]
-        rows += segment.words.map {
-            row("word", number, $0.range, $0.text, $0.confidence, "", label(timeline.speakers?.speaker(of: $0.range)))
+        rows += segment.words.map { word in
+            let isOverlapped = timeline.speakers?.isOverlapped(word.range) ?? false
+            return row(
+                "word", number, word.range, word.text, word.confidence, isOverlapped ? "overlap" : "",
+                label(timeline.speakers?.speaker(of: word.range)))
         }
         entries.append((segment.range.start, rows))
     }

@@ -26,7 +26,7 @@ func cues(of timeline: Timeline) -> [Cue] {
     let gaps = timeline.gaps.sorted { $0.range.start < $1.range.start }
     var spoken: [Cue] = []
     for segment in timeline.segments {
-        for turn in timeline.turns(of: segment) {
+        for turn in timeline.readableTurns(of: segment) {
             for words in groups(of: turn.words, in: segment.range, brokenBy: gaps) {
                 guard let first = words.first, let last = words.last else { continue }
                 spoken.append(

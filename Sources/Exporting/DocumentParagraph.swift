@@ -36,7 +36,7 @@ func documentParagraphs(_ timeline: Timeline, _ details: RecordingDetails) -> [D
         body.append(.turn(speaker: name, start: turn.start, text: turn.words.joined(separator: " ")))
     }
     for segment in timeline.segments {
-        for turn in timeline.turns(of: segment) {
+        for turn in timeline.readableTurns(of: segment) {
             for word in turn.words {
                 let text = oneLine(word.text)
                 guard !text.isEmpty else { continue }

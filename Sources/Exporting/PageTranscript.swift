@@ -15,6 +15,11 @@ func transcript(_ timeline: Timeline) -> String {
     for segment in timeline.segments {
         addNotes(upTo: segment.range.start)
         var words: [String] = []
+        let overlaps = timeline.turns(of: segment).flatMap { turn in
+            timeline.overlaps(in: turn.words).map { run in
+                (first: turn.words[run.lowerBound].range.start, last: turn.words[run.upperBound - 1].range.start)
+            }
+        }
         for word in segment.words {
             let speaker = timeline.tellsSpeakers ? timeline.speakers?.speaker(of: word.range) : nil
             if let speaker, speaker != speaking {
@@ -26,7 +31,12 @@ func transcript(_ timeline: Timeline) -> String {
                 notes = notes.dropFirst()
             }
             let text = oneLine(word.text)
-            if !text.isEmpty { words.append(span(word, text)) }
+            guard !text.isEmpty else { continue }
+            let start = word.range.start
+            // A moment before the first word and behind the last one, so that they stay there when the line is set anew.
+            if overlaps.contains(where: { $0.first == start }) { words.append(overlap(milliseconds(start) - 1)) }
+            words.append(span(word, text))
+            if overlaps.contains(where: { $0.last == start }) { words.append(overlap(milliseconds(start) + 1)) }
         }
         while let note = notes.first, note.position < segment.range.end {
             words.append(note.markup)
@@ -52,6 +62,11 @@ private func who(_ timeline: Timeline, _ speaker: Int, from word: Word) -> Strin
     #"<span class="who p\#(speaker % 6)" data-who="\#(Speakers.label(speaker))""#
         + #" data-t="\#(max(0, milliseconds(word.range.start) - 1))" dir="auto">"#
         + "\(markup(oneLine(timeline.name(ofSpeaker: speaker))))</span>"
+}
+
+/// Where words begin or end that are said while somebody else speaks.
+private func overlap(_ time: Int64) -> String {
+    #"<span class="both" data-t="\#(max(0, time))" title="several people speak at once">\#(overlapSign)</span>"#
 }
 
 /// What stands between words.

@@ -19,7 +19,7 @@ func plainText(_ timeline: Timeline) -> String {
     return timeline.segments.map { segment in
         let before = lines(upTo: segment.range.start)
         return before
-            + timeline.turns(of: segment).map { turn in
+            + timeline.readableTurns(of: segment).map { turn in
                 let text = spokenLines(turn.words.map(\.text).joined(separator: " "))
                 guard let speaker = turn.speaker, !text.isEmpty else { return text }
                 defer { last = speaker }

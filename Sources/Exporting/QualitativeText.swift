@@ -19,7 +19,7 @@ func qualitativeText(_ timeline: Timeline, leastPause: Int) -> String {
     var paragraphs: [Paragraph] = []
     var gaps = timeline.gaps.sorted { $0.range.start < $1.range.start }[...]
     for segment in timeline.segments {
-        for turn in timeline.turns(of: segment) {
+        for turn in timeline.readableTurns(of: segment) {
             for word in turn.words {
                 let text = oneLine(word.text)
                 guard !text.isEmpty else { continue }

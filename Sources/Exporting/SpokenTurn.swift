@@ -22,4 +22,45 @@ extension Timeline {
         }
         return turns.isEmpty ? [SpokenTurn(speaker: nil, words: [])] : turns
     }
+
+    /// The same as people read it: what is said while somebody else speaks stands between two slashes and two more, `//WORDS//`.
+    func readableTurns(of segment: Segment) -> [SpokenTurn] {
+        turns(of: segment).map { turn in
+            var turn = turn
+            for run in overlaps(in: turn.words) {
+                let (first, last) = (run.lowerBound, run.upperBound - 1)
+                turn.words[first].text = overlapSign + turn.words[first].text
+                // What asks for a new line stays at the end.
+                let text = turn.words[last].text
+                let end = text.lastIndex { String($0) != Punctuator.newLine }.map(text.index(after:)) ?? text.startIndex
+                turn.words[last].text = text[..<end] + overlapSign + text[end...]
+            }
+            return turn
+        }
+    }
+
+    /// Which of a turn's words are said while somebody else speaks, as far as that can be told.
+    func overlaps(in words: [Word]) -> [Range<Int>] {
+        guard tellsSpeakers, let speakers, !speakers.alongside.isEmpty else { return [] }
+        var runs: [Range<Int>] = []
+        for (index, word) in words.enumerated() where speakers.isOverlapped(word.range) && !oneLine(word.text).isEmpty {
+            if let last = runs.last, last.upperBound == index {
+                runs[runs.count - 1] = last.lowerBound..<index + 1
+            } else {
+                runs.append(index..<index + 1)
+            }
+        }
+        return runs
+    }
+}
+
+/// What stands on both sides of words that are said while somebody else speaks, as transcripts of interviews have it.
+let overlapSign = "//"
+
+/// A word without the sign of speech at the same time.
+package func withoutOverlapSign(_ word: String) -> String {
+    var word = Substring(word)
+    if word.hasPrefix(overlapSign) { word = word.dropFirst(overlapSign.count) }
+    if word.hasSuffix(overlapSign) { word = word.dropLast(overlapSign.count) }
+    return String(word)
 }

@@ -8,13 +8,16 @@ extension TranscriptFormat {
 }
 
 /// The transcript as a TextGrid of Praat, in its long form: tiers of segments, words and gaps, and one of marks; where it is known
-/// which recording it is, one that says so, since Praat keeps no comments; and where several people are told apart, one for what each says.
+/// which recording it is, one that says so, since Praat keeps no comments; and where several people are told apart, one for what each says, and one for where
+/// several speak at once, if that can be told.
 func textGrid(_ timeline: Timeline, _ identity: RecordingIdentity? = nil) -> String {
     let tiers = Tiers(timeline) { $0.samples }
     let end = decimalSeconds(SamplePosition(tiers.end))
+    var behind = tiers.speakers.map { (name: "speaker \(oneLine($0.name))", spans: $0.spans) }
+    if !tiers.overlaps.isEmpty { behind.append(("overlap", tiers.overlaps)) }
     var lines = [
         "File type = \"ooTextFile\"", "Object class = \"TextGrid\"", "", "xmin = 0", "xmax = \(end)",
-        "tiers? <exists>", "size = \((identity == nil ? 4 : 5) + tiers.speakers.count)", "item []:",
+        "tiers? <exists>", "size = \((identity == nil ? 4 : 5) + behind.count)", "item []:",
     ]
     let intervals = [("segments", tiers.segments), ("words", tiers.words.flatMap { $0 }), ("gaps", tiers.gaps)]
     for (index, (name, spans)) in intervals.enumerated() {
@@ -35,9 +38,9 @@ func textGrid(_ timeline: Timeline, _ identity: RecordingIdentity? = nil) -> Str
         ]
     }
     // Behind the others, whose numbers programs may know.
-    for (index, speaker) in tiers.speakers.enumerated() {
+    for (index, tier) in behind.enumerated() {
         let number = (identity == nil ? 5 : 6) + index
-        lines += intervalTier(number, quoted("speaker \(oneLine(speaker.name))"), speaker.spans, tiers.end)
+        lines += intervalTier(number, quoted(tier.name), tier.spans, tiers.end)
     }
     return lines.map { $0 + "\n" }.joined()
 }

@@ -18,6 +18,9 @@ struct Tiers {
     /// What each person says, where several are told apart: of each what it is called, and its turns.
     var speakers: [(name: String, spans: [Span])] = []
 
+    /// Where several speak at once, as far as that can be told: who, `A, B`.
+    var overlaps: [Span] = []
+
     /// Instants, no two at the same place.
     var marks: [(time: Int64, text: String)] = []
 
@@ -81,6 +84,15 @@ struct Tiers {
             end = max(end, separated.last?.end ?? 0)
             return (timeline.name(ofSpeaker: speaker), separated)
         }
+        let both = timeline.speakers?.alongside.compactMap { turn -> Span? in
+            guard let speakers = timeline.speakers, let other = speakers.speaker(of: turn.range), other != turn.speaker
+            else { return nil }
+            let names = [other, turn.speaker].sorted().map { oneLine(timeline.name(ofSpeaker: $0)) }
+            return Span(
+                start: unit(turn.range.start), end: unit(turn.range.end), text: names.joined(separator: ", "))
+        }
+        overlaps = Self.separated(both ?? [], from: 0)
+        end = max(end, overlaps.last?.end ?? 0)
     }
 
     /// Ends each span where the next begins, or begins the next later where that would leave nothing of it.

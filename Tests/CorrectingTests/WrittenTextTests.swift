@@ -63,6 +63,26 @@ import Testing
         #expect(written.texts(over: told) == [:])
     }
 
+    @Test("what several say at once is marked in it, and the marks are no words", arguments: formats)
+    func overlap(format: TranscriptFormat) throws {
+        var told = Self.timeline
+        let seconds = { (start: Double, end: Double) in
+            SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end))
+        }
+        told.speakers = Speakers(turns: [
+            Speakers.Turn(seconds(0, 21), speaker: 0), Speakers.Turn(seconds(20.4, 60), speaker: 1),
+        ])
+        let plain = try format.render(Self.timeline, details: RecordingDetails(title: "t", identity: Self.identity))
+        let text = try format.render(told, details: RecordingDetails(title: "t", identity: Self.identity))
+        let isMarked = ["//", "overlap"].contains { text.ranges(of: $0).count > plain.ranges(of: $0).count }
+        #expect(isMarked, "\(text)")
+        let written = try WrittenText(text, ending: format.fileExtension, name: "t")
+        #expect(written.texts(over: told) == [:])
+        let corrected = try WrittenText(
+            text.replacing("water", with: "lake"), ending: format.fileExtension, name: "t")
+        #expect(corrected.texts(over: told)?.keys.sorted() == [4])
+    }
+
     @Test("the recording's identity is in each format that can hold it")
     func identity() throws {
         for format in TranscriptFormat.allCases {

@@ -46,6 +46,50 @@ struct SpeakerTests {
         #expect(try !TranscriptFormat.json.render(plain).contains("speaker"))
     }
 
+    @Test("the page proposes a name in the field of who has none, and takes it for nobody's")
+    func proposed() throws {
+        var details = RecordingDetails(title: "t")
+        let plain = try TranscriptFormat.html.render(Self.told, details: details)
+        details.proposals = ["B": "Anna \"<1>\""]
+        let page = try TranscriptFormat.html.render(Self.told, details: details)
+        let field = #"data-person="B" dir="auto" placeholder="Anna &quot;&lt;1&gt;&quot;?" title="perhaps Anna"#
+        #expect(page.contains(field) && !plain.contains("placeholder=\"Anna"))
+        #expect(page.count { $0 == "\n" } == plain.count { $0 == "\n" })
+        #expect(try TranscriptFormat.text.render(Self.told, details: details).contains("B: well and"))
+    }
+
+    /// The second one begins to speak while the first one still does.
+    static var overlapped: Timeline {
+        var both = told
+        let range = SampleRange(SamplePosition(seconds: 1.4), SamplePosition(seconds: 2.6))
+        both.speakers = Speakers(turns: (told.speakers?.turns ?? []) + [Speakers.Turn(range, speaker: 1)])
+        return both
+    }
+
+    @Test("what two say at once stands between slashes, has a tier, a word in a table, a sign on the page")
+    func overlap() throws {
+        let both = Self.overlapped
+        let json = try TranscriptFormat.json.render(both)
+        #expect(json.ranges(of: #""overlap":true"#).count == 3, "\(json)")
+        #expect(try TranscriptFormat.text.render(both).hasPrefix("A: how //are you//\n\nB: well and\n"))
+        for format in [TranscriptFormat.srt, .vtt, .markdown, .qda] {
+            let text = try format.render(both)
+            #expect(text.contains("how //are you//") && text.ranges(of: "//").count == 2, "\(text)")
+        }
+        let rows = try TranscriptFormat.csv.render(both).split(separator: "\r\n")
+        #expect(rows.contains { $0.hasSuffix(",are,0.9,overlap,A") }, "\(rows)")
+        let grid = try TranscriptFormat.textgrid.render(both)
+        #expect(grid.contains("name = \"overlap\"") && grid.contains("text = \"A, B\""))
+        #expect(try TranscriptFormat.eaf.render(both).contains(#"TIER_ID="overlap""#))
+        #expect(!grid.contains("//"))
+        let page = try TranscriptFormat.html.render(both)
+        #expect(page.ranges(of: #"title="several people speak at once">//</span>"#).count == 2)
+        for format in TranscriptFormat.allCases where format != .odt && format != .html {
+            let text = try format.render(Self.told)
+            #expect(!text.contains("overlap") && !text.replacing("http://", with: "").contains("//"), "\(format)")
+        }
+    }
+
     @Test("JSON tells it of each word and segment, and how long each speaks")
     func json() throws {
         let json = try TranscriptFormat.json.render(Self.named)

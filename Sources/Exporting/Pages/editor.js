@@ -81,7 +81,7 @@ const shadeOf = c => c >= 75 ? '' : c >= 50 ? ' c2' : c >= 25 ? ' c1' : ' c0';
 function render(id) {
   const line = lineOf(id), segment = original(line), edit = state.edits.get(id), place = line.querySelector('.x');
   const shown = edit ? timed(segment, edit.text, edit.confirmed) : segment.words;
-  const others = [...place.children].filter(child => child.matches('.mark, .gap, .note, .who'));
+  const others = [...place.children].filter(child => child.matches('.mark, .gap, .note, .who, .both'));
   const items = shown.map(word => {
     const element = make('span', { class: 'w' + shadeOf(word.c), 'data-t': word.t, 'data-c': word.c }, word.text);
     if (word.isNew) element.classList.add('new');
