@@ -22,7 +22,7 @@ package struct Diarization: Sendable {
         package init() {}
     }
 
-    /// Stretches of speech with what belongs to them before and behind, which is no louder than a pause: a quarter of a second, or
+    /// Stretches of speech with what belongs to them before and behind, which is no louder than a pause: a fifth of a second, or
     /// half of what is between two. In order, none over another, none beyond the end.
     ///
     /// - Parameter speech: in order.
@@ -43,7 +43,53 @@ package struct Diarization: Sendable {
         return regions
     }
 
-    private static let padding = Int64(SamplePosition.rate / 4)
+    private static let padding = Int64(SamplePosition.rate / 5)
+
+    /// Regions that are looked at at once, with what is around them.
+    package struct Piece: Sendable {
+        /// What is to be heard: from a second before the first region to a second behind the last one, as far as that is no other
+        /// piece's; may reach beyond the sound's end.
+        package var range: SampleRange
+        /// The regions, or parts of one.
+        package var speech: [SampleRange]
+    }
+
+    /// Regions in pieces of a minute at most, and two seconds around them, so that memory stays small.
+    ///
+    /// - Parameter regions: in order, none over another.
+    package static func pieces(_ regions: [SampleRange]) -> [Piece] {
+        let reach = Int64(SpeechEdges.reach * MelFeatures.hop)
+        let parts = regions.flatMap { region in
+            stride(from: region.start.samples, to: region.end.samples, by: Int(longest)).map { start in
+                SampleRange(SamplePosition(start), min(region.end, SamplePosition(start) + longest))
+            }
+        }
+        var groups: [[SampleRange]] = []
+        for part in parts {
+            if let last = groups.last?.last, let first = groups.last?.first, part.start - last.end <= 2 * reach,
+                part.end - first.start <= longest
+            {
+                groups[groups.count - 1].append(part)
+            } else {
+                groups.append([part])
+            }
+        }
+        return groups.enumerated().map { index, group in
+            let (first, last) = (group[0], group[group.count - 1])
+            var range = SampleRange(first.start + -min(reach, first.start.samples), last.end + reach)
+            if index > 0, let before = groups[index - 1].last?.end {
+                range = SampleRange(max(range.start, before + max(0, first.start - before) / 2), range.end)
+            }
+            if index + 1 < groups.count {
+                let next = groups[index + 1][0].start
+                range = SampleRange(range.start, min(range.end, last.end + max(0, next - last.end) / 2))
+            }
+            return Piece(range: range, speech: group)
+        }
+    }
+
+    /// Samples of regions that are looked at at once.
+    private static let longest = 60 * Int64(SamplePosition.rate)
 
     /// Frames of what is decided at once: 0.1 s.
     private static let step = 10
@@ -71,9 +117,47 @@ package struct Diarization: Sendable {
     package mutating func add<Failure: Error>(
         _ samples: [Int16], at start: SamplePosition, voice: ([Float]) throws(Failure) -> [Float]
     ) throws(Failure) {
+        try add(samples, at: start, speech: [SampleRange(start, start + Int64(samples.count))], voice: voice)
+    }
+
+    /// Takes in the regions of a piece, each with what is still speech around it.
+    ///
+    /// - Parameters:
+    ///   - samples: of the whole piece, or as many as there are.
+    ///   - start: the piece's.
+    ///   - speech: its regions, in order.
+    ///   - voice: what the network makes of a window: of `MelFeatures.bins` numbers a frame as many numbers as it has.
+    package mutating func add<Failure: Error>(
+        _ samples: [Int16], at start: SamplePosition, speech: [SampleRange],
+        voice: ([Float]) throws(Failure) -> [Float]
+    ) throws(Failure) {
         let heard = features(samples)
-        try add(frames: heard.count / MelFeatures.bins, samples: samples.count, at: start) {
-            window throws(Failure) in try voice(window.features(of: heard))
+        guard !heard.isEmpty else { return }
+        let count = heard.count / MelFeatures.bins
+        let hop = Int64(MelFeatures.hop)
+        let ranges = speech.compactMap { $0.intersection(SampleRange(start, start + Int64(samples.count))) }
+        let stretches = ranges.map { range in
+            let first = min(count, Int((range.start - start + hop - 1) / hop))
+            return first..<first + MelFeatures.frames(in: Int(range.end - start) - first * MelFeatures.hop)
+        }
+        let followed = SpeechEdges(heard).followed(stretches)
+        // What was not followed begins and ends where it was said to; frames look at more than their own hop.
+        let starts = zip(zip(followed, stretches), ranges).map { frames, range in
+            frames.0.lowerBound < frames.1.lowerBound ? start + Int64(frames.0.lowerBound) * hop : range.start
+        }
+        var reached = start
+        for (index, frames) in followed.enumerated() {
+            var end = ranges[index].end
+            if frames.upperBound > stretches[index].upperBound {
+                end = max(end, start + Int64(frames.upperBound) * hop)
+            }
+            if index + 1 < starts.count { end = min(end, max(ranges[index].end, starts[index + 1])) }
+            let range = SampleRange(max(reached, starts[index]), end)
+            reached = max(reached, end)
+            guard !range.isEmpty else { continue }
+            try add(frames: frames.count, samples: Int(range.count), at: range.start) { window throws(Failure) in
+                try voice(window.features(of: heard, from: frames.lowerBound))
+            }
         }
     }
 

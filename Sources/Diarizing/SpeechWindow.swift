@@ -24,9 +24,13 @@ package struct SpeechWindow: Sendable {
     }
 
     /// Its features, with their mean over the window taken away, as the network takes them: `bins` numbers a frame.
-    func features(of region: [Float]) -> [Float] {
+    ///
+    /// - Parameters:
+    ///   - heard: the features of what its region is part of.
+    ///   - first: the region's first frame in it.
+    func features(of heard: [Float], from first: Int = 0) -> [Float] {
         let bins = MelFeatures.bins
-        var own = Array(region[frames.lowerBound * bins..<frames.upperBound * bins])
+        var own = Array(heard[(first + frames.lowerBound) * bins..<(first + frames.upperBound) * bins])
         var means = [Float](repeating: 0, count: bins)
         for index in own.indices { means[index % bins] += own[index] }
         for index in own.indices { own[index] -= means[index % bins] / Float(frames.count) }

@@ -11,13 +11,19 @@ package final class FileAudioSource: AudioSource {
 
     private let reader: Mutex<AudioFileReader>
 
+    /// Channels of what `next` gives, interleaved: 1, or 2 where both were to be kept and the file has two.
+    package let channels: Int
+
     /// Opens a file; `-` is standard input.
     ///
+    /// - Parameter keeping: 2 keeps both channels of a file that has two; they are mixed else.
     /// - Throws: `DeviceError` that names the file and the remedy.
-    package init(path: String) throws(DeviceError) {
-        reader = Mutex(
+    package init(path: String, keeping: Int = 1) throws(DeviceError) {
+        let opened =
             try path == "-"
-                ? AudioFileReader(descriptor: 0, named: "standard input") : AudioFileReader(path: path))
+            ? AudioFileReader(descriptor: 0, named: "standard input") : AudioFileReader(path: path, keeping: keeping)
+        channels = opened.outputs
+        reader = Mutex(opened)
     }
 
     /// The file's own length, where its header tells.

@@ -70,28 +70,44 @@ package struct SpeakerTelling: Sendable {
     /// apart, or where another number of people was named. Needs no model.
     ///
     /// - Parameters:
-    ///   - audio: the path of a recording's `audio.wav`.
+    ///   - audio: the path of a recording's `audio.wav`, or of any other file where `isFile`.
     /// - Throws: `CancellationError`; `DeviceError` where it cannot be read.
-    package func speakersByChannel(in audio: String, regions: [SampleRange]) async throws -> Speakers? {
+    package func speakersByChannel(
+        in audio: String, isFile: Bool = false, regions: [SampleRange]
+    ) async throws -> Speakers? {
         guard count ?? 2 == 2 else { return nil }
+        if isFile {
+            let sound = try PassingSound(audio, keeping: 2)
+            guard sound.channels == 2 else { return nil }
+            var channels = ChannelTurns()
+            for part in Self.parts(of: regions) {
+                try Task.checkCancellation()
+                channels.add(try await sound.samples(in: part), at: part.start)
+            }
+            return channels.speakers()
+        }
         let reader = try RecordingReader(path: audio)
         guard reader.channels == 2 else { return nil }
         return try await onStoppableThread(named: "speakers", niceness: 19) { goesOn in
             var channels = ChannelTurns()
-            for region in regions {
-                var start = region.start
-                while start < region.end {
-                    guard goesOn() else { throw CancellationError() }
-                    let end = min(region.end, start + Self.longest)
-                    let samples = try [Int16](unsafeUninitializedCapacity: 2 * Int(end - start)) { buffer, count in
-                        buffer.initialize(repeating: 0)
-                        count = 2 * (try reader.readFrames(at: start, into: buffer))
-                    }
-                    channels.add(samples, at: start)
-                    start = end
+            for part in Self.parts(of: regions) {
+                guard goesOn() else { throw CancellationError() }
+                let samples = try [Int16](unsafeUninitializedCapacity: 2 * Int(part.count)) { buffer, count in
+                    buffer.initialize(repeating: 0)
+                    count = 2 * (try reader.readFrames(at: part.start, into: buffer))
                 }
+                channels.add(samples, at: part.start)
             }
             return channels.speakers()
+        }
+    }
+
+    /// The regions in pieces that are looked at at once.
+    private static func parts(of regions: [SampleRange]) -> [SampleRange] {
+        regions.flatMap { region in
+            stride(from: region.start.samples, to: region.end.samples, by: Int(longest)).map { start in
+                SampleRange(SamplePosition(start), min(region.end, SamplePosition(start) + longest))
+            }
         }
     }
 
@@ -179,15 +195,11 @@ package struct SpeakerTelling: Sendable {
             let network = try VoiceNetwork(model, besides: others)
             var diarization = Diarization()
             let sound: any Sound = isFile ? try PassingSound(audio) : try RecordedSound(audio)
-            for region in order.regions {
-                var start = region.start
-                while start < region.end {
-                    let end = min(region.end, start + longest)
-                    let samples = try await sound.samples(in: SampleRange(start, end))
-                    try diarization.add(samples, at: start) { features throws(DeviceError) in
-                        try network.voice(features)
-                    }
-                    start = end
+            for piece in Diarization.pieces(order.regions) {
+                let samples = try await sound.samples(in: piece.range)
+                try diarization.add(samples, at: piece.range.start, speech: piece.speech) {
+                    features throws(DeviceError) in
+                    try network.voice(features)
                 }
                 try tell(Answer())
             }
@@ -252,18 +264,26 @@ private final class PassingSound: Sound {
     /// Of the first that is held.
     private var position = SamplePosition.zero
 
-    init(_ path: String) throws { source = try FileAudioSource(path: path) }
+    /// 1, or 2 where both were to be kept and there are two; then these are interleaved.
+    let channels: Int
+
+    init(_ path: String, keeping: Int = 1) throws {
+        source = try FileAudioSource(path: path, keeping: keeping)
+        channels = source.channels
+    }
+
+    private var end: SamplePosition { position + Int64(held.count / channels) }
 
     func samples(in range: SampleRange) async throws -> [Int16] {
-        while position + Int64(held.count) < range.end {
-            let unneeded = Int(min(Int64(held.count), max(0, range.start - position)))
-            held.removeFirst(unneeded)
+        while end < range.end {
+            let unneeded = Int(min(end - position, max(0, range.start - position)))
+            held.removeFirst(unneeded * channels)
             position = position + Int64(unneeded)
             guard case .samples(let samples) = try await source.next() else { break }
             held += samples
         }
-        let first = Int(min(Int64(held.count), max(0, range.start - position)))
-        let last = Int(min(Int64(held.count), max(0, range.end - position)))
-        return Array(held[first..<max(first, last)])
+        let first = Int(min(end - position, max(0, range.start - position)))
+        let last = Int(min(end - position, max(0, range.end - position)))
+        return Array(held[first * channels..<max(first, last) * channels])
     }
 }

@@ -41,8 +41,10 @@ import VoiceEmbedding
           learning    half of what is said corrected by the reference, the rest read without and with what was learned of it
           punctuation where a reader's sentences end
           alignment   where words were said that are known, against where they were put
-          diarization who spoke, in conversations put together of single speakers; --only fit,judge,settings, of which the
-                      last is other settings, on `fit`;
+          diarization who spoke, in conversations put together of single speakers; --only fit,judge,settings,words,long,
+                      conversations, of which the first two are measured without it; settings: other ones, on `fit`;
+                      words: in whose mouth the recognizer's are; long: 10, 60 and 180 minutes, CPU and memory;
+                      conversations: the sound itself
                       into the folder that --to names goes what pyannote.metrics needs to compute the same
           calibrate   the constants of Calibration.swift
           --every N   only each Nth file of the open set
@@ -171,9 +173,10 @@ import VoiceEmbedding
                     continue
                 }
                 let beside = [model, workshop.model].compactMap(\.self)
+                let speakers = SpeakerModel(path: voices)
                 try DiarizationBenchmark(
-                    corpus: open, network: VoiceNetwork(SpeakerModel(path: voices), besides: beside),
-                    runs: max(1, runs), output: target
+                    workshop: workshop, corpus: open, model: speakers,
+                    network: VoiceNetwork(speakers, besides: beside), others: beside, runs: max(1, runs), output: target
                 ).run(only: only)
             case "calibrate":
                 if engine == "moonshine" {

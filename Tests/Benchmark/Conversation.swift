@@ -15,6 +15,8 @@ struct Conversation {
         case noise
         /// A room of 0.35 s, a response a speaker, the second one 12 dB below.
         case room
+        /// The second speaker by telephone, 300 to 3,400 Hz, from a loudspeaker in the room, 6 dB below.
+        case telephone
         /// The room with noise at 20 dB, turns of 0.5 to 4 s, a quarter of the changes overlapped.
         case hard
     }
@@ -52,7 +54,8 @@ struct Conversation {
                 turn += part
                 rest[speaker] = rest[speaker].dropFirst(part.count)
             }
-            let level: Float = (condition == .far || hasRoom) && speaker == 1 ? 0.251 : 1
+            let isCalling = condition == .telephone && speaker == 1
+            let level: Float = isCalling ? 0.5 : (condition == .far || hasRoom) && speaker == 1 ? 0.251 : 1
             var sound = Self.leveled(turn).map { $0 * level }
             truth += Self.speech(in: turn).map {
                 (
@@ -61,7 +64,8 @@ struct Conversation {
                         SamplePosition(Int64(start + $0.lowerBound)), SamplePosition(Int64(start + $0.upperBound)))
                 )
             }
-            if hasRoom { sound = Self.convolved(sound, responses[speaker]) }
+            if isCalling { sound = Self.convolved(sound, Self.telephone) }
+            if hasRoom || isCalling { sound = Self.convolved(sound, responses[speaker]) }
             if mix.count < start + sound.count { mix += [Float](repeating: 0, count: start + sound.count - mix.count) }
             for (index, value) in sound.enumerated() { mix[start + index] += value }
             let overlaps = Double.random(in: 0..<1, using: &random) < (isHard ? 0.25 : 0.1)
@@ -126,6 +130,19 @@ struct Conversation {
         }
     }
 
+    /// What a telephone lets through: a low-pass at 3,400 Hz without one at 300 Hz, 12 ms behind.
+    private static let telephone: [Float] = {
+        let half = 192
+        return (-half...half).map { (index: Int) -> Float in
+            let window = 0.54 + 0.46 * cos(.pi * Double(index) / Double(half))
+            let passed = [3_400.0, 300].map { (hertz: Double) -> Double in
+                let angle = 2 * .pi * hertz / Double(SamplePosition.rate)
+                return index == 0 ? angle / .pi : sin(angle * Double(index)) / (.pi * Double(index))
+            }
+            return Float((passed[0] - passed[1]) * window)
+        }
+    }()
+
     private static func convolved(_ sound: [Float], _ response: [Float]) -> [Float] {
         var sum = [Float](repeating: 0, count: sound.count)
         sum.withUnsafeMutableBufferPointer { sum in
@@ -138,8 +155,11 @@ struct Conversation {
         return sum
     }
 
+    /// Where recordings have speech: what the voice detector hears, with what belongs to it.
+    var regions: [SampleRange] { Diarization.regions(speech, length: SamplePosition(Int64(samples.count))) }
+
     /// Where the voice detector hears speech.
-    var regions: [SampleRange] {
+    var speech: [SampleRange] {
         var segmenter = Segmenter(settings: SpeechSettings())
         var levels = FrameLevels()
         var effects: [Segmenter.Effect] = []
@@ -149,6 +169,6 @@ struct Conversation {
         effects += segmenter.finish(at: SamplePosition(Int64(samples.count)))
         var speech: [SampleRange] = []
         for case .ended(let utterance) in effects { speech.append(utterance.speech) }
-        return Diarization.regions(speech, length: SamplePosition(Int64(samples.count)))
+        return speech
     }
 }

@@ -9,8 +9,12 @@ import VoiceEmbedding
 /// Who spoke, in conversations that were put together of single speakers: the diarization error rate and the number of people, through
 /// the voice detector's regions.
 struct DiarizationBenchmark {
+    let workshop: Workshop
     let corpus: Corpus
+    let model: SpeakerModel
     let network: VoiceNetwork
+    /// Folders beside which a runtime is looked for, too.
+    let others: [String]
     /// Conversations a cell.
     let runs: Int
     /// Where each conversation goes with what was told of it, so that another tool can compute the same; nil: nowhere.
@@ -28,9 +32,12 @@ struct DiarizationBenchmark {
         var cpuSeconds: Double
     }
 
-    /// - Parameter only: of `fit`, `judge` and `settings`, what is measured; nil: the first two.
+    /// - Parameter only: of `fit`, `judge`, `settings`, `words`, `long` and `conversations`, what is measured; nil: the first two.
     func run(only: [String]?) throws {
+        if only?.contains("words") ?? false { try words() }
+        if only?.contains("long") ?? false { try long() }
         let fits = only?.contains("settings") ?? false
+        if only?.contains("conversations") ?? false { try keep() }
         for part in Corpus.partNames where only?.contains(part) ?? true || fits && part == "fit" {
             let cases = try cases(of: part)
             if part == "fit", fits { fit(cases) }
@@ -46,30 +53,153 @@ struct DiarizationBenchmark {
         return try groups.sorted { $0.key < $1.key }.map { try $0.value.map { try SeamReport.samples($0.path) } }
     }
 
-    private func cases(of part: String) throws -> [Case] {
+    /// Writes all conversations, with who speaks when in them and where the voice detector hears speech, for other tools.
+    private func keep() throws {
+        struct Line: Encodable {
+            var name: String
+            var speech: [[Int64]]
+            var truth: [[Int64]]
+        }
+        for part in Corpus.partNames {
+            try eachConversation(of: part) { condition, people, seed, conversation in
+                let name = "\(part)-\(condition.rawValue)-\(people)-\(seed)"
+                try writeWave(conversation.samples, to: "\(output ?? ".")/\(name).wav")
+                append(
+                    Line(
+                        name: name, speech: conversation.speech.map { [$0.start.samples, $0.end.samples] },
+                        truth: conversation.truth.map {
+                            [Int64($0.speaker), $0.range.start.samples, $0.range.end.samples]
+                        }),
+                    to: "conversations.jsonl")
+            }
+        }
+    }
+
+    /// Words in somebody else's mouth, of two people in one channel, as `transcribe --speakers auto` writes them; told from who speaks
+    /// at a word's middle. Where nobody does, or both do, no word counts.
+    private func words() throws {
+        guard let reader = Contender.chosen([Contender.moonshine[0]], among: nil, in: workshop).first else { return }
+        let settings = "\(workshop.folder)/speakers.conf"
+        try Data("[recognizer]\nspeaker-model = \(model.path)\n".utf8).write(to: URL(filePath: settings))
+        var table = Table("`judge`, two people", "words", "in the wrong mouth, %", "while both speak", "right number")
+        var rows: [(condition: Conversation.Condition, words: Int, wrong: Int, both: Int, right: Int, runs: Int)] = []
+        try eachConversation(of: "judge") { condition, people, seed, conversation in
+            guard people == 2 else { return }
+            let path = "\(workshop.folder)/words-\(condition.rawValue)-\(seed).wav"
+            try writeWave(conversation.samples, to: path)
+            defer { _ = unlink(path) }
+            let written = try workshop.transcribe(
+                [path], by: reader, into: "words", options: ["--config", settings, "--speakers", "auto", "--force"])
+            let words = written.transcripts.values.flatMap(\.words)
+            var said: [(told: Int, heard: Int)] = []
+            var both = 0
+            for word in words {
+                let middle = SamplePosition(seconds: (word.start + word.end) / 2)
+                let told = Set(
+                    conversation.truth.filter { $0.range.start <= middle && middle < $0.range.end }.map(\.speaker))
+                both += told.count > 1 ? 1 : 0
+                guard told.count == 1, let one = told.first else { continue }
+                said.append((one, word.speaker.flatMap(Speakers.speaker) ?? -1))
+            }
+            var shared: [Int: [Int: Int64]] = [:]
+            for word in said where word.heard >= 0 { shared[word.told, default: [:]][word.heard, default: 0] += 1 }
+            let mapping = DiarizationErrors.mapping(shared)
+            let wrong = said.count { mapping[$0.told] != $0.heard }
+            let right = Set(words.compactMap(\.speaker)).count == people ? 1 : 0
+            if rows.last?.condition != condition { rows.append((condition, 0, 0, 0, 0, 0)) }
+            rows[rows.count - 1].words += said.count
+            rows[rows.count - 1].wrong += wrong
+            rows[rows.count - 1].both += both
+            rows[rows.count - 1].right += right
+            rows[rows.count - 1].runs += 1
+        }
+        for row in rows {
+            table.add([
+                row.condition.rawValue, "\(row.words)", shown(100 * Double(row.wrong) / Double(max(1, row.words)), 2),
+                "\(row.both)", "\(row.right) of \(row.runs)",
+            ])
+        }
+        let (all, wrong) = rows.reduce((0, 0)) { ($0.0 + $1.words, $0.1 + $1.wrong) }
+        print("\(table.markdown)\nall: \(wrong) of \(all), \(shown(100 * Double(wrong) / Double(max(1, all)), 2)) %\n")
+        fflush(nil)
+    }
+
+    /// Long conversations, by the process that recordings are looked at with: what is wrong, CPU and peak memory.
+    private func long() throws {
+        let speakers = try speakers(of: "judge")
+        var table = Table("`judge`", "minutes", "people", "DER, %", "found", "CPU s / s of sound", "peak MB")
+        for minutes in [10, 60, 180] {
+            let people = min(2, speakers.count)
+            let conversation = Conversation(
+                Array(speakers.prefix(people)), .clean, seconds: Double(60 * minutes), seed: UInt64(200_000 + minutes))
+            let (sound, order, answer) = (
+                "\(workshop.folder)/long.wav", "\(workshop.folder)/long.order", "\(workshop.folder)/long.answer"
+            )
+            defer { for path in [sound, order, answer] { _ = unlink(path) } }
+            try writeWave(conversation.samples, to: sound)
+            struct Order: Encodable { var regions: [SampleRange] }
+            struct Answer: Decodable { var speakers: Speakers? }
+            var line = try JSONEncoder().encode(Order(regions: conversation.regions))
+            line.append(0x0A)
+            try line.write(to: URL(filePath: order))
+            let cost = try MeasuredProcess(
+                [workshop.fieldscribe, "tell-speakers", "--audio", sound, "--any", "--model", model.path]
+                    + others.flatMap { ["--besides", $0] }, input: order, output: answer)
+            let last = try lines(answer).last { !$0.isEmpty } ?? ""
+            guard let told = try JSONDecoder().decode(Answer.self, from: Data(last.utf8)).speakers else {
+                throw DeviceError(.failed, "benchmark", "tell-speakers failed: \(last)")
+            }
+            let errors = DiarizationErrors(conversation.truth, Self.annotation(told), scoresOverlap: false)
+            let seconds = Double(conversation.samples.count) / Double(SamplePosition.rate)
+            table.add([
+                "clean", "\(minutes)", "\(people)", shown(errors.percent, 1), "\(told.count)",
+                shown(cost.cpuSeconds / seconds, 4), shown(cost.peakMegabytes, 0),
+            ])
+        }
+        print(table.markdown)
+        fflush(nil)
+    }
+
+    private func append(_ line: some Encodable, to name: String) {
+        guard let output, let data = try? JSONEncoder().encode(line), let file = fopen("\(output)/\(name)", "a") else {
+            return
+        }
+        fputs(String(decoding: data, as: UTF8.self) + "\n", file)
+        fclose(file)
+    }
+
+    private func eachConversation(
+        of part: String, _ body: (Conversation.Condition, Int, UInt64, Conversation) throws -> Void
+    ) throws {
         let speakers = try speakers(of: part)
-        var cases: [Case] = []
         for condition in Conversation.Condition.allCases {
             for people in 1...4 where people <= speakers.count {
-                if people == 1, condition == .far || condition == .hard { continue }
+                if people == 1, [.far, .telephone, .hard].contains(condition) { continue }
                 for run in 0..<runs {
                     let seed = UInt64(1_000 * people + run) + (part == "fit" ? 0 : 100_000)
                     var random = SeededGenerator(seed: seed)
                     let chosen = Array(speakers.shuffled(using: &random).prefix(people))
-                    let conversation = Conversation(chosen, condition, seconds: Self.seconds, seed: seed)
-                    let regions = conversation.regions
-                    var voices: [[Float]] = []
-                    let began = Self.cpu
-                    _ = try diarized(conversation, regions) { features throws(DeviceError) in
-                        voices.append(try network.voice(features))
-                        return voices[voices.count - 1]
-                    }
-                    cases.append(
-                        Case(
-                            condition: condition, people: people, seed: seed, conversation: conversation,
-                            regions: regions, voices: voices, cpuSeconds: Self.cpu - began))
+                    try body(
+                        condition, people, seed, Conversation(chosen, condition, seconds: Self.seconds, seed: seed))
                 }
             }
+        }
+    }
+
+    private func cases(of part: String) throws -> [Case] {
+        var cases: [Case] = []
+        try eachConversation(of: part) { condition, people, seed, conversation in
+            let regions = conversation.regions
+            var voices: [[Float]] = []
+            let began = Self.cpu
+            _ = try diarized(conversation, regions) { features throws(DeviceError) in
+                voices.append(try network.voice(features))
+                return voices[voices.count - 1]
+            }
+            cases.append(
+                Case(
+                    condition: condition, people: people, seed: seed, conversation: conversation, regions: regions,
+                    voices: voices, cpuSeconds: Self.cpu - began))
         }
         return cases
     }
@@ -79,9 +209,10 @@ struct DiarizationBenchmark {
         wanted: Int? = nil, voice: ([Float]) throws(Failure) -> [Float]
     ) throws(Failure) -> Speakers {
         var diarization = Diarization(settings)
-        for region in regions {
-            let samples = conversation.samples[Int(region.start.samples)..<Int(region.end.samples)]
-            try diarization.add(Array(samples), at: region.start, voice: voice)
+        for piece in Diarization.pieces(regions) {
+            let end = min(Int(piece.range.end.samples), conversation.samples.count)
+            let samples = conversation.samples[Int(piece.range.start.samples)..<end]
+            try diarization.add(Array(samples), at: piece.range.start, speech: piece.speech, voice: voice)
         }
         return diarization.speakers(wanted)
     }
@@ -182,7 +313,6 @@ struct DiarizationBenchmark {
 
     /// Reference, hypothesis and both rates as a line of JSON, for pyannote.metrics.
     private func write(_ one: Case, _ speakers: Speakers) {
-        guard let output else { return }
         struct Line: Encodable {
             var reference: [[Int64]]
             var hypothesis: [[Int64]]
@@ -198,11 +328,7 @@ struct DiarizationBenchmark {
             reference: rows(truth), hypothesis: rows(own),
             without: DiarizationErrors(truth, own, scoresOverlap: false).percent,
             with: DiarizationErrors(truth, own, scoresOverlap: true).percent)
-        guard let data = try? JSONEncoder().encode(line), let file = fopen("\(output)/diarization.jsonl", "a") else {
-            return
-        }
-        fputs(String(decoding: data, as: UTF8.self) + "\n", file)
-        fclose(file)
+        append(line, to: "diarization.jsonl")
     }
 
     private static var cpu: Double { Double(clock()) / Double(CLOCKS_PER_SEC) }

@@ -74,7 +74,7 @@ struct DiarizationErrors {
     }
 
     /// Which heard person each told one is, so that they share as much as possible; no heard one twice.
-    private static func mapping(_ shared: [Int: [Int: Int64]]) -> [Int: Int] {
+    static func mapping(_ shared: [Int: [Int: Int64]]) -> [Int: Int] {
         let told = shared.keys.sorted()
         var best: (sum: Int64, pairs: [Int: Int]) = (-1, [:])
         func go(_ index: Int, _ sum: Int64, _ pairs: [Int: Int], _ taken: Set<Int>) {

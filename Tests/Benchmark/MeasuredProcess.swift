@@ -19,14 +19,17 @@ struct MeasuredProcess {
 
     /// Runs a program; its output goes to a file, its errors are thrown away.
     ///
-    /// - Parameter samplingMemory: looks ten times a second what all of its processes hold together.
+    /// - Parameters:
+    ///   - input: the path of what it reads from standard input; nil: ours.
+    ///   - samplingMemory: looks ten times a second what all of its processes hold together.
     init(
-        _ words: [String], output: String = "/dev/null", environment: [String: String] = [:],
+        _ words: [String], input: String? = nil, output: String = "/dev/null", environment: [String: String] = [:],
         samplingMemory: Bool = false
     ) throws {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
+        if let input { posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, input, O_RDONLY, 0) }
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
         for (name, value) in environment { setenv(name, value, 1) }

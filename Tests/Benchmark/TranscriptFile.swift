@@ -19,6 +19,8 @@ struct TranscriptFile: Decodable {
         var confidence: Double
         /// Whether its time was spread, since it could not be found.
         var timeEstimated: Bool?
+        /// Who says it, `A`, `B` ...; only where somebody has looked.
+        var speaker: String?
 
         /// What it is compared by: without case and marks.
         var key: String { Core.Word.key(of: text) }

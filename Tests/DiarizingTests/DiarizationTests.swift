@@ -83,7 +83,7 @@ struct DiarizationTests {
         #expect(diarized([(0, 3)], wanted: 5).speakers.count == 1)
     }
 
-    @Test("regions have a quarter of a second around them, or half of what is between")
+    @Test("regions have a fifth of a second around them, or half of what is between")
     func regions() {
         func range(_ start: Int64, _ end: Int64) -> SampleRange {
             SampleRange(SamplePosition(start), SamplePosition(end))
@@ -91,12 +91,85 @@ struct DiarizationTests {
         func regions(_ speech: SampleRange..., length: Int64 = 100_000) -> [SampleRange] {
             Diarization.regions(speech, length: SamplePosition(length))
         }
-        #expect(regions(range(1_000, 20_000), range(40_000, 50_000)) == [range(0, 24_000), range(36_000, 54_000)])
-        #expect(regions(range(10_000, 20_000), range(21_000, 30_000)) == [range(6_000, 20_500), range(20_500, 34_000)])
-        #expect(regions(range(10_000, 20_000), range(20_000, 30_000)) == [range(6_000, 20_000), range(20_000, 34_000)])
-        #expect(regions(range(10_000, 20_000), range(18_000, 30_000)) == [range(6_000, 20_000), range(20_000, 34_000)])
-        #expect(regions(range(90_000, 120_000), length: 100_000) == [range(86_000, 100_000)])
+        #expect(regions(range(1_000, 20_000), range(40_000, 50_000)) == [range(0, 23_200), range(36_800, 53_200)])
+        #expect(regions(range(10_000, 20_000), range(21_000, 30_000)) == [range(6_800, 20_500), range(20_500, 33_200)])
+        #expect(regions(range(10_000, 20_000), range(20_000, 30_000)) == [range(6_800, 20_000), range(20_000, 33_200)])
+        #expect(regions(range(10_000, 20_000), range(18_000, 30_000)) == [range(6_800, 20_000), range(20_000, 33_200)])
+        #expect(regions(range(90_000, 120_000), length: 100_000) == [range(86_800, 100_000)])
         #expect(regions(range(5, 5), range(200_000, 300_000)) == [])
+    }
+
+    @Test("pieces are a minute at most, with a second around them that is no other piece's")
+    func pieces() {
+        func range(_ start: Double, _ end: Double) -> SampleRange {
+            SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end))
+        }
+        let pieces = Diarization.pieces([range(0.5, 3), range(4, 50), range(50.5, 62), range(70, 200), range(201, 202)])
+        #expect(pieces.map(\.speech).flatMap(\.self).allSatisfy { $0.seconds <= 60 })
+        #expect(
+            pieces.map(\.range) == [
+                range(0, 50.25), range(50.25, 63), range(69, 130), range(130, 190), range(190, 203),
+            ])
+        #expect(
+            pieces.map(\.speech) == [
+                [range(0.5, 3), range(4, 50)], [range(50.5, 62)], [range(70, 130)], [range(130, 190)],
+                [range(190, 200), range(201, 202)],
+            ])
+        #expect(Diarization.pieces([]).isEmpty)
+    }
+
+    /// Noise, and in it tones between these times; below 1 a tone is quieter than the noise.
+    private static func sound(_ tones: [(from: Double, to: Double, strength: Double)], seconds: Double) -> [Int16] {
+        var noise = Congruence(3)
+        return (0..<Int(seconds * 16_000)).map { index in
+            let time = Double(index) / 16_000
+            let strength = tones.first { $0.from <= time && time < $0.to }?.strength ?? 0
+            let tone = [200.0, 400, 600].reduce(0) { $0 + sine(2 * .pi * $1 * time) } / 3
+            return Int16((noise.next() - 0.5) * 1_200 + tone * strength * 490)
+        }
+    }
+
+    @Test("speech is followed into the noise, a second at most, and no further than it is heard")
+    func edges() throws {
+        func told(_ tones: [(from: Double, to: Double, strength: Double)], _ speech: ClosedRange<Double>...)
+            -> [[Double]]
+        {
+            var diarization = Diarization()
+            let regions = speech.map {
+                SampleRange(SamplePosition(seconds: $0.lowerBound), SamplePosition(seconds: $0.upperBound))
+            }
+            diarization.add(Self.sound(tones, seconds: 10), at: SamplePosition(seconds: 5), speech: regions) { _ in
+                [1, 0]
+            }
+            return diarization.speakers().turns.map { [$0.range.start.seconds, $0.range.end.seconds] }
+        }
+        func isNear(_ found: [[Double]], _ wanted: [[Double]], by seconds: Double = 0.2) -> Bool {
+            let pairs = zip(found.flatMap(\.self), wanted.flatMap(\.self))
+            return found.count == wanted.count && pairs.allSatisfy { abs($0 - $1) <= seconds }
+        }
+        let loud = (from: 4.0, to: 5.0, strength: 8.0)
+        // Nothing is there: it stays as it was.
+        #expect(isNear(told([loud], 9...10), [[9, 10]]))
+        // Half as strong as the noise, before and behind.
+        let quiet = told([(3.4, 4, 0.5), loud, (5, 5.6, 0.5)], 9...10)
+        #expect(isNear(quiet, [[8.4, 10.6]]), "\(quiet)")
+        // For a second at most; and what lies apart is nobody's.
+        let long = told([loud, (5, 8, 0.5)], 9...10)
+        #expect(isNear(long, [[9, 11]]), "\(long)")
+        let apart = told([loud, (5.8, 6.4, 0.5)], 9...10)
+        #expect(isNear(apart, [[9, 10]]), "\(apart)")
+        // Two stretches share what is between them; they touch, and none is over the other.
+        let two = told([loud, (5, 5.8, 0.5), (5.8, 7, 8)], 9...10, 10.8...12)
+        #expect(isNear(two, [[9, 12]]), "\(two)")
+        // Where there is nothing but silence, or hardly anything, nothing goes wrong.
+        for count in [0, 399, 400, 16_000] {
+            var diarization = Diarization()
+            let speech = [
+                SampleRange(.zero, SamplePosition(300)), SampleRange(SamplePosition(300), SamplePosition(90_000)),
+            ]
+            diarization.add([Int16](repeating: 0, count: count), at: .zero, speech: speech) { _ in [1] }
+            #expect(diarization.speakers().turns.allSatisfy { $0.range.end.samples <= count })
+        }
     }
 
     @Test("numbers that are none, or nothing, are no voice")

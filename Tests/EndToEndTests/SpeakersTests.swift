@@ -47,6 +47,38 @@ import Testing
         return path
     }
 
+    @Test("a file of two microphones is told apart without a model; one channel needs it")
+    func file() throws {
+        let sound = try conversation()
+        func run(_ words: String..., settings: String? = nil) throws -> Fieldscribe.Ending {
+            let common = ["--engine", "pocketsphinx"] + (settings.map { ["--config", $0] } ?? [])
+            return try Fieldscribe(["transcribe", sound] + words + common, in: folder).wait()
+        }
+        func names(_ text: String) -> String {
+            String(text.split(separator: "\n").compactMap { $0.wholeMatch(of: /([AB]): .*/)?.1.first })
+        }
+        let told = try run("--channels", "2")
+        #expect(told.status == 0 && names(told.output) == "ABAB" && told.errors.isEmpty, "\(told)")
+        let mixed = try run()
+        #expect(mixed.status == 0 && names(mixed.output).isEmpty, "\(mixed)")
+        let words = { (text: String) in
+            text.split(whereSeparator: \.isWhitespace).map(String.init).filter { !["A:", "B:"].contains($0) }
+        }
+        #expect(words(told.output) == words(mixed.output), "the text is that of the mix")
+        // As the recorder's key has it; and who says no is believed.
+        let configured = try run("--speakers", "auto", settings: configuration())
+        #expect(configured.status == 0 && configured.output == told.output, "\(configured)")
+        #expect(try run("--channels", "2", "--speakers", "no").output == mixed.output)
+        // Three people share no two microphones; one channel tells nobody.
+        for words in [["--speakers", "3", "--channels", "2"], ["--speakers", "auto", "--channels", "1"]] {
+            let ending = try Fieldscribe(
+                ["transcribe", sound, "--engine", "pocketsphinx"] + words, in: folder
+            ).wait()
+            #expect(ending.errors.last?.contains("campplus.ort") == true, "\(words): \(ending)")
+        }
+        #expect(try run("--channels", "3").status == 2)
+    }
+
     @Test("two microphones are recorded, told apart, shown, exported as a document, and looked at again")
     func twoMicrophones() throws {
         let (settings, sound) = (try configuration(), try conversation())

@@ -26,6 +26,7 @@ _fieldscribe() {
     --output | --to | --directory | --copy) _fieldscribe_files -d ;;
     --punctuation) _fieldscribe_words 'engine none automatic spoken both' ;;
     --speakers) _fieldscribe_words 'no auto 2 3 4' ;;
+    --channels) _fieldscribe_words '1 2' ;;
     --engine) _fieldscribe_words "$(_fieldscribe_choices demo engine)" ;;
     --hint) _fieldscribe_words 'dictation search confirmation' ;;
     --recording) _fieldscribe_words "$(_fieldscribe_recordings)" ;;

@@ -13,7 +13,7 @@ enum TranscribeCommand: Command {
     static let name = "transcribe"
     static let summary = "Transcribe audio files."
     static let usage =
-        "FILE... [--format F] [--output DIR] [--force] [--jobs N] [--pass live|final|fast] [--alternatives N] [--engine E] [--model NAME|DIR] [--vocabulary FILE] [--hint H] [--punctuation P] [--speakers no|auto|N]"
+        "FILE... [--format F] [--output DIR] [--force] [--jobs N] [--pass live|final|fast] [--alternatives N] [--engine E] [--model NAME|DIR] [--vocabulary FILE] [--hint H] [--punctuation P] [--speakers no|auto|N] [--channels 1|2]"
     static let details = """
           FILE               audio in any format that libsndfile reads, at any rate, mono or not; M4A, MP4, MOV and WebM if
                              ffmpeg is installed; - is standard input
@@ -34,19 +34,25 @@ enum TranscribeCommand: Command {
                              default recognizer.punctuation
           --speakers S       who spoke: no, auto or of how many people, 1 to 12, with the model that deploy/model speakers
                              makes; default recognizer.speakers
+          --channels 2       each channel of a stereo file is one person's microphone: the louder one tells who spoke,
+                             without a model; 1 mixes them; default capture.channels
         """
     static let options = (
         values: [
             "--format", "--output", "--jobs", "--pass", "--alternatives", "--engine", "--model", "--vocabulary",
             "--hint",
-            "--punctuation", "--speakers",
+            "--punctuation", "--speakers", "--channels",
         ],
         flags: ["--force"]
     )
 
     static func run(_ arguments: Arguments) async throws {
         var configuration = try arguments.recordingConfiguration()
-        let telling = try speakers(arguments, &configuration)
+        let channels = try arguments.number("--channels", in: 1...2, default: configuration.capture.kept)
+        if arguments["--channels"] != nil, channels == 2, configuration.recognizer.speakers == .no {
+            configuration.recognizer.speakers = .automatic
+        }
+        let telling = try speakers(arguments, &configuration, hasMicrophoneEach: channels == 2)
         guard !arguments.rest.isEmpty else {
             throw UsageError("transcribe: name a file; see fieldscribe transcribe --help")
         }
@@ -72,6 +78,7 @@ enum TranscribeCommand: Command {
             pool: pool, engine: engine, settings: settings,
             isSecondPass: profile == SecondPass.profile,
             output: output, punctuator: try arguments.punctuator(configuration), telling: telling,
+            hasMicrophoneEach: channels == 2,
             progress: ProgressBar(files: arguments.rest.count))
         let status: Int32
         do { status = try await batch.run(arguments.rest, jobs: jobs) } catch {
@@ -91,8 +98,9 @@ enum TranscribeCommand: Command {
     }
 
     /// What tells who spoke; nil where nobody wants to know, or, as a line says, where there is no model and nobody has asked just now.
-    private static func speakers(_ arguments: Arguments, _ configuration: inout Configuration) throws -> SpeakerTelling?
-    {
+    private static func speakers(
+        _ arguments: Arguments, _ configuration: inout Configuration, hasMicrophoneEach: Bool
+    ) throws -> SpeakerTelling? {
         if let asked = arguments["--speakers"] {
             guard let speakers = Configuration.Recognizer.Speakers(asked) else {
                 throw UsageError(
@@ -102,6 +110,8 @@ enum TranscribeCommand: Command {
         }
         guard configuration.recognizer.speakers != .no else { return nil }
         let telling = SpeakerTelling(configuration)
+        // Two microphones may tell it without a model; where they do not, there is still time to say so.
+        guard !hasMicrophoneEach || configuration.recognizer.speakers.count ?? 2 != 2 else { return telling }
         do throws(DeviceError) { try telling.check() } catch {
             if arguments["--speakers"] != nil { throw error }
             Terminal.say("fieldscribe: \(error.message)")

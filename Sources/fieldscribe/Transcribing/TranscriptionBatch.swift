@@ -27,6 +27,8 @@ struct TranscriptionBatch: Sendable {
     let punctuator: Punctuator
     /// Tells who spoke; nil where nobody wants to know.
     let telling: SpeakerTelling?
+    /// Whether each channel of a file that has two is one person's microphone.
+    let hasMicrophoneEach: Bool
     let progress: ProgressBar
 
     /// Transcribes every file that can be read. Returns the exit status: that of the first file that could not.
@@ -111,6 +113,12 @@ extension TranscriptionBatch {
                     "\(timeline.name): who spoke is told of files alone, which can be read twice")
             }
             let regions = SpeakerTelling.regions(of: timeline.segments, length: timeline.length)
+            if hasMicrophoneEach,
+                let speakers = try await telling.speakersByChannel(in: path, isFile: true, regions: regions)
+            {
+                return speakers
+            }
+            try telling.check()
             return try await telling.speakers(in: path, isFile: true, regions: regions)
         } catch let error as DeviceError {
             await sink.fault(error)

@@ -1,0 +1,98 @@
+/// Where somebody speaks around a stretch in which they are loud: quiet syllables drown in noise for who listens to loudness alone, as the
+/// voice detector does, but stick out of it somewhere between low and high.
+///
+/// Pure. What it looks at is always near what has words, so that noise, music or a door does not become a person.
+struct SpeechEdges {
+    private enum Limit {
+        /// Triangles of `MelFeatures` that are one band.
+        static let triangles = 5
+        /// Frames over which energies are averaged: 0.31 s. Over fewer, noise alone sticks out now and then.
+        static let smoothing = 31
+        /// The share of a band's frames that is no louder than what is always there.
+        static let floor = 0.1
+        /// Decibels above it that noise alone reaches.
+        static let margin: Float = 1.5
+        /// More of one band counts as so many decibels.
+        static let most: Float = 15
+        /// The mean over the bands of what is above, in decibels. White or pink noise alone has 0.03 in nine frames of ten, 0.12 at most.
+        static let least: Float = 0.1
+        /// Frames without it between two with it that are bridged: 0.2 s.
+        static let bridged = 20
+    }
+
+    /// How far speech is followed, in frames: 1 s.
+    static let reach = 100
+
+    /// By how much each frame sticks out.
+    private let excess: [Float]
+    private let isSpeech: [Bool]
+
+    /// - Parameter features: of a whole piece, speech and what is around it, as `MelFeatures` gives them.
+    init(_ features: [Float]) {
+        let count = features.count / MelFeatures.bins
+        let bands = MelFeatures.bins / Limit.triangles
+        var excess = [Float](repeating: 0, count: count)
+        var energies = [Float](repeating: 0, count: count)
+        for band in 0..<bands {
+            for frame in 0..<count {
+                let first = frame * MelFeatures.bins + band * Limit.triangles
+                energies[frame] = features[first..<first + Limit.triangles].reduce(0) { $0 + exponential($1) }
+            }
+            let smooth = Self.averaged(energies)
+            let floor = max(smooth.sorted()[Int(Double(count) * Limit.floor)], .leastNormalMagnitude)
+            for frame in 0..<count {
+                let above = 10 * decimalLogarithm(max(smooth[frame], floor) / floor) - Limit.margin
+                excess[frame] += max(0, min(Limit.most, above)) / Float(bands)
+            }
+        }
+        self.excess = excess
+        var isSpeech = excess.map { $0 > Limit.least }
+        var last: Int?
+        for frame in isSpeech.indices where isSpeech[frame] {
+            if let last, frame - last - 1 <= Limit.bridged { for quiet in last..<frame { isSpeech[quiet] = true } }
+            last = frame
+        }
+        self.isSpeech = isSpeech
+    }
+
+    /// Each stretch with what goes on around it, at most so far; where two meet they are parted at the quietest place.
+    ///
+    /// - Parameter stretches: ranges of frames, in order, none over another.
+    func followed(_ stretches: [Range<Int>]) -> [Range<Int>] {
+        var followed = stretches
+        for (index, stretch) in stretches.enumerated() {
+            let before = index > 0 ? followed[index - 1].upperBound : 0
+            let least = max(index > 0 ? stretches[index - 1].upperBound : 0, stretch.lowerBound - Self.reach)
+            var start = stretch.lowerBound
+            while start > least, isSpeech[start - 1] { start -= 1 }
+            if start < before {
+                start = (start..<before).min { excess[$0] < excess[$1] } ?? before
+                followed[index - 1] = followed[index - 1].lowerBound..<start
+            }
+            let next = index + 1 < stretches.count ? stretches[index + 1].lowerBound : isSpeech.count
+            var end = stretch.upperBound
+            while end < min(next, stretch.upperBound + Self.reach), isSpeech[end] { end += 1 }
+            followed[index] = start..<end
+        }
+        return followed
+    }
+
+    /// Each with the mean of what is around it; at the ends of what is there.
+    private static func averaged(_ values: [Float]) -> [Float] {
+        let half = Limit.smoothing / 2
+        var sum: Double = 0
+        var first = 0
+        var next = 0
+        return values.indices.map { index in
+            while next < min(values.count, index + half + 1) {
+                sum += Double(values[next])
+                next += 1
+            }
+            while first < index - half {
+                sum -= Double(values[first])
+                first += 1
+            }
+            return Float(max(0, sum) / Double(next - first))
+        }
+    }
+}
