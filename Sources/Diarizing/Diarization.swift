@@ -105,7 +105,7 @@ package struct Diarization: Sendable {
     private let settings: Settings
     private let features = MelFeatures()
     private var regions: [Region] = []
-    private var voices: [[Float]] = []
+    private var voices = VoiceVectors()
 
     package init(_ settings: Settings = Settings()) { self.settings = settings }
 
@@ -241,7 +241,10 @@ package struct Diarization: Sendable {
     /// Whose each step of a region is: the best way through the similarities, where each change costs.
     private func labels(of region: Region, _ centers: [[Float]]) -> [(steps: Range<Int>, speaker: Int)] {
         let count = max(1, (region.frames + Self.step - 1) / Self.step)
-        let similar = region.windows.map { window in centers.map { dot(voices[window.number], $0) } }
+        let similar = region.windows.map { window in
+            let voice = voices[window.number]
+            return centers.map { dot(voice, $0) }
+        }
         var totals = [Float](repeating: 0, count: centers.count)
         var origins: [[Int]] = []
         for step in 0..<count {

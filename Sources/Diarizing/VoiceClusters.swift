@@ -22,17 +22,19 @@ struct VoiceClusters {
     /// Puts together what is most alike, by the mean similarity (cosine) of all pairs, until no two are so alike.
     ///
     /// Long recordings in pieces first, so that memory does not grow with the square of their length.
-    init(_ vectors: [[Float]], stop: Float) {
-        let single = vectors.indices.map { Cluster(sum: vectors[$0], size: 1, members: [$0]) }
-        guard single.count > Self.piece else {
-            clusters = Self.agglomerated(single, stop: stop)
+    init(_ vectors: VoiceVectors, stop: Float) {
+        func single(_ range: Range<Int>) -> [Cluster] {
+            range.map { Cluster(sum: vectors[$0], size: 1, members: [$0]) }
+        }
+        guard vectors.count > Self.piece else {
+            clusters = Self.agglomerated(single(0..<vectors.count), stop: stop)
             return
         }
         clusters = []
-        let pieces = (single.count + Self.piece - 1) / Self.piece
+        let pieces = (vectors.count + Self.piece - 1) / Self.piece
         for piece in 0..<pieces {
-            let part = single[single.count * piece / pieces..<single.count * (piece + 1) / pieces]
-            clusters += Self.agglomerated(Array(part), stop: stop)
+            let part = vectors.count * piece / pieces..<vectors.count * (piece + 1) / pieces
+            clusters += Self.agglomerated(single(part), stop: stop)
             // Of many small ones a further piece would be too many.
             if clusters.count > Self.piece { clusters = Self.agglomerated(clusters, stop: stop) }
         }

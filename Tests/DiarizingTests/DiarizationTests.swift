@@ -195,10 +195,38 @@ struct DiarizationTests {
         // Found by hand: cosines 0.96 (0, 1), 0.6 (0, 2), 0.8 (1, 2); the mean of the last two is 0.7.
         let vectors: [[Float]] = [[1, 0, 0], [0.96, 0.28, 0], [0.6, 0.8, 0]]
         #expect(abs(dot(vectors[1], vectors[2]) - 0.8) < 0.001)
-        func sizes(_ stop: Float) -> [Int] { VoiceClusters(vectors, stop: stop).clusters.map(\.members.count).sorted() }
+        var voices = VoiceVectors()
+        for vector in vectors { voices.append(vector) }
+        func sizes(_ stop: Float) -> [Int] { VoiceClusters(voices, stop: stop).clusters.map(\.members.count).sorted() }
         #expect(sizes(0.97) == [1, 1, 1])
         #expect(sizes(0.71) == [1, 2])
         #expect(sizes(0.69) == [3])
+    }
+
+    @Test("voices are kept as they were, to a ten-thousandth of their similarity")
+    func vectors() throws {
+        var random = SystemRandomNumberGenerator()
+        let vectors = try (0..<50).map { _ in
+            try #require(normalized((0..<192).map { _ in Float.random(in: -1...1, using: &random) }))
+        }
+        var voices = VoiceVectors()
+        for vector in vectors { voices.append(vector) }
+        #expect(voices.count == 50)
+        for (index, vector) in vectors.enumerated() {
+            #expect(abs(dot(voices[index], vectors[0]) - dot(vector, vectors[0])) < 1e-4)
+        }
+        voices = VoiceVectors()
+        voices.append([-1, 0])
+        voices.append([0, 1])
+        #expect(voices[0] == [-1, 0] && voices[1] == [0, 1])
+    }
+
+    @Test("the voices of three hours are told apart")
+    func hours() {
+        let script = (0..<1_200).map { (person: $0 % 3, seconds: 9.0) }
+        let (speakers, regions) = diarized(script)
+        #expect(speakers.count == 3)
+        #expect(zip(regions, script).allSatisfy { speakers.speaker(of: $0) == $1.person })
     }
 }
 
