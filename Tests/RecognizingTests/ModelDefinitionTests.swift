@@ -31,8 +31,9 @@ import Testing
 
     @Test("one that is cut short anywhere, or is longer than it says, is none")
     func cutShort() {
-        let ends =
-            Array(0..<2_000) + stride(from: 2_000, to: bytes.count, by: 9_973) + [bytes.count - 2, bytes.count - 1]
+        var ends = Array(0..<2_000)
+        ends += Array(stride(from: 2_000, to: bytes.count, by: 9_973))
+        ends += [bytes.count - 2, bytes.count - 1]
         for end in ends { #expect(ModelDefinition(Array(bytes[..<end]))?.withoutNeighbours == nil, "at \(end)") }
         #expect(ModelDefinition(bytes + [0])?.withoutNeighbours == nil)
         #expect(ModelDefinition(Array("0.3\n42 n_base\n".utf8)) == nil, "the form that is text")
