@@ -12,6 +12,8 @@ package struct Diarization: Sendable {
         package var merge: Float = 0.75
         /// A group with less speech is nobody, and goes to the nearest other one.
         package var leastSeconds = 4.0
+        /// Nor is one with less than this share of all windows: of 3 hours some 30 s sound like nobody else.
+        package var leastShare: Float = 0.004
         /// What it costs to change from one person to another, each tenth of a second counting with its similarity.
         package var change: Float = 0.3
 
@@ -215,7 +217,8 @@ package struct Diarization: Sendable {
     }
 
     private func centers(_ wanted: Int?) -> [VoiceClusters.Cluster] {
-        let least = Float((settings.leastSeconds * 100 / Double(SpeechWindow.hop)).rounded(.up))
+        let fewest = Float((settings.leastSeconds * 100 / Double(SpeechWindow.hop)).rounded(.up))
+        let least = max(fewest, settings.leastShare * Float(voices.count))
         func groups(_ stop: Float) -> VoiceClusters {
             var groups = VoiceClusters(voices, stop: stop)
             groups.dissolve(smallerThan: least)

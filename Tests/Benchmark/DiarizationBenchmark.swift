@@ -4,6 +4,7 @@ import FoundationEssentials
 import Glibc
 import Platform
 import TestKit
+import Upkeep
 import VoiceEmbedding
 
 /// Who spoke, in conversations that were put together of single speakers: the diarization error rate and the number of people, through
@@ -127,7 +128,7 @@ struct DiarizationBenchmark {
     /// Long conversations, by the process that recordings are looked at with: what is wrong, CPU and peak memory.
     private func long() throws {
         let speakers = try speakers(of: "judge")
-        var table = Table("`judge`", "minutes", "people", "DER, %", "found", "CPU s / s of sound", "peak MB")
+        var table = Table("`judge`", "minutes", "people", "DER, %", "found", "CPU s / s of sound", "MB at most")
         for minutes in [10, 60, 180] {
             let people = min(2, speakers.count)
             let conversation = Conversation(
@@ -144,7 +145,8 @@ struct DiarizationBenchmark {
             try line.write(to: URL(filePath: order))
             let cost = try MeasuredProcess(
                 [workshop.fieldscribe, "tell-speakers", "--audio", sound, "--any", "--model", model.path]
-                    + others.flatMap { ["--besides", $0] }, input: order, output: answer)
+                    + others.flatMap { ["--besides", $0] }, input: order, output: answer,
+                environment: SpeakerTelling.environment, samplingMemory: true)
             let last = try lines(answer).last { !$0.isEmpty } ?? ""
             guard let told = try JSONDecoder().decode(Answer.self, from: Data(last.utf8)).speakers else {
                 throw DeviceError(.failed, "benchmark", "tell-speakers failed: \(last)")
@@ -153,7 +155,7 @@ struct DiarizationBenchmark {
             let seconds = Double(conversation.samples.count) / Double(SamplePosition.rate)
             table.add([
                 "clean", "\(minutes)", "\(people)", shown(errors.percent, 1), "\(told.count)",
-                shown(cost.cpuSeconds / seconds, 4), shown(cost.peakMegabytes, 0),
+                shown(cost.cpuSeconds / seconds, 4), shown(cost.peakTogetherMegabytes, 0),
             ])
         }
         print(table.markdown)

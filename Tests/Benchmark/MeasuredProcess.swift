@@ -8,7 +8,7 @@ struct MeasuredProcess {
     var wallSeconds: Double
     /// User and system time, children that it waited for included.
     var cpuSeconds: Double
-    /// Peak memory of the largest process, in megabytes.
+    /// Peak memory of the largest process, in megabytes; never less than what this program held when it started it, which the system counts, too.
     var peakMegabytes: Double
     /// The most that the program and all below it held together, shared pages once, in megabytes; 0 if not asked for.
     var peakTogetherMegabytes = 0.0

@@ -221,6 +221,16 @@ struct DiarizationTests {
         #expect(voices[0] == [-1, 0] && voices[1] == [0, 1])
     }
 
+    @Test("who is heard for 6 s is somebody among ten minutes, and nobody among an hour")
+    func passing() {
+        func people(_ turns: Int) -> Int {
+            let script = (0..<turns).map { (person: $0 == 7 ? 2 : $0 % 2, seconds: $0 == 7 ? 6.0 : 9.0) }
+            return diarized(script).speakers.count
+        }
+        #expect(people(60) == 3)
+        #expect(people(400) == 2)
+    }
+
     @Test("the voices of three hours are told apart")
     func hours() {
         let script = (0..<1_200).map { (person: $0 % 3, seconds: 9.0) }
