@@ -53,21 +53,22 @@ package final class ForcedAligner: Timing {
     }
 
     /// Sounds are heard alike whatever their neighbours are: that takes half of the time, and their places are found as well. A model whose
-    /// definition cannot be rewritten is taken as it is.
+    /// definition cannot be rewritten, or is not taken so, is taken as it is.
     private static func decoder(_ model: PocketSphinxModel) throws(DeviceError) -> DecoderHandle {
-        var settings = [
+        let settings = [
             "bestpath", "no", "lw", "1", "remove_silence", "no", "cmn", "batch", "topn", gaussians, "silprob", silence,
         ]
         let path = "\(model.acousticModel)/mdef"
         let bytes = try? content(ofFile: path, limit: 1 << 27)
-        guard let definition = bytes.flatMap({ ModelDefinition($0)?.withoutNeighbours }),
-            let file = try? MemoryFile(definition, named: path, isSecret: false)
-        else { return try DecoderHandle(acousticsOf: model, settings: settings) }
-        settings += ["mdef", file.path]
-        // The library maps it now, and opens it no more.
-        return try withExtendedLifetime(file) { () throws(DeviceError) in
-            try DecoderHandle(acousticsOf: model, settings: settings)
+        if let definition = bytes.flatMap({ ModelDefinition($0)?.withoutNeighbours }),
+            let file = try? MemoryFile(definition, named: path, isSecret: false),
+            // The library maps it now, and opens it no more.
+            let decoder = withExtendedLifetime(
+                file, { try? DecoderHandle(acousticsOf: model, settings: settings + ["mdef", file.path]) })
+        {
+            return decoder
         }
+        return try DecoderHandle(acousticsOf: model, settings: settings)
     }
 
     package func times(
