@@ -91,7 +91,6 @@ private func inLink(_ name: String) -> String {
 /// Minutes and seconds, or hours too.
 func lengthText(_ length: SamplePosition) -> String {
     let seconds = length.samples / Int64(SamplePosition.rate)
-    let two = { (number: Int64) in number < 10 ? "0\(number)" : "\(number)" }
-    let minutes = seconds < 3_600 ? "\(seconds / 60)" : "\(seconds / 3_600):\(two(seconds / 60 % 60))"
-    return "\(minutes):\(two(seconds % 60))"
+    let minutes = seconds < 3_600 ? "\(seconds / 60)" : "\(seconds / 3_600):\((seconds / 60 % 60).padded(to: 2))"
+    return "\(minutes):\((seconds % 60).padded(to: 2))"
 }

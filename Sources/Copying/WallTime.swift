@@ -14,16 +14,16 @@ struct WallTime {
     }
 
     private var year: String { "\(parts.tm_year + 1_900)" }
-    private var month: String { two(parts.tm_mon + 1) }
-    private var day: String { two(parts.tm_mday) }
-    private var hour: String { two(parts.tm_hour) }
-    private var minute: String { two(parts.tm_min) }
-    private var second: String { two(parts.tm_sec) }
+    private var month: String { (parts.tm_mon + 1).padded(to: 2) }
+    private var day: String { parts.tm_mday.padded(to: 2) }
+    private var hour: String { parts.tm_hour.padded(to: 2) }
+    private var minute: String { parts.tm_min.padded(to: 2) }
+    private var second: String { parts.tm_sec.padded(to: 2) }
 
     /// Hours and minutes from UTC.
     private var offset: String {
         let minutes = abs(Int32(parts.tm_gmtoff / 60))
-        return "\(parts.tm_gmtoff < 0 ? "-" : "+")\(two(minutes / 60)):\(two(minutes % 60))"
+        return "\(parts.tm_gmtoff < 0 ? "-" : "+")\((minutes / 60).padded(to: 2)):\((minutes % 60).padded(to: 2))"
     }
 
     /// `2026-11-20_09-30-12`, which is valid as a name on FAT.
@@ -43,6 +43,4 @@ struct WallTime {
         "December",
     ]
     private static let days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
-
-    private func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }

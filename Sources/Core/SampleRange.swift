@@ -42,4 +42,11 @@ package struct SampleRange: Hashable, Sendable, Codable {
         let to = min(end, other.end)
         return from < to ? SampleRange(from, to) : nil
     }
+
+    /// The range in pieces one behind the other, each of so many samples, the last one of what is left; none of an empty one.
+    package func parts(of samples: Int64) -> [SampleRange] {
+        stride(from: start.samples, to: end.samples, by: Int(samples)).map { first in
+            SampleRange(SamplePosition(first), min(end, SamplePosition(first) + samples))
+        }
+    }
 }

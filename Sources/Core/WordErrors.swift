@@ -17,6 +17,9 @@ package struct WordErrors: Hashable, Sendable {
     /// Errors for 100 words that were said; more than 100 where much is heard that nobody said.
     package var percent: Double { words == 0 ? 0 : 100 * Double(errors) / Double(words) }
 
+    /// The same to one decimal, as people are told it.
+    package var roundedPercent: Double { (percent * 10).rounded() / 10 }
+
     /// Nothing said, nothing wrong.
     package init() {}
 

@@ -61,11 +61,7 @@ package struct Diarization: Sendable {
     /// - Parameter regions: in order, none over another.
     package static func pieces(_ regions: [SampleRange]) -> [Piece] {
         let reach = Int64(SpeechEdges.reach * MelFeatures.hop)
-        let parts = regions.flatMap { region in
-            stride(from: region.start.samples, to: region.end.samples, by: Int(longest)).map { start in
-                SampleRange(SamplePosition(start), min(region.end, SamplePosition(start) + longest))
-            }
-        }
+        let parts = regions.flatMap { $0.parts(of: longest) }
         var groups: [[SampleRange]] = []
         for part in parts {
             if let last = groups.last?.last, let first = groups.last?.first, part.start - last.end <= 2 * reach,
@@ -90,8 +86,8 @@ package struct Diarization: Sendable {
         }
     }
 
-    /// Samples of regions that are looked at at once.
-    private static let longest = 60 * Int64(SamplePosition.rate)
+    /// Samples of regions that are looked at at once: a minute's.
+    package static let longest = 60 * Int64(SamplePosition.rate)
 
     /// Frames of what is decided at once: 0.1 s.
     private static let step = 10

@@ -13,7 +13,6 @@ func decimalSeconds(_ position: SamplePosition) -> String {
 /// Hours, minutes and seconds as people read them: `3:07`, `1:03:07`.
 package func clockTime(_ position: SamplePosition) -> String {
     let seconds = max(0, position.samples) / Int64(SamplePosition.rate)
-    let pad = { (number: Int64) in number < 10 ? "0\(number)" : "\(number)" }
-    return seconds < 3_600
-        ? "\(seconds / 60):\(pad(seconds % 60))" : "\(seconds / 3_600):\(pad(seconds / 60 % 60)):\(pad(seconds % 60))"
+    let minutes = seconds < 3_600 ? "\(seconds / 60)" : "\(seconds / 3_600):\((seconds / 60 % 60).padded(to: 2))"
+    return "\(minutes):\((seconds % 60).padded(to: 2))"
 }

@@ -83,17 +83,13 @@ package struct OfficeExport {
     package func write(
         _ recording: OfficeRecording, as format: TranscriptFormat, title: String, replaces: Bool
     ) throws(DeviceError) -> (path: String, isNew: Bool) {
-        guard let shown = try archive.readings(of: recording.id).first,
-            let timeline = try archive.timeline(ofReading: shown.id)
-        else { throw DeviceError(.missing, "export", on: "recording \(recording.id)", "has no text") }
+        guard let timeline = try archive.shownTimeline(of: recording.id) else {
+            throw DeviceError(.missing, "export", on: "recording \(recording.id)", "has no text")
+        }
         var details = RecordingDetails(timeline)
         details.title = title
         let written = details
-        let bytes = try rethrowing {
-            format.isPackage
-                ? try format.file(timeline, details: written)
-                : Array(try format.render(timeline, details: written).utf8)
-        }
+        let bytes = try rethrowing { try format.file(timeline, details: written) }
         let folder = try Self.folder(recording.recorder.folder, in: target)
         let place = recording.place.split(separator: "/").last.map(String.init) ?? "\(recording.number)"
         let name = "\(place).\(format.fileExtension)"
@@ -114,9 +110,7 @@ package struct OfficeExport {
         guard !recording.place.isEmpty else {
             throw DeviceError(.missing, "export", on: "recording \(recording.id)", "has no copy")
         }
-        var folder = files
-        for name in recording.place.split(separator: "/") { folder = try folder.folder(String(name)) }
-        return folder
+        return try files.folder(along: recording.place)
     }
 
     private static func folder(_ name: String, in parent: Folder) throws(DeviceError) -> Folder {

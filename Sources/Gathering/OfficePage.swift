@@ -19,12 +19,8 @@ package enum OfficePage {
             ($0.recorder.folder, $1.startedAt, $1.id) < ($1.recorder.folder, $0.startedAt, $0.id)
         }
         for recording in recordings where !recording.place.isEmpty {
-            var text = ""
-            if let shown = try archive.readings(of: recording.id).first,
-                let timeline = try archive.timeline(ofReading: shown.id)
-            {
-                text = timeline.segments.map(\.text).filter { !$0.isEmpty }.joined(separator: "\n")
-            }
+            let shown = try archive.shownTimeline(of: recording.id)
+            let text = shown?.segments.map(\.text).filter { !$0.isEmpty }.joined(separator: "\n") ?? ""
             // A copy without a page of its own has its sound, at least.
             let page = "\(recording.place)/index.html"
             let link = isTaken("\(archive.files)/\(page)") ? page : "\(recording.place)/\(recording.audio)"

@@ -72,11 +72,9 @@ package struct SavedCorrections: Sendable {
     /// - Parameter isPage: whether it is the form that a browser shows.
     func keep(_ bytes: [UInt8], beside recording: OfficeRecording, in archive: any OfficeArchive, isPage: Bool) {
         let name = "corrections-\(digest.prefix(8)).\(isPage ? "html" : "json")"
-        guard !recording.place.isEmpty, var folder = try? Folder(opening: archive.files, crosses: true) else { return }
-        for part in recording.place.split(separator: "/") {
-            guard let inner = try? folder.folder(String(part)) else { return }
-            folder = inner
-        }
+        guard !recording.place.isEmpty, let files = try? Folder(opening: archive.files, crosses: true),
+            let folder = try? files.folder(along: recording.place)
+        else { return }
         if (try? folder.exists(name)) == false { try? folder.replace(name, with: bytes) }
     }
 

@@ -63,6 +63,14 @@ package protocol OfficeArchive: AnyObject {
     func search(_ query: OfficeQuery, _ filter: OfficeFilter, limit: Int) throws(DeviceError) -> [OfficeHit]
 }
 
+extension OfficeArchive {
+    /// The text that a recording is shown with; nil where it has none.
+    package func shownTimeline(of recording: Int) throws(DeviceError) -> Timeline? {
+        guard let shown = try readings(of: recording).first else { return nil }
+        return try timeline(ofReading: shown.id)
+    }
+}
+
 /// Which recordings are asked for; nil leaves any.
 package struct OfficeFilter: Hashable, Sendable {
     /// A recorder's name, folder or key.

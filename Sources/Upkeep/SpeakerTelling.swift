@@ -38,9 +38,6 @@ package struct SpeakerTelling: Sendable {
 
     /// Seconds for one region, of a minute at most, on the smallest board, with the model to be loaded; or for all to be told apart.
     private static let patience = 600
-    /// Samples that are looked at at once.
-    private static let longest = 60 * Int64(SamplePosition.rate)
-
     /// One heap for all threads: what one has given back another uses, which is a tenth of all memory.
     package static let environment = ["GLIBC_TUNABLES": "glibc.malloc.arena_max=1"]
 
@@ -107,11 +104,7 @@ package struct SpeakerTelling: Sendable {
 
     /// The regions in pieces that are looked at at once.
     private static func parts(of regions: [SampleRange]) -> [SampleRange] {
-        regions.flatMap { region in
-            stride(from: region.start.samples, to: region.end.samples, by: Int(longest)).map { start in
-                SampleRange(SamplePosition(start), min(region.end, SamplePosition(start) + longest))
-            }
-        }
+        regions.flatMap { $0.parts(of: Diarization.longest) }
     }
 
     /// Who spoke in the regions of a sound.

@@ -42,9 +42,10 @@ enum AccuracyCommand: OfficeCommand {
                 rows.append(
                     Row(
                         recording: recording.id, recorder: recording.recorder.folder, engine: engine,
-                        words: accuracy.whole.words, errors: accuracy.whole.errors, percent: tenths(accuracy.whole),
+                        words: accuracy.whole.words, errors: accuracy.whole.errors,
+                        percent: accuracy.whole.roundedPercent,
                         heardWords: accuracy.heard.words, heardErrors: accuracy.heard.errors,
-                        heardPercent: tenths(accuracy.heard)))
+                        heardPercent: accuracy.heard.roundedPercent))
             }
         }
         if words.has("--json") { return try Terminal.print(jsonText(rows)) }
@@ -55,9 +56,8 @@ enum AccuracyCommand: OfficeCommand {
             )
         }
         for (engine, accuracy) in engines.sorted(by: { $0.key < $1.key }) {
-            try Terminal.print("\(oneLine(engine)): \(tenths(accuracy.whole)) to \(tenths(accuracy.heard)) %\n")
+            try Terminal.print(
+                "\(oneLine(engine)): \(accuracy.whole.roundedPercent) to \(accuracy.heard.roundedPercent) %\n")
         }
     }
-
-    private static func tenths(_ errors: WordErrors) -> Double { (errors.percent * 10).rounded() / 10 }
 }

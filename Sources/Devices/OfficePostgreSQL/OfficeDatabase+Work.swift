@@ -101,10 +101,7 @@ extension OfficeDatabase {
             _ = try connection.rows(
                 "SELECT 1 FROM recording WHERE id = $1 FOR UPDATE", [.integer(job.recording)]
             ) { _ in 1 }
-            let shown = try readings(of: job.recording).first
-            var base: Timeline?
-            if let shown { base = try timeline(ofReading: shown.id) }
-            _ = try add(try reading(base), to: job.recording)
+            _ = try add(try reading(try shownTimeline(of: job.recording)), to: job.recording)
             try show(job.recording)
             return true
         }

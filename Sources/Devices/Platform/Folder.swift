@@ -39,6 +39,13 @@ package final class Folder: Sendable {
         Folder(try open(name, O_RDONLY | O_DIRECTORY), crosses: crosses, gate: gate)
     }
 
+    /// A folder below this one, by the names that lead to it: `a/b`.
+    package func folder(along path: String) throws(DeviceError) -> Folder {
+        var folder = self
+        for name in path.split(separator: "/") { folder = try folder.folder(String(name)) }
+        return folder
+    }
+
     /// Makes a folder in this one; its entry is durable once this one is synced.
     package func makeFolder(_ name: String, mode: UInt32 = 0o755) throws(DeviceError) {
         let path = try path(of: name)

@@ -63,8 +63,8 @@ enum AccuracyCommand: Command {
                         recording: summary.id, started: wallTime(summary.startedAt), pass: measured.number,
                         engine: pass.engine,
                         profile: pass.profile, words: accuracy.whole.words, errors: accuracy.whole.errors,
-                        percent: tenths(accuracy.whole), heardWords: accuracy.heard.words,
-                        heardErrors: accuracy.heard.errors, heardPercent: tenths(accuracy.heard)))
+                        percent: accuracy.whole.roundedPercent, heardWords: accuracy.heard.words,
+                        heardErrors: accuracy.heard.errors, heardPercent: accuracy.heard.roundedPercent))
             }
         }
         let bins = engines.sorted { $0.key < $1.key }.flatMap { engine, accuracy in
@@ -85,12 +85,10 @@ enum AccuracyCommand: Command {
         }
         for (engine, accuracy) in engines.sorted(by: { $0.key < $1.key }) {
             try Terminal.print(
-                "\(engine): \(tenths(accuracy.whole)) to \(tenths(accuracy.heard)) %; of the words "
+                "\(engine): \(accuracy.whole.roundedPercent) to \(accuracy.heard.roundedPercent) %; of the words "
                     + "\(Self.surely(accuracy.bins))\n")
         }
     }
-
-    private static func tenths(_ errors: WordErrors) -> Double { (errors.percent * 10).rounded() / 10 }
 
     private static func surely(_ bins: [Accuracy.Bin]) -> String {
         let names = ["0-25", "25-50", "50-75", "75-100"]

@@ -17,52 +17,28 @@ enum ReviewCommand: Command {
         Of a word that is doubtful at many places the least certain comes first, since its answer would teach most. The
         page of a recording lists them too, and plays each.
         """
-    /// Of each recording; among them are those that matter over all recordings.
-    private static let mostOfOne = 1_000
-
     static let options = (values: ["--limit", "--directory"], flags: ["--json"])
-
-    private struct Row: Encodable {
-        var recording: Int
-        var segment: Int
-        var start: Double
-        var end: Double
-        var text: String
-        var confidence: Double
-        var before: String
-        var after: String
-    }
 
     static func run(_ arguments: Arguments) async throws {
         let limit = try arguments.number("--limit", in: 1...100_000, default: 20)
         let asked = try arguments.rest.map { try ArchivePlace.number($0, for: name) }
         let archive = try await ArchivePlace(arguments).archive
         let recordings = asked.isEmpty ? try await archive.recordings().map(\.id) : asked
-        var rows: [Row] = []
-        var words: [Word] = []
+        var doubts = DoubtList(limit: limit)
         for recording in recordings {
             guard let (_, timeline) = try await archive.transcript(of: recording) else {
                 // One of all may be deleted meanwhile.
                 if asked.isEmpty { continue }
                 throw DeviceError.noRecording(recording, "review")
             }
-            let doubts = Doubt.worst(max(limit, Self.mostOfOne), of: timeline.segments)
-            words += doubts.map(\.word)
-            rows += doubts.map { doubt in
-                Row(
-                    recording: recording, segment: doubt.segment, start: doubt.word.range.start.seconds,
-                    end: doubt.word.range.end.seconds, text: doubt.word.text,
-                    confidence: (doubt.word.confidence * 10_000).rounded() / 10_000, before: doubt.before,
-                    after: doubt.after)
-            }
+            doubts.add(timeline.segments, of: recording)
         }
-        let worst = Doubt.order(words).prefix(limit).map { rows[$0] }
+        let worst = doubts.worst
         if arguments.has("--json") { return try Terminal.print(jsonText(worst)) }
         if worst.isEmpty { Terminal.say("there are no words to review") }
         for row in worst {
-            let context = [row.before, "[\(row.text)]", row.after].filter { !$0.isEmpty }.joined(separator: " ")
-            let time = RecordingScreen.clock(SamplePosition(seconds: row.start))
-            try Terminal.print("\(row.recording)  \(time)  \(Int(nearest: row.confidence * 100)) %  \(context)\n")
+            let time = RecordingScreen.clock(row.place)
+            try Terminal.print("\(row.recording)  \(time)  \(row.percent) %  \(row.context)\n")
         }
     }
 }

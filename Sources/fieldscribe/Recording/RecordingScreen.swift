@@ -99,8 +99,7 @@ final class RecordingScreen: Sendable {
     /// Minutes and seconds, or hours, of a position.
     static func clock(_ position: SamplePosition) -> String {
         let seconds = Int(position.seconds)
-        let pad = { (number: Int) in number < 10 ? "0\(number)" : "\(number)" }
-        let minutes = "\(pad(seconds / 60 % 60)):\(pad(seconds % 60))"
+        let minutes = "\((seconds / 60 % 60).padded(to: 2)):\((seconds % 60).padded(to: 2))"
         return seconds < 3600 ? minutes : "\(seconds / 3600):\(minutes)"
     }
 }

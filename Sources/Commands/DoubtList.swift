@@ -1,0 +1,58 @@
+import Core
+
+/// A doubtful word with its place, as `review` tells it.
+package struct DoubtRow: Encodable {
+    /// The recording's number.
+    package let recording: Int
+    /// Whose recording it is, where there are several recorders.
+    package let recorder: String?
+    private let segment: Int
+    private let start: Double
+    private let end: Double
+    private let text: String
+    private let confidence: Double
+    private let before: String
+    private let after: String
+
+    fileprivate init(_ doubt: Doubt, of recording: Int, _ recorder: String?) {
+        (self.recording, self.recorder) = (recording, recorder)
+        segment = doubt.segment
+        (start, end) = (doubt.word.range.start.seconds, doubt.word.range.end.seconds)
+        text = doubt.word.text
+        confidence = (doubt.word.confidence * 10_000).rounded() / 10_000
+        (before, after) = (doubt.before, doubt.after)
+    }
+
+    /// Where the word begins.
+    package var place: SamplePosition { SamplePosition(seconds: start) }
+    /// How sure the engine was, in percent.
+    package var percent: Int { Int(nearest: confidence * 100) }
+    /// The word in brackets, with what stands around it.
+    package var context: String {
+        [before, "[\(text)]", after].filter { !$0.isEmpty }.joined(separator: " ")
+    }
+}
+
+/// The doubtful words of several recordings.
+package struct DoubtList {
+    /// Of each recording; among them are those that matter over all recordings.
+    private static let mostOfOne = 1_000
+
+    private let limit: Int
+    private var rows: [DoubtRow] = []
+    private var words: [Word] = []
+
+    /// - Parameter limit: how many are wanted.
+    package init(limit: Int) { self.limit = limit }
+
+    /// Looks at a recording's text.
+    package mutating func add(_ segments: [Segment], of recording: Int, recorder: String? = nil) {
+        for doubt in Doubt.worst(max(limit, Self.mostOfOne), of: segments) {
+            words.append(doubt.word)
+            rows.append(DoubtRow(doubt, of: recording, recorder))
+        }
+    }
+
+    /// Those whose answers would teach most, at most as many as are wanted, as `Doubt.order` has them.
+    package var worst: [DoubtRow] { Doubt.order(words).prefix(limit).map { rows[$0] } }
+}
