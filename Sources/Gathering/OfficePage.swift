@@ -1,6 +1,5 @@
 import Core
 import Exporting
-import Glibc
 import Office
 import Platform
 
@@ -41,10 +40,7 @@ package enum OfficePage {
     private static func title(of recording: OfficeRecording) -> String {
         if !recording.title.isEmpty { return oneLine(recording.title) }
         guard recording.startedAt > 0 else { return "Recording \(recording.number)" }
-        var (time, parts) = (time_t(recording.startedAt), tm())
-        localtime_r(&time, &parts)
-        let two = { (number: Int32) -> String in number < 10 ? "0\(number)" : "\(number)" }
-        let day = "\(parts.tm_year + 1_900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
-        return "\(day), \(two(parts.tm_hour)):\(two(parts.tm_min))"
+        let (day, time) = localMinute(of: recording.startedAt)
+        return "\(day), \(time)"
     }
 }

@@ -66,3 +66,11 @@ private func utc(_ parts: [Int]) -> Double? {
     let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + parts[2] - 1 - 719_468
     return Double(days * 86_400 + parts[3] * 3_600 + parts[4] * 60 + parts[5])
 }
+
+/// The day and the minute, `2026-11-20` and `09:30`, of seconds since 1970-01-01T00:00:00Z in this machine's time zone.
+package func localMinute(of seconds: Double) -> (day: String, time: String) {
+    var (time, parts) = (time_t(seconds.within(0...253_000_000_000)), tm())
+    localtime_r(&time, &parts)
+    let day = "\(parts.tm_year + 1_900)-\((parts.tm_mon + 1).padded(to: 2))-\(parts.tm_mday.padded(to: 2))"
+    return (day, "\(parts.tm_hour.padded(to: 2)):\(parts.tm_min.padded(to: 2))")
+}

@@ -134,11 +134,8 @@ enum FilterOptions {
 /// `2026-11-20 09:30`, in this machine's time zone; a question mark behind it where the clock was not set.
 func shownTime(_ seconds: Double, _ clock: RecordingSummary.Clock = .synchronized) -> String {
     if seconds == 0 { return "unknown" }
-    var (time, parts) = (time_t(seconds.within(0...253_000_000_000)), tm())
-    localtime_r(&time, &parts)
-    let two = { (number: Int32) -> String in number < 10 ? "0\(number)" : "\(number)" }
-    let day = "\(parts.tm_year + 1_900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
-    return "\(day) \(two(parts.tm_hour)):\(two(parts.tm_min))\(clock == .unverified ? "?" : "")"
+    let (day, time) = localMinute(of: seconds)
+    return "\(day) \(time)\(clock == .unverified ? "?" : "")"
 }
 
 /// A number of a recording, as `list` shows it.

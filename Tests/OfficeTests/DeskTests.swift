@@ -3,6 +3,7 @@ import Exporting
 import Gathering
 import Glibc
 import Office
+import OfficeSQLite
 import Platform
 import TestKit
 import Testing
@@ -29,6 +30,24 @@ import Testing
                 $0.recorder.name == recorder && $0.number == recording
             }
         ).id
+    }
+
+    @Test(
+        "a recording whose row has a time beyond every calendar has a place on the page",
+        arguments: [1e300, 9e18, .infinity])
+    func beyondCalendars(time: Double) throws {
+        let folder = TemporaryFolder()
+        let archive = try OfficeFolder(folder.file("archive"), makes: true)
+        var copy = GatheredCopy(
+            recorder: try archive.recorder(RecorderIdentity(name: "pi")), number: 1, root: "", startedAt: 0,
+            clock: .synchronized, length: SamplePosition(seconds: 1), digest: "d", place: "pi/000001",
+            audio: "audio.flac", isSigned: nil, sealed: nil, readings: [], history: [], sound: "")
+        // As only who changes the database can have it.
+        copy.startedAt = time
+        try archive.take([copy])
+        #expect(try OfficePage.write(over: archive) == 1)
+        let page = try content(ofFile: "\(archive.files)/\(OfficePage.name)")
+        #expect(String(decoding: page, as: UTF8.self).contains("9987-04-0"))
     }
 
     @Test("review names doubtful words of all recorders, or of those that are left", arguments: ArchiveKind.all)
