@@ -87,10 +87,3 @@ private func inLink(_ name: String) -> String {
             ? String(scalar) : "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
     }.joined()
 }
-
-/// Minutes and seconds, or hours too.
-func lengthText(_ length: SamplePosition) -> String {
-    let seconds = length.samples / Int64(SamplePosition.rate)
-    let minutes = seconds < 3_600 ? "\(seconds / 60)" : "\(seconds / 3_600):\((seconds / 60 % 60).padded(to: 2))"
-    return "\(minutes):\((seconds % 60).padded(to: 2))"
-}

@@ -17,7 +17,7 @@ struct IndexTexts {
 
     /// Takes a recording; the newest come last.
     mutating func add(_ summary: RecordingSummary, _ timeline: Timeline) {
-        var facts = [lengthText(timeline.length)]
+        var facts = [clockTime(timeline.length)]
         if summary.clock != .synchronized { facts.append("clock unverified") }
         if let powerOn = summary.powerOn { facts.append(powerOn.text) }
         if let progress = unwrittenText(timeline) { facts.append(progress) }

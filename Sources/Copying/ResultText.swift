@@ -21,7 +21,7 @@ func resultText(
         let proof = report.readPastCache ? "bypassing the recorder's cache" : "after the recorder had emptied its cache"
         lines.append("\(recordings(report.copied.count)) copied, read back \(proof), and verified:")
         lines += report.copied.map { copy in
-            "    recording \(copy.recording), \(lengths[copy.recording].map(lengthText) ?? "?"), in \(copy.folder)"
+            "    recording \(copy.recording), \(lengths[copy.recording].map(clockTime) ?? "?"), in \(copy.folder)"
                 + rest(copy)
         }
         lines.append("")
