@@ -64,9 +64,10 @@ package struct MoonshineEngine: EngineEntry {
                 "--cache", configuration.cacheFolder,
             ] + configuration.vocabularyArguments,
             model: model.path, profile: profile,
-            // ONNX Runtime takes its tensors anew at each step: large pages save most of what the kernel does for them.
+            // ONNX Runtime takes its tensors anew at each step: large pages, and what was freed kept for the next, save most
+            // of what the kernel does for them.
             environment: Configuration.memoryMegabytes >= Self.smallMegabytes
-                ? ["GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"] : [:],
+                ? ["GLIBC_TUNABLES": "glibc.malloc.hugetlb=1:glibc.malloc.trim_threshold=268435456"] : [:],
             makesCopies: makesCopies)
     }
 
