@@ -52,6 +52,7 @@ let package = Package(
         adapter("CGpiod", to: "GpiodLibrary"),
         door("CInih", pkgConfig: "inih", debian: "libinih-dev"),
         door("CLinux", pkgConfig: nil, debian: "libc6-dev"),
+        door("CMicrohttpd", pkgConfig: "libmicrohttpd", debian: "libmicrohttpd-dev"),
         door("CNettle", pkgConfig: "nettle", debian: "nettle-dev"),
         // Opened at run time: nothing of it is needed to build.
         .systemLibrary(name: "COnnxRuntime", path: "Sources/CLibraries/COnnxRuntime"),
@@ -71,7 +72,7 @@ let package = Package(
             embeds: [
                 "shared.css", "player.css", "player.js", "editor.js", "keeping.js", "places.js", "arriving.js",
                 "bridge.js",
-                "index.css", "index.js",
+                "index.css", "index.js", "served.css",
             ].map { "Pages/\($0)" }),
         room("Correcting", uses: ["Core", "Exporting"]),
         room("Panel", uses: ["Core"]),
@@ -121,6 +122,11 @@ let package = Package(
                 "Recording", "SQLiteArchive", "Sealing",
             ]),
 
+        // The same in a browser.
+        room("Serving", uses: ["Core", "Platform", "Correcting", "Digests", "Exporting", "Gathering", "Office"]),
+        room(
+            "WebServer", inside: "Devices/WebServer", uses: ["Core", "Platform", "Serving", "CLinux", "CMicrohttpd"]),
+
         // What is wanted, and what there is for it.
         room("Configuration", uses: ["Core", "Platform", "Segmenting", "Exporting", "Panel", "CInih"]),
         room(
@@ -169,7 +175,7 @@ let package = Package(
             name: "fieldscribe-office",
             dependencies: [
                 "Core", "Platform", "Commands", "Correcting", "Exporting", "Gathering", "Office", "OfficePostgreSQL",
-                "OfficeSQLite",
+                "OfficeSQLite", "Serving", "WebServer",
             ],
             path: "Sources/fieldscribe-office"),
 
@@ -240,13 +246,14 @@ let package = Package(
                 "TestKit",
             ]),
         tests("CorrectingTests", of: ["Core", "Correcting", "Exporting"]),
-        tests(
-            "OfficeTests",
-            of: [
+        .testTarget(
+            name: "OfficeTests",
+            dependencies: [
                 "Core", "Platform", "AudioEncoder", "Copying", "Exporting", "Sealing", "Office", "OfficePostgreSQL",
-                "OfficeSQLite", "Gathering",
+                "OfficeSQLite", "Gathering", "Serving", "WebServer",
                 "TestKit", "fieldscribe-office",
-            ]),
+            ],
+            path: "Tests/OfficeTests", exclude: ["serving.py"]),
         tests("SQLiteArchiveTests", of: ["Core", "Digests", "SQLite", "SQLiteArchive"]),
         tests(
             "RecoveryTests",

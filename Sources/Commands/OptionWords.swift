@@ -39,6 +39,9 @@ package struct OptionWords {
     /// Whether an option without a value was given.
     package func has(_ flag: String) -> Bool { flags.contains(flag) }
 
+    /// The option's values, in the order in which they were given.
+    package func all(_ option: String) -> [String] { values[option] ?? [] }
+
     /// The option's value: the last one where it was given several times.
     package subscript(_ option: String) -> String? { values[option]?.last }
 

@@ -14,6 +14,13 @@ package struct CorrectionsFile: Hashable, Sendable {
         package var words: [String]
         /// Which of these were heard and found right; all of them where the segment was.
         package var confirmed: Set<Int>
+
+        package init(segment: Int, was: [String], words: [String], confirmed: Set<Int>) {
+            self.segment = segment
+            self.was = was
+            self.words = words
+            self.confirmed = confirmed
+        }
     }
 
     /// Which recording it is of.
@@ -128,19 +135,48 @@ package struct CorrectionsFile: Hashable, Sendable {
         DeviceError(.damaged, "import", on: name, reason, remedy: "nothing was changed; save it again on the page")
     }
 
-    private struct Document: Decodable {
-        struct Recording: Decodable {
+    /// As the page writes it: what reads it finds the same.
+    package var text: String {
+        let places = { (marks: [Bookmark]) in
+            marks.map { Document.Place(time: $0.position.seconds, text: $0.text) }
+        }
+        let document = Document(
+            format: "fieldscribe-corrections", version: 1,
+            recording: Document.Recording(id: identity.recording, sound: identity.sound, pass: pass),
+            editor: Document.Editor(name: person, saved: savedAt),
+            details: Document.Details(
+                title: annotations.title, people: annotations.people, place: annotations.place, note: annotations.note,
+                consent: annotations.consent),
+            speakers: annotations.speakers,
+            segments: edits.map { edit in
+                Document.Segment(
+                    id: edit.segment, was: edit.was.joined(separator: " "), text: edit.words.joined(separator: " "),
+                    checked: nil, confirmed: edit.confirmed.sorted())
+            },
+            notes: places(annotations.notes), marks: annotations.marks.map(places),
+            quotations: annotations.quotations.map {
+                Document.Quotation(
+                    start: $0.range.start.seconds, end: $0.range.end.seconds, text: $0.text, word: $0.word,
+                    colour: $0.colour)
+            })
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return (try? encoder.encode(document)).map { String(decoding: $0, as: UTF8.self) + "\n" } ?? ""
+    }
+
+    private struct Document: Codable {
+        struct Recording: Codable {
             var id: Int
             var sound: String
             var pass: Int?
         }
 
-        struct Editor: Decodable {
+        struct Editor: Codable {
             var name: String
             var saved: Double
         }
 
-        struct Details: Decodable {
+        struct Details: Codable {
             var title: String?
             var people: String?
             var place: String?
@@ -148,7 +184,7 @@ package struct CorrectionsFile: Hashable, Sendable {
             var consent: String?
         }
 
-        struct Segment: Decodable {
+        struct Segment: Codable {
             var id: Int
             var was: String
             var text: String
@@ -156,12 +192,12 @@ package struct CorrectionsFile: Hashable, Sendable {
             var confirmed: [Int]?
         }
 
-        struct Place: Decodable {
+        struct Place: Codable {
             var time: Double
             var text: String
         }
 
-        struct Quotation: Decodable {
+        struct Quotation: Codable {
             var start: Double
             var end: Double
             var text: String

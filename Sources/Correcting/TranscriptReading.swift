@@ -148,6 +148,8 @@ package struct PageReading: Sendable {
     package private(set) var identity: RecordingIdentity?
     /// What was added; nil where that is nothing.
     package private(set) var annotations: Annotations?
+    /// The loudest sample of each of so many equal stretches, 0 to 255; empty where it does not tell.
+    package private(set) var peaks: [UInt8]
 
     /// - Parameter name: the file's, for the error.
     /// - Throws: `DeviceError` with `damaged` where it is no page of Fieldscribe's.
@@ -163,6 +165,7 @@ package struct PageReading: Sendable {
             RecordingIdentity(
                 in: RecordingIdentity(recording: known.id, pass: known.pass, sound: known.sound).text)
         }
+        peaks = bytes(ofHexadecimal: read.peaks ?? "")
         var added = Annotations()
         if let details = read.details {
             added.title = details.title
@@ -207,10 +210,25 @@ package struct PageReading: Sendable {
             var colour: String
         }
 
+        var peaks: String?
         var recording: Known?
         var details: Details?
         var notes: [Place]?
         var quotations: [Kept]?
         var speakers: [String: String]?
     }
+}
+
+/// The bytes that pairs of hexadecimal digits stand for; none where anything else is among them.
+private func bytes(ofHexadecimal text: String) -> [UInt8] {
+    let digits = text.utf8.map { digit -> UInt8? in
+        switch digit {
+        case 0x30...0x39: digit - 0x30
+        case 0x61...0x66: digit - 0x61 + 10
+        default: nil
+        }
+    }
+    let known = digits.compactMap { $0 }
+    guard known.count == digits.count, known.count.isMultiple(of: 2) else { return [] }
+    return stride(from: 0, to: known.count, by: 2).map { known[$0] << 4 | known[$0 + 1] }
 }

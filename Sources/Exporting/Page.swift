@@ -2,26 +2,39 @@
 struct Page {
     var title: String
     var styles: [PagePart]
-    var script: PagePart
+    /// What the page does; nil where it is only read.
+    var script: PagePart?
 
     /// Numbers and texts for the script, as JSON.
-    var data: String
+    var data = ""
     var body: String
 
     /// Which recording it is of; nil where it is of none. Only then may it show what lies beside it.
     var identity: RecordingIdentity?
 
+    /// Whether a server of ours gives it out, which it may then ask for more.
+    var isServed = false
+
     var text: String {
         let allowedStyles = styles.map { "'sha256-\($0.digest)'" }.joined(separator: " ")
-        let frames = identity == nil ? "" : "frame-src 'self' file:; "
+        let frames = identity == nil || isServed ? "" : "frame-src 'self' file:; "
+        let sources = isServed ? "media-src 'self'; connect-src 'self'; " : "media-src 'self' file:; "
+        let runs = script.map { "script-src 'sha256-\($0.digest)'; " } ?? ""
+        let scripts = script.map { script in
+            """
+            <script type="application/json" id="data">\(inScript(data))</script>
+            <script>\(script.text)</script>
+
+            """
+        }
         let known = identity.map { "<meta name=\"fieldscribe\" content=\"\($0.text)\">\n" } ?? ""
         return """
             <!DOCTYPE html>
             <html lang="en">
             <head>
             <meta charset="utf-8">
-            <meta http-equiv="Content-Security-Policy" content="default-src 'none'; media-src 'self' file:; \(frames)\
-            style-src \(allowedStyles); script-src 'sha256-\(script.digest)'; base-uri 'none'; form-action 'none'">
+            <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \(sources)\(frames)\
+            style-src \(allowedStyles); \(runs)base-uri 'none'; form-action \(isServed ? "'self'" : "'none'")">
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <meta name="referrer" content="no-referrer">
             <meta name="generator" content="fieldscribe">
@@ -29,9 +42,7 @@ struct Page {
             \(styles.map { "<style>\($0.text)</style>\n" }.joined())</head>
             <body>
             \(body)
-            <script type="application/json" id="data">\(inScript(data))</script>
-            <script>\(script.text)</script>
-            </body>
+            \(scripts ?? "")</body>
             </html>
 
             """

@@ -24,6 +24,13 @@ struct PageData: Encodable {
         var colour: String
     }
 
+    private struct Server: Encodable {
+        var save: String
+        var reading: Int
+        var name: String
+        var now: Double
+    }
+
     private struct Bridge: Encodable {
         var text = PagePart.bridgeScript.text
         var digest = PagePart.bridgeScript.digest
@@ -43,6 +50,8 @@ struct PageData: Encodable {
     private var bridge: Bridge?
     /// What people are called who have a name, by their labels.
     private var speakers: [String: String]?
+    /// Only where a server takes what a person saves.
+    private var server: Server?
 
     init(_ timeline: Timeline, _ page: RecordingDetails) {
         duration = milliseconds(timeline.length)
@@ -66,6 +75,9 @@ struct PageData: Encodable {
                 colour: $0.colour)
         }
         bridge = Bridge()
+        server = page.served.flatMap { served in
+            served.saves.map { Server(save: $0, reading: served.reading, name: served.person, now: served.now) }
+        }
         speakers = annotations.speakers
     }
 }

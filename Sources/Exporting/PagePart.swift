@@ -19,6 +19,9 @@ struct PagePart: Sendable {
     /// The list of recordings.
     static let indexStyle = PagePart(PackageResources.index_css)
 
+    /// The list of recordings that a server gives out.
+    static let servedStyle = PagePart(PackageResources.served_css)
+
     /// What the index does: search in all texts.
     static let indexScript = PagePart(PackageResources.index_js)
 

@@ -16,7 +16,7 @@ func playerPage(_ timeline: Timeline, _ details: RecordingDetails) throws -> Str
         title: title(timeline, details), styles: [.sharedStyle, .playerStyle], script: .playerScript,
         data: try jsonObject(data),
         body: head(timeline, details) + player(timeline, details, length: length) + transcript(timeline)
-            + foot(timeline, details), identity: details.identity
+            + foot(timeline, details), identity: details.identity, isServed: details.served != nil
     ).text
 }
 
@@ -52,6 +52,13 @@ private func head(_ timeline: Timeline, _ details: RecordingDetails) -> String {
         ("Consent", annotations.consent),
     ]
     facts += own.map { ($0.0, markup(oneLine($0.1))) }.filter { !$0.1.isEmpty }
+    if let readings = details.served?.readings, readings.count > 1 {
+        let links = readings.map { reading in
+            let title = markup(reading.title)
+            return reading.isHere ? title : #"<a href="\#(markup(reading.link))">\#(title)</a>"#
+        }
+        facts.append(("Texts", links.joined(separator: " · ")))
+    }
     for (name, gaps) in [
         ("Lost", timeline.gaps.filter(\.cause.isLoss)), ("Left out", timeline.gaps.filter { !$0.cause.isLoss }),
     ] {
@@ -98,8 +105,9 @@ private func player(_ timeline: Timeline, _ details: RecordingDetails, length: I
     <label><input id="silence" type="checkbox"> Skip silence</label>
     \(speakerChoice(timeline))    <button id="help-button" type="button" aria-label="Keyboard help" aria-keyshortcuts="?">?</button>
     </div>
-    \(correctingTools(isShown: details.identity != nil))<p class="trouble" id="trouble" role="alert" hidden>\(markup(details.audio)) cannot be played: it has to be \
-    in the same folder as this page. The text is complete without it.</p>
+    \(correctingTools(isShown: details.identity != nil))<p class="trouble" id="trouble" role="alert" hidden>\(markup(details.audio)) cannot be played: \(
+        details.served == nil ? "it has to be in the same folder as this page" : "it is not with its copy, or damaged"). \
+    The text is complete without it.</p>
     </div></section>
 
     """

@@ -41,6 +41,9 @@ package struct RecordingDetails: Hashable, Sendable {
     /// What was done to it, in its order.
     package var history: [HistoryEntry] = []
 
+    /// How the page speaks with the server that gives it out; nil where it is a file.
+    package var served: ServedPage?
+
     package init(
         title: String, started: String? = nil, startedAt: String? = nil, clock: RecordingSummary.Clock? = nil,
         powerOn: PowerOn? = nil, device: String? = nil, audio: String = "audio.wav", index: String? = nil,

@@ -318,8 +318,10 @@ package final class Gathering {
         let copies = pending
         pending = []
         for (found, digest) in copies {
-            let names = ((try? found.folder.names(limit: 10_000)) ?? []).filter(SavedCorrections.isName).sorted()
-            for name in names { try takeCorrections(name, in: found.folder, of: digest) }
+            let names = ((try? found.folder.names(limit: 10_000)) ?? []).filter(SavedCorrections.isName)
+            for name in SavedCorrections.inOrder(names, in: found.folder) {
+                try takeCorrections(name, in: found.folder, of: digest)
+            }
         }
     }
 

@@ -37,7 +37,8 @@ package enum OfficePage {
         return entries.count
     }
 
-    private static func title(of recording: OfficeRecording) -> String {
+    /// What a recording is called: as a person has named it, else by its time.
+    package static func title(of recording: OfficeRecording) -> String {
         if !recording.title.isEmpty { return oneLine(recording.title) }
         guard recording.startedAt > 0 else { return "Recording \(recording.number)" }
         let (day, time) = localMinute(of: recording.startedAt)

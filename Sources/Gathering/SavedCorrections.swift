@@ -2,6 +2,7 @@ import Core
 import Correcting
 import Digests
 import Exporting
+import Glibc
 import Office
 import Platform
 
@@ -30,6 +31,19 @@ package struct SavedCorrections: Sendable {
     /// `corrections.json`, `corrections.html`, and what a browser makes of them where one is there: `corrections (1).html`.
     static func isName(_ name: String) -> Bool {
         name.hasPrefix("corrections") && (name.hasSuffix(".json") || name.hasSuffix(".html"))
+    }
+
+    /// Files in the order in which they were saved, since the later ones may have been made of the earlier ones; what cannot be read comes
+    /// first.
+    static func inOrder(_ names: [String], in folder: Folder) -> [String] {
+        if names.count < 2 { return names }
+        let timed = names.sorted().map { name in
+            let bytes = try? folder.openFile(name, O_RDONLY).content(limit: largest)
+            let saved = bytes.flatMap { try? SavedCorrections($0, name: name) }
+            return (name: name, time: saved?.file.savedAt ?? 0)
+        }
+        return timed.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
+            .map(\.element.name)
     }
 
     /// The text with what was put right in it; nil where it was made of another text.

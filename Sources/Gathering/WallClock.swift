@@ -67,6 +67,22 @@ private func utc(_ parts: [Int]) -> Double? {
     return Double(days * 86_400 + parts[3] * 3_600 + parts[4] * 60 + parts[5])
 }
 
+/// Where a day begins in this machine's time zone, or, for an end, the next one; or a time of a day.
+///
+/// - Parameter text: `2026-11-20`, or `2026-11-20T09:30`.
+/// - Returns: seconds since 1970-01-01T00:00:00Z; nil where it is neither.
+package func seconds(ofDay text: String, isEnd: Bool) -> Double? {
+    let parts = text.split(separator: "T", omittingEmptySubsequences: false)
+    guard let first = parts.first, parts.count <= 2 else { return nil }
+    let day = first.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
+    let time = (parts.count > 1 ? parts[1] : "0:0").split(separator: ":").map { Int($0) }
+    guard day.count == 3, time.count == 2, let year = day[0], let month = day[1], let date = day[2],
+        let hour = time[0], let minute = time[1], (1_900...9_999).contains(year), (1...12).contains(month),
+        (1...31).contains(date), (0...23).contains(hour), (0...59).contains(minute)
+    else { return nil }
+    return seconds(ofLocal: [year, month, date + (isEnd && parts.count == 1 ? 1 : 0), hour, minute, 0])
+}
+
 /// The day and the minute, `2026-11-20` and `09:30`, of seconds since 1970-01-01T00:00:00Z in this machine's time zone.
 package func localMinute(of seconds: Double) -> (day: String, time: String) {
     var (time, parts) = (time_t(seconds.within(0...253_000_000_000)), tm())

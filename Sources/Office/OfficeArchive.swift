@@ -45,6 +45,9 @@ package protocol OfficeArchive: AnyObject {
     /// The recording of a sound, by its digest and its number on the recorder; nil where it has none.
     func recording(ofSound digest: String, number: Int) throws(DeviceError) -> OfficeRecording?
 
+    /// The digest of a recording's sound, by which corrections name it; nil where none of its copies tells.
+    func sound(of recording: Int) throws(DeviceError) -> String?
+
     /// All texts of a recording, the one that is shown first.
     func readings(of recording: Int) throws(DeviceError) -> [OfficeReading]
 

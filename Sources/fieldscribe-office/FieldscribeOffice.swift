@@ -9,6 +9,7 @@ import Platform
         [
             GatherCommand.self, ListCommand.self, ShowCommand.self, SearchCommand.self, HistoryCommand.self,
             ReviewCommand.self, AccuracyCommand.self, ImportCommand.self, ExportCommand.self, WorkCommand.self,
+            ServeCommand.self,
         ]
     }
 

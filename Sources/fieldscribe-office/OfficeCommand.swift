@@ -117,17 +117,10 @@ enum FilterOptions {
     /// The beginning of a day in this machine's time zone, or, for an end, of the next one; or a time of a day.
     private static func date(_ option: String, _ words: OptionWords, isEnd: Bool) throws -> Double? {
         guard let text = words[option] else { return nil }
-        let parts = text.split(separator: "T", omittingEmptySubsequences: false)
-        let day = parts[0].split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
-        let time = (parts.count > 1 ? parts[1] : "0:0").split(separator: ":").map { Int($0) }
-        guard parts.count <= 2, day.count == 3, time.count == 2, let year = day[0], let month = day[1],
-            let date = day[2],
-            let hour = time[0], let minute = time[1], (1_900...9_999).contains(year), (1...12).contains(month),
-            (1...31).contains(date), (0...23).contains(hour), (0...59).contains(minute)
-        else {
+        guard let time = seconds(ofDay: text, isEnd: isEnd) else {
             throw words.usage("\(option) \(text): give a day such as 2026-11-20, or a time such as 2026-11-20T09:30")
         }
-        return seconds(ofLocal: [year, month, date + (isEnd && parts.count == 1 ? 1 : 0), hour, minute, 0])
+        return time
     }
 }
 

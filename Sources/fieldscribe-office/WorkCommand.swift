@@ -7,7 +7,6 @@ import Glibc
 import Office
 import OfficePostgreSQL
 import Platform
-import Synchronization
 
 /// Reads recordings again, together with other machines.
 enum WorkCommand: OfficeCommand {
@@ -62,19 +61,6 @@ enum WorkCommand: OfficeCommand {
             Terminal.say("fieldscribe-office: recording \(recording) failed three times: \(oneLine(problem))")
         }
         if !failed.isEmpty { throw Ending(status: 4) }
-    }
-}
-
-/// Whether somebody wants this process to end: told by signals.
-private enum Stop {
-    private static let wanted = Atomic(false)
-
-    static var isWanted: Bool { wanted.load(ordering: .relaxed) }
-
-    static func prepare() {
-        // It is made before a signal asks for it.
-        _ = isWanted
-        for number in [SIGINT, SIGTERM, SIGHUP] { signal(number) { _ in Stop.wanted.store(true, ordering: .relaxed) } }
     }
 }
 

@@ -25,6 +25,7 @@ import Testing
         #expect(file.annotations.marks?.first?.position == .zero && file.annotations.quotations.first?.word == "idea")
         let page = "<!DOCTYPE html><script type=\"application/json\" id=\"corrections\">\(Self.whole)</script>"
         #expect(try CorrectionsFile(page, name: "f") == file)
+        #expect(try CorrectionsFile(file.text, name: "f") == file)
     }
 
     @Test("people are called as it says, those that there can be")

@@ -573,4 +573,5 @@ def run():
     return 1 if failed else 0
 
 
-sys.exit(run())
+if __name__ == "__main__":
+    sys.exit(run())

@@ -11,7 +11,7 @@ triple=aarch64-unknown-linux-gnu
 bundle=$cache/sdks/$sdk.artifactbundle
 sysroot=$bundle/$sdk/$triple/sysroot
 libraries=(libasound2-dev libgpiod-dev libinih-dev libpocketsphinx-dev libsphinxbase-dev libsndfile1-dev libsoxr-dev
-    libsqlite3-dev libpq-dev nettle-dev libc6-dev libstdc++-14-dev libgcc-14-dev linux-libc-dev libswiftlang)
+    libsqlite3-dev libpq-dev libmicrohttpd-dev nettle-dev libc6-dev libstdc++-14-dev libgcc-14-dev linux-libc-dev libswiftlang)
 tools=(base-files bash coreutils dash sed grep findutils git pkgconf swiftlang binutils gcc "${libraries[@]}")
 
 # The one choice between alternatives that matters: sphinxbase's linear algebra.

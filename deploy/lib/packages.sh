@@ -26,8 +26,8 @@ install_packages() {
 # What every build needs.
 install_build_packages() {
     install_packages git g++ pkg-config libasound2-dev libgpiod-dev libinih-dev libpocketsphinx-dev \
-        libsphinxbase-dev libsndfile1-dev libsoxr-dev libsqlite3-dev libpq-dev nettle-dev pocketsphinx-en-us \
-        pocketsphinx-testdata espeak-ng
+        libsphinxbase-dev libsndfile1-dev libsoxr-dev libsqlite3-dev libpq-dev libmicrohttpd-dev nettle-dev \
+        pocketsphinx-en-us pocketsphinx-testdata espeak-ng
 }
 
 # source_commit: the commit of these sources, with -dirty where files differ from it; nothing where there is no repository of their

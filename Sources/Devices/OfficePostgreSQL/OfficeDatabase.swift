@@ -264,6 +264,13 @@ package final class OfficeDatabase: OfficeArchive {
         ).first
     }
 
+    package func sound(of recording: Int) throws(DeviceError) -> String? {
+        try connection.rows(
+            "SELECT sound FROM copy WHERE recording = $1 AND sound != '' ORDER BY id DESC LIMIT 1",
+            [.integer(recording)]
+        ) { $0.text(0) }.first
+    }
+
     package func readings(of recording: Int) throws(DeviceError) -> [OfficeReading] {
         try connection.rows(
             OfficeReading.selection + "$1" + OfficeReading.order, [.integer(recording)], read: OfficeReading.init)

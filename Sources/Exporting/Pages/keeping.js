@@ -1,7 +1,10 @@
 
 // Keeping: at once in this browser, under the digest of the recording's sound; beside the page when a person saves.
-const shelf = known && 'fieldscribe:' + known.sound;
-let isUnsaved = false, waiting = 0;
+const shelf = known && 'fieldscribe:' + known.sound, server = data.server ?? null;
+let isUnsaved = false, waiting = 0, changes = 0, seen = server?.reading;
+// The server's time, since the later of two people's corrections is shown.
+const ahead = server ? server.now - Date.now() / 1000 : 0, serverTime = () => Date.now() / 1000 + ahead;
+const notSaved = 'Kept in this browser only; not saved' + (server ? '' : ' beside the page') + ' yet';
 const tellKept = text => { byId('kept').textContent = text; };
 function document_() {
   return {
@@ -16,18 +19,19 @@ function document_() {
 }
 function changed() {
   isUnsaved = true;
-  state.saved = Date.now() / 1000;
+  changes++;
+  state.saved = serverTime();
   keepDraft();
 }
 function keepDraft() {
   clearTimeout(waiting);
   waiting = 0;
   if (!known || !isUnsaved && !open) return;
-  const draft = { ...document_(), isUnsaved };
+  const draft = { ...document_(), isUnsaved, lines: segments.length };
   if (open && normal(field.value) !== textOf(open)) draft.open = { id: open.id, was: was(open), text: field.value };
   try {
     localStorage.setItem(shelf, JSON.stringify(draft));
-    tellKept(isUnsaved ? 'Kept in this browser only; not saved beside the page yet' : '');
+    tellKept(isUnsaved ? notSaved : '');
   } catch { tellKept('This browser keeps no more: save now'); }
 }
 const keepSoon = () => { waiting ||= setTimeout(keepDraft, 400); };
@@ -67,7 +71,7 @@ function read(text) {
       && [one.text, one.word, one.colour].every(isText))
       .map(({ start, end, text, word, colour }) => ({ start, end, text, word, colour })),
     name: isText(told.editor?.name) ? told.editor.name : '', saved: isTime(told.editor?.saved) ? told.editor.saved : 0,
-    isUnsaved: told.isUnsaved === true, open: isText(told.open?.text) && isText(told.open?.was) ? told.open : null
+    isUnsaved: told.isUnsaved === true, lines: told.lines, open: isText(told.open?.text) && isText(told.open?.was) ? told.open : null
   };
 }
 // Shows what was read in the place of what is here; of corrections to another text it takes those that fit.
@@ -80,6 +84,9 @@ function adopt(told) {
     const line = lineOf(id), segment = line && original(line);
     if (segment && was(segment) === before) {
       state.edits.set(id, { was: before, text: normal(text), confirmed: confirmed ?? [] });
+    } else if (server && told.isUnsaved && told.lines === segments.length && segment && was(segment) !== normal(text)) {
+      // Somebody else has saved this line meanwhile: what was not saved here stands over that.
+      state.edits.set(id, { was: was(segment), text: normal(text), confirmed: [] });
     } else if (!segment || was(segment) !== normal(text)) strange++;
   }
   for (const id of new Set([...ids, ...state.edits.keys()])) render(id);
@@ -87,7 +94,8 @@ function adopt(told) {
   if (told.name) state.name = told.name;
   state.saved = told.saved;
   past.length = future.length = 0;
-  isUnsaved = told.isUnsaved;
+  // What comes from a file is in no archive yet.
+  isUnsaved = told.isUnsaved || Boolean(server && !told.open);
   showPlaces();
   tellWork();
   tellKept(strange ? strange + ' corrections were made to another text and are not shown' : '');
@@ -115,8 +123,39 @@ function download(name, type, text) {
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
+// To the server, which takes it into the archive, and says what others have saved meanwhile.
+async function send() {
+  if (!isUnsaved) return tellKept('Nothing is to be saved');
+  if (!state.name) {
+    byId('work').open = true;
+    byId('about-name').focus();
+    return tellKept('Say first who has corrected it, under “Corrected by”; then save again');
+  }
+  const sent = changes, text = JSON.stringify(document_());
+  tellKept('Saving …');
+  let answer;
+  try {
+    const response = await fetch(server.save + '?reading=' + server.reading + '&seen=' + seen,
+      { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: text });
+    answer = await response.json();
+    if (!response.ok) return tellKept('Not saved, but kept in this browser: ' + answer.told);
+  } catch { return tellKept('Not saved, but kept in this browser: the server does not answer'); }
+  // What others have saved is not in this page.
+  if (!answer.others) seen = answer.reading;
+  if (sent === changes && !open) {
+    isUnsaved = false;
+    try { localStorage.removeItem(shelf); } catch { /* There was nothing. */ }
+  }
+  if (!answer.others) return tellKept(isUnsaved ? notSaved : answer.told);
+  // The page shows what others have saved once it is loaded again.
+  if (isUnsaved || open) return tellKept(answer.told + ' Load the page again to see it.');
+  try { sessionStorage.setItem(shelf, answer.told); } catch { /* It is said shorter. */ }
+  if (now() > 0) history.replaceState(null, '', '#t=' + now() / 1000);
+  location.reload();
+}
 async function save() {
   if (open) commit();
+  if (server) return send();
   state.saved = Date.now() / 1000;
   let told = '';
   try {
@@ -154,7 +193,7 @@ function offer(told) {
   const bar = byId('choice');
   byId('choice-text').textContent = 'The file beside this page, saved ' + new Date(told.saved * 1000).toLocaleString()
     + (told.name ? ' by ' + told.name : '') + ', differs from what this browser has kept.';
-  byId('choice-file').onclick = () => { bar.hidden = true; adopt(told); isUnsaved = false; };
+  byId('choice-file').onclick = () => { bar.hidden = true; adopt(told); if (!server) isUnsaved = false; };
   byId('choice-mine').onclick = () => { bar.hidden = true; };
   bar.hidden = false;
 }

@@ -86,7 +86,11 @@ for (const name of ['title', 'people', 'place', 'note', 'consent']) byId('about-
   changed();
   showPlaces();
 });
-byId('about-name').addEventListener('change', event => { state.name = normal(event.target.value); changed(); });
+byId('about-name').addEventListener('change', event => {
+  state.name = normal(event.target.value);
+  if (server) try { localStorage.setItem('fieldscribe-name', state.name); } catch { /* It is asked again. */ }
+  changed();
+});
 
 // A selection, kept.
 function selected() {
@@ -236,6 +240,15 @@ new ResizeObserver(roomAbove).observe(byId('bar'));
 
 if (known) {
   for (const element of document.querySelectorAll('.correcting')) element.hidden = false;
+  if (server) {
+    state.name = server.name;
+    try {
+      state.name ||= localStorage.getItem('fieldscribe-name') ?? '';
+      const told = sessionStorage.getItem(shelf);
+      sessionStorage.removeItem(shelf);
+      if (told) tellKept(told);
+    } catch { /* It is asked. */ }
+  }
   listKeys();
   showPlaces();
   // Behind the first picture: it looks at every word.
@@ -244,12 +257,14 @@ if (known) {
     const draft = localStorage.getItem(shelf);
     if (draft) {
       const told = read(draft);
-      adopt(told);
-      if (isUnsaved) tellKept('Kept in this browser only; not saved beside the page yet');
+      // What was saved is in the text already.
+      if (!server || told.isUnsaved || told.open) adopt(told);
+      if (isUnsaved) tellKept(notSaved);
       const line = told.open && lineOf(told.open.id);
       if (line && was(original(line)) === told.open.was) { edit(line); field.value = told.open.text; }
     }
   } catch { /* What cannot be read is another version's, and stays where it is. */ }
   // Behind the page itself: what lies beside it is a document of its own.
-  if (document.readyState === 'complete') loadBeside(); else addEventListener('load', loadBeside);
+  if (server) { /* Its text has all that was saved. */ }
+  else if (document.readyState === 'complete') loadBeside(); else addEventListener('load', loadBeside);
 }

@@ -1,0 +1,163 @@
+internal import CMicrohttpd
+import Core
+import Glibc
+import Platform
+import Serving
+
+/// Serves browsers by libmicrohttpd, on the thread that calls `run`.
+package struct WebServer: ~Copyable {
+    /// At most so many connections at a time; the next ones wait.
+    private static let mostConnections: UInt32 = 256
+    /// A connection on which nothing happens for so long is closed, in seconds.
+    private static let patience: UInt32 = 30
+    /// How long is waited at most before somebody is asked whether to go on, in milliseconds.
+    private static let pause: Int32 = 500
+
+    private let listener: WebListener
+    private let daemon: OpaquePointer
+    private let desk: WebDesk
+
+    /// - Parameter handler: answers what browsers ask.
+    /// - Throws: `DeviceError` where the server cannot start.
+    package init(_ listener: consuming WebListener, handler: any WebHandler) throws(DeviceError) {
+        desk = WebDesk(handler)
+        let started = fieldscribe_web_start(
+            listener.number, Self.mostConnections, Self.patience, Unmanaged.passUnretained(desk).toOpaque(),
+            answerRequest, endRequest)
+        guard let started else {
+            close(listener.number)
+            throw DeviceError(.failed, "MHD_start_daemon", on: listener.address, "libmicrohttpd cannot serve it")
+        }
+        daemon = started
+        self.listener = listener
+    }
+
+    /// Serves until somebody wants it to end.
+    ///
+    /// - Parameter goesOn: asked several times a second.
+    package borrowing func run(while goesOn: () -> Bool) throws(DeviceError) {
+        while goesOn() {
+            guard fieldscribe_web_run(daemon, Self.pause) == 0 else {
+                throw DeviceError(.failed, "MHD_run_wait", on: listener.address, "libmicrohttpd cannot go on")
+            }
+        }
+    }
+
+    deinit { withExtendedLifetime(desk) { MHD_stop_daemon(daemon) } }
+}
+
+/// What is being asked now. Used on one thread.
+private final class WebDesk {
+    /// Bytes that may come along with requests that are not answered yet, of one and of all.
+    static let (mostOfOne, mostOfAll) = (17 << 20, 64 << 20)
+
+    let handler: any WebHandler
+    /// Bytes that have come along with requests that are not answered yet.
+    var waiting = 0
+
+    init(_ handler: any WebHandler) { self.handler = handler }
+}
+
+/// One request while it comes.
+private final class Incoming {
+    var request: WebRequest
+
+    init(_ request: WebRequest) { self.request = request }
+}
+
+private typealias Cell = UnsafeMutablePointer<UnsafeMutableRawPointer?>
+
+private func answerRequest(
+    context: UnsafeMutableRawPointer?, connection: OpaquePointer?, path: UnsafePointer<CChar>?,
+    method: UnsafePointer<CChar>?, version: UnsafePointer<CChar>?, bytes: UnsafePointer<CChar>?,
+    count: UnsafeMutablePointer<Int>?, cell: Cell?
+) -> MHD_Result {
+    guard let context, let connection, let path, let method, let count, let cell else { return fieldscribe_web_no() }
+    let desk = Unmanaged<WebDesk>.fromOpaque(context).takeUnretainedValue()
+    guard let known = cell.pointee else {
+        var request = WebRequest(
+            method: String(cString: method), path: String(cString: path),
+            query: values(connection, areHeaders: false),
+            headers: values(connection, areHeaders: true))
+        if let told = request.headers["content-length"], (Int(told) ?? .max) > WebDesk.mostOfOne {
+            return send(refusal(413, "This is more than a recording's corrections can be."), on: connection)
+        }
+        if let refusal = desk.handler.refusal(of: &request) { return send(refusal, on: connection) }
+        cell.pointee = Unmanaged.passRetained(Incoming(request)).toOpaque()
+        return fieldscribe_web_yes()
+    }
+    let incoming = Unmanaged<Incoming>.fromOpaque(known).takeUnretainedValue()
+    if count.pointee > 0, let bytes {
+        let piece = UnsafeRawBufferPointer(start: bytes, count: count.pointee)
+        // There is no answer in the middle of a body: whoever sends too much is left.
+        guard incoming.request.body.count + piece.count <= WebDesk.mostOfOne,
+            desk.waiting + piece.count <= WebDesk.mostOfAll
+        else { return fieldscribe_web_no() }
+        incoming.request.body += piece
+        desk.waiting += piece.count
+        count.pointee = 0
+        return fieldscribe_web_yes()
+    }
+    return send(desk.handler.respond(to: incoming.request), on: connection)
+}
+
+private func endRequest(
+    context: UnsafeMutableRawPointer?, connection: OpaquePointer?, cell: Cell?, reason: MHD_RequestTerminationCode
+) {
+    guard let context, let cell, let known = cell.pointee else { return }
+    let incoming = Unmanaged<Incoming>.fromOpaque(known).takeRetainedValue()
+    Unmanaged<WebDesk>.fromOpaque(context).takeUnretainedValue().waiting -= incoming.request.body.count
+    cell.pointee = nil
+}
+
+/// Headers and fields by their names, those of headers in small letters.
+private final class Values {
+    private(set) var found: [String: String] = [:]
+    private let areHeaders: Bool
+
+    init(areHeaders: Bool) { self.areHeaders = areHeaders }
+
+    /// Of a name that is there several times, the first value counts, but all cookies.
+    func take(_ name: String, _ value: String) {
+        let name = areHeaders ? name.lowercased() : name
+        guard let known = found[name] else {
+            found[name] = value
+            return
+        }
+        if areHeaders, name == "cookie" { found[name] = "\(known); \(value)" }
+    }
+}
+
+private func values(_ connection: OpaquePointer, areHeaders: Bool) -> [String: String] {
+    let values = Values(areHeaders: areHeaders)
+    fieldscribe_web_values(
+        connection, areHeaders ? 1 : 0,
+        { context, _, name, value in
+            if let context, let name {
+                Unmanaged<Values>.fromOpaque(context).takeUnretainedValue()
+                    .take(String(cString: name), value.map { String(cString: $0) } ?? "")
+            }
+            return fieldscribe_web_yes()
+        }, Unmanaged.passUnretained(values).toOpaque())
+    return withExtendedLifetime(values) { values.found }
+}
+
+private func refusal(_ status: Int, _ text: String) -> WebResponse {
+    WebResponse(status, [("Content-Type", "text/plain; charset=utf-8")], .bytes(Array("\(text)\n".utf8)))
+}
+
+private func send(_ answer: WebResponse, on connection: OpaquePointer) -> MHD_Result {
+    let made: OpaquePointer? =
+        switch answer.body {
+        case .bytes(let bytes): bytes.withUnsafeBytes { fieldscribe_web_bytes($0.baseAddress, $0.count) }
+        case .file(let number, let offset, let count):
+            MHD_create_response_from_fd_at_offset64(UInt64(count), number, UInt64(offset))
+        }
+    guard let made else {
+        if case .file(let number, _, _) = answer.body { close(number) }
+        return fieldscribe_web_no()
+    }
+    defer { MHD_destroy_response(made) }
+    for (name, value) in answer.headers { MHD_add_response_header(made, name, value) }
+    return MHD_queue_response(connection, UInt32(answer.status), made)
+}

@@ -1,0 +1,102 @@
+import Commands
+import Core
+import Exporting
+import Glibc
+import Office
+import Platform
+import Serving
+import WebServer
+
+/// The archive in a browser.
+enum ServeCommand: OfficeCommand {
+    static let name = "serve"
+    static let summary = "Read and search all recordings in a browser."
+    static let usage = """
+        [--port N] [--listen ADDRESS] [--socket PATH] [--password-file FILE] [--host NAME]... [--archive ARCHIVE] [--files FOLDER]
+        """
+    static let details = """
+        Serves pages until it is ended: a list of all recordings with a search, and each recording's page, with its sound. Without
+        an option only this machine reaches it. It has no encryption of its own: the manual says how it stands behind a proxy.
+
+          --port N             default \(usualPort); 0 takes any that is free, and says which
+          --listen ADDRESS     an address of this machine; default 127.0.0.1. Any that others reach needs --password-file
+          --socket PATH        a Unix socket in the place of a port, for our own user and group
+          --password-file FILE the first line is the password that a browser must give, with any name; only its owner, or its
+                               group, may read the file
+          --host NAME          by which the pages are reached, where that is not the address: of a proxy; may be given again
+        \(ArchiveChoice.explained)
+
+        Exit status: 0 it was ended; 1 it could not go on; 3 there is no such archive.
+        """
+    static let options = (
+        values: ["--port", "--listen", "--socket", "--password-file", "--host", "--archive", "--files"],
+        flags: [String]()
+    )
+
+    private static let usualPort = 8_737
+    private static let shortest = 8
+
+    static func run(_ words: OptionWords) throws {
+        try words.expect(0, "")
+        let port = try words.number("--port", in: 0...65_535, default: usualPort)
+        guard words["--socket"] == nil || (words["--port"] == nil && words["--listen"] == nil) else {
+            throw words.usage("--socket takes the place of --port and --listen")
+        }
+        let password = try words["--password-file"].map { try Self.password(in: $0) }
+        let open = { () throws(DeviceError) in
+            try rethrowing { try ArchiveChoice.open(words) }
+        }
+        let archive = try ArchiveChoice.open(words)
+        let listener = try Self.listener(words, port: port)
+        guard listener.isLocal || password != nil else {
+            throw words.usage(
+                "--listen \(words["--listen"] ?? ""): others reach this address; it needs --password-file FILE")
+        }
+        if !listener.isLocal {
+            Terminal.say(
+                "fieldscribe-office: the password, and all that is read, goes over the network as it is; put a proxy with TLS before it"
+            )
+        }
+        let address = listener.address
+        let access = SiteAccess(password: password, names: names(words, listener.host, asksPassword: password != nil))
+        let site = OfficeSite(archive, access: access, open: open) {
+            Terminal.say("fieldscribe-office: \(oneLine($0))")
+        }
+        Stop.prepare()
+        let server = try WebServer(listener, handler: site)
+        try Terminal.print("\(archive.name) is at \(address)\n")
+        try server.run { !Stop.isWanted }
+    }
+
+    private static func listener(_ words: OptionWords, port: Int) throws(DeviceError) -> WebListener {
+        if let path = words["--socket"] { return try WebListener(path: path) }
+        return try WebListener(host: words["--listen"] ?? "127.0.0.1", port: port)
+    }
+
+    /// Hosts that a browser may name; nil for any: a password keeps others out, and only this machine's programs reach a Unix socket.
+    private static func names(_ words: OptionWords, _ host: String?, asksPassword: Bool) -> Set<String>? {
+        let named = words.all("--host").map { $0.lowercased() }
+        guard let host else { return named.isEmpty ? nil : Set(named) }
+        if asksPassword, named.isEmpty { return nil }
+        return Set(named + ["localhost", "127.0.0.1", "[::1]", host.contains(":") ? "[\(host)]" : host])
+    }
+
+    /// The first line of a file that not everybody may read.
+    private static func password(in path: String) throws(DeviceError) -> String {
+        let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
+        var status = stat()
+        guard fstat(file.number, &status) == 0 else { throw .system("fstat", on: path) }
+        guard status.st_mode & 0o007 == 0 else {
+            throw DeviceError(
+                .denied, "read", on: path, "everybody on this machine may read it", remedy: "chmod 600 \(path)")
+        }
+        let bytes = try file.bytes(count: 4_096).prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+        let line = String(decoding: bytes, as: UTF8.self)
+        guard line.utf8.count >= shortest, line.utf8.count <= 1_000 else {
+            throw DeviceError(
+                .unsupported, "read", on: path, "its first line is no password of at least \(shortest) letters",
+                remedy: "write one: head -c 12 /dev/urandom | base64 > \(path)")
+        }
+        return line
+    }
+}

@@ -1,0 +1,68 @@
+import Core
+import Correcting
+import Testing
+
+@Suite("Two people's texts of one") struct MergedTimelinesTests {
+    private func text(
+        _ lines: String..., title: String = "", notes: [String] = [], marks: [String] = [],
+        speakers: [String: String]? = nil
+    ) -> Timeline {
+        let segments = lines.enumerated().map { index, line in
+            let start = Int64(index) * 16_000
+            let words = line.split(separator: " ").enumerated().map { place, word in
+                Word(
+                    String(word),
+                    SampleRange(SamplePosition(start + Int64(place) * 100), SamplePosition(start + 1_000)),
+                    confidence: 0.5)
+            }
+            return Segment(
+                id: index + 1, range: SampleRange(SamplePosition(start), SamplePosition(start + 15_000)), words: words,
+                endedBy: .silence)
+        }
+        var timeline = Timeline(
+            name: "1", length: SamplePosition(seconds: 10),
+            engine: EngineDescription(name: "x", version: "", model: ""),
+            segments: segments)
+        let placed = { (texts: [String]) in
+            texts.map { Bookmark(SamplePosition(Int64($0.utf8.first ?? 0)), text: $0) }
+        }
+        timeline.annotations = Annotations()
+        timeline.annotations?.title = title
+        timeline.annotations?.notes = placed(notes)
+        timeline.annotations?.speakers = speakers
+        timeline.marks = placed(marks)
+        return timeline
+    }
+
+    @Test("have both people's changes, and mine where both have changed the same")
+    func merged() throws {
+        let base = text("one", "two", "three", "four", title: "old", notes: ["a", "b"], speakers: ["A": "Al"])
+        let mine = text(
+            "one", "TWO", "THREE", "4", title: "mine", notes: ["b", "c"], speakers: ["A": "Al", "B": "Bo"])
+        let theirs = text("ONE", "two", "drei", "4", title: "old", notes: ["a", "b", "d"], speakers: ["A": "Anna"])
+        let both = try #require(MergedTimelines(mine, theirs, over: base))
+        #expect(both.timeline.segments.map(\.text) == ["ONE", "TWO", "THREE", "4"])
+        #expect(both.conflicts == [SamplePosition(32_000)] && both.isMore)
+        #expect(both.timeline.annotations?.title == "mine")
+        #expect(both.timeline.annotations?.notes.map(\.text) == ["b", "c", "d"])
+        #expect(both.timeline.annotations?.speakers == ["A": "Anna", "B": "Bo"])
+        let alone = try #require(MergedTimelines(mine, base, over: base))
+        #expect(MergedTimelines.areSame(alone.timeline, mine) && alone.conflicts == [] && !alone.isMore)
+        let other = try #require(MergedTimelines(base, theirs, over: base))
+        #expect(MergedTimelines.areSame(other.timeline, theirs) && other.isMore)
+    }
+
+    @Test("of other lines are not put together")
+    func others() {
+        #expect(MergedTimelines(text("one", "two"), text("one"), over: text("one", "two")) == nil)
+        #expect(
+            !MergedTimelines.areSame(text("one"), text("two")) && !MergedTimelines.haveSameLines(text(), text("one")))
+    }
+
+    @Test("marks that one has set, and the other has taken away")
+    func marks() throws {
+        let both = try #require(
+            MergedTimelines(text("x", marks: ["a", "c"]), text("x", marks: ["b"]), over: text("x", marks: ["a", "b"])))
+        #expect(both.timeline.marks.map(\.text) == ["c"])
+    }
+}

@@ -1,0 +1,226 @@
+import Core
+import Exporting
+import Gathering
+import Glibc
+import Office
+import OfficeSQLite
+import Platform
+import Serving
+import TestKit
+import Testing
+
+/// A server of ours, with curl before it.
+final class OfficeServer {
+    let folder = TemporaryFolder()
+    /// `http://127.0.0.1:PORT/`, or a socket's path.
+    let address: String
+    private let number: String
+
+    init(_ desk: OfficeDesk, _ options: String = "--port 0") throws {
+        let (out, errors) = (folder.file("out"), folder.file("errors"))
+        // Who has started these tests may have blocked signals.
+        number = String(
+            shell(
+                "FIELDSCRIBE_ARCHIVE='\(desk.database ?? desk.archivePath)' env --default-signal --block-signal= '\(try officeProgram())' serve \(options) "
+                    + ">'\(out)' 2>'\(errors)' </dev/null & echo $!"
+            ).output.prefix { $0.isNumber })
+        var text = ""
+        for _ in 1...200 where !text.hasSuffix("\n") {
+            usleep(50_000)
+            text = shell("cat '\(out)'").output
+        }
+        address = text.split(separator: " ").last.map { String($0.dropLast()) } ?? ""
+        if address.isEmpty { Issue.record("it does not start: \(shell("cat '\(errors)'").output)") }
+    }
+
+    deinit { shell("kill -9 \(number)") }
+
+    /// Asks for a page: its status, what else the answer's head says, in small letters, and its body.
+    func get(_ path: String, _ options: String = "") -> (status: Int, head: String, body: String) {
+        let socket = address.hasPrefix("/") ? "--unix-socket '\(address)'" : ""
+        let base = address.hasPrefix("/") ? "http://localhost/" : address
+        let head = folder.file("head")
+        let body = shell("curl -sS --max-time 20 --path-as-is \(socket) -D '\(head)' \(options) '\(base)\(path)'")
+            .output
+        let told = shell("tail -n +1 '\(head)'").output.lowercased()
+        return (told.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0, told, body)
+    }
+
+    /// What it has said on standard error.
+    var said: [String] { shell("cat '\(folder.file("errors"))'").output.split(separator: "\n").map(String.init) }
+
+    /// Has it end; whether it did within five seconds.
+    func end() -> Bool {
+        shell(
+            "kill -TERM \(number); for n in $(seq 100); do kill -0 \(number) 2>/dev/null || exit 0; sleep 0.05; done; exit 1"
+        )
+        .status == 0
+    }
+}
+
+@Suite("In a browser") struct ServeTests {
+    private let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+
+    private func desk(_ kind: ArchiveKind = .folder, title: String = "") async throws -> OfficeDesk {
+        let desk = try OfficeDesk(kind)
+        var annotations: Annotations?
+        if !title.isEmpty {
+            annotations = Annotations()
+            annotations?.title = title
+        }
+        await recorder.record(
+            1, "we planted fonio", "phone yo again", "and more", speakers: ["A", "B", "A"], annotations: annotations,
+            pass: 1)
+        await recorder.record(2, "of something else", startedAt: 1_795_263_412, pass: 1)
+        try await recorder.copy(to: desk.stick("one"))
+        try desk.gather(desk.stick("one"))
+        return desk
+    }
+
+    private func number(_ desk: OfficeDesk, _ recording: Int = 1) throws -> Int {
+        try #require(try desk.archive().recordings(OfficeFilter()).first { $0.number == recording }?.id)
+    }
+
+    @Test("lists, finds and shows recordings, and plays them from any place", arguments: ArchiveKind.all)
+    func reading(kind: ArchiveKind) async throws {
+        let desk = try await desk(kind)
+        let id = try number(desk)
+        let server = try OfficeServer(desk)
+        let list = server.get("")
+        #expect(list.status == 200 && list.body.contains("2 recordings") && list.body.contains("recording/\(id)/"))
+        #expect(list.head.contains("cache-control: no-store") && list.head.contains("frame-ancestors 'none'"))
+        let found = server.get("?q=fonio")
+        #expect(
+            found.body.contains("One hit in one recording") && found.body.contains("<mark class=\"hit\">fonio</mark>"))
+        #expect(found.body.contains("recording/\(id)/#t=0"), "\(found.body)")
+        #expect(server.get("?q=fonyo&alike=yes").body.contains("fonyo, or fonio"))
+        #expect(server.get("?recorder=pi&speaker=B&since=2026-11-01").body.contains("One recording"))
+        #expect(server.get("?until=2026-11-01").body.contains("0 recordings"))
+        #expect(server.get("?since=yesterday").body.contains("yesterday is no day"))
+        #expect(server.get("?recorder=zero").body.contains("has no recorder zero"))
+        let page = server.get("recording/\(id)/")
+        #expect(page.status == 200 && page.body.contains(">fonio</span>") && page.body.contains("src=\"./audio.flac\""))
+        #expect(page.body.contains("\"server\":{") && page.body.contains("connect-src 'self'"))
+        let path = desk.folder.file("sound")
+        let sound = server.get("recording/\(id)/audio.flac", "-o '\(path)'")
+        #expect(sound.status == 200 && sound.head.contains("accept-ranges: bytes") && sound.head.contains("audio/flac"))
+        let copy = try #require(desk.copies().first { $0.contains("000001") })
+        #expect(shell("cmp '\(path)' '\(desk.archivePath)/\(copy)/audio.flac'").status == 0)
+        let size = Int(try #require(FileStatus(path)).bytes)
+        for (range, first, count) in [("100-199", 100, 100), ("\(size - 10)-", size - 10, 10), ("-7", size - 7, 7)] {
+            let part = server.get("recording/\(id)/audio.flac", "-H 'Range: bytes=\(range)' -o '\(path).part'")
+            #expect(
+                part.status == 206 && part.head.contains("content-range: bytes \(first)-\(first + count - 1)/\(size)"))
+            #expect(shell("tail -c +\(first + 1) '\(path)' | head -c \(count) | cmp - '\(path).part'").status == 0)
+        }
+        #expect(server.get("recording/\(id)/audio.flac", "-H 'Range: bytes=\(size)-'").status == 416)
+        let head = server.get("recording/\(id)/audio.flac", "-I")
+        #expect(head.status == 200 && head.head.contains("content-length: \(size)"))
+        for path in [
+            "recording/0/", "recording/99/", "recording/\(id)", "recording/x/", "recording/\(id)/SHA256SUMS",
+            "recording/\(id)/../../office.sqlite", "recording/\(id)/..%2f..%2foffice.sqlite", "../../etc/passwd",
+            "%2e%2e/%2e%2e/etc/passwd", "recording/\(id)/?reading=999", "nothing",
+        ] {
+            #expect(server.get(path).status == 404, "\(path)")
+        }
+        #expect(server.get("", "-X DELETE").status == 405 && server.get("", "-d x=y").status == 405)
+        #expect(server.said == [])
+        #expect(server.end())
+    }
+
+    @Test("another site's name for this machine leads nowhere, and what people have written is no markup")
+    func strangers() async throws {
+        let desk = try await desk(title: "<script>alert(1)</script>")
+        let id = try number(desk)
+        let server = try OfficeServer(desk)
+        #expect(server.get("", "-H 'Host: evil.example:80'").status == 421)
+        for host in ["localhost", "localhost:8737", "127.0.0.1:1", "[::1]:2"] {
+            #expect(server.get("", "-H 'Host: \(host)'").status == 200, "\(host)")
+        }
+        for path in ["", "recording/\(id)/", "?q=%3Cscript%3Ealert(1)%3C/script%3E", "%3Cscript%3Ealert(1)"] {
+            #expect(!server.get(path).body.contains("<script>alert(1)"), "\(path)")
+        }
+        // A copy in which somebody has put links, or that is gone.
+        let copy = "\(desk.archivePath)/\(try #require(desk.copies().first { $0.contains("000001") }))"
+        shell("ln -sf /etc/passwd '\(copy)/audio.flac'; ln -sf /etc/passwd '\(copy)/index.html'")
+        let sound = server.get("recording/\(id)/audio.flac")
+        #expect(sound.status == 404 && !sound.body.contains("root:"))
+        #expect(server.get("recording/\(id)/").status == 200)
+        shell("rm -r '\(copy)'")
+        #expect(server.get("recording/\(id)/audio.flac").status == 404 && server.get("recording/\(id)/").status == 200)
+        // The whole archive, for a while.
+        shell("mv '\(desk.archivePath)' '\(desk.archivePath).away'")
+        let away = server.get("")
+        #expect(away.status == 503 && away.body.contains("is no archive"), "\(away)")
+        #expect(server.get("recording/\(id)/").status == 503 && server.said.count == 1, "\(server.said)")
+        shell("mv '\(desk.archivePath).away' '\(desk.archivePath)'")
+        #expect(server.get("").status == 200)
+    }
+
+    @Test("others come in by a password alone, and who guesses it has to wait")
+    func password() async throws {
+        let desk = try await desk()
+        let secret = desk.folder.file("secret")
+        shell("echo 'a long secret' > '\(secret)'; chmod 644 '\(secret)'")
+        for (words, told) in [
+            ("--port 0 --listen 0.0.0.0", "needs --password-file"),
+            ("--port 0 --password-file '\(secret)'", "chmod 600"),
+            ("--port 0 --password-file /nowhere", "/nowhere"),
+            ("--listen 192.0.2.1 --port 0", "no address of this machine"),
+            ("--socket /tmp/x --port 1", "takes the place"), ("--port 70000", "whole number"),
+            ("--socket '\(desk.folder.file(String(repeating: "x", count: 120)))'", "too long"),
+            ("--socket '\(secret)'", "not a socket"),
+        ] {
+            let run = try desk.run("serve \(words)")
+            #expect(run.status != 0 && run.errors.split(separator: "\n").count == 1, "\(words): \(run)")
+            #expect(run.errors.contains(told), "\(words): \(run.errors)")
+        }
+        shell("chmod 600 '\(secret)'")
+        let server = try OfficeServer(desk, "--port 0 --listen 0.0.0.0 --password-file '\(secret)'")
+        #expect(server.said.count == 1 && server.said[0].contains("proxy with TLS"))
+        let port = server.address.split(separator: ":").last ?? ""
+        let used = try desk.run("serve --port \(port.prefix { $0.isNumber })")
+        #expect(used.status == 1 && used.errors.contains("choose another port"), "\(used)")
+        let refused = server.get("")
+        #expect(
+            refused.status == 401 && refused.head.contains("www-authenticate: basic") && !refused.body.contains("pi-"))
+        let welcome = server.get("", "-u 'Anna:a long secret'")
+        #expect(welcome.status == 200 && welcome.head.contains("httponly; samesite=strict"))
+        let cookie = welcome.head.split(separator: "\r\n").first { $0.hasPrefix("set-cookie: ") }?.dropFirst(12)
+            .prefix { $0 != ";" }
+        for _ in 1...10 { #expect(server.get("", "-u 'Anna:a wrong one'").status == 401) }
+        let later = server.get("", "-u 'Anna:a long secret'")
+        #expect(later.status == 429 && later.head.contains("retry-after: "))
+        // Who is in already stays.
+        #expect(server.get("", "-H 'Cookie: \(cookie ?? "")'").status == 200)
+    }
+
+    @Test("a Unix socket is for our own, replaces what a dead process left, and goes with the server")
+    func socket() async throws {
+        let desk = try await desk()
+        let path = desk.folder.file("web.sock")
+        do {
+            let killed = try OfficeServer(desk, "--socket '\(path)'")
+            #expect(killed.address == path)
+        }
+        #expect(isTaken(path))
+        let server = try OfficeServer(desk, "--socket '\(path)'")
+        #expect(server.get("").status == 200 && shell("stat -c %a '\(path)'").output == "660\n")
+        let second = try desk.run("serve --socket '\(path)'")
+        #expect(second.status == 1 && second.errors.contains("somebody else listens there"), "\(second)")
+        #expect(server.end() && !isTaken(path))
+    }
+
+    @Test(
+        "a part of a file is what HTTP says",
+        arguments: [
+            ("bytes=0-0", ByteRange.part(0...0)), ("bytes=5-", .part(5...9)), ("bytes=-3", .part(7...9)),
+            ("bytes=0-99999999999999999999", .part(0...9)), ("bytes=-99", .part(0...9)), ("bytes=10-", .outside),
+            ("bytes=-0", .outside), ("bytes=3-2", .whole), ("bytes=0-1,3-4", .whole), ("bytes=-", .whole),
+            ("bytes=a-b", .whole), ("lines=1-2", .whole), ("", .whole),
+        ] as [(String, ByteRange)])
+    func range(header: String, range: ByteRange) {
+        #expect(ByteRange(header, of: 10) == range)
+        #expect(ByteRange(nil, of: 10) == .whole && ByteRange("bytes=0-", of: 0) == .outside)
+    }
+}

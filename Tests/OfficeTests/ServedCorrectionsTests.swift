@@ -1,0 +1,154 @@
+import Core
+import Exporting
+import Gathering
+import Glibc
+import Office
+import Platform
+import TestKit
+import Testing
+
+/// What is saved from a page that is served.
+@Suite("Corrected in a browser") struct ServedCorrectionsTests {
+    private let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+
+    private func desk(_ kind: ArchiveKind = .folder) async throws -> (desk: OfficeDesk, id: Int, sound: String) {
+        let desk = try OfficeDesk(kind)
+        await recorder.record(1, "we talked of", "phone yo again", "and moor", pass: 1)
+        try await recorder.copy(to: desk.stick("one"))
+        try desk.gather(desk.stick("one"))
+        let archive = try desk.archive()
+        let id = try #require(archive.recordings(OfficeFilter()).first?.id)
+        let sound = try archive.sound(of: id)
+        return (desk, id, try #require(sound))
+    }
+
+    /// What the page sends: segments with what was there and what is there now.
+    private func sent(
+        _ sound: String, by person: String, title: String = "", _ edits: [(segment: Int, was: String, text: String)]
+    ) -> String {
+        let segments = edits.map { #"{"id":\#($0.segment),"was":"\#($0.was)","text":"\#($0.text)","confirmed":[]}"# }
+        return """
+            {"format":"fieldscribe-corrections","version":1,"recording":{"id":1,"sound":"\(sound)","pass":1},
+            "editor":{"name":"\(person)","saved":\(MonotonicClock.wallSeconds)},"details":{"title":"\(title)","people":"",
+            "place":"","note":"","consent":""},"segments":[\(segments.joined(separator: ","))],"notes":[],"quotations":[]}
+            """
+    }
+
+    private func post(
+        _ server: OfficeServer, _ id: Int, _ text: String, at reading: Int, seen: Int? = nil,
+        _ options: String = "-H 'Content-Type: application/json' -H 'Sec-Fetch-Site: same-origin'"
+    ) throws -> (status: Int, told: String) {
+        let file = server.folder.file("sent")
+        try durableReplace(path: file, with: text)
+        let answer = server.get(
+            "recording/\(id)/corrections?reading=\(reading)&seen=\(seen ?? reading)",
+            "\(options) --data-binary '@\(file)'")
+        return (answer.status, answer.body)
+    }
+
+    private func lines(_ desk: OfficeDesk, _ id: Int) throws -> [String] {
+        try desk.archive().shownTimeline(of: id)?.segments.map(\.text) ?? []
+    }
+
+    @Test("two who correct at once are both kept, in one text, and the later one is told", arguments: ArchiveKind.all)
+    func both(kind: ArchiveKind) async throws {
+        let (desk, id, sound) = try await desk(kind)
+        let server = try OfficeServer(desk)
+        let first = try #require(desk.archive().readings(of: id).first?.id)
+        let anna = try post(
+            server, id, sent(sound, by: "Anna", title: "Fonio", [(2, "phone yo again", "fonio again")]), at: first)
+        #expect(anna.status == 200 && anna.told.contains("Saved in the archive"), "\(anna)")
+        #expect(try lines(desk, id) == ["we talked of", "fonio again", "and moor"])
+        #expect(server.get("?q=fonio").body.contains("One hit") && server.get("").body.contains(">Fonio</a>"))
+        let copy = desk.copies()[0]
+        #expect(names("\(desk.archivePath)/\(copy)").contains { $0.hasPrefix("corrections-") })
+        // Bo's page shows the text from before that.
+        let text = sent(sound, by: "Bo", [(3, "and moor", "and more"), (2, "phone yo again", "Foniyo again")])
+        let bo = try post(server, id, text, at: first)
+        #expect(bo.status == 200 && bo.told.contains("Anna has corrected the same meanwhile, at 0:01: yours"), "\(bo)")
+        #expect(try lines(desk, id) == ["we talked of", "Foniyo again", "and more"])
+        #expect(try desk.archive().recording(id)?.title == "Fonio")
+        #expect(try desk.archive().readings(of: id).map(\.person) == ["Bo", "Anna", nil])
+        // The answer got lost, and the page asks again.
+        let again = try post(server, id, text, at: first)
+        #expect(again.status == 200 && again.told.contains("\"reading\":"), "\(again)")
+        #expect(try desk.archive().readings(of: id).count == 3)
+        // Anna goes on where she was: she has seen her own, and not Bo's.
+        let second = try #require(desk.archive().readings(of: id).first { $0.person == "Anna" }?.id)
+        let more = try post(
+            server, id,
+            sent(
+                sound, by: "Anna", title: "Fonio",
+                [(1, "we talked of", "we talk of"), (2, "phone yo again", "fonio again")]), at: first, seen: second)
+        #expect(
+            more.status == 200 && more.told.contains("Bo has corrected it meanwhile, too: the text has both"), "\(more)"
+        )
+        #expect(try lines(desk, id) == ["we talk of", "Foniyo again", "and more"])
+        let page = server.get("recording/\(id)/?reading=\(second)").body
+        #expect(page.contains(">fonio</span>") && !page.contains("\"server\""), "an older text is only read")
+        #expect(server.get("recording/\(id)/").body.contains("<dt>Texts</dt>"))
+        #expect(server.said == [])
+    }
+
+    @Test("the database can be made again of the folder, in which each was made of the one before")
+    func rebuilt() async throws {
+        let (desk, id, sound) = try await desk()
+        let server = try OfficeServer(desk)
+        for text in ["one", "two", "three", "four"] {
+            let shown = try #require(desk.archive().readings(of: id).first?.id)
+            let was = try lines(desk, id)[0]
+            #expect(try post(server, id, sent(sound, by: "Bo", [(1, was, text)]), at: shown).status == 200)
+        }
+        let other = try OfficeDesk()
+        let report = try other.gather(desk.archivePath)
+        #expect(report.problems == [] && report.corrections == 4)
+        #expect(try lines(other, 1) == ["four", "phone yo again", "and moor"])
+    }
+
+    @Test("what another site sends, what is none, too much, or of nobody changes nothing")
+    func refused() async throws {
+        let (desk, id, sound) = try await desk()
+        let server = try OfficeServer(desk)
+        let first = try #require(desk.archive().readings(of: id).first?.id)
+        let good = sent(sound, by: "Anna", [(2, "phone yo again", "fonio again")])
+        let json = "-H 'Content-Type: application/json'"
+        for options in [
+            "-H 'Content-Type: text/plain'", "\(json) -H 'Sec-Fetch-Site: cross-site'",
+            "\(json) -H 'Sec-Fetch-Site: same-site'", "\(json) -H 'Origin: http://evil.example'",
+            "\(json) -H 'Origin: null'",
+        ] {
+            let answer = try post(server, id, good, at: first, options)
+            #expect(answer.status == 403, "\(options): \(answer)")
+        }
+        for (text, told) in [
+            ("nonsense", "is not whole"), ("{}", "is not whole"),
+            (sent(sound, by: "", [(2, "phone yo again", "x")]), "nobody says who"),
+            (sent(sound, by: "A", [(2, "what nobody said", "x")]), "made of a text"),
+            (sent(String(repeating: "0", count: 64), by: "A", []), "is not the one"),
+        ] {
+            let answer = try post(server, id, text, at: first)
+            #expect(answer.status == 409 && answer.told.contains(told), "\(answer)")
+        }
+        #expect(try post(server, id, good, at: 99).status == 409 && post(server, 99, good, at: first).status == 404)
+        let huge = String(repeating: "x", count: 18 << 20)
+        #expect(try post(server, id, huge, at: first).status == 413)
+        // One that does not say how long it is.
+        let chunked = try post(server, id, huge, at: first, "\(json) -H 'Transfer-Encoding: chunked'")
+        #expect(chunked.status != 200)
+        #expect(server.get("recording/\(id)/corrections").status == 405)
+        #expect(try desk.archive().readings(of: id).count == 1)
+        #expect(
+            try post(server, id, good, at: first, "\(json) -H 'Origin: \(server.address.dropLast())'").status == 200)
+    }
+
+    @Test("in Chromium somebody reads, searches, hears, corrects and saves, while somebody else does")
+    func browser() async throws {
+        let (desk, id, _) = try await desk()
+        let server = try OfficeServer(desk)
+        let driver = #filePath.split(separator: "/").dropLast().map { "/\($0)" }.joined() + "/serving.py"
+        let said = shell("python3 '\(driver)' '\(server.address)' \(id) ${FIELDSCRIBE_SCREENSHOTS:-}").output
+        if said.hasPrefix("skipped: ") { return print(said) }
+        #expect(said == "ok list\nok recording\nok saving\nok both\n")
+        #expect(try lines(desk, id) == ["we talk of", "fonio again", "and more"])
+    }
+}

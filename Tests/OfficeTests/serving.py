@@ -1,0 +1,115 @@
+"""Drives headless Chromium over a served archive, by the driver of Tests/PageTests (packages chromium and chromium-driver).
+
+usage: serving.py ADDRESS RECORDING [SCREENSHOTS]
+
+The recording has the lines "we talked of", "phone yo again" and "and moor". Prints "ok NAME", or "FAIL NAME: why", a line a check.
+"""
+
+import json
+import os
+import re
+import shutil
+import sys
+import time
+import traceback
+import urllib.request
+
+ADDRESS, RECORDING = sys.argv[1], int(sys.argv[2])
+sys.argv[1:3] = [ADDRESS]
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "PageTests"))
+if not shutil.which("chromedriver"):
+    print("skipped: a served page in a browser: apt install chromium chromium-driver")
+    sys.exit()
+import browser
+import editing
+
+
+def listed(b):
+    b.call("POST", "/url", {"url": ADDRESS})
+    assert b.js("return document.querySelectorAll('.list > li').length") == 1
+    b.shot("served-list")
+    b.type("input[type=search]", "phone\ue007")
+    b.until("return document.querySelector('.hits mark')?.textContent === 'phone'")
+    b.shot("served-search")
+    assert b.complaints() == []
+    b.click(".hits a")
+    b.until("return location.pathname.includes('/recording/') && location.hash.startsWith('#t=')")
+
+
+def shown(b):
+    b.until(browser.READY)
+    assert b.js("return Math.abs(document.getElementById('audio').duration - 4) < 0.2")
+    assert 1 < b.until(browser.TIME) < 2
+    b.js("document.getElementById('audio').currentTime = 3.2")
+    b.until("return !document.getElementById('audio').seeking && document.getElementById('audio').currentTime > 3")
+    b.press("Home")
+    b.press("Space")
+    b.until("return !document.getElementById('audio').paused && document.getElementById('audio').currentTime > 0.2")
+    b.press("Space")
+    b.until("return document.getElementById('audio').paused")
+    b.shot("served-recording")
+
+
+def edit(b, number, text):
+    editing.double_click(b, f".s[data-n='{number}'] .w")
+    b.until("return document.activeElement.id === 'field'")
+    b.js("document.getElementById('field').value = arguments[0]", text)
+    b.press("Enter")
+
+
+def kept(b, text):
+    b.until("return document.getElementById('kept').textContent.includes(arguments[0])", text)
+
+
+def saving(b):
+    edit(b, 2, "fonio again")
+    kept(b, "not saved yet")
+    b.press("Control", "s")
+    kept(b, "Say first who")
+    b.type("#about-name", "Anna\t")
+    b.click("#save")
+    kept(b, "Saved in the archive")
+    b.click("#save")
+    kept(b, "Nothing is to be saved")
+    b.shot("served-saved")
+    # Another browser, and this one anew.
+    b.call("POST", "/url", {"url": f"{ADDRESS}recording/{RECORDING}/"})
+    assert b.js(editing.TEXTS % 2) == "fonio again"
+    assert b.js("return state.edits.size") == 0
+
+
+def both(b):
+    page = urllib.request.urlopen(f"{ADDRESS}recording/{RECORDING}/").read().decode()
+    told = json.loads(re.search('id="data">(.*?)</script>', page, re.S)[1])
+    sent = {"format": "fieldscribe-corrections", "version": 1, "recording": told["recording"],
+            "editor": {"name": "Bo", "saved": time.time()}, "details": told["details"],
+            "segments": [{"id": 3, "was": "and moor", "text": "and more"}]}
+    reading = told["server"]["reading"]
+    edit(b, 1, "we talk of")
+    urllib.request.urlopen(urllib.request.Request(
+        f"{ADDRESS}recording/{RECORDING}/corrections?reading={reading}&seen={reading}", json.dumps(sent).encode(),
+        {"Content-Type": "application/json"}))
+    b.press("Control", "s")
+    kept(b, "Bo has corrected it meanwhile, too")
+    b.shot("served-both")
+    assert [b.js(editing.TEXTS % n) for n in (1, 2, 3)] == ["we talk of", "fonio again", "and more"]
+    assert b.js("return document.getElementById('about-name').value") == "Anna"
+    assert b.complaints() == []
+
+
+def run():
+    b = browser.Browser()
+    try:
+        for name, check in {"list": listed, "recording": shown, "saving": saving, "both": both}.items():
+            try:
+                check(b)
+                print("ok " + name, flush=True)
+            except Exception as error:  # every check is told of
+                place = traceback.extract_tb(error.__traceback__)
+                line = [frame.line for frame in place if frame.name == check.__name__][-1:]
+                print(f"FAIL {name}: {type(error).__name__} {error} at {line}".replace("\n", " "), flush=True)
+    finally:
+        b.close()
+
+
+run()
