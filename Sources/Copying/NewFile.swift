@@ -35,7 +35,8 @@ package final class NewFile: SeekableBytes {
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(DeviceError) {
         if offset != bufferOffset + Int64(buffer.count) || buffer.count + bytes.count > Self.room { try flush() }
         if buffer.isEmpty { bufferOffset = offset }
-        guard bytes.count <= Self.room else {
+        // What fills it alone need not be gathered.
+        guard bytes.count < Self.room else {
             try gate("write", file.path)
             try file.write(bytes, at: offset)
             size = max(size, offset + Int64(bytes.count))

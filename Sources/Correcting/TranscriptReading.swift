@@ -153,12 +153,10 @@ package struct PageReading: Sendable {
 
     /// - Parameter name: the file's, for the error.
     /// - Throws: `DeviceError` with `damaged` where it is no page of Fieldscribe's.
-    package init(_ text: String, name: String) throws(DeviceError) {
-        let start = "<script type=\"application/json\" id=\"data\">"
-        let parts = text.split(separator: start, maxSplits: 1, omittingEmptySubsequences: false)
-        let json = parts.count == 2 ? parts[1].prefix { $0 != "<" } : ""
+    package init(_ page: [UInt8], name: String) throws(DeviceError) {
         let read: Document
-        do { read = try JSONDecoder().decode(Document.self, from: Data(JSONStrings.check(Array(json.utf8)))) } catch {
+        let json = Self.data(in: page)
+        do { read = try JSONDecoder().decode(Document.self, from: Data(JSONStrings.check(json))) } catch {
             throw DeviceError(.damaged, "read", on: name, "is no page of Fieldscribe's")
         }
         identity = read.recording.flatMap { known in
@@ -180,6 +178,21 @@ package struct PageReading: Sendable {
         }
         if let names = read.speakers, !names.isEmpty { added.speakers = names }
         annotations = added.isEmpty ? nil : added
+    }
+
+    /// What stands between the first such mark and the next `<`, which JSON in a page never holds; most of a page is its program.
+    private static func data(in page: [UInt8]) -> [UInt8] {
+        let mark = Array("<script type=\"application/json\" id=\"data\">".utf8)
+        var place = page.startIndex
+        while let found = page[place...].firstIndex(of: mark[0]) {
+            let rest = page[found...]
+            if rest.starts(with: mark) {
+                let data = rest.dropFirst(mark.count).prefix { $0 != UInt8(ascii: "<") }
+                return Array(String(decoding: data, as: UTF8.self).utf8)
+            }
+            place = found + 1
+        }
+        return []
     }
 
     private struct Document: Decodable {

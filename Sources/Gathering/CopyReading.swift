@@ -11,9 +11,12 @@ import Platform
 import Sealing
 
 /// What a copy tells of its recording, once each of its files was proved. Everything in it is a stranger's.
-struct CopyReading {
-    let staged: StagedCopy
+struct CopyReading: Sendable {
+    /// Bytes of its files.
+    let bytes: Int64
     let manifest: Manifest
+    /// What its folder was called, without what an archive has put behind it.
+    let name: String
     /// The key that it names as its recorder's.
     let key: String?
     /// Whether the signature fits that key; nil where there is none, or minisign is missing.
@@ -29,11 +32,14 @@ struct CopyReading {
     let clock: RecordingSummary.Clock
     let length: SamplePosition
 
-    /// - Parameter name: what the copy's folder was called.
+    /// - Parameter found: what the copy's folder was called.
     /// - Throws: `DeviceError` with `damaged` where a file is not what the checksums, the signature or the history say.
-    init(_ staged: StagedCopy, named name: String) throws(DeviceError) {
-        self.staged = staged
+    init(_ staged: StagedCopy, named found: String) throws(DeviceError) {
+        bytes = staged.bytes
         manifest = try staged.proved()
+        let mark = Self.mark(of: manifest)
+        // In an archive it has the mark already.
+        name = found.hasSuffix(mark) ? String(found.dropLast(mark.count)) : found
         let content = { (file: String) in String(decoding: staged.contents[file] ?? [], as: UTF8.self) }
         key = RecorderKey.key(in: content(CopySettings.publicKeyName))
         isSigned = try Self.signature(of: staged, &notes)
@@ -45,8 +51,8 @@ struct CopyReading {
         }
         history = lines
         var page: PageReading?
-        if staged.contents["index.html"] != nil {
-            page = try PageReading(content("index.html"), name: "\(staged.source)/index.html")
+        if let bytes = staged.contents["index.html"] {
+            page = try PageReading(bytes, name: "\(staged.source)/index.html")
         }
         let identity = page?.identity
         self.identity = identity
@@ -76,10 +82,12 @@ struct CopyReading {
         let written = entries.last { entry in
             [.written, .corrected].contains(entry.act) && (identity?.pass == nil || entry.pass == identity?.pass)
         }
-        reading = GatheredReading(
+        var reading = GatheredReading(
             digest: Digest.of("\(staged.digests["transcript.json"] ?? "") \(text(of: timeline.annotations))"),
             timeline: timeline, person: isPersons ? timeline.engine.model : nil,
             madeAt: written.flatMap { seconds(ofStamp: $0.time) } ?? 0)
+        try reading.prepare()
+        self.reading = reading
         if let recorded, let end = seconds(ofStamp: recorded.time) {
             startedAt = end - (recorded.length ?? 0)
             clock = recorded.clock
@@ -89,6 +97,11 @@ struct CopyReading {
             (startedAt, clock) = (0, .unverified)
         }
     }
+
+    private static func mark(of manifest: Manifest) -> String { "-\(manifest.digest.prefix(8))" }
+
+    /// What tells its folder in an archive from that of another copy.
+    var mark: String { Self.mark(of: manifest) }
 
     private static func signature(of staged: StagedCopy, _ notes: inout [String]) throws(DeviceError) -> Bool? {
         guard staged.digests[CopySettings.signatureName] != nil else { return nil }

@@ -7,10 +7,29 @@ import Platform
 /// What there is to gather in a folder or on a stick, however deep it lies. Names there are a stranger's: no link is followed, and no
 /// other file system is entered.
 package struct FoundCopies {
+    /// A folder that was found: opened when it is needed, since there may be more than a process may have open.
+    package struct Place: Sendable {
+        fileprivate let top: Folder
+        /// The names that lead to it from there.
+        fileprivate var names: [String] = []
+
+        /// What errors name.
+        package var path: String { ([top.path] + names).joined(separator: "/") }
+
+        /// Opens it, with no link on the way.
+        package func open() throws(DeviceError) -> Folder {
+            var folder = top
+            for name in names { folder = try folder.folder(name) }
+            return folder
+        }
+
+        fileprivate func inner(_ name: String) -> Place { Place(top: top, names: names + [name]) }
+    }
+
     /// The folder of a copy, or a sealed one's file.
-    package struct Copy {
+    package struct Copy: Sendable {
         /// Where it lies; a sealed file lies in it.
-        package var folder: Folder
+        package var place: Place
         /// The sealed file's name; nil for a copy that is not sealed.
         package var sealed: String?
         /// What its folder is called.
@@ -19,7 +38,7 @@ package struct FoundCopies {
         package var recorder: RecorderIdentity
 
         /// What a person looks for.
-        package var path: String { sealed.map { "\(folder.path)/\($0)" } ?? folder.path }
+        package var path: String { sealed.map { "\(place.path)/\($0)" } ?? place.path }
     }
 
     private static let (deepest, most) = (8, 1_000_000)
@@ -27,7 +46,7 @@ package struct FoundCopies {
     /// In the order of their paths.
     package private(set) var copies: [Copy] = []
     /// Files that look like corrections, and lie beside no copy.
-    package private(set) var corrections: [(folder: Folder, name: String)] = []
+    package private(set) var corrections: [(place: Place, name: String)] = []
     /// What is refused already, a line each.
     package private(set) var problems: [String] = []
 
@@ -49,19 +68,19 @@ package struct FoundCopies {
                 around = RecorderIdentity(name: told.name ?? around.name, machine: told.machine)
             }
         }
-        look(in: top, named: Self.lastName(of: path), around, depth: 0)
+        look(in: top, at: Place(top: top), named: Self.lastName(of: path), around)
     }
 
-    private mutating func look(in folder: Folder, named name: String, _ around: RecorderIdentity, depth: Int) {
+    private mutating func look(in folder: Folder, at place: Place, named name: String, _ around: RecorderIdentity) {
         do throws(DeviceError) {
             let identity = try folder.identity()
             guard identity != own else {
-                if depth == 0 { problems.append("\(folder.path): is the archive itself; name another folder") }
+                if place.names.isEmpty { problems.append("\(folder.path): is the archive itself; name another folder") }
                 return
             }
             let names = try folder.names(limit: Self.most).sorted()
             if names.contains(CopySettings.manifestName), !names.contains(where: { SealedName($0) != nil }) {
-                return copies.append(Copy(folder: folder, sealed: nil, name: name, recorder: around))
+                return copies.append(Copy(place: place, sealed: nil, name: name, recorder: around))
             }
             if CopyName(name) != nil { return problems.append(Self.half(folder.path)) }
             var inside = RecorderIdentity(name: name)
@@ -72,26 +91,26 @@ package struct FoundCopies {
             }
             for entry in names where !entry.hasPrefix(".") {
                 if SealedName(entry) != nil {
-                    copies.append(Copy(folder: folder, sealed: entry, name: entry, recorder: inside))
+                    copies.append(Copy(place: place, sealed: entry, name: entry, recorder: inside))
                 } else if entry.hasPrefix("sealing"), entry.hasSuffix(".partial") {
                     problems.append(Self.half("\(folder.path)/\(entry)"))
                 } else if let status = try folder.status(entry) {
-                    try look(at: entry, status, in: folder, inside, depth: depth)
+                    try look(at: entry, status, in: folder, place, inside)
                 }
             }
         } catch { problems.append(error.message) }
     }
 
     private mutating func look(
-        at entry: String, _ status: FileStatus, in folder: Folder, _ inside: RecorderIdentity, depth: Int
+        at entry: String, _ status: FileStatus, in folder: Folder, _ place: Place, _ inside: RecorderIdentity
     ) throws(DeviceError) {
         switch status.kind {
         case .folder where Self.isHalf(entry): problems.append(Self.half("\(folder.path)/\(entry)"))
-        case .folder where depth < Self.deepest:
+        case .folder where place.names.count < Self.deepest:
             let inner: Folder
             do throws(DeviceError) { inner = try folder.folder(entry) } catch { return problems.append(error.message) }
-            look(in: inner, named: entry, inside, depth: depth + 1)
-        case .file where SavedCorrections.isName(entry): corrections.append((folder, entry))
+            look(in: inner, at: place.inner(entry), named: entry, inside)
+        case .file where SavedCorrections.isName(entry): corrections.append((place, entry))
         default: break
         }
     }

@@ -41,9 +41,13 @@ package enum GatherSource {
 ///
 /// A copy's files come under a hidden name first. Of a batch of copies, the file system is synced once, then they get their names, then the
 /// rows are committed: what a power cut leaves is at most files that no row tells of, and that the next gathering takes again.
+///
+/// Copies come and are proved on threads of their own, several at a time, while this one asks and tells the archive, and waits for the disk.
 package final class Gathering {
     /// Copies that are made durable together, and bytes of them.
     private static let (mostCopies, mostBytes): (Int, Int64) = (64, 512 << 20)
+    /// Bytes of text in copies that are on their way, beyond two for each thread.
+    private static let mostText: Int64 = 16 << 20
     private static let hidden = ".gathering"
 
     private let archive: any OfficeArchive
@@ -57,6 +61,25 @@ package final class Gathering {
     private var number = 0
     private var staging: Folder
     private var pending: [(copy: FoundCopies.Copy, digest: String)] = []
+    private let threads: [WorkThread]
+    /// Whether there is still a stick that can be read.
+    private var isReadable = true
+    /// Copies that are on their way, the earliest first.
+    private var coming: [ComingCopy] = []
+
+    /// A copy that a thread is busy with.
+    private struct ComingCopy {
+        var found: FoundCopies.Copy
+        /// The folder that it comes into.
+        var temporary: String
+        /// Of its SHA256SUMS; nil for a sealed one.
+        var digest: String?
+        /// Of its sealed file; nil for one that is not sealed.
+        var sealed: String?
+        /// Of its texts, as far as that can be known.
+        var textBytes: Int64
+        var reading: Outcome<CopyReading>
+    }
 
     /// - Parameters:
     ///   - key: the file of a private key that opens sealed copies; nil leaves those alone.
@@ -79,6 +102,8 @@ package final class Gathering {
         try files.removeAll(Self.hidden)
         try files.makeFolder(Self.hidden, mode: 0o750)
         staging = try files.folder(Self.hidden)
+        let processors = min(max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 2), 4)
+        threads = (1...processors).map { WorkThread(named: "gather \($0)") }
     }
 
     /// Takes what these folders, sticks and archives hold.
@@ -86,7 +111,7 @@ package final class Gathering {
     /// - Throws: `DeviceError` where nothing more can be taken, as with a full disk; what was taken before is in the archive.
     package func run(_ sources: [GatherSource]) throws(DeviceError) -> GatherReport {
         defer { try? files.removeAll(Self.hidden) }
-        var loose: [(folder: Folder, name: String)] = []
+        var loose: [(place: FoundCopies.Place, name: String)] = []
         for source in sources {
             switch source {
             case .folder(let path) where RecorderArchive.isOne(path): try takeRecorder(path)
@@ -95,13 +120,13 @@ package final class Gathering {
             }
         }
         try commit()
-        for (folder, name) in loose { try takeCorrections(name, in: folder, of: nil) }
+        for (place, name) in loose { try takeCorrections(name, at: place, of: nil) }
         for case .archive(let other) in sources { try takeTexts(of: other) }
         return report
     }
 
     /// Takes the copies in a folder; returns what lies there beside none of them.
-    private func takeFolder(_ path: String) throws(DeviceError) -> [(folder: Folder, name: String)] {
+    private func takeFolder(_ path: String) throws(DeviceError) -> [(place: FoundCopies.Place, name: String)] {
         let found: FoundCopies
         do throws(DeviceError) { found = try FoundCopies(in: path, besides: files) } catch {
             report.problems.append(error.message)
@@ -115,14 +140,41 @@ package final class Gathering {
         return found.corrections
     }
 
+    /// Takes copies, and returns once each of them is in the batch, in the archive or refused.
     private func take(_ copies: [FoundCopies.Copy]) throws(DeviceError) {
-        for copy in copies {
-            do throws(DeviceError) { try take(copy) } catch {
-                try refuse(error)
-                // Every other copy there would fail alike.
-                if [EIO, ENODEV, ENXIO].contains(error.status) { break }
-            }
-            progress(report)
+        // Whatever goes wrong: nobody writes there any more when it is removed.
+        defer {
+            for copy in coming { _ = copy.reading.wait() }
+            coming = []
+        }
+        isReadable = true
+        for copy in copies where isReadable {
+            try attempt { () throws(DeviceError) in try take(copy) }
+            while hasEnough { try takeNext() }
+        }
+        while !coming.isEmpty { try takeNext() }
+    }
+
+    /// Whether so many are on their way that the threads have something to do while a batch is made durable.
+    private var hasEnough: Bool {
+        if coming.count <= threads.count * 2 { return false }
+        return coming.count >= Self.mostCopies || coming.reduce(0) { $0 + $1.textBytes } > Self.mostText
+    }
+
+    /// Has the earliest copy that is on its way arrive.
+    private func takeNext() throws(DeviceError) {
+        let next = coming.removeFirst()
+        try attempt { () throws(DeviceError) in try arrive(next) }
+    }
+
+    /// Does something with a copy, and keeps what is wrong with it.
+    private func attempt(_ body: () throws(DeviceError) -> Void) throws(DeviceError) {
+        defer { progress(report) }
+        do throws(DeviceError) { try body() } catch {
+            // Every other copy there would fail alike, and is not named.
+            let isGone = [EIO, ENODEV, ENXIO].contains(error.status)
+            if isReadable || !isGone { try refuse(error) }
+            if isGone { isReadable = false }
         }
     }
 
@@ -202,15 +254,21 @@ package final class Gathering {
 
     private func take(_ found: FoundCopies.Copy) throws(DeviceError) {
         if found.sealed != nil { return try takeSealed(found) }
-        let list = try found.folder.openFile(CopySettings.manifestName, O_RDONLY).content(limit: 1 << 20)
+        let source = try found.place.open()
+        let list = try source.openFile(CopySettings.manifestName, O_RDONLY).content(limit: 1 << 20)
         let digest = Digest.of(list)
         if try !isKnown(digest) {
-            try stage(found, sealed: nil) { (folder) throws(DeviceError) in
-                try StagedCopy(copying: found.folder, into: folder)
+            let textBytes = StagedCopy.textBytes(in: source)
+            return try stage(found, digest: digest, sealed: nil, textBytes) { (folder) throws(DeviceError) in
+                try StagedCopy(copying: try found.place.open(), into: folder)
             }
-        } else {
-            report.known += 1
         }
+        report.known += 1
+        try takeCorrections(beside: found, digest)
+    }
+
+    /// Takes them once the copy is in the archive.
+    private func takeCorrections(beside found: FoundCopies.Copy, _ digest: String) throws(DeviceError) {
         pending.append((found, digest))
         if batch.isEmpty { try takePending() }
     }
@@ -222,10 +280,10 @@ package final class Gathering {
 
     private func takeSealed(_ found: FoundCopies.Copy) throws(DeviceError) {
         guard let key, let name = found.sealed else { return report.sealed += 1 }
-        let digest = try Self.digest(of: name, in: found.folder)
+        let digest = try Self.digest(of: name, in: try found.place.open())
         if try archive.known(sealed: digest) != nil { return report.known += 1 }
-        try stage(found, sealed: digest) { (folder) throws(DeviceError) in
-            try StagedCopy(opening: name, in: found.folder, with: key, into: folder)
+        try stage(found, digest: nil, sealed: digest, Self.mostText / 4) { (folder) throws(DeviceError) in
+            try StagedCopy(opening: name, in: try found.place.open(), with: key, into: folder)
         }
     }
 
@@ -241,42 +299,64 @@ package final class Gathering {
         return digest.finish()
     }
 
-    /// Has a copy come under a hidden name, and proves it.
+    /// Has a thread let a copy come under a hidden name, and prove it.
     private func stage(
-        _ found: FoundCopies.Copy, sealed: String?, _ come: (Folder) throws(DeviceError) -> StagedCopy
+        _ found: FoundCopies.Copy, digest: String?, sealed: String?, _ textBytes: Int64,
+        _ come: @escaping @Sendable (Folder) throws(DeviceError) -> StagedCopy
     ) throws(DeviceError) {
         number += 1
-        let temporary = "\(number)"
+        let (temporary, name, reading) = ("\(number)", found.name, Outcome<CopyReading>())
         try staging.makeFolder(temporary, mode: 0o750)
+        let staging = staging
+        threads[number % threads.count].start {
+            do throws(DeviceError) {
+                let staged = try come(try staging.folder(temporary))
+                reading.set(.success(try CopyReading(staged, named: name)))
+            } catch { reading.set(.failure(error)) }
+        }
+        coming.append(
+            ComingCopy(
+                found: found, temporary: temporary, digest: digest, sealed: sealed, textBytes: textBytes,
+                reading: reading))
+    }
+
+    /// Takes a copy that has come into the batch.
+    private func arrive(_ copy: ComingCopy) throws(DeviceError) {
+        let found = copy.found
         do throws(DeviceError) {
-            let staged = try come(try staging.folder(temporary))
-            let mark = "-\(Digest.of(staged.contents[CopySettings.manifestName] ?? []).prefix(8))"
-            // In an archive it has the mark already.
-            let name = found.name.hasSuffix(mark) ? String(found.name.dropLast(mark.count)) : found.name
-            let reading = try CopyReading(staged, named: name)
+            let reading = try copy.reading.wait().get()
             report.notes += reading.notes.filter { !report.notes.contains($0) }
-            // A sealed copy may be of one that came in the clear.
-            if try isKnown(reading.manifest.digest), sealed == nil {
+            // The same one may lie on another stick, and a sealed one may be of one that came in the clear.
+            if try isKnown(reading.manifest.digest), copy.sealed == nil {
                 report.known += 1
-                return try staging.removeAll(temporary)
+                try staging.removeAll(copy.temporary)
+            } else {
+                try add(reading, copy)
             }
-            var identity = found.recorder
-            identity.key = reading.key ?? identity.key
-            // Of a recorder that nothing else tells, a recording that is known does.
-            let isUntold = identity.key == nil && identity.machine == nil
-            let known = isUntold ? try archive.recorder(ofRoot: reading.root) : nil
-            let recorder = if let known { known } else { try recorder(identity) }
-            let title = CopyName(name)?.text ?? reading.number.padded(to: 6)
-            let place = title + mark
-            batch.append(
-                (temporary, place, reading.copy(of: recorder, at: "\(recorder.folder)/\(place)", sealed: sealed)))
-            batchDigests.insert(reading.manifest.digest)
-            batchBytes += staged.bytes
         } catch {
-            try? staging.removeAll(temporary)
+            try? staging.removeAll(copy.temporary)
             throw error
         }
         if batch.count >= Self.mostCopies || batchBytes >= Self.mostBytes { try commit() }
+        if let digest = copy.digest { try takeCorrections(beside: found, digest) }
+    }
+
+    private func add(_ reading: CopyReading, _ copy: ComingCopy) throws(DeviceError) {
+        var identity = copy.found.recorder
+        identity.key = reading.key ?? identity.key
+        // Of a recorder that nothing else tells, a recording that is known does.
+        let isUntold = identity.key == nil && identity.machine == nil
+        let known = isUntold ? try archive.recorder(ofRoot: reading.root) : nil
+        let recorder = if let known { known } else { try recorder(identity) }
+        let title = CopyName(reading.name)?.text ?? reading.number.padded(to: 6)
+        let place = title + reading.mark
+        batch.append(
+            (
+                copy.temporary, place,
+                reading.copy(of: recorder, at: "\(recorder.folder)/\(place)", sealed: copy.sealed)
+            ))
+        batchDigests.insert(reading.manifest.digest)
+        batchBytes += reading.bytes
     }
 
     private func recorder(_ identity: RecorderIdentity) throws(DeviceError) -> Recorder {
@@ -318,9 +398,9 @@ package final class Gathering {
         let copies = pending
         pending = []
         for (found, digest) in copies {
-            let names = ((try? found.folder.names(limit: 10_000)) ?? []).filter(SavedCorrections.isName)
-            for name in SavedCorrections.inOrder(names, in: found.folder) {
-                try takeCorrections(name, in: found.folder, of: digest)
+            guard let folder = try? found.place.open(), let names = try? folder.names(limit: 10_000) else { continue }
+            for name in SavedCorrections.inOrder(names.filter(SavedCorrections.isName), in: folder) {
+                try takeCorrections(name, at: found.place, of: digest)
             }
         }
     }
@@ -328,10 +408,12 @@ package final class Gathering {
     /// Takes what somebody has saved; what is wrong with it is told.
     ///
     /// - Parameter digest: of the copy beside which it lies; nil where it lies beside none, and tells itself of which recording it is.
-    private func takeCorrections(_ name: String, in folder: Folder, of digest: String?) throws(DeviceError) {
-        let path = "\(folder.path)/\(name)"
+    private func takeCorrections(
+        _ name: String, at place: FoundCopies.Place, of digest: String?
+    ) throws(DeviceError) {
+        let path = "\(place.path)/\(name)"
         do throws(DeviceError) {
-            let bytes = try folder.openFile(name, O_RDONLY).content(limit: SavedCorrections.largest)
+            let bytes = try place.open().openFile(name, O_RDONLY).content(limit: SavedCorrections.largest)
             let saved = try SavedCorrections(bytes, name: path)
             let identity = saved.file.identity
             let recording =

@@ -8,7 +8,6 @@ import Platform
 import Recording
 import SQLiteArchive
 import Sealing
-import Synchronization
 
 /// A recorder's own archive, in a folder that was copied from it: read, and never written to. Its recordings are taken as copies, made as
 /// the recorder would make them. Used on one thread, which it blocks.
@@ -72,22 +71,4 @@ private func blocking<Value: Sendable>(
         do { result.set(.success(try await body())) } catch { result.set(.failure(DeviceError(wrapping: error))) }
     }
     return try result.wait().get()
-}
-
-/// What a task has come to, for the thread that waits for it.
-private final class Outcome<Value: Sendable>: Sendable {
-    private let value = Mutex<Result<Value, DeviceError>?>(nil)
-    private let wakeup = Wakeup()
-
-    func set(_ result: Result<Value, DeviceError>) {
-        value.withLock { $0 = result }
-        wakeup.signal()
-    }
-
-    func wait() -> Result<Value, DeviceError> {
-        while true {
-            if let result = value.withLock({ $0 }) { return result }
-            wakeup.wait()
-        }
-    }
 }

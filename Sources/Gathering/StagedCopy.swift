@@ -7,7 +7,7 @@ import Sealing
 
 /// A copy's files as they came into the archive's own folder, each with the digest of what was read: under a name that nothing counts,
 /// until it is proved.
-struct StagedCopy {
+struct StagedCopy: Sendable {
     private static let block = 256 * 1_024
     private static let longestText = 64 << 20
     /// Files of a copy whose content is wanted.
@@ -22,6 +22,14 @@ struct StagedCopy {
     private(set) var contents: [String: [UInt8]] = [:]
     /// Bytes in all.
     private(set) var bytes: Int64 = 0
+
+    /// Bytes of those files of a copy whose content is wanted.
+    static func textBytes(in source: Folder) -> Int64 {
+        texts.reduce(0) { sum, name in
+            guard let status = try? source.status(name) else { return sum }
+            return sum + min(max(status.bytes, 0), Int64(longestText))
+        }
+    }
 
     /// Copies those files that a copy's SHA256SUMS lists, and that.
     init(copying source: Folder, into folder: Folder) throws(DeviceError) {

@@ -59,11 +59,13 @@ package struct GatheredReading: Sendable {
     /// SHA-256 of the file that it was read from, by which it is known again.
     package var digest: String
     /// The whole text.
-    package var timeline: Timeline
+    package var timeline: Timeline { didSet { written = nil } }
     /// Who has put it right; empty where nobody said who, nil where an engine has written it.
     package var person: String?
     /// When it was written, in seconds since 1970-01-01T00:00:00Z; 0 where that is not known.
     package var madeAt: Double
+    /// What `prepare` has made.
+    private var written: String?
 
     /// - Parameter madeAt: in seconds since 1970-01-01T00:00:00Z; moved into the years that a date can have.
     package init(digest: String, timeline: Timeline, person: String?, madeAt: Double) {
@@ -71,6 +73,14 @@ package struct GatheredReading: Sendable {
         self.timeline = timeline
         self.person = person
         self.madeAt = madeAt.asWallTime
+    }
+
+    /// Makes what a column keeps of the text, on whichever thread has time for that.
+    package mutating func prepare() throws(DeviceError) { written = try timeline.column }
+
+    /// The text as a column keeps it.
+    package var column: String {
+        get throws(DeviceError) { if let written { written } else { try timeline.column } }
     }
 
     /// How many stretches were struck from the recording when it was written: a text from before has what was struck.

@@ -52,7 +52,9 @@ extension OfficeReading {
     /// The columns that `init(_:)` reads, of the readings of a recording, the one that is shown first; its number follows.
     package static let selection = "SELECT id, engine, person, made_at, digest FROM reading WHERE recording = "
     /// Behind it.
-    package static let order = " ORDER BY struck DESC, person IS NOT NULL DESC, made_at DESC, id DESC"
+    package static let order = " ORDER BY \(preference)"
+    /// Which reading comes first.
+    package static let preference = "struck DESC, person IS NOT NULL DESC, made_at DESC, id DESC"
 
     /// - Parameter row: of `selection`.
     package init(_ row: some OfficeRow) {

@@ -258,7 +258,7 @@ package final class OfficeSite: WebHandler {
         guard !recording.place.isEmpty,
             let folder = try? Folder(opening: archive.files, crosses: true).folder(along: recording.place),
             let bytes = try? folder.openFile("index.html", O_RDONLY).content(limit: Self.largestPage),
-            let page = try? PageReading(String(decoding: bytes, as: UTF8.self), name: "index.html")
+            let page = try? PageReading(bytes, name: "index.html")
         else { return [] }
         return page.peaks
     }

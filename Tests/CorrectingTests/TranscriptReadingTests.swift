@@ -59,14 +59,16 @@ import Testing
         timeline.pass = 3
         var details = RecordingDetails(timeline)
         details.identity = RecordingIdentity(recording: 7, pass: 3, sound: String(repeating: "ab", count: 32))
-        let read = try PageReading(TranscriptFormat.html.render(timeline, details: details), name: "f")
+        let page = try TranscriptFormat.html.render(timeline, details: details)
+        let read = try PageReading(Array(page.utf8), name: "f")
         #expect(read.identity == details.identity)
         var expected = added
         expected.notes = read.annotations?.notes ?? []
         #expect(read.annotations == expected && read.annotations?.notes.map(\.text) == ["a note"])
         #expect(
             try PageReading(
-                TranscriptFormat.html.render(Timeline(name: "", length: .zero, engine: timeline.engine)), name: "f"
+                Array(TranscriptFormat.html.render(Timeline(name: "", length: .zero, engine: timeline.engine)).utf8),
+                name: "f"
             ).identity == nil)
     }
 
@@ -75,7 +77,8 @@ import Testing
         arguments: ["", "{", "[]", "{\"file\":1}", "\u{FFFF}", "<html>", "{\"\\ud800\":1}"])
     func refused(text: String) {
         for read in [
-            { _ = try TranscriptReading(Array(text.utf8), name: "f") }, { _ = try PageReading(text, name: "f") },
+            { _ = try TranscriptReading(Array(text.utf8), name: "f") },
+            { _ = try PageReading(Array(text.utf8), name: "f") },
         ] {
             #expect(throws: DeviceError.self) { try read() }
         }

@@ -20,7 +20,7 @@ import Gathering
             end = segment.range.end
         }
         for format in TranscriptFormat.allCases { _ = try? format.render(timeline) }
-    case 2: _ = try? PageReading(String(decoding: content, as: UTF8.self), name: "f")
+    case 2: _ = try? PageReading(content, name: "f")
     default: _ = try? SavedCorrections(content, name: "f")
     }
     return 0

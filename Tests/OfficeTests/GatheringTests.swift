@@ -251,6 +251,29 @@ import Testing
         #expect(run.output.contains(desk.archivePath) && names(desk.archivePath) == [])
     }
 
+    @Test("more copies and corrections than a process may have files open")
+    func many() throws {
+        let desk = try OfficeDesk()
+        let script = """
+            mkdir -p '\(desk.stick("one"))/Fieldscribe/pi' && cd '\(desk.stick("one"))/Fieldscribe/pi' || exit
+            for number in $(seq 1001 1150); do
+                copy=00${number}_2026-11-20_09-30-12
+                mkdir $copy && cd $copy || exit
+                echo '{"file":"'$number'","duration":1,"sampleRate":16000,"segments":[],
+                    "engine":{"name":"test","version":"1","model":"none"}}' >transcript.json
+                sha256sum transcript.json >SHA256SUMS
+                cd ..
+                mkdir loose-$number && echo '{}' >loose-$number/corrections.json
+            done
+            ulimit -Sn 64
+            '\(try officeProgram())' gather '\(desk.stick("one"))' --into '\(desk.archivePath)' 2>&1 | tail -n 1
+            """
+        try durableReplace(path: desk.folder.file("script"), with: script)
+        let run = shell("bash '\(desk.folder.file("script"))'")
+        #expect(run.output == "\(desk.archivePath): 150 copies taken, 150 refused\n", "\(run.output)")
+        #expect(desk.copies().count == 150)
+    }
+
     @Test("a full disk: one line, what was taken before stays, and nothing is half")
     func full() async throws {
         let desk = try OfficeDesk()
@@ -271,10 +294,10 @@ import Testing
         let run = shell("unshare -rm bash '\(desk.folder.file("script"))'")
         if run.status == 99 { return print("skipped: no file system can be mounted here") }
         let lines = run.output.split(separator: "\n").map(String.init)
-        #expect(lines.count == 14, "\(run.output)")
+        try #require(lines.count > 10, "\(run.output)")
         #expect(lines[0].hasPrefix("fieldscribe-office: ") && lines[0].contains("no space"), "\(run.output)")
-        #expect(lines[1] == "status 1")
-        #expect(!lines[2..<5].contains { $0.hasPrefix(".gathering") })
+        #expect(lines[1] == "status 1" && lines.count { $0.hasPrefix("fieldscribe-office: ") } == 1, "\(run.output)")
+        #expect(!lines.contains { $0.hasPrefix(".gathering") }, "\(run.output)")
         #expect(lines.count { $0 == "whole" } == 8 && lines.contains("status 0"), "\(run.output)")
     }
 

@@ -103,6 +103,54 @@ import Testing
         #expect(recordings.map(\.number).sorted() == Array(1...150) && recordings.allSatisfy { $0.readings == 1 })
     }
 
+    @Test("a server whose disk fills up: one line, nothing half, and the next one goes on", .enabled(if: getuid() == 0))
+    func full() async throws {
+        let place = TemporaryFolder()
+        let mounted = shell("mount -t tmpfs -o size=24m none '\(place.path)' && chown nobody '\(place.path)'")
+        guard mounted.status == 0 else {
+            return print("skipped: no file system can be mounted here")
+        }
+        let other = server.address("postgres")
+        defer {
+            server.sql("DROP DATABASE small WITH (FORCE)", on: other)
+            server.sql("DROP TABLESPACE small", on: other)
+            shell("umount '\(place.path)'")
+        }
+        #expect(server.sql("CREATE TABLESPACE small LOCATION '\(place.path)'", on: other).status == 0)
+        #expect(server.sql("CREATE DATABASE small TABLESPACE small", on: other).status == 0)
+        let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        for id in 1...8 { await recorder.record(id, "recording number \(id)") }
+        let desk = TemporaryFolder()
+        let (stick, files) = (desk.file("stick"), desk.file("files"))
+        try await recorder.copy(to: stick)
+        let archive = try OfficeDatabase(server.address("small"), files: files, makes: true)
+        shell("cat /dev/zero > '\(place.path)/others'")
+        for _ in 1...2 {
+            let error = thrown { _ = try Gathering(into: archive, key: nil).run([.folder(stick)]) }
+            #expect(error?.code == .full && error?.message.contains("\n") == false, "\(error?.message ?? "")")
+            #expect(error?.message.contains("the server has no space left") == true, "\(error?.message ?? "")")
+            #expect(names(files).allSatisfy { !$0.hasPrefix(".") })
+            #expect(try archive.recordings(OfficeFilter()).isEmpty)
+        }
+        shell("rm '\(place.path)/others'")
+        let report = try Gathering(into: archive, key: nil).run([.folder(stick)])
+        #expect(report.taken == 8 && report.problems == [])
+        #expect(try archive.recordings(OfficeFilter()).map(\.number) == Array(1...8))
+        let whole = shell(
+            "cd '\(files)' && for copy in */*/; do (cd $copy && sha256sum --quiet --strict -c SHA256SUMS && echo whole); done"
+        )
+        #expect(whole.output.split(separator: "\n").count == 8, "\(whole.output)")
+    }
+
+    @Test("a server that everybody uses already: one line")
+    func crowded() throws {
+        let address = try server.newDatabase()
+        let name = String(address.drop { $0 != "@" }.dropFirst(2).prefix { $0 != "?" })
+        server.sql("CREATE ROLE crowd_\(name) LOGIN CONNECTION LIMIT 0", on: address)
+        let line = refusal(server.address(name, user: "crowd_\(name)"))
+        #expect(line.contains("too many connections") && line.contains("wait"), "\(line)")
+    }
+
     @Test("several make the same archive at once, and enter the same recorder once")
     func together() async throws {
         let address = try server.newDatabase()

@@ -9,6 +9,8 @@ package final class OfficeDatabase: OfficeArchive {
     package let files: String
     package var name: String { connection.name }
     let connection: ServerConnection
+    /// What `work` has offered last.
+    var offered: Offer?
 
     /// Whether a text is the address of one.
     package static func isAddress(_ text: String) -> Bool {
@@ -33,6 +35,13 @@ package final class OfficeDatabase: OfficeArchive {
         }
         self.files = folder
         if makes {
+            // Texts are compressed as they come; this way costs a quarter of the usual one.
+            _ = try connection.rows(
+                """
+                SELECT set_config('default_toast_compression', 'lz4', false) FROM pg_settings
+                WHERE name = 'default_toast_compression' AND 'lz4' = ANY (enumvals)
+                """
+            ) { _ in 1 }
             try makeFolder(folder)
             if told.isEmpty { try connection.run("UPDATE house SET files = $1", .text(try realPath(folder))) }
         }
@@ -76,125 +85,6 @@ package final class OfficeDatabase: OfficeArchive {
 
     private func recorders() throws(DeviceError) -> [Recorder] {
         try connection.rows(Recorder.selection + " ORDER BY recorder.id") { Recorder($0) }
-    }
-
-    package func take(_ copies: [GatheredCopy]) throws(DeviceError) {
-        try connection.transaction { () throws(DeviceError) in
-            // Of each recorder one at a time, and all in the same order, so that nobody waits in a circle.
-            for recorder in Set(copies.map(\.recorder.id)).sorted() {
-                _ = try connection.rows("SELECT 1 FROM recorder WHERE id = $1 FOR UPDATE", [.integer(recorder)]) { _ in
-                    1
-                }
-            }
-            for copy in copies {
-                if try knows(copy: copy.digest) {
-                    if let sealed = copy.sealed {
-                        try connection.run(
-                            "UPDATE copy SET sealed = $1 WHERE digest = $2", .text(sealed), .text(copy.digest))
-                    }
-                    continue
-                }
-                let recording = try recording(of: copy)
-                try connection.run(
-                    """
-                    INSERT INTO copy (digest, recording, place, audio, sound, signed, sealed)
-                    VALUES ($1, $2, $3, $4, $5, $6, $7)
-                    """, .text(copy.digest), .integer(recording), .text(copy.place), .text(copy.audio),
-                    .text(copy.sound), .optional(copy.isSigned.map { $0 ? "true" : "false" }), .optional(copy.sealed))
-                for line in copy.history {
-                    try connection.run(
-                        "INSERT INTO history (recording, number, digest, line) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
-                        .integer(recording), .integer(line.entry.number), .text(Digest.of(line.text)), .text(line.text))
-                }
-                for reading in copy.readings { _ = try add(reading, to: recording) }
-                try show(recording)
-            }
-        }
-    }
-
-    /// The row of a copy's recording, which is made where there is none.
-    private func recording(of copy: GatheredCopy) throws(DeviceError) -> Int {
-        let found = try connection.rows(
-            """
-            SELECT id FROM recording
-            WHERE recorder = $1 AND number = $2 AND (root = $3 OR root = '' OR $3 = '') ORDER BY root = $3 DESC, id
-            """, [.integer(copy.recorder.id), .integer(copy.number), .text(copy.root)]
-        ) { $0.integer(0) }.first
-        if let found {
-            // A clock that was set later tells better when it began.
-            try connection.run(
-                """
-                UPDATE recording SET root = $2, started_at = $3, clock = $4,
-                    length_samples = greatest(length_samples, $5)
-                WHERE id = $1 AND $2 <> '' AND (clock = 'unverified' OR root = '')
-                """, .integer(found), .text(copy.root), .real(copy.startedAt), .text(copy.clock.rawValue),
-                .position(copy.length))
-            return found
-        }
-        return try connection.rows(
-            """
-            INSERT INTO recording (recorder, number, root, started_at, clock, length_samples)
-            VALUES ($1, $2, $3, $4, $5, $6) RETURNING id
-            """,
-            [
-                .integer(copy.recorder.id), .integer(copy.number), .text(copy.root), .real(copy.startedAt),
-                .text(copy.clock.rawValue), .position(copy.length),
-            ]
-        ) { $0.integer(0) }.first ?? 0
-    }
-
-    func add(_ reading: GatheredReading, to recording: Int) throws(DeviceError) -> Bool {
-        try connection.run(
-            """
-            INSERT INTO reading (recording, digest, engine, person, made_at, struck, timeline)
-            VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING
-            """, .integer(recording), .text(reading.digest), .text(reading.timeline.engine.name),
-            .optional(reading.person), .real(reading.madeAt), .integer(reading.struck),
-            .text(try reading.timeline.column)) == 1
-    }
-
-    /// Shows a recording with the best of its readings, and has that be found.
-    func show(_ recording: Int) throws(DeviceError) {
-        guard let best = try readings(of: recording).first, let timeline = try timeline(ofReading: best.id) else {
-            return
-        }
-        let changed = try connection.run(
-            "UPDATE recording SET shown = $1 WHERE id = $2 AND shown IS DISTINCT FROM $1", .integer(best.id),
-            .integer(recording))
-        if changed == 0 { return }
-        let reading = GatheredReading(digest: "", timeline: timeline, person: best.person, madeAt: best.madeAt)
-        try connection.run("DELETE FROM line WHERE recording = $1", .integer(recording))
-        try connection.run(
-            "UPDATE recording SET title = $1, people = $2, people_key = $3 WHERE id = $4",
-            .text(timeline.annotations?.title ?? ""), .text(reading.people), .text(reading.people.lowercased()),
-            .integer(recording))
-        for line in reading.lines {
-            // Its parser would take addresses, numbers with marks and so on for one word.
-            let tokens = OfficeQuery.serverTokens(line.text)
-            try connection.run(
-                """
-                INSERT INTO line (recording, segment, start_sample, end_sample, speaker, name, name_key, text, words)
-                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, to_tsvector('fieldscribe.spoken', $9))
-                """, .integer(recording), .integer(line.segment), .position(line.range.start),
-                .position(line.range.end), .text(line.speaker), .text(line.name), .text(line.name.lowercased()),
-                .text(line.text), .text(tokens.joined(separator: " ")))
-        }
-        let words = Set(reading.lines.flatMap { OfficeQuery.serverTokens($0.text) }).sorted()
-        try connection.run(
-            """
-            INSERT INTO word (key) SELECT DISTINCT public.unaccent(word) FROM unnest(string_to_array($1, ' ')) AS word
-            WHERE word <> '' ORDER BY 1 ON CONFLICT DO NOTHING
-            """, .text(words.joined(separator: " ")))
-    }
-
-    package func take(_ reading: GatheredReading, of recording: Int) throws(DeviceError) -> Bool {
-        try connection.transaction { () throws(DeviceError) in
-            _ = try connection.rows("SELECT 1 FROM recording WHERE id = $1 FOR UPDATE", [.integer(recording)]) { _ in 1
-            }
-            guard try add(reading, to: recording) else { return false }
-            try show(recording)
-            return true
-        }
     }
 
     /// What a filter leaves of recordings; its values are those of `values(of:)`, as $1 to $5.

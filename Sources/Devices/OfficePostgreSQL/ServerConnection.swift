@@ -32,9 +32,13 @@ final class ServerConnection {
         fieldscribe_be_silent(connection)
         guard PQstatus(connection) == CONNECTION_OK else {
             let told = Self.line(PQerrorMessage(connection).map { String(cString: $0) } ?? "")
+            // There is no other sign of it: libpq gives what the server answers as words alone.
+            let isCrowded = told.contains("too many c")
             throw DeviceError(
-                .disconnected, "PQconnectdb", on: name, "cannot be connected to: \(told)",
-                remedy: "look whether the server runs, and whether address, user and password are right")
+                isCrowded ? .busy : .disconnected, "PQconnectdb", on: name, "cannot be connected to: \(told)",
+                remedy: isCrowded
+                    ? "wait until others have finished, or have the server take more (max_connections)"
+                    : "look whether the server runs, and whether address, user and password are right")
         }
     }
 
@@ -159,8 +163,35 @@ struct ServerValue {
     static func text(_ text: String) -> ServerValue {
         ServerValue(text: text.utf8.contains(0) ? text.replacing("\0", with: "\u{FFFD}") : text)
     }
-    static func optional(_ numbers: [Int]?) -> ServerValue {
-        numbers.map { ServerValue(text: "{\($0.map(String.init).joined(separator: ","))}") } ?? null
+    static func optional(_ numbers: [Int]?) -> ServerValue { numbers.map(integers) ?? null }
+
+    /// An array, as are the following: many rows are then one statement.
+    static func integers(_ numbers: [Int]) -> ServerValue {
+        ServerValue(text: "{\(numbers.map(String.init).joined(separator: ","))}")
+    }
+    static func reals(_ numbers: [Double]) -> ServerValue {
+        ServerValue(text: "{\(numbers.map { "\($0)" }.joined(separator: ","))}")
+    }
+    static func positions(_ positions: [SamplePosition]) -> ServerValue { integers(positions.map { Int($0.samples) }) }
+    static func texts(_ texts: [String?]) -> ServerValue {
+        var list: [UInt8] = []
+        list.reserveCapacity(texts.reduce(2) { $0 + ($1?.utf8.count ?? 0) + 8 })
+        for text in texts {
+            list.append(UInt8(ascii: list.isEmpty ? "{" : ","))
+            guard let text else {
+                list += "NULL".utf8
+                continue
+            }
+            list.append(UInt8(ascii: "\""))
+            for byte in text.utf8 {
+                if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { list.append(UInt8(ascii: "\\")) }
+                if byte == 0 { list += "\u{FFFD}".utf8 } else { list.append(byte) }
+            }
+            list.append(UInt8(ascii: "\""))
+        }
+        if list.isEmpty { list.append(UInt8(ascii: "{")) }
+        list.append(UInt8(ascii: "}"))
+        return ServerValue(text: String(decoding: list, as: UTF8.self))
     }
 }
 

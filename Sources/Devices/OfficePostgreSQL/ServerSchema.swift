@@ -10,7 +10,8 @@ enum ServerSchema {
     /// - Throws: `DeviceError` with `unsupported` where a later version wrote it, `missing` where there is no archive and none is to be
     ///   made, `denied` where that is not allowed.
     static func apply(to connection: ServerConnection, makes: Bool) throws(DeviceError) {
-        try connection.execute("SET search_path = fieldscribe, public")
+        // Compiling a statement takes seconds, and never pays: what is asked here looks at little.
+        try connection.execute("SET search_path = fieldscribe, public; SET jit = off")
         try connection.transaction { () throws(DeviceError) in
             let isThere =
                 try connection.rows("SELECT to_regclass('fieldscribe.house') IS NOT NULL") { $0.text(0) } == ["t"]

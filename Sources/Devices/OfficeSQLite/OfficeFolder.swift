@@ -122,7 +122,7 @@ package final class OfficeFolder: OfficeArchive {
                         .integer(recording), .integer(line.entry.number), .text(line.text))
                 }
                 for reading in copy.readings { _ = try add(reading, to: recording) }
-                try show(recording)
+                try show(recording, from: copy.readings)
             }
         }
     }
@@ -160,20 +160,23 @@ package final class OfficeFolder: OfficeArchive {
         try connection.run(
             "INSERT INTO reading (recording, digest, engine, person, made_at, struck, timeline) VALUES (?, ?, ?, ?, ?, ?, ?)",
             .integer(recording), .text(reading.digest), .text(reading.timeline.engine.name), .optional(reading.person),
-            .real(reading.madeAt), .integer(reading.struck), .text(try reading.timeline.column))
+            .real(reading.madeAt), .integer(reading.struck), .text(try reading.column))
         return true
     }
 
     /// Shows a recording with the best of its readings, and has that be found.
-    private func show(_ recording: Int) throws(DeviceError) {
-        guard let best = try readings(of: recording).first, let timeline = try timeline(ofReading: best.id) else {
-            return
-        }
-        let reading = GatheredReading(digest: "", timeline: timeline, person: best.person, madeAt: best.madeAt)
+    ///
+    /// - Parameter readings: whose texts need not be asked for.
+    private func show(_ recording: Int, from readings: [GatheredReading]) throws(DeviceError) {
+        guard let best = try self.readings(of: recording).first else { return }
         let isShown = try connection.rows(
             "SELECT 1 FROM recording WHERE id = ? AND shown = ?", [.integer(recording), .integer(best.id)]
         ) { _ in true }.first
         if isShown != nil { return }
+        var known = readings.first { $0.digest == best.digest }?.timeline
+        if known == nil { known = try timeline(ofReading: best.id) }
+        guard let timeline = known else { return }
+        let reading = GatheredReading(digest: "", timeline: timeline, person: best.person, madeAt: best.madeAt)
         try connection.run("DELETE FROM line WHERE recording = ?", .integer(recording))
         try connection.run(
             "UPDATE recording SET shown = ?, title = ?, people = ?, people_key = ? WHERE id = ?", .integer(best.id),
@@ -193,7 +196,7 @@ package final class OfficeFolder: OfficeArchive {
     package func take(_ reading: GatheredReading, of recording: Int) throws(DeviceError) -> Bool {
         try transaction { () throws(DeviceError) in
             guard try add(reading, to: recording) else { return false }
-            try show(recording)
+            try show(recording, from: [reading])
             return true
         }
     }

@@ -29,6 +29,15 @@ package final class WorkThread: Sendable {
             if !isThere { queue.serveNow() }
         }
     }
+
+    /// Does something there, behind all that was handed to it before, and does not wait for it.
+    package func start(_ body: @escaping @Sendable () -> Void) {
+        queue.add {
+            body()
+            return {}
+        }
+        if !isThere { queue.serveNow() }
+    }
 }
 
 /// What a thread is still to do.

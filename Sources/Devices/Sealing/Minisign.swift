@@ -66,10 +66,11 @@ package struct Minisign: Sendable {
     ///
     /// - Returns: the comment that was signed with them; nil where it is not.
     package func comment(of bytes: [UInt8], signature: [UInt8], key: String) throws(DeviceError) -> String? {
-        let folder = try ScratchFolder(for: "signature")
-        let file = "\(folder.path)/minisig"
-        try durableReplace(path: file, with: signature)
-        let (status, answer) = try run(["-V", "-Q", "-P", key, "-m", "/dev/stdin", "-x", file], giving: bytes)
+        if signature.isEmpty { return nil }
+        let file = try MemoryFile(signature, named: "signature", isSecret: false)
+        // minisign reads it there.
+        defer { withExtendedLifetime(file) {} }
+        let (status, answer) = try run(["-V", "-Q", "-P", key, "-m", "/dev/stdin", "-x", file.path], giving: bytes)
         return status == 0 ? String(decoding: answer.prefix { $0 != 0x0A }, as: UTF8.self) : nil
     }
 
