@@ -75,18 +75,24 @@ __attribute__((noinline)) static pid_t fieldscribe_spawn(const char *path, char 
         errno = status;
         return -1;
     }
-    // Until it is another program the child runs in our memory: no handler of ours may run there.
+    // Until it is another program the child runs in our memory: no handler of ours may run there. Which signals have one is asked
+    // before. SIGABRT's is left alone, which nobody sends to a program that has not begun: glibc 2.41 keeps it under a lock, for
+    // which a copy of this process waits for ever if another thread holds it (qemu's vfork makes a copy).
+    int handled[NSIG], handlers = 0;
+    for (int number = 1; number < NSIG; number++) {
+        struct sigaction action;
+        if (number == SIGABRT || sigaction(number, NULL, &action) != 0) continue;
+        if (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN) handled[handlers++] = number;
+    }
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
     pid_t child = vfork();
     if (child == 0) {
-        for (int number = 1; number < NSIG; number++) {
+        for (int index = 0; index < handlers; index++) {
             struct sigaction action;
-            if (sigaction(number, NULL, &action) != 0) continue;
-            if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) continue;
             memset(&action, 0, sizeof action);
             action.sa_handler = SIG_DFL;
-            sigaction(number, &action, NULL);
+            sigaction(handled[index], &action, NULL);
         }
         prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
         // Who ended before that call tells nothing any more.
