@@ -43,7 +43,7 @@ enum ServeCommand: OfficeCommand {
             throw words.usage("--socket takes the place of --port and --listen")
         }
         let password = try words["--password-file"].map { try Self.password(in: $0) }
-        let open = { () throws(DeviceError) in
+        let open = { () throws(DeviceError) -> any OfficeArchive in
             try rethrowing { try ArchiveChoice.open(words) }
         }
         let archive = try ArchiveChoice.open(words)
