@@ -20,6 +20,12 @@ package struct Diarization: Sendable {
         /// Whether what is below 0 counts as 0, as in the definition that comes with the weights.
         package var isRectified = true
 
+        /// Frames from one window to the next: 0.75 s, half a window.
+        package var hop = 75
+
+        /// How speech is followed around regions.
+        package var edges = SpeechEdges.Settings()
+
         /// The ones that were chosen on the corpus's `fit` speakers.
         package init() {}
     }
@@ -138,7 +144,7 @@ package struct Diarization: Sendable {
             let first = min(count, Int((range.start - start + hop - 1) / hop))
             return first..<first + MelFeatures.frames(in: Int(range.end - start) - first * MelFeatures.hop)
         }
-        let followed = SpeechEdges(heard).followed(stretches)
+        let followed = SpeechEdges(heard, settings.edges).followed(stretches)
         // What was not followed begins and ends where it was said to; frames look at more than their own hop.
         let starts = zip(zip(followed, stretches), ranges).map { frames, range in
             frames.0.lowerBound < frames.1.lowerBound ? start + Int64(frames.0.lowerBound) * hop : range.start
@@ -164,7 +170,7 @@ package struct Diarization: Sendable {
         frames count: Int, samples: Int, at start: SamplePosition, voice: (SpeechWindow) throws(Failure) -> [Float]
     ) throws(Failure) {
         var region = Region(start: start, end: start + Int64(samples), frames: count, windows: [])
-        for window in SpeechWindow.windows(ofFrames: count) {
+        for window in SpeechWindow.windows(ofFrames: count, each: settings.hop) {
             let numbers = try voice(window)
             // Digital silence, for one, has no voice.
             guard let vector = normalized(settings.isRectified ? numbers.map { max(0, $0) } : numbers) else { continue }
@@ -213,7 +219,7 @@ package struct Diarization: Sendable {
     }
 
     private func centers(_ wanted: Int?) -> [VoiceClusters.Cluster] {
-        let fewest = Float((settings.leastSeconds * 100 / Double(SpeechWindow.hop)).rounded(.up))
+        let fewest = Float((settings.leastSeconds * 100 / Double(settings.hop)).rounded(.up))
         let least = max(fewest, settings.leastShare * Float(voices.count))
         func groups(_ stop: Float) -> VoiceClusters {
             var groups = VoiceClusters(voices, stop: stop)

@@ -2,23 +2,28 @@
 /// voice detector does, but stick out of it somewhere between low and high.
 ///
 /// Pure. What it looks at is always near what has words, so that noise, music or a door does not become a person.
-struct SpeechEdges {
-    private enum Limit {
-        /// Triangles of `MelFeatures` that are one band.
-        static let triangles = 5
+package struct SpeechEdges {
+    /// What counts as sticking out.
+    package struct Settings: Sendable {
         /// Frames over which energies are averaged: 0.31 s. Over fewer, noise alone sticks out now and then.
-        static let smoothing = 31
+        package var smoothing = 31
         /// The share of a band's frames that is no louder than what is always there.
-        static let floor = 0.1
+        package var floor = 0.1
         /// Decibels above it that noise alone reaches.
-        static let margin: Float = 1.5
-        /// More of one band counts as so many decibels.
-        static let most: Float = 15
+        package var margin: Float = 1.5
         /// The mean over the bands of what is above, in decibels. White or pink noise alone has 0.03 in nine frames of ten, 0.12 at most.
-        static let least: Float = 0.1
+        package var least: Float = 0.1
         /// Frames without it between two with it that are bridged: 0.2 s.
-        static let bridged = 20
+        package var bridged = 20
+
+        /// The ones that were chosen on the corpus's `fit` speakers.
+        package init() {}
     }
+
+    /// Triangles of `MelFeatures` that are one band.
+    private static let triangles = 5
+    /// More of one band counts as so many decibels.
+    private static let most: Float = 15
 
     /// How far speech is followed, in frames: 1 s.
     static let reach = 100
@@ -28,28 +33,28 @@ struct SpeechEdges {
     private let isSpeech: [Bool]
 
     /// - Parameter features: of a whole piece, speech and what is around it, as `MelFeatures` gives them.
-    init(_ features: [Float]) {
+    init(_ features: [Float], _ settings: Settings = Settings()) {
         let count = features.count / MelFeatures.bins
-        let bands = MelFeatures.bins / Limit.triangles
+        let bands = MelFeatures.bins / Self.triangles
         var excess = [Float](repeating: 0, count: count)
         var energies = [Float](repeating: 0, count: count)
         for band in 0..<bands {
             for frame in 0..<count {
-                let first = frame * MelFeatures.bins + band * Limit.triangles
-                energies[frame] = features[first..<first + Limit.triangles].reduce(0) { $0 + exponential($1) }
+                let first = frame * MelFeatures.bins + band * Self.triangles
+                energies[frame] = features[first..<first + Self.triangles].reduce(0) { $0 + exponential($1) }
             }
-            let smooth = Self.averaged(energies)
-            let floor = max(smooth.sorted()[Int(Double(count) * Limit.floor)], .leastNormalMagnitude)
+            let smooth = Self.averaged(energies, over: settings.smoothing)
+            let floor = max(smooth.sorted()[Int(Double(count) * settings.floor)], .leastNormalMagnitude)
             for frame in 0..<count {
-                let above = 10 * decimalLogarithm(max(smooth[frame], floor) / floor) - Limit.margin
-                excess[frame] += max(0, min(Limit.most, above)) / Float(bands)
+                let above = 10 * decimalLogarithm(max(smooth[frame], floor) / floor) - settings.margin
+                excess[frame] += max(0, min(Self.most, above)) / Float(bands)
             }
         }
         self.excess = excess
-        var isSpeech = excess.map { $0 > Limit.least }
+        var isSpeech = excess.map { $0 > settings.least }
         var last: Int?
         for frame in isSpeech.indices where isSpeech[frame] {
-            if let last, frame - last - 1 <= Limit.bridged { for quiet in last..<frame { isSpeech[quiet] = true } }
+            if let last, frame - last - 1 <= settings.bridged { for quiet in last..<frame { isSpeech[quiet] = true } }
             last = frame
         }
         self.isSpeech = isSpeech
@@ -78,8 +83,8 @@ struct SpeechEdges {
     }
 
     /// Each with the mean of what is around it; at the ends of what is there.
-    private static func averaged(_ values: [Float]) -> [Float] {
-        let half = Limit.smoothing / 2
+    private static func averaged(_ values: [Float], over count: Int) -> [Float] {
+        let half = count / 2
         var sum: Double = 0
         var first = 0
         var next = 0

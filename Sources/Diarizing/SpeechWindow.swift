@@ -1,11 +1,9 @@
 import Core
 
-/// A stretch of speech whose voice is looked at: 1.5 s, each half a second, within a region of speech.
+/// A stretch of speech whose voice is looked at: 1.5 s, one each 0.75 s, within a region of speech.
 package struct SpeechWindow: Sendable {
     /// Frames that a window holds at most.
     static let frames = 148
-    /// Frames from one window to the next.
-    static let hop = 50
     /// The network wants more; a shorter region is looked at repeatedly.
     static let leastFrames = 47
     /// What is shorter has no voice to be told.
@@ -15,7 +13,9 @@ package struct SpeechWindow: Sendable {
     let frames: Range<Int>
 
     /// The windows of a region, the last one at its end; none where it is too short.
-    static func windows(ofFrames count: Int) -> [SpeechWindow] {
+    ///
+    /// - Parameter hop: frames from one window to the next.
+    static func windows(ofFrames count: Int, each hop: Int) -> [SpeechWindow] {
         guard count >= least else { return [] }
         guard count > frames else { return [SpeechWindow(frames: 0..<count)] }
         var starts = Array(stride(from: 0, through: count - frames, by: hop))

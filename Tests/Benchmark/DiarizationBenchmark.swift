@@ -33,8 +33,11 @@ struct DiarizationBenchmark {
         var cpuSeconds: Double
     }
 
-    /// - Parameter only: of `fit`, `judge`, `settings`, `words`, `long` and `conversations`, what is measured; nil: the first two.
+    /// - Parameter only: of `fit`, `judge`, `settings`, `hops`, `edges`, `words`, `long` and `conversations`, what is measured; nil: the
+    ///   first two.
     func run(only: [String]?) throws {
+        if only?.contains("edges") ?? false { try edges() }
+        if only?.contains("hops") ?? false { try hops() }
         if only?.contains("words") ?? false { try words() }
         if only?.contains("long") ?? false { try long() }
         let fits = only?.contains("settings") ?? false
@@ -125,6 +128,78 @@ struct DiarizationBenchmark {
         fflush(nil)
     }
 
+    /// Where speech is followed to, by each setting with the others as they are, on `fit`: what is missed, and what is none, whoever speaks.
+    private func edges() throws {
+        var conversations: [(condition: Conversation.Condition, conversation: Conversation, regions: [SampleRange])] =
+            []
+        try eachConversation(of: "fit") { condition, people, _, conversation in
+            guard people == 2 else { return }
+            conversations.append((condition, conversation, conversation.regions))
+        }
+        var table = Table(
+            "smoothing", "floor", "margin, dB", "least, dB", "bridged", "missed and false alarm, %", "noise", "hard",
+            "others")
+        func add(_ settings: SpeechEdges.Settings) {
+            var all = Diarization.Settings()
+            all.edges = settings
+            let errors = conversations.map { one in
+                let told = diarized(one.conversation, one.regions, all) { (_: [Float]) in [1] }
+                return DiarizationErrors(one.conversation.truth, Self.annotation(told), scoresOverlap: false)
+            }
+            func share(_ isWanted: (Int) -> Bool) -> String {
+                let sum = errors.indices.filter(isWanted).reduce(DiarizationErrors()) { $0 + errors[$1] }
+                return shown(100 * Double(sum.missed + sum.falseAlarm) / Double(max(1, sum.total)), 2)
+            }
+            let conditions = conversations.map(\.condition)
+            table.add([
+                "\(settings.smoothing)", shown(settings.floor, 2), shown(Double(settings.margin), 2),
+                shown(Double(settings.least), 3), "\(settings.bridged)", share { _ in true },
+                share { conditions[$0] == .noise },
+                share { conditions[$0] == .hard }, share { ![.noise, .hard].contains(conditions[$0]) },
+            ])
+        }
+        func vary(_ change: (inout SpeechEdges.Settings) -> Void) {
+            var settings = SpeechEdges.Settings()
+            change(&settings)
+            add(settings)
+        }
+        add(SpeechEdges.Settings())
+        for smoothing in [21, 25, 41, 51] { vary { $0.smoothing = smoothing } }
+        for floor in [0.05, 0.15, 0.2, 0.3] { vary { $0.floor = floor } }
+        for margin in [0.5, 1, 2, 2.5] as [Float] { vary { $0.margin = margin } }
+        for least in [0.03, 0.05, 0.07, 0.15, 0.2] as [Float] { vary { $0.least = least } }
+        for bridged in [10, 30, 40, 50] { vary { $0.bridged = bridged } }
+        print("edges, on `fit`:\n\n\(table.markdown)")
+        fflush(nil)
+    }
+
+    /// How far apart windows may be, on `fit`.
+    private func hops() throws {
+        var table = Table(
+            "seconds from one window to the next", "DER, %", "2 people", "hard", "right number", "CPU s / s")
+        for hop in [50, 60, 75, 100] {
+            var settings = Diarization.Settings()
+            settings.hop = hop
+            let cases = try cases(of: "fit", settings)
+            let errors = cases.map { one in
+                DiarizationErrors(one.conversation.truth, Self.annotation(told(one, settings)), scoresOverlap: false)
+            }
+            func percent(_ isWanted: (Case) -> Bool) -> String {
+                let own = cases.indices.filter { isWanted(cases[$0]) }
+                return shown(own.reduce(DiarizationErrors()) { $0 + errors[$1] }.percent, 2)
+            }
+            let right = cases.count { told($0, settings).count == $0.people }
+            let seconds = cases.reduce(0) { $0 + Double($1.conversation.samples.count) / Double(SamplePosition.rate) }
+            table.add([
+                shown(Double(hop) / 100, 2), percent { _ in true }, percent { $0.people == 2 },
+                percent { $0.condition == .hard },
+                "\(right) of \(cases.count)", shown(cases.reduce(0) { $0 + $1.cpuSeconds } / seconds, 4),
+            ])
+        }
+        print("hops, on `fit`:\n\n\(table.markdown)")
+        fflush(nil)
+    }
+
     /// Long conversations, by the process that recordings are looked at with: what is wrong, CPU and peak memory.
     private func long() throws {
         let speakers = try speakers(of: "judge")
@@ -188,13 +263,13 @@ struct DiarizationBenchmark {
         }
     }
 
-    private func cases(of part: String) throws -> [Case] {
+    private func cases(of part: String, _ settings: Diarization.Settings = .init()) throws -> [Case] {
         var cases: [Case] = []
         try eachConversation(of: part) { condition, people, seed, conversation in
             let regions = conversation.regions
             var voices: [[Float]] = []
             let began = Self.cpu
-            _ = try diarized(conversation, regions) { features throws(DeviceError) in
+            _ = try diarized(conversation, regions, settings) { features throws(DeviceError) in
                 voices.append(try network.voice(features))
                 return voices[voices.count - 1]
             }

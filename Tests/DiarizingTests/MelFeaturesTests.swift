@@ -55,20 +55,21 @@ struct MelFeaturesTests {
 
     @Test("windows cover a region, the last one at its end", arguments: [9, 10, 46, 148, 149, 197, 198, 300, 6_000])
     func windows(_ frames: Int) {
-        let windows = SpeechWindow.windows(ofFrames: frames)
+        let hop = Diarization.Settings().hop
+        let windows = SpeechWindow.windows(ofFrames: frames, each: hop)
         guard frames >= 10 else {
             #expect(windows.isEmpty)
             return
         }
         #expect(windows.first?.frames.lowerBound == 0 && windows.last?.frames.upperBound == frames)
         #expect(windows.allSatisfy { $0.frames.count == min(frames, 148) })
-        #expect(zip(windows, windows.dropFirst()).allSatisfy { 1...50 ~= $1.frames.lowerBound - $0.frames.lowerBound })
+        #expect(zip(windows, windows.dropFirst()).allSatisfy { 1...hop ~= $1.frames.lowerBound - $0.frames.lowerBound })
     }
 
     @Test("a window has no mean, and enough frames for the network")
     func window() {
         let region = (0..<20 * MelFeatures.bins).map { Float($0 % 7) + Float($0 % MelFeatures.bins) }
-        let window = SpeechWindow.windows(ofFrames: 20)[0].features(of: region)
+        let window = SpeechWindow.windows(ofFrames: 20, each: 50)[0].features(of: region)
         #expect(window.count == 60 * MelFeatures.bins)
         for bin in 0..<MelFeatures.bins {
             let mean = stride(from: bin, to: window.count, by: MelFeatures.bins).reduce(0) { $0 + window[$1] }

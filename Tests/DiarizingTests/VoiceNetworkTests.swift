@@ -66,6 +66,26 @@ struct VoiceNetworkTests {
     }
 
     @Test(
+        "what is no file, or none of its kind, is told in one line, and not waited for",
+        .enabled(if: realModel != nil, "FIELDSCRIBE_TEST_SPEAKERS names no model"), arguments: 0..<4)
+    func noFile(kind: Int) throws {
+        let folder = TemporaryFolder()
+        let network = folder.file("campplus.ort")
+        switch kind {
+        case 0: mkdir(network, 0o755)
+        case 1: mkfifo(network, 0o644)
+        case 2: symlink(network, network)
+        default:
+            let noise = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 13) }
+            try Data(noise).write(to: URL(filePath: network))
+        }
+        let error = try #require(
+            thrown { _ = try VoiceNetwork(SpeakerModel(path: folder.path), besides: others) })
+        #expect(error.message.contains(folder.path) && !error.message.contains("\n"), "\(error.message)")
+        #expect([.missing, .denied, .damaged, .unsupported].contains(error.code), "\(error)")
+    }
+
+    @Test(
         "files that are not those of its list are told so",
         .enabled(if: realModel != nil, "FIELDSCRIBE_TEST_SPEAKERS names no model"))
     func digests() throws {
