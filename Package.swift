@@ -185,7 +185,7 @@ let package = Package(
             dependencies: [
                 "Core", "Platform", "Segmenting", "Recognizing", "Exporting", "FileMicrophone", "MoonshineRecognizer",
                 "PocketSphinxRecognizer", "SQLiteArchive", "CSQLite", "Configuration", "Correcting", "Diarizing",
-                "Digests", "Equipment", "Sealing", "VoiceEmbedding",
+                "Copying", "Digests", "Equipment", "Sealing", "VoiceEmbedding",
                 "TestKit", "Upkeep", "Vocabulary", "fieldscribe",
             ],
             path: "Tests/Benchmark",

@@ -6,6 +6,10 @@ import Platform
 /// A file being written in a folder of the target: what follows on is gathered into large writes. Used on one thread.
 package final class NewFile: SeekableBytes {
     private static let room = 256 * 1_024
+    /// Bytes that are written as they come.
+    private static let large = 65_536
+    /// Bytes behind which the disk is asked to begin.
+    private static let ahead: Int64 = 4 << 20
 
     private let file: FileDescriptor
     private let gate: Folder.Gate
@@ -14,6 +18,8 @@ package final class NewFile: SeekableBytes {
     private var buffer: [UInt8] = []
     private var bufferOffset: Int64 = 0
     private var size: Int64 = 0
+    /// Up to where the disk was asked to begin.
+    private var begun: Int64 = 0
 
     /// Makes the file; one that exists is left alone.
     ///
@@ -35,14 +41,26 @@ package final class NewFile: SeekableBytes {
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(DeviceError) {
         if offset != bufferOffset + Int64(buffer.count) || buffer.count + bytes.count > Self.room { try flush() }
         if buffer.isEmpty { bufferOffset = offset }
-        // What fills it alone need not be gathered.
-        guard bytes.count < Self.room else {
-            try gate("write", file.path)
-            try file.write(bytes, at: offset)
-            size = max(size, offset + Int64(bytes.count))
+        // What is large enough by itself needs not be copied first.
+        guard !buffer.isEmpty || bytes.count < Self.large else {
+            try put(bytes)
             return
         }
         buffer += bytes
+    }
+
+    /// Writes at `bufferOffset`.
+    private func put(_ bytes: UnsafeRawBufferPointer) throws(DeviceError) {
+        if shouldStop() { throw Copying.interrupted }
+        try gate("write", file.path)
+        try file.write(bytes, at: bufferOffset)
+        bufferOffset += Int64(bytes.count)
+        size = max(size, bufferOffset)
+        // The disk works while the next bytes are made.
+        if size - begun >= Self.ahead {
+            file.beginWriting(size - begun, from: begun)
+            begun = size
+        }
     }
 
     /// Returns once everything is on the disk.
@@ -55,11 +73,7 @@ package final class NewFile: SeekableBytes {
     /// Returns once everything is in the file, if not yet on the disk.
     package func flush() throws(DeviceError) {
         guard !buffer.isEmpty else { return }
-        if shouldStop() { throw Copying.interrupted }
-        try gate("write", file.path)
-        try rethrowing { try buffer.withUnsafeBytes { try file.write($0, at: bufferOffset) } }
-        size = max(size, bufferOffset + Int64(buffer.count))
-        bufferOffset += Int64(buffer.count)
+        try rethrowing { try buffer.withUnsafeBytes { try put($0) } }
         buffer.removeAll(keepingCapacity: true)
     }
 }

@@ -14,7 +14,7 @@ package struct SealedOpening {
     /// Bytes of memory that are left free beside what is opened: for the index of it, and for whoever else keeps something there.
     private static let spare: Int64 = 8 << 20
 
-    /// What an error names that tells how much room is missing.
+    /// What an error names that tells how much room or memory is missing.
     package static let roomOperation = "statvfs"
 
     private static let encoded = "encoded.partial"
@@ -26,17 +26,22 @@ package struct SealedOpening {
     private let manifest: SealedManifest
     private let key: OpeningKey
     private let age: Age
+    private let memory: @Sendable () -> Int64?
     private let goesOn: @Sendable () -> Bool
 
     /// - Parameters:
     ///   - folder: the recording's folder.
     ///   - manifest: what is known of the sealed file.
+    ///   - memory: bytes that the machine can still give; nil where it does not say.
     ///   - goesOn: asked again and again; where it is false, it ends.
     /// - Throws: `DeviceError` with `damaged` where that file is not there, `missing` without age.
     package init(
-        _ folder: Folder, _ manifest: SealedManifest, key: OpeningKey, goesOn: @escaping @Sendable () -> Bool
+        _ folder: Folder, _ manifest: SealedManifest, key: OpeningKey,
+        memory: @escaping @Sendable () -> Int64? = { MachineMemory.availableBytes },
+        goesOn: @escaping @Sendable () -> Bool
     ) throws(DeviceError) {
-        (self.folder, self.manifest, self.key, self.goesOn) = (folder, manifest, key, goesOn)
+        (self.folder, self.manifest, self.key) = (folder, manifest, key)
+        (self.memory, self.goesOn) = (memory, goesOn)
         age = try Age()
         guard try RecordingSealer.isThere(manifest, in: folder) else {
             throw DeviceError(
@@ -96,14 +101,18 @@ package struct SealedOpening {
         guard count == length.samples * Int64(decoder.channels) else { throw foreign }
     }
 
+    /// A file system in memory promises half of the memory, whatever others have taken of that.
+    ///
     /// - Throws: `DeviceError` with `full` where there is not so much room in memory.
     private func expectRoom(for bytes: Int64, in target: Folder) throws(DeviceError) {
-        let room = try target.freeBytes()
-        guard room > bytes + 1 << 20 else {
+        let (room, memory) = (try target.freeBytes(), memory() ?? .max)
+        guard min(room, memory) > bytes + 1 << 20 else {
+            let needed = "opening this recording needs \(bytes / 1_000_000 + 1) MB of memory"
             throw DeviceError(
                 .full, Self.roomOperation, status: ENOSPC, on: target.path,
-                "opening this recording needs \(bytes / 1_000_000 + 1) MB of memory there, "
-                    + "\(room / 1_000_000) MB are free", remedy: "open it on a laptop")
+                memory < room
+                    ? "\(needed), and of the machine's \(memory / 1_000_000) MB are free"
+                    : "\(needed) there, \(room / 1_000_000) MB are free", remedy: "open it on a laptop")
         }
     }
 

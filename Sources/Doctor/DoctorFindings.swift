@@ -224,7 +224,8 @@ extension DoctorFacts {
     private var sealingFindings: [DoctorFinding] {
         switch sealing {
         case nil: return []
-        case .failure(let error): return [DoctorFinding(.copies, error: error)]
+        // Recordings on the recorder have keys of their own.
+        case .failure(let error): return [DoctorFinding(.copies, error: error)] + sticksFindings + recorderFindings
         case .success(0): return [openFinding] + sticksFindings + recorderFindings
         case .success(let count):
             let told = count == 1 ? "1 public key" : "\(count) public keys"

@@ -17,7 +17,8 @@ import VoiceEmbedding
           appliance   how soon lamp and microphone answer a press; what it takes while it waits and while it records
           export      the field hour to the folder that --to names, read back, against cp and sync
           sealing     sealed copies of an hour to the folder that --to names, against age alone on the same tar; the same
-                      sealed on the recorder, from a stop until it is sealed, and a hundred of them opened
+                      sealed on the recorder, from a stop until it is sealed, a hundred of them opened, and how
+                      soon a recording begins meanwhile
           search      a million segments in 10,000 recordings, made in the folder that --to names: searches, the list, and
                       how soon a start is on the disk while others search and verify; --segments N for another size
           start       the same with folders, words and other readings, about 2 GB, and nothing of it in memory: how soon it
@@ -41,8 +42,9 @@ import VoiceEmbedding
           learning    half of what is said corrected by the reference, the rest read without and with what was learned of it
           punctuation where a reader's sentences end
           alignment   where words were said that are known, against where they were put
-          diarization who spoke, in conversations put together of single speakers; --only fit,judge,settings,words,long,
-                      conversations, of which the first two are measured without it; settings: other ones, on `fit`;
+          diarization who spoke, in conversations put together of single speakers; --only fit,judge,settings,hops,edges,
+                      words,long,conversations, of which the first two are measured without it; settings, hops, edges:
+                      other ones, on `fit`: how far apart windows are, and where speech is followed to;
                       words: in whose mouth the recognizer's are; long: 10, 60 and 180 minutes, CPU and memory;
                       conversations: the sound itself
                       into the folder that --to names goes what pyannote.metrics needs to compute the same

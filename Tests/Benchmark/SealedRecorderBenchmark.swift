@@ -5,7 +5,7 @@ import Platform
 import TestKit
 
 /// A sealed recorder: an hour sealed on its disk against `age` alone on the same tar; how long it takes from a stop until the
-/// recording is sealed; and a hundred sealed recordings that a private key opens at once.
+/// recording is sealed; a hundred sealed recordings that a private key opens at once, and how soon a recording begins meanwhile.
 struct SealedRecorderBenchmark {
     private struct Row: Decodable {
         var id: Int
@@ -18,6 +18,8 @@ struct SealedRecorderBenchmark {
     /// Seconds of speech that are recorded, in real time.
     private static let lengths = [20, 120]
     private static let many = 100
+    /// Starts that are measured.
+    private static let starts = 30
 
     let workshop: Workshop
     /// A folder on the recorder's disk.
@@ -79,6 +81,7 @@ struct SealedRecorderBenchmark {
             ])
         }
         print(table.markdown)
+        fflush(nil)
     }
 
     /// Seals a copy of an archive, in the folder `copy`.
@@ -127,6 +130,7 @@ struct SealedRecorderBenchmark {
             try appliance.end()
         }
         print(table.markdown)
+        fflush(nil)
     }
 
     /// Opens a hundred at once, by one key, and locks them.
@@ -161,9 +165,37 @@ struct SealedRecorderBenchmark {
             "locked", shown(Self.now - locked, 2), "", shown(appliance.resident, 1),
             shown(appliance.openedMegabytes, 1),
         ])
-        try appliance.end()
         print(table.markdown)
+        fflush(nil)
+        try starts(of: appliance, configuration)
+        try appliance.end()
     }
+
+    /// How soon a recording begins while they are being opened, again and again.
+    private func starts(of appliance: Appliance, _ configuration: String) throws {
+        var table = Table(
+            "a start (target \(shown(StartDelay.target, 0)) ms to its first sample)", "to the first sample: median, ms",
+            "longest", "to the answer: median, ms", "longest")
+        table.add(
+            ["nothing is opened"] + StartDelay.columns(try StartDelay.measured(Self.starts, by: socket, pause: 0.2)))
+        let program = workshop.fieldscribe
+        let opener = try ChildProcess(
+            "/bin/sh",
+            arguments: [
+                "-c",
+                "while '\(program)' open --key '\(key)' --config '\(configuration)' >>'\(folder)/openings' 2>&1; do "
+                    + "'\(program)' lock --config '\(configuration)' >/dev/null; done",
+            ])
+        sleep(1)
+        let delays = try StartDelay.measured(Self.starts, by: socket, pause: 0.2)
+        table.add(["\(Self.many) are being opened"] + StartDelay.columns(delays))
+        withExtendedLifetime(opener.id) {}
+        let openings = MeasuredProcess.text("\(folder)/openings").split(separator: "\n").count
+        guard openings > 1 else { throw DeviceError(.failed, "benchmark", "nothing was opened meanwhile") }
+        print(table.markdown + "\nopened \(openings) times meanwhile\n")
+    }
+
+    private var socket: String { "\(workshop.folder)/seal-\(getpid()).sock" }
 
     private func configuration(
         _ name: String, storage: String, microphone: String = "tone:440", audio: String = "flac"
@@ -185,7 +217,7 @@ struct SealedRecorderBenchmark {
                 directory = \(storage)
                 seal = \(folder)/key.pub
                 [control]
-                socket = \(workshop.folder)/seal-\(getpid()).sock
+                socket = \(socket)
 
                 """)
         return path

@@ -1,3 +1,4 @@
+import Copying
 import Core
 import Digests
 import Glibc
@@ -76,6 +77,7 @@ struct SealingBenchmark {
             ])
         }
         print(table.markdown)
+        fflush(nil)
     }
 
     /// Seals a file as a copy is sealed, from where its bytes are there; returns seconds.
@@ -83,14 +85,17 @@ struct SealingBenchmark {
         let source = try FileDescriptor(opening: path, O_RDONLY)
         let recipients = try RecipientsFile.recipients(in: key)
         let began = MonotonicClock.nanoseconds
-        let sink = try Sink("\(target)/sealed.age")
+        let sink = try Sink(target)
         let sealer = try Age().sealer(for: recipients) { bytes throws(DeviceError) in try sink.take(bytes) }
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 4_096)
+        defer { room.deallocate() }
         var place: Int64 = 0
-        while case let bytes = try source.bytes(at: place, count: 1 << 18), !bytes.isEmpty {
-            try sealer.write(bytes)
-            place += Int64(bytes.count)
+        while case let count = try source.read(into: room, at: place), count > 0 {
+            try sealer.write(UnsafeRawBufferPointer(rebasing: room[..<count]))
+            place += Int64(count)
         }
         try sealer.finish()
+        try sink.file.sync()
         try tool("sync -f '\(target)'")
         let seconds = Double(MonotonicClock.nanoseconds - began) / 1e9
         guard sink.length > place, sink.digest.finish().utf8.count == 64 else {
@@ -101,16 +106,17 @@ struct SealingBenchmark {
     }
 
     private final class Sink {
-        private let file: FileDescriptor
+        let file: NewFile
         var digest = Digest()
-        private(set) var length: Int64 = 0
+        var length: Int64 { file.length }
 
-        init(_ path: String) throws { file = try FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_TRUNC) }
+        init(_ folder: String) throws {
+            file = try NewFile("sealed.age", in: Folder(opening: folder), shouldStop: { false })
+        }
 
         func take(_ bytes: UnsafeRawBufferPointer) throws(DeviceError) {
             digest.add(bytes)
-            try file.write(bytes, at: length)
-            length += Int64(bytes.count)
+            try file.write(bytes, at: file.length)
         }
     }
 

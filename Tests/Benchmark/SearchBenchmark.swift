@@ -25,17 +25,9 @@ struct SearchBenchmark {
         }
     }
 
-    /// Of one start, in milliseconds from its request.
-    private struct Press {
-        /// When the first sample was heard.
-        var heard: Double
-        /// When it was answered: the first sample was on its way to the disk.
-        var answered: Double
-    }
-
     private static let rounds = 50
     /// From a start to its first sample at most, in milliseconds, and from the appliance's start until it is ready, in seconds.
-    private static let targets = (heard: 150.0, ready: 10.0)
+    private static let targets = (heard: StartDelay.target, ready: 10.0)
     private static let queries = ["the", "th", "the of", "word77", "the word4321", "w", "don't", "zebra"]
 
     let workshop: Workshop
@@ -121,30 +113,12 @@ struct SearchBenchmark {
         }
     }
 
-    /// So many starts, and a stop behind each.
-    private func presses(_ socket: String) throws -> [Press] {
-        try (0..<Self.rounds).map { _ in
-            let pressed = Self.now
-            guard try ask(socket, #"{"command":"start"}"#).recording != nil else {
-                throw DeviceError(.failed, "benchmark", "the appliance does not start")
-            }
-            let answered = Self.now
-            usleep(100_000)
-            var heard = Double.infinity
-            while heard == .infinity {
-                let status = try ask(socket, #"{"command":"status"}"#).status
-                if let status, status.state == "recording", status.recordedSeconds > 0 {
-                    heard = Self.now - status.recordedSeconds
-                }
-            }
-            _ = try ask(socket, #"{"command":"stop"}"#)
-            return Press(heard: 1_000 * (heard - pressed), answered: 1_000 * (answered - pressed))
-        }
+    private func presses(_ socket: String) throws -> [StartDelay] {
+        try StartDelay.measured(Self.rounds, by: socket)
     }
 
-    private func add(_ what: String, _ presses: [Press], to table: inout Table) {
-        let columns = [presses.map(\.heard).sorted(), presses.map(\.answered).sorted()]
-        table.add([what] + columns.flatMap { [shown($0[$0.count / 2], 0), shown($0[$0.count - 1], 0)] })
+    private func add(_ what: String, _ presses: [StartDelay], to table: inout Table) {
+        table.add([what] + StartDelay.columns(presses))
     }
 
     /// Makes the archive with ours, and fills it past it: to commit so many segments would take a night.

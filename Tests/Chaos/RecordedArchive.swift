@@ -81,16 +81,35 @@ struct RecordedArchive: Sendable {
 
     /// Seconds that a command takes at most, beside as many others as there will be.
     func longest(_ words: [String], width: Int) async throws -> Double {
-        try await bench.parallel(Array(0..<width * 3), width: width) { index, _ in
+        try await longest(words, width: width, from: [nil])[0]
+    }
+
+    /// The same, from when each of these files in the recording's folder is there; nil: from its start.
+    func longest(_ words: [String], width: Int, from files: [String?]) async throws -> [Double] {
+        let times = try await bench.parallel(Array(0..<width * 3), width: width) { index, _ in
             let copy = copy("timing-\(index)")
             defer { bench.remove(copy.work) }
-            let began = MonotonicClock.nanoseconds
-            let ending = run(words, on: copy, environment: faults(copy))
+            var began = files.map { _ in MonotonicClock.nanoseconds }
+            let program = try Program(command(words, copy), in: copy.work, environment: faults(copy))
+            for (place, file) in files.enumerated() where file != nil {
+                wait(for: file, in: copy)
+                began[place] = MonotonicClock.nanoseconds
+            }
+            let ending = program.wait(seconds: 60)
             guard ending.status == 0 else {
                 throw Failure(text: "\(words[0]) ended with \(ending.status): \(ending.errors)")
             }
-            return Double(MonotonicClock.nanoseconds - began) / 1e9
-        }.max() ?? 1
+            return began.map { Double(MonotonicClock.nanoseconds - $0) / 1e9 }
+        }
+        return files.indices.map { place in times.map { $0[place] }.max() ?? 1 }
+    }
+
+    /// Waits until a file is in the recording's folder, for ten seconds at most.
+    private func wait(for file: String?, in copy: Copy) {
+        guard let file else { return }
+        let end = MonotonicClock.nanoseconds + 10_000_000_000
+        let path = "\(copy.storage)/recordings/000001/\(file)"
+        while access(path, F_OK) != 0, MonotonicClock.nanoseconds < end { usleep(100) }
     }
 
     /// Starts a command on a copy, cuts it off, and takes from the copy what a power cut takes.
@@ -100,11 +119,7 @@ struct RecordedArchive: Sendable {
     ///   - file: that one, in the recording's folder.
     func cut(_ words: [String], on copy: Copy, after seconds: Double, from file: String?) throws {
         let program = try Program(command(words, copy), in: copy.work, environment: faults(copy))
-        if let file {
-            let end = MonotonicClock.nanoseconds + 10_000_000_000
-            let path = "\(copy.storage)/recordings/000001/\(file)"
-            while access(path, F_OK) != 0, MonotonicClock.nanoseconds < end { usleep(100) }
-        }
+        wait(for: file, in: copy)
         usleep(UInt32(seconds * 1e6))
         program.signal(SIGKILL)
         _ = program.wait(seconds: 10)

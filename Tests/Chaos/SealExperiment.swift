@@ -27,11 +27,14 @@ struct SealExperiment {
         report.note("seed", "\(seed)")
         let original = try record()
         let width = bench.options.number("parallel", 2)
-        let longest = try await original.longest(["seal"], width: width)
-        report.note("sealing takes at most", "\(rounded(longest)) s")
+        let longest = try await original.longest(["seal"], width: width, from: Self.beginnings)
+        report.note("sealing takes at most", "\(rounded(longest[0])) s")
+        report.note(
+            "of it behind the sealed file's beginning; behind its end",
+            "\(rounded(longest[1])) s; \(rounded(longest[2])) s")
         let cuts = try await bench.parallel(Array(0..<count), width: width) { index, _ in
             var generator = Random(seed: seed &+ UInt64(index))
-            return try Self.cut(original, index, after: generator.seconds(in: 0.01...longest))
+            return try Self.cut(original, index, longest: longest, &generator)
         }
         report.add(none: "neither the recording nor the sealed file", cuts.count(where: \.isNeither), of: cuts.count)
         report.add(none: "readable behind sealed", cuts.count { !$0.readable.isEmpty }, of: cuts.count)
@@ -42,7 +45,14 @@ struct SealExperiment {
             "left as they were; both there; sealed alone",
             "\(cuts.count { $0.isPlain && !$0.isSealed }); \(cuts.count { $0.isPlain && $0.isSealed }); "
                 + "\(cuts.count { !$0.isPlain && $0.isSealed })")
-        report.note("told to be sealed after a start", "\(cuts.count(where: \.isToldSealed))")
+        let told = cuts.count(where: \.isToldSealed)
+        report.note("told to be sealed after a start", "\(told)")
+        // Else the cuts would say little of what is behind the switch.
+        if count >= 60 {
+            report.add(
+                "cuts behind which it is sealed", target: "at least a third", seen: "\(told) of \(count)",
+                isMet: told >= count / 3)
+        }
         let control = try Self.control(original)
         report.add(control: "a sealed file that is gone", caught: control.gone ? 1 : 0, of: 1)
         report.add(control: "sound left beside a sealed file", caught: control.readable ? 1 : 0, of: 1)
@@ -59,13 +69,20 @@ struct SealExperiment {
         return try RecordedArchive(on: bench, seal: "\(bench.folder)/key.pub")
     }
 
-    private static func cut(_ original: RecordedArchive, _ index: Int, after seconds: Double) throws -> Cut {
+    /// From when cuts come: a quarter of them at any moment, a quarter from when the sealed file is begun, half of them from when it has
+    /// its name, a moment before the journal without text takes the place of the other.
+    private static let beginnings: [String?] = [nil, "sealing.partial", "sealed.age", "sealed.age"]
+
+    /// - Parameter longest: seconds from each of the beginnings until sealing has ended, at most.
+    private static func cut(
+        _ original: RecordedArchive, _ index: Int, longest: [Double], _ generator: inout Random
+    ) throws -> Cut {
         let copy = original.copy("seal-\(index)")
         defer { original.bench.remove(copy.work) }
-        // Every other cut comes at any moment, the others from when the sealed file is begun.
-        let isLate = index % 2 == 1
+        let kind = index % beginnings.count
         try original.cut(
-            ["seal"], on: copy, after: isLate ? seconds / 2 : seconds, from: isLate ? "sealing.partial" : nil)
+            ["seal"], on: copy, after: generator.seconds(in: 0.0001...max(0.001, longest[kind])),
+            from: beginnings[kind])
         var cut = judged(original, copy)
         let raw = (cut.isPlain, cut.isSealed)
         recover(&cut, original, copy)

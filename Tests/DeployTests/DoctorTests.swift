@@ -242,6 +242,21 @@ import Testing
         #expect(findings.allSatisfy { !$0.message.contains("\n") })
     }
 
+    @Test("where copies cannot be sealed, sticks and the recorder's own sealing are told, too")
+    func bothSealings() {
+        var facts = Self.healthy()
+        facts.configuration.export.sticks = .known
+        facts.knownSticks = .success(2)
+        facts.sealing = .failure(Self.missing)
+        facts.recorderSealing = .failure(
+            DeviceError(.unsupported, "age", on: "recorder.pub", "holds no public key", remedy: "give one a line"))
+        let told = facts.findings.filter { $0.check == .copies }.map(\.message)
+        #expect(told.contains { $0.contains("not found") }, "\(told)")
+        #expect(told.contains { $0.contains("to 2 known sticks alone") }, "\(told)")
+        #expect(told.contains { $0.contains("recorder.pub: holds no public key") }, "\(told)")
+        #expect(facts.findings.exitStatus == 3)
+    }
+
     @Test("every refused line of the configuration is told")
     func everyProblem() {
         var facts = Self.healthy()

@@ -84,10 +84,16 @@ import Testing
             ("cp '\(folder.file("other.txt"))' '\(key)'", "does not open the sealed recording", true),
             ("echo age-encryption.org/v1 > '\(key)'", "is protected by a passphrase", true),
             ("cp '\(folder.file("key.pub"))' '\(key)'", "holds a public key, which opens nothing", false),
-            ("ln -s '\(folder.file("key.txt"))' '\(key)'", "nothing was opened", false),
-            ("mkfifo '\(key)'", "nothing was opened", false),
-            ("mkdir '\(key)'", "nothing was opened", false),
-            ("truncate -s 1G '\(key)'", "is longer than", false),
+            (
+                "ln -s '\(folder.file("key.txt"))' '\(key)'",
+                "nothing was opened; put the file there that age-keygen made", false
+            ),
+            ("mkfifo '\(key)'", "nothing was opened; put the file there that age-keygen made", false),
+            ("mkdir '\(key)'", "nothing was opened; put the file there that age-keygen made", false),
+            (
+                "truncate -s 1G '\(key)'",
+                "is too long for a private key (1073741824 bytes); nothing was opened; put the file there", false
+            ),
             (": > '\(key)'", "holds no private key", false),
         ]
         for (make, words, isKey) in cases {

@@ -161,6 +161,30 @@ struct OwnerTests {
         #expect(try run("list", as: user).output.split(separator: "\n").count == 2)
     }
 
+    @Test("A private key on a stick that may not be read is told with the remedy, and nothing is copied beside it")
+    func unreadableKey() throws {
+        #expect(try record(as: user).status == 0)
+        let (stick, key) = (folder.file("stick/Fieldscribe"), folder.file("stick/Fieldscribe/key.txt"))
+        try FileManager.default.createDirectory(atPath: stick, withIntermediateDirectories: true)
+        try Data("AGE-SECRET-KEY-1\n".utf8).write(to: URL(filePath: key))
+        for path in [folder.file("stick"), stick] { chown(path, user, user) }
+        let recipient = "age1gsys5s27sm6gpfye4nx6rkfmq4jncsrav9pkcg7cc4xp9m79u3hs4vcygd"
+        let text = try String(contentsOfFile: configuration, encoding: .utf8)
+        try Data(text.replacing("[control]", with: "seal = \(recipient)\n[control]").utf8).write(
+            to: URL(filePath: configuration))
+        for mode in [0o600, 0] as [mode_t] {
+            chmod(key, mode)
+            let told = try run("export", "--stick", "--to", folder.file("stick"), as: user)
+            let line =
+                "Fieldscribe/key.txt: permission denied; nothing was opened; let everybody read it (chmod a+r), or "
+                + "take it away"
+            #expect(told.errors.contains { $0.contains(line) }, "\(told.errors)")
+            #expect(try Fieldscribe.text("\(stick)/RESULT.txt").contains(line))
+            #expect(try Fieldscribe.text("\(stick)/RESULT.txt").contains("NOTHING WAS COPIED to this stick"))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: stick).sorted() == ["RESULT.txt", "key.txt"])
+        }
+    }
+
     @Test("A group that the appliance is no member of may still control it, and nobody else")
     func group() throws {
         let process = try appliance(group: "audio")

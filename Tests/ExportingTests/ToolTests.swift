@@ -150,6 +150,12 @@ import Testing
             let formed = try run("python3 -c '\(content)' '\(path)' \(part) | xmllint --noout -")
             #expect(formed.status == 0, "\(part): \(formed.output)")
         }
+        // Nothing is in a style that there is none of.
+        let file = String(decoding: bytes, as: UTF8.self)
+        let (used, known) = (
+            file.matches(of: /text:style-name="(.*?)"/), file.matches(of: /<style:style style:name="(.*?)"/)
+        )
+        #expect(!used.isEmpty && Set(used.map(\.1)).isSubset(of: known.map(\.1)))
     }
 
     @Test("LibreOffice opens a document: title, people, a paragraph a turn with its time, and nothing else")
@@ -168,6 +174,14 @@ import Testing
             converted.status == 0,
             "soffice (package libreoffice-writer-nogui) has to be installed: \(converted.output)")
         let text = try String(contentsOf: URL(filePath: folder.file("t.txt")), encoding: .utf8)
+        // As Word would have it: by way of its own format the text is the same.
+        func conversion(_ form: String, _ path: String) -> String {
+            "HOME='\(folder.path)' soffice --headless --convert-to \(form) --outdir '\(folder.path)/word' '\(path)'"
+        }
+        let (document, word) = (folder.file("t.odt"), folder.file("word/t.docx"))
+        let both = try run("\(conversion("docx", document)) && \(conversion("txt:Text:UTF8", word))")
+        #expect(both.status == 0, "\(both.output)")
+        #expect(try String(contentsOf: URL(filePath: folder.file("word/t.txt")), encoding: .utf8) == text)
         #expect(
             text.split(separator: "\n").map { $0.filter { $0 != "\u{FEFF}" } } == [
                 "Recording 7", "25 November 2026, 0:10, recorder", "Speakers: Anna <1> (0:02), B (0:01)",

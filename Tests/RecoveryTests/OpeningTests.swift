@@ -165,6 +165,63 @@ import Testing
         #expect(try inMemory().count == 1)
     }
 
+    @Test(
+        "a key opens as Windows writes it: with its line ends, with a mark before it, with two bytes a letter",
+        arguments: 0..<5)
+    func fromWindows(form: Int) async throws {
+        let archive = try storage.archive()
+        try await seal(["zanzibar"], in: archive)
+        let lines = try text().split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\r\n")
+        let units = Array(lines.utf16)
+        let written: [UInt8] =
+            switch form {
+            case 0: Array(lines.utf8)
+            case 1: [0xEF, 0xBB, 0xBF] + Array(lines.utf8)
+            case 2: [0xFF, 0xFE] + units.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
+            case 3: [0xFE, 0xFF] + units.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] }
+            // One letter is cut in half.
+            default: [0xFF, 0xFE] + units.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] } + [0x0D]
+            }
+        try Data(written).write(to: URL(filePath: keys.file("windows.txt")))
+        let text = try keyText("windows.txt")
+        #expect(PrivateKey.isIn(text))
+        let opening = opening(archive)
+        #expect(try await opening.open(text, named: "key.txt").count == 1)
+        #expect(try await opening.search("zanzibar", limit: 9).count == 1)
+        _ = try OpeningKey(in: Folder(opening: keys.path), "windows.txt")
+    }
+
+    // A function of its own: Swift 6.0 takes no open file in an asynchronous one.
+    private func keyText(_ name: String) throws -> String {
+        try OpeningKey.text(of: Folder(opening: keys.path).openFile(name, O_RDONLY))
+    }
+
+    @Test("where the machine has less memory than its file systems in memory promise, nothing is opened into it")
+    func littleMemory() async throws {
+        let archive = try storage.archive()
+        try await seal(["zanzibar"], in: archive)
+        let key = try OpeningKey(text(), named: "key.txt")
+        let row = try #require(try await archive.recordings().first)
+        let manifest = try #require(row.seal.flatMap { SealedManifest($0) })
+        let (source, target) = (try Folder(opening: folder()), try Folder(opening: memory.path))
+        let small = try SealedOpening(source, manifest, key: key, memory: { 5_000_000 }) { true }
+        let journal = thrown { try small.journal(into: target) }
+        let sound = thrown { try small.sound(SamplePosition(40_000_000), .ended, into: target) }
+        for error in [journal, sound] {
+            let told = error?.message ?? "it was opened"
+            #expect(error?.code == .full, "\(told)")
+            #expect(told.contains("MB of memory, and of the machine's 5 MB are free; open it on a laptop"), "\(told)")
+        }
+        #expect(try found("zanzibar", below: memory.path) == "")
+        for enough in [nil, 1 << 40] as [Int64?] {
+            let name = "open-\(enough ?? 0)"
+            try target.makeFolder(name)
+            let large = try SealedOpening(source, manifest, key: key, memory: { enough }) { true }
+            try large.journal(into: target.folder(name))
+            #expect(try found("zanzibar", below: "\(memory.path)/\(name)") == "./journal.jsonl\n")
+        }
+    }
+
     @Test("keys of SSH open, and so does the second of two keys")
     func otherKeys() async throws {
         let archive = try storage.archive()

@@ -49,6 +49,14 @@ static inline int fieldscribe_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC) 
 /// Has a pipe hold 1 MiB, where the system allows that.
 static inline void fieldscribe_widen_pipe(int end) { fcntl(end, 1031 /* F_SETPIPE_SZ */, 1 << 20); }
 
+// fcntl.h shows this one to _GNU_SOURCE only, too.
+extern int sync_file_range(int file, int64_t offset, int64_t count, unsigned flags);
+
+/// Has the kernel begin to write what was written to a part of a file, without waiting for it.
+static inline void fieldscribe_begin_writing(int file, int64_t offset, int64_t count) {
+    sync_file_range(file, offset, count, 2 /* SYNC_FILE_RANGE_WRITE */);
+}
+
 /// Has orphans of this process's children become children of its own.
 static inline void fieldscribe_take_orphans(void) { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
 

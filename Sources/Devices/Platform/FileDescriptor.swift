@@ -88,6 +88,11 @@ package struct FileDescriptor: ~Copyable, Sendable {
         return done
     }
 
+    /// Has the kernel begin to bring a part of it to the disk, so that a later sync has less to wait for; promises nothing.
+    package borrowing func beginWriting(_ count: Int64, from offset: Int64) {
+        fieldscribe_begin_writing(number, offset, count)
+    }
+
     /// Returns once the content, and what is needed to find it again, is on the disk.
     ///
     /// A failure is final: the kernel forgets what it could not write, and the next call would succeed without it.

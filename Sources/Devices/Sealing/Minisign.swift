@@ -7,12 +7,16 @@ import Platform
 package struct Minisign: Sendable {
     /// KiB of address space and of data, and seconds of CPU.
     private static let limits = (memory: 1 << 20, data: 128 << 10, cpu: 60)
-    /// Seconds without anything from it.
-    private static let patience = 60
+    /// Seconds that one run may take: it signs some lines, which takes it a hundredth of one.
+    private static let patience = 10
     /// A signature's file is some hundred bytes long.
     package static let longest = 4_096
 
     private let program: String
+    private let patience: Int
+
+    /// - Parameter patience: seconds that one run may take.
+    init(program: String, patience: Int) { (self.program, self.patience) = (program, patience) }
 
     /// - Throws: `DeviceError` with `missing` where it is not installed.
     package init() throws(DeviceError) {
@@ -22,7 +26,7 @@ package struct Minisign: Sendable {
                 "the program minisign is not installed, and nothing is signed or checked without it",
                 remedy: "install it: apt install minisign")
         }
-        self.program = program
+        self.init(program: program, patience: Self.patience)
     }
 
     /// Makes a pair of keys, the secret one without a password, since nobody is there who could type one.
@@ -84,20 +88,31 @@ package struct Minisign: Sendable {
         child.limit(
             memory: UInt64(limits.memory) << 10, data: UInt64(limits.data) << 10, cpuSeconds: UInt64(limits.cpu),
             file: UInt64(Self.longest))
+        let deadline = MonotonicClock.nanoseconds + Int64(patience) * 1_000_000_000
+        func secondsLeft() -> Int { Int(max(0, deadline - MonotonicClock.nanoseconds + 999_999_999) / 1_000_000_000) }
         do throws(DeviceError) {
-            try rethrowing { try bytes.withUnsafeBytes { try child.write($0, timeoutSeconds: Self.patience) } }
+            do throws(DeviceError) {
+                try rethrowing { try bytes.withUnsafeBytes { try child.write($0, timeoutSeconds: patience) } }
+            } catch {
+                // One that has refused before it has read everything says so by its status.
+                guard error.status == EPIPE else { throw error }
+            }
+            child.closeInput()
+            var answer: [UInt8] = []
+            let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 4_096, alignment: 16)
+            defer { room.deallocate() }
+            while case let count = try child.read(into: room, timeoutSeconds: secondsLeft()), count > 0 {
+                if answer.count < Self.longest { answer += room[..<count] }
+                // One that says something again and again is no better than one that says nothing.
+                guard secondsLeft() > 0 else { throw .system("poll", status: ETIMEDOUT, on: program) }
+            }
+            return (try child.exitStatus(timeoutSeconds: secondsLeft()), answer)
         } catch {
-            // One that has refused before it has read everything says so by its status.
-            guard error.status == EPIPE else { throw error }
+            guard error.status == ETIMEDOUT else { throw error }
+            throw DeviceError(
+                .failed, "minisign", status: ETIMEDOUT, "the program minisign has not answered within \(patience) s",
+                remedy: "install Debian's: apt install --reinstall minisign")
         }
-        child.closeInput()
-        var answer: [UInt8] = []
-        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 4_096, alignment: 16)
-        defer { room.deallocate() }
-        while case let count = try child.read(into: room, timeoutSeconds: Self.patience), count > 0 {
-            if answer.count < Self.longest { answer += room[..<count] }
-        }
-        return (try child.exitStatus(timeoutSeconds: Self.patience), answer)
     }
 
     private func started(_ arguments: [String]) throws(DeviceError) -> ChildProcess {

@@ -26,15 +26,43 @@ package final class OpeningKey: Sendable {
     /// - Throws: `DeviceError`; of a link, a pipe, or what is larger than keys are, nothing is read.
     package convenience init(in folder: Folder, _ name: String) throws(DeviceError) {
         let file = try folder.openFile(name, O_RDONLY)
-        try self.init(String(decoding: try file.content(limit: Self.longest), as: UTF8.self), named: file.path)
+        try self.init(try Self.text(of: file), named: file.path)
     }
+
+    /// The text of a file that may hold private keys, without the mark that Windows puts before it, and also where that has made two
+    /// bytes of each letter, as `age-keygen > key.txt` does there.
+    ///
+    /// - Throws: `DeviceError` with `unsupported` where it is longer than keys are, which is then not read.
+    package static func text(of file: borrowing FileDescriptor) throws(DeviceError) -> String {
+        let size = try file.size()
+        guard size <= longest else {
+            throw DeviceError(
+                .unsupported, "read", on: file.path, "is too long for a private key (\(size) bytes)", remedy: remedy)
+        }
+        return text(of: try file.content(limit: longest))
+    }
+
+    static func text(of bytes: [UInt8]) -> String {
+        func pairs(_ first: Int, _ second: Int) -> String {
+            let units = stride(from: 2, to: bytes.count - 1, by: 2).map { (place: Int) -> UInt16 in
+                UInt16(bytes[place + first]) | UInt16(bytes[place + second]) << 8
+            }
+            return String(decoding: units, as: UTF16.self)
+        }
+        if bytes.starts(with: [0xFF, 0xFE]) { return pairs(0, 1) }
+        if bytes.starts(with: [0xFE, 0xFF]) { return pairs(1, 0) }
+        return String(decoding: bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...], as: UTF8.self)
+    }
+
+    /// What is to be done where a file is no private key.
+    package static let remedy = "give the file that age-keygen made"
 
     private static func check(_ text: String, _ name: String) throws(DeviceError) {
         func refusal(_ reason: String, _ remedy: String) -> DeviceError {
             DeviceError(.unsupported, "age", on: name, reason, remedy: remedy)
         }
         guard text.utf8.count <= longest else {
-            throw refusal("is too long for a private key", "give the file that age-keygen made")
+            throw refusal("is too long for a private key", remedy)
         }
         // Whoever is asked for its words by age would have to sit there.
         if isProtected(text) {

@@ -26,8 +26,12 @@ package final class RecorderKey: Sendable {
     ///
     /// - Parameter storage: the storage directory.
     /// - Throws: `DeviceError` with `missing` where minisign is not installed, `denied` where the key is another's.
-    package init(in storage: String) throws(DeviceError) {
-        minisign = try Minisign()
+    package convenience init(in storage: String) throws(DeviceError) {
+        try self.init(in: storage, by: Minisign())
+    }
+
+    init(in storage: String, by minisign: Minisign) throws(DeviceError) {
+        self.minisign = minisign
         folder = try Folder(opening: storage, crosses: true)
         if try !folder.exists(Self.secretName) { try Self.make(in: folder, minisign) }
         let secret = try folder.openFile(Self.secretName, O_RDONLY)

@@ -37,6 +37,12 @@ package final class Sealer {
     package func write(_ bytes: UnsafeRawBufferPointer) throws(DeviceError) {
         var rest = bytes
         while !rest.isEmpty {
+            if gathered == 0, rest.count >= Self.room {
+                let count = rest.count / Self.room * Self.room
+                try send(UnsafeRawBufferPointer(rebasing: rest[..<count]))
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+                continue
+            }
             let count = min(rest.count, Self.room - gathered)
             UnsafeMutableRawBufferPointer(rebasing: outgoing[gathered..<gathered + count])
                 .copyMemory(from: UnsafeRawBufferPointer(rebasing: rest[..<count]))
@@ -69,6 +75,10 @@ package final class Sealer {
     private func send() throws(DeviceError) {
         let bytes = UnsafeRawBufferPointer(rebasing: outgoing[..<gathered])
         gathered = 0
+        try send(bytes)
+    }
+
+    private func send(_ bytes: UnsafeRawBufferPointer) throws(DeviceError) {
         do throws(DeviceError) {
             try child.exchange(bytes, incoming, timeoutSeconds: Age.patience) { came throws(DeviceError) in
                 try pass(came)

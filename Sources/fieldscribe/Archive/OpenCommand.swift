@@ -37,7 +37,7 @@ enum OpenCommand: Command {
     private static func key(_ path: String) throws(DeviceError) -> String {
         let (folder, name) = try Folder.holding(path, crosses: true)
         let file = try folder.openFile(name, O_RDONLY)
-        let text = String(decoding: try file.content(limit: OpeningKey.longest), as: UTF8.self)
+        let text = try OpeningKey.text(of: file)
         // Told here what is no key, without sending it anywhere.
         _ = try OpeningKey(text, named: path)
         return text

@@ -26,10 +26,18 @@ enum StickKey {
         do throws(DeviceError) {
             guard let top = try folder(stick), try top.exists(name) else { return Outcome() }
             let file = try top.openFile(name, O_RDONLY)
-            let text = String(decoding: try file.content(limit: OpeningKey.longest), as: UTF8.self)
-            return open(text, configuration)
+            return open(try OpeningKey.text(of: file), configuration)
         } catch {
-            return Outcome(lines: ["\(path): \(error.reason); nothing was opened"], error: error)
+            // A link, a pipe, a folder, or what is far too long holds none; of what cannot be read that is not known.
+            let holdsNone = error.code == .unsupported || error.status == ELOOP
+            let remedy =
+                holdsNone
+                ? "put the file there that age-keygen made"
+                : error.code == .denied ? "let everybody read it (chmod a+r), or take it away" : "use another stick"
+            let told = DeviceError(
+                error.code, error.operation, status: error.status, on: path, "\(error.reason); nothing was opened",
+                remedy: remedy)
+            return Outcome(lines: [told.message], isPrivate: !holdsNone, error: told)
         }
     }
 

@@ -1,0 +1,18 @@
+/// How much memory the machine has to give.
+package enum MachineMemory {
+    /// Bytes that can still be taken without anything being swapped out, as the kernel estimates them; nil where it does not say.
+    package static var availableBytes: Int64? {
+        guard let text = try? beginning(ofFile: "/proc/meminfo", count: 4_096) else { return nil }
+        return availableBytes(in: String(decoding: text, as: UTF8.self))
+    }
+
+    /// The same by the text of `/proc/meminfo`.
+    static func availableBytes(in text: String) -> Int64? {
+        for line in text.split(separator: "\n") where line.hasPrefix("MemAvailable:") {
+            let words = line.split(separator: " ")
+            guard words.count == 3, words[2] == "kB", let kibibytes = Int64(words[1]) else { return nil }
+            return kibibytes.multipliedReportingOverflow(by: 1_024).partialValue
+        }
+        return nil
+    }
+}

@@ -1,0 +1,66 @@
+import Core
+import FoundationEssentials
+import Glibc
+import Platform
+import TestKit
+
+/// How soon a recording goes on behind its start, in milliseconds from the request.
+struct StartDelay {
+    /// From a start to its first sample at most.
+    static let target = 150.0
+
+    /// When the first sample was heard.
+    var heard: Double
+    /// When it was answered: the first sample was on its way to the disk.
+    var answered: Double
+
+    private struct Answer: Decodable {
+        var recording: Int?
+        var status: Status?
+
+        struct Status: Decodable {
+            var state: String
+            var recordedSeconds: Double
+        }
+    }
+
+    /// So many starts of the appliance at a socket, and a stop behind each.
+    ///
+    /// - Parameter pause: seconds between a stop and the next start.
+    static func measured(_ rounds: Int, by socket: String, pause: Double = 0) throws -> [StartDelay] {
+        try (0..<rounds).map { _ in
+            let pressed = now
+            guard try ask(socket, #"{"command":"start"}"#).recording != nil else {
+                throw DeviceError(.failed, "benchmark", "the appliance does not start")
+            }
+            let answered = now
+            usleep(100_000)
+            var heard = Double.infinity
+            while heard == .infinity {
+                let status = try ask(socket, #"{"command":"status"}"#).status
+                if let status, status.state == "recording", status.recordedSeconds > 0 {
+                    heard = now - status.recordedSeconds
+                }
+            }
+            _ = try ask(socket, #"{"command":"stop"}"#)
+            usleep(UInt32(pause * 1e6))
+            return StartDelay(heard: 1_000 * (heard - pressed), answered: 1_000 * (answered - pressed))
+        }
+    }
+
+    /// Median and longest until the first sample, and until the answer.
+    static func columns(_ delays: [StartDelay]) -> [String] {
+        [delays.map(\.heard).sorted(), delays.map(\.answered).sorted()].flatMap { (sorted: [Double]) -> [String] in
+            [shown(sorted[sorted.count / 2], 0), shown(sorted[sorted.count - 1], 0)]
+        }
+    }
+
+    private static func ask(_ socket: String, _ line: String) throws -> Answer {
+        guard let line = SocketClient(socket)?.ask(line) else {
+            throw DeviceError(.failed, "benchmark", "the appliance does not answer any more")
+        }
+        return try JSONDecoder().decode(Answer.self, from: Data(line.utf8))
+    }
+
+    private static var now: Double { Double(MonotonicClock.nanoseconds) / 1e9 }
+}
