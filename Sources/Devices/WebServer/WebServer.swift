@@ -20,16 +20,24 @@ package struct WebServer: ~Copyable {
     /// - Parameter handler: answers what browsers ask.
     /// - Throws: `DeviceError` where the server cannot start.
     package init(_ listener: consuming WebListener, handler: any WebHandler) throws(DeviceError) {
-        desk = WebDesk(handler)
-        let started = fieldscribe_web_start(
-            listener.number, Self.mostConnections, Self.patience, Unmanaged.passUnretained(desk).toOpaque(),
-            answerRequest, endRequest)
-        guard let started else {
-            close(listener.number)
-            throw DeviceError(.failed, "MHD_start_daemon", on: listener.address, "libmicrohttpd cannot serve it")
-        }
-        daemon = started
+        let desk = WebDesk(handler)
+        let daemon = try Self.daemon(of: desk, on: listener.number, listener.address)
+        self.desk = desk
+        self.daemon = daemon
         self.listener = listener
+    }
+
+    /// Takes over the socket, also where it throws.
+    private static func daemon(
+        of desk: WebDesk, on number: Int32, _ address: String
+    ) throws(DeviceError) -> OpaquePointer {
+        let started = fieldscribe_web_start(
+            number, mostConnections, patience, Unmanaged.passUnretained(desk).toOpaque(), answerRequest, endRequest)
+        guard let started else {
+            close(number)
+            throw DeviceError(.failed, "MHD_start_daemon", on: address, "libmicrohttpd cannot serve it")
+        }
+        return started
     }
 
     /// Serves until somebody wants it to end.
