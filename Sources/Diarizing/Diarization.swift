@@ -20,8 +20,8 @@ package struct Diarization: Sendable {
         /// Whether what is below 0 counts as 0, as in the definition that comes with the weights.
         package var isRectified = true
 
-        /// Frames from one window to the next: 0.75 s, half a window.
-        package var hop = 75
+        /// Frames from one window to the next: half a second.
+        package var hop = 50
 
         /// How speech is followed around regions.
         package var edges = SpeechEdges.Settings()

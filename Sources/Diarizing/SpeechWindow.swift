@@ -1,6 +1,6 @@
 import Core
 
-/// A stretch of speech whose voice is looked at: 1.5 s, one each 0.75 s, within a region of speech.
+/// A stretch of speech whose voice is looked at: 1.5 s, one each half a second, within a region of speech.
 package struct SpeechWindow: Sendable {
     /// Frames that a window holds at most.
     static let frames = 148

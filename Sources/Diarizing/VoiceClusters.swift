@@ -14,7 +14,7 @@ struct VoiceClusters {
         }
     }
 
-    /// Windows that are compared each with each: a quarter of an hour of speech.
+    /// Windows that are compared each with each: ten minutes of speech.
     private static let piece = 1_200
 
     var clusters: [Cluster]

@@ -1,4 +1,4 @@
-/// The voices of all windows, vectors of length 1, in half of the memory: 1.8 MB an hour of speech.
+/// The voices of all windows, vectors of length 1, in half of the memory: 2.8 MB an hour of speech.
 struct VoiceVectors {
     private var numbers: [Int16] = []
     private var size = 0
