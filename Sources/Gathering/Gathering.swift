@@ -78,7 +78,7 @@ package final class Gathering {
         var sealed: String?
         /// Of its texts, as far as that can be known.
         var textBytes: Int64
-        var reading: Outcome<CopyReading>
+        var reading: Awaited<Result<CopyReading, DeviceError>>
     }
 
     /// - Parameters:
@@ -305,7 +305,9 @@ package final class Gathering {
         _ come: @escaping @Sendable (Folder) throws(DeviceError) -> StagedCopy
     ) throws(DeviceError) {
         number += 1
-        let (temporary, name, reading) = ("\(number)", found.name, Outcome<CopyReading>())
+        let (temporary, name, reading) = (
+            "\(number)", found.name, Awaited<Result<CopyReading, DeviceError>>()
+        )
         try staging.makeFolder(temporary, mode: 0o750)
         let staging = staging
         threads[number % threads.count].start {

@@ -11,12 +11,7 @@ final class SpawnThread: Sendable {
 
     private struct Order: Sendable {
         var body: @Sendable () -> Outcome
-        var answer: Answer
-    }
-
-    private final class Answer: Sendable {
-        let outcome = Mutex<Outcome?>(nil)
-        let wakeup = Wakeup()
+        var answer: Awaited<Outcome>
     }
 
     /// That of this process: a copy that a fork has made has no thread but the one that forked.
@@ -32,14 +27,11 @@ final class SpawnThread: Sendable {
 
     /// Runs a body on the thread, and waits for what it returns.
     static func run(_ body: @escaping @Sendable () -> Outcome) throws(DeviceError) -> Outcome {
-        let answer = Answer()
+        let answer = Awaited<Outcome>()
         let thread = try thread()
         thread.orders.withLock { $0.append(Order(body: body, answer: answer)) }
         thread.wakeup.signal()
-        while true {
-            if let outcome = answer.outcome.withLock({ $0 }) { return outcome }
-            answer.wakeup.wait()
-        }
+        return answer.wait()
     }
 
     private static func thread() throws(DeviceError) -> SpawnThread {
@@ -80,9 +72,7 @@ final class SpawnThread: Sendable {
                 return orders
             }
             for order in taken {
-                let outcome = order.body()
-                order.answer.outcome.withLock { $0 = outcome }
-                order.answer.wakeup.signal()
+                order.answer.set(order.body())
             }
             if taken.isEmpty { wakeup.wait() }
         }
