@@ -18,7 +18,7 @@ import VoiceEmbedding
           export      the field hour to the folder that --to names, read back, against cp and sync
           sealing     sealed copies of an hour to the folder that --to names, against age alone on the same tar; the same
                       sealed on the recorder, from a stop until it is sealed, a hundred of them opened, and how
-                      soon a recording begins meanwhile
+                      soon a recording begins meanwhile; --only stream: the first alone, in ten rounds
           search      a million segments in 10,000 recordings, made in the folder that --to names: searches, the list, and
                       how soon a start is on the disk while others search and verify; --segments N for another size
           start       the same with folders, words and other readings, about 2 GB, and nothing of it in memory: how soon it
@@ -126,7 +126,9 @@ import VoiceEmbedding
             }
             if word == "sealing" {
                 let place = target ?? workshop.folder
-                try SealingBenchmark(workshop: workshop, target: place).run()
+                let onlyStream = only == ["stream"]
+                try SealingBenchmark(workshop: workshop, target: place).run(onlyStream: onlyStream)
+                if onlyStream { continue }
                 try SealedRecorderBenchmark(workshop: workshop, target: place, speech: Self.speech).run()
                 continue
             }

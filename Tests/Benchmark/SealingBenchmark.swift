@@ -9,12 +9,14 @@ import Sealing
 /// the end. A sealed copy is also encoded, twice, and read back; the other is encoded, read back and decoded.
 struct SealingBenchmark {
     private static let rounds = 5
+    private static let streamRounds = 10
 
     let workshop: Workshop
     /// A folder on what stands for the stick.
     let target: String
 
-    func run() throws {
+    /// - Parameter onlyStream: measures the sealing alone, more often.
+    func run(onlyStream: Bool) throws {
         let folder = "\(workshop.folder)/sealing-\(getpid())"
         try makeFolder(folder)
         defer { _ = try? MeasuredProcess(["rm", "-rf", folder]) }
@@ -28,6 +30,7 @@ struct SealingBenchmark {
                 "file+fast:\(folder)/noise.wav", "--directory", storage,
             ])
         }
+        if onlyStream { return try stream(folder, storage) }
         var table = Table("an hour, sealed", "s", "MB", "by age's", "peak MB", "of six minutes")
         for form in ["wav", "flac"] {
             try durableReplace(
@@ -46,12 +49,7 @@ struct SealingBenchmark {
                     "age -d -i '\(key)' -o '\(folder)/hour.tar' '\(target)'/Fieldscribe/sealed*/000001.fieldscribe.age")
                 try tool("rm -r '\(target)/Fieldscribe'")
                 sync()
-                alone.append(
-                    try measure([
-                        "sh", "-c",
-                        "age -R '\(folder)/key.pub' -o '\(target)/hour.age' '\(folder)/hour.tar' && sync -f '\(target)'",
-                    ]))
-                try tool("rm '\(target)/hour.age' && sync -f '\(target)'")
+                alone.append(try age("\(folder)/hour.tar", for: "\(folder)/key.pub"))
                 sealing.append(try seal("\(folder)/hour.tar", for: "\(folder)/key.pub"))
                 plain.append(try export("1", storage, folder, "plain.conf"))
                 try tool("rm -r '\(target)/Fieldscribe'")
@@ -80,6 +78,44 @@ struct SealingBenchmark {
         fflush(nil)
     }
 
+    /// The same tars, sealed by `age` alone and by us in turns.
+    private func stream(_ folder: String, _ storage: String) throws {
+        var table = Table(
+            "an hour's tar, sealed", "MB", "age and sync, s", "ours, s", "ours by age's (target 1.15)", "of each round")
+        for form in ["wav", "flac"] {
+            try durableReplace(
+                path: "\(folder)/export.conf", with: "[export]\naudio = \(form)\nrecipients = \(folder)/key.pub\n")
+            _ = try export("1", storage, folder)
+            let tar = "\(folder)/hour.tar"
+            try tool(
+                "age -d -i '\(folder)/key.txt' -o '\(tar)' '\(target)'/Fieldscribe/sealed*/000001.fieldscribe.age")
+            try tool("rm -r '\(target)/Fieldscribe'")
+            sync()
+            var (alone, ours): ([Double], [Double]) = ([], [])
+            for _ in 0..<Self.streamRounds {
+                alone.append(try age(tar, for: "\(folder)/key.pub").wallSeconds)
+                ours.append(try seal(tar, for: "\(folder)/key.pub"))
+            }
+            let megabytes = Double(try FileDescriptor(opening: tar, O_RDONLY).size()) / 1e6
+            let ratios = zip(ours, alone).map { $0 / $1 }.sorted()
+            let (age, piped) = (alone.sorted()[alone.count / 2], ours.sorted()[ours.count / 2])
+            table.add([
+                form, shown(megabytes, 1), shown(age, 3), shown(piped, 3), shown(piped / age, 2),
+                ratios.map { shown($0, 2) }.joined(separator: " "),
+            ])
+        }
+        print(table.markdown)
+    }
+
+    /// Has `age` alone seal a file, and all of it be on the disk.
+    private func age(_ path: String, for key: String) throws -> MeasuredProcess {
+        let cost = try measure([
+            "sh", "-c", "age -R '\(key)' -o '\(target)/hour.age' '\(path)' && sync -f '\(target)'",
+        ])
+        try tool("rm '\(target)/hour.age' && sync -f '\(target)'")
+        return cost
+    }
+
     /// Seals a file as a copy is sealed, from where its bytes are there; returns seconds.
     private func seal(_ path: String, for key: String) throws -> Double {
         let source = try FileDescriptor(opening: path, O_RDONLY)
@@ -101,7 +137,7 @@ struct SealingBenchmark {
         guard sink.length > place, sink.digest.finish().utf8.count == 64 else {
             throw DeviceError(.failed, "benchmark", "age gave less than it was given")
         }
-        try tool("rm '\(target)/sealed.age'")
+        try tool("rm '\(target)/sealed.age' && sync -f '\(target)'")
         return seconds
     }
 
