@@ -89,9 +89,15 @@ struct RecordingCopy {
     }
 
     /// The file by which a newer text is told from an older, and its digest.
-    func textDigest() throws(DeviceError) -> (name: String, digest: String)? {
+    ///
+    /// - Parameter sound: the digest of the samples; nil where it is not known yet.
+    func textDigest(sound known: String? = nil) throws(DeviceError) -> (name: String, digest: String)? {
         guard let format = settings.tellingFormat else { return nil }
-        let sound = format.holdsIdentity ? try soundDigest() : nil
+        var sound: String?
+        if format.holdsIdentity {
+            sound = known
+            if sound == nil { sound = try soundDigest() }
+        }
         return (format.fileName, Digest.of(try render(format, details(peaks: [], sound: sound))))
     }
 
@@ -157,15 +163,8 @@ struct RecordingCopy {
     func encodeAudio(
         into bytes: any SeekableBytes, named name: String
     ) throws(DeviceError) -> (sound: String, peaks: [UInt8]) {
-        let start = WallTime(summary.startedAt)
-        let encoder = try AudioEncoder(
-            settings.audio, into: bytes, named: name, channels: source.channels,
-            tags: AudioTags(
-                title: CopyName(summary).title, artist: settings.device.text, date: start.stamp,
-                comment: "recording \(summary.id); start \(start.stamp); clock \(summary.clock.rawValue); "
-                    + "stopped: \(summary.stopReason.rawValue)",
-                track: summary.id))
         var peaks = Peaks(length: length.samples)
+        let encoder = try encoder(into: bytes, named: name)
         let digest = try readSource { samples throws(DeviceError) in
             peaks.add(samples, channels: source.channels)
             try encoder.append(samples)
@@ -174,16 +173,47 @@ struct RecordingCopy {
         return (digest, peaks.values)
     }
 
+    /// Writes the audio once more, where what comes of it is compared with the first time.
+    ///
+    /// - Parameter name: what errors name.
+    func encodeAudioAgain(into bytes: any SeekableBytes, named name: String) throws(DeviceError) {
+        let encoder = try encoder(into: bytes, named: name)
+        try readSamples { samples throws(DeviceError) in try encoder.append(samples) }
+        try encoder.finish()
+    }
+
+    private func encoder(into bytes: any SeekableBytes, named name: String) throws(DeviceError) -> AudioEncoder {
+        let start = WallTime(summary.startedAt)
+        return try AudioEncoder(
+            settings.audio, into: bytes, named: name, channels: source.channels,
+            tags: AudioTags(
+                title: CopyName(summary).title, artist: settings.device.text, date: start.stamp,
+                comment: "recording \(summary.id); start \(start.stamp); clock \(summary.clock.rawValue); "
+                    + "stopped: \(summary.stopReason.rawValue)",
+                track: summary.id))
+    }
+
     func soundDigest() throws(DeviceError) -> String { try readSource { _ in } }
 
-    /// Reads the recording from its start to its end, both channels of two interleaved; returns the digest of its samples.
+    /// Reads the recording as `readSamples` does; returns the digest of its samples.
     func readSource(
         _ body: (UnsafeBufferPointer<Int16>) throws(DeviceError) -> Void
     ) throws(DeviceError) -> String {
+        var digest = Digest()
+        try readSamples { samples throws(DeviceError) in
+            digest.add(UnsafeRawBufferPointer(samples))
+            try body(samples)
+        }
+        return digest.finish()
+    }
+
+    /// Reads the recording from its start to its end, both channels of two interleaved.
+    private func readSamples(
+        _ body: (UnsafeBufferPointer<Int16>) throws(DeviceError) -> Void
+    ) throws(DeviceError) {
         let room = UnsafeMutableBufferPointer<Int16>.allocate(capacity: Self.block)
         defer { room.deallocate() }
         let channels = source.channels
-        var digest = Digest()
         var position = SamplePosition.zero
         while position < length {
             if shouldStop() { throw Copying.interrupted }
@@ -195,13 +225,10 @@ struct RecordingCopy {
                     .damaged, "read",
                     "recording \(summary.id): its audio ends early; see fieldscribe verify \(summary.id)")
             }
-            let samples = UnsafeBufferPointer(rebasing: wanted[..<(count * channels)])
-            digest.add(UnsafeRawBufferPointer(samples))
-            try body(samples)
+            try body(UnsafeBufferPointer(rebasing: wanted[..<(count * channels)]))
             position = position + Int64(count)
             progress(position)
         }
-        return digest.finish()
     }
 
     /// Decodes the audio from the volume, and compares its samples with those of the source.

@@ -20,14 +20,18 @@ struct SealedCopy {
     /// What is to be sealed, known before anything is written.
     struct Plan {
         var audio: EncodedAudio.Measure
+        /// SHA-256 of the samples.
+        var sound: String
         var texts: [(name: String, bytes: [UInt8])]
         /// Bytes of the tar.
         var bytes: Int64
     }
 
     /// The digest of what the copy is made of: another text, sound, name or form of it gives another.
-    func contentDigest() throws(DeviceError) -> String {
-        let text = try copy.textDigest()
+    ///
+    /// - Parameter sound: the digest of the samples; nil where it is not known yet.
+    func contentDigest(sound: String? = nil) throws(DeviceError) -> String {
+        let text = try copy.textDigest(sound: sound)
         var parts = [
             folderName, "\(copy.length.samples)", copy.names.sorted().joined(separator: " "), text?.digest ?? "",
         ]
@@ -62,7 +66,7 @@ struct SealedCopy {
         var bytes = Int64(Tar.folder(folderName, time: 0).count + Tar.end.count) + Tar.size(audio.length)
         for (_, text) in texts { bytes += Tar.size(Int64(text.count)) }
         bytes += Tar.size(Int64(manifest.text.utf8.count))
-        return Plan(audio: audio, texts: texts, bytes: bytes)
+        return Plan(audio: audio, sound: sound, texts: texts, bytes: bytes)
     }
 
     /// Bytes that the sealed file takes at most, with what stands beside it.
@@ -98,8 +102,8 @@ struct SealedCopy {
                 remedy: "use another stick")
         }
         let manifest = SealedManifest(
-            file: written, bytes: file.length, head: Digest.of(sink.head), plain: plain, content: try contentDigest(),
-            recipients: Self.digest(of: recipients))
+            file: written, bytes: file.length, head: Digest.of(sink.head), plain: plain,
+            content: try contentDigest(sound: plan.sound), recipients: Self.digest(of: recipients))
         return (manifest, back.isDirect)
     }
 
@@ -113,7 +117,7 @@ struct SealedCopy {
         var half = copy
         let (progress, length) = (copy.progress, copy.length.samples)
         half.progress = { progress(SamplePosition(length / 2 + $0.samples / 2)) }
-        _ = try half.encodeAudio(into: audio, named: copy.settings.audioName)
+        try half.encodeAudioAgain(into: audio, named: copy.settings.audioName)
         let digest = try audio.finish().digest
         try sealer.write(Tar.padding(after: plan.audio.length))
         let manifest = manifest(of: plan.texts, audio: digest)

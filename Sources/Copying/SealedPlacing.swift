@@ -24,10 +24,10 @@ struct SealedPlacing {
 
     /// Seals the recording unless it is there.
     func run() throws(DeviceError) -> Outcome {
-        let (content, recipients) = (try copy.contentDigest(), SealedCopy.digest(of: copy.recipients))
-        for copy in known.latest(of: copy.copy.summary.id) where try sealedFolder.holds(copy.name, copy.manifest) {
-            let isSame = copy.manifest.content == content && copy.manifest.recipients == recipients
-            return isSame ? Outcome(name: copy.name, entry: copy.entry) : try place(copy.name, replaces: true)
+        for there in known.latest(of: copy.copy.summary.id) where try sealedFolder.holds(there.name, there.manifest) {
+            var isSame = there.manifest.recipients == SealedCopy.digest(of: copy.recipients)
+            if isSame { isSame = there.manifest.content == (try copy.contentDigest()) }
+            return isSame ? Outcome(name: there.name, entry: there.entry) : try place(there.name, replaces: true)
         }
         // What is there and not known is somebody's, or ours from a moment in which the power went: it stays.
         var name = SealedName(copy.copy.summary.id)

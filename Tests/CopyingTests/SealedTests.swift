@@ -111,9 +111,13 @@ import Testing
         #expect(shell("sync -f '\(point)'; grep -qai \(mark) '\(image)'").status == 1 && looks.withLock { $0 } > 20)
     }
 
-    @Test("what is there and unchanged is known again without being opened, and nothing is written")
-    func unchanged() async throws {
-        let desk = try await desk(2)
+    // By forms that tell of which sound they are, and by those that do not.
+    @Test(
+        "what is there and unchanged is known again without being opened, and nothing is written",
+        arguments: [Desk.formats, [.json], [.vtt], [.html]])
+    func unchanged(formats: [TranscriptFormat]) async throws {
+        var desk = try await desk(2)
+        desk.formats = formats
         try await desk.copy()
         _ = try await desk.copy()
         let writes = Mutex<[String]>([])
