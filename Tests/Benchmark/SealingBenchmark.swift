@@ -97,7 +97,7 @@ struct SealingBenchmark {
                 ours.append(try seal(tar, for: "\(folder)/key.pub"))
             }
             let megabytes = Double(try FileDescriptor(opening: tar, O_RDONLY).size()) / 1e6
-            let ratios = zip(ours, alone).map { $0 / $1 }.sorted()
+            let ratios = zip(ours, alone).map { $0 / $1 }
             let (age, piped) = (alone.sorted()[alone.count / 2], ours.sorted()[ours.count / 2])
             table.add([
                 form, shown(megabytes, 1), shown(age, 3), shown(piped, 3), shown(piped / age, 2),
