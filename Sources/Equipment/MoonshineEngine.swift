@@ -27,6 +27,12 @@ package struct MoonshineEngine: EngineEntry {
     private static let leastMegabytes = 380
     /// Boards with less memory keep the weights once, and read with `fast`.
     private static let smallMegabytes = 700
+    /// ONNX Runtime takes its tensors anew at each step: large pages, and what was freed kept for the next, save most of what the
+    /// kernel and the allocator do for them. Once one threshold is set, glibc no longer moves the other, so that each tensor of
+    /// 128 KiB would be mapped and given back again.
+    private static let memoryTunables = [
+        "hugetlb=1", "trim_threshold=268435456", "mmap_threshold=33554432", "arena_max=1", "tcache_max=65536",
+    ].map { "glibc.malloc.\($0)" }.joined(separator: ":")
 
     package init() {}
 
@@ -64,10 +70,8 @@ package struct MoonshineEngine: EngineEntry {
                 "--cache", configuration.cacheFolder,
             ] + configuration.vocabularyArguments,
             model: model.path, profile: profile,
-            // ONNX Runtime takes its tensors anew at each step: large pages, and what was freed kept for the next, save most
-            // of what the kernel does for them.
             environment: Configuration.memoryMegabytes >= Self.smallMegabytes
-                ? ["GLIBC_TUNABLES": "glibc.malloc.hugetlb=1:glibc.malloc.trim_threshold=268435456"] : [:],
+                ? ["GLIBC_TUNABLES": Self.memoryTunables] : [:],
             makesCopies: makesCopies)
     }
 
