@@ -26,6 +26,10 @@ package final class RecordingSession: Sendable {
         /// long after that. The default is 0.5.
         package var retrySeconds = 0.5
 
+        /// So many samples of a recording in parts are joined before its end is told, in a second or two of any card. More is
+        /// left to whoever looks after recordings: the next one does not wait for it.
+        var joinedAtOnce = Int64(8 << 20)
+
         var clock: @Sendable () -> Int64 = { MonotonicClock.nanoseconds }
         var faults: DiskFaults?
         var syncNanoseconds: Int64 { Int64(syncSeconds * 1e9) }

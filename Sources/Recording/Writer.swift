@@ -10,10 +10,6 @@ final class Writer {
     /// New files that may fail in a row.
     private static let attempts = 3
 
-    /// So many samples of a recording in parts are joined before its end is told, in a second or two of any card. More is
-    /// left to whoever looks after recordings: the next one does not wait for it.
-    private static let joinedAtOnce = Int64(8 << 20)
-
     private let path: String
     private let link: CaptureLink
     private let sink: any RecordingSink
@@ -90,7 +86,7 @@ final class Writer {
         }
         tellNews()
         // What a shutdown leaves in parts, which may not wait, or what is long, is joined later.
-        if parts > 0, reason != .shutdown, end.samples * Int64(channels) <= Self.joinedAtOnce { join() }
+        if parts > 0, reason != .shutdown, end.samples * Int64(channels) <= settings.joinedAtOnce { join() }
         sink.closed(at: end, reason: reason)
         // Nobody waits for it: what a power cut takes of them is made anew.
         sums?.sync()

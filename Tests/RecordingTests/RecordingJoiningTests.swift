@@ -160,8 +160,9 @@ import Testing
     func longIsLeft() async throws {
         let count = Counted()
         var settings = RecordingSession.Settings()
+        settings.joinedAtOnce = 80_000
         settings.ringSeconds = 300
-        settings.syncSeconds = 60
+        settings.syncSeconds = 1
         settings.retrySeconds = 0
         settings.realtimePriority = nil
         settings.faults = { operation, path throws(DeviceError) in
@@ -169,14 +170,14 @@ import Testing
             throw DeviceError(.failed, "fdatasync", status: EIO, "\(path): broken")
         }
         let log = RecordingLog()
-        let blocks = (0..<90).map { _ in ScriptedMicrophone.Step.samples([Int16](repeating: 1, count: 100_000)) }
+        let blocks = (0..<90).map { _ in ScriptedMicrophone.Step.samples([Int16](repeating: 1, count: 1_000)) }
         let result = try await RecordingSession(
             microphone: ScriptedMicrophone(blocks + [.ended]), path: path, settings: settings, sink: log
         ).run()
-        #expect(result.length.samples == 9_000_000 && result.reason == .ended)
+        #expect(result.length.samples == 90_000 && result.reason == .ended)
         #expect(RecordingPart.all(beside: path).count == 1)
         #expect(log.entries.filter { $0 == .fault("failed") }.count == 1)
-        #expect(try RecordingReader(path: path).length.samples == 9_000_000)
+        #expect(try RecordingReader(path: path).length.samples == 90_000)
         #expect(try RecordingSums(path: path) == RecordingSums())
         #expect(try joinParts(inFolder: folder.path))
         #expect(try RecordingSums(path: path) == RecordingSums())
