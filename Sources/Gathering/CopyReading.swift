@@ -42,7 +42,7 @@ struct CopyReading: Sendable {
         name = found.hasSuffix(mark) ? String(found.dropLast(mark.count)) : found
         let content = { (file: String) in String(decoding: staged.contents[file] ?? [], as: UTF8.self) }
         key = RecorderKey.key(in: content(CopySettings.publicKeyName))
-        isSigned = try Self.signature(of: staged, &notes)
+        isSigned = try Self.signature(of: staged, by: key, &notes)
         let lines = staged.contents["history.json"] == nil ? [] : historyLines(in: content("history.json"))
         guard let lines, CopyVerification.brokenEntry(of: lines) == nil else {
             throw DeviceError(
@@ -103,10 +103,14 @@ struct CopyReading: Sendable {
     /// What tells its folder in an archive from that of another copy.
     var mark: String { Self.mark(of: manifest) }
 
-    private static func signature(of staged: StagedCopy, _ notes: inout [String]) throws(DeviceError) -> Bool? {
-        guard staged.digests[CopySettings.signatureName] != nil else { return nil }
-        let finding = CopyVerification(key: nil).signature(
-            of: staged.contents[CopySettings.manifestName] ?? [], in: staged.folder)
+    private static func signature(
+        of staged: StagedCopy, by key: String?, _ notes: inout [String]
+    ) throws(DeviceError) -> Bool? {
+        guard let signature = staged.contents[CopySettings.signatureName] else { return nil }
+        let sums = staged.contents[CopySettings.manifestName] ?? []
+        if let key, (try? Minisign())?.fits(sums, signature: signature, key: key) == true { return true }
+        // What is wrong with it, minisign says itself.
+        let finding = CopyVerification(key: nil).signature(of: sums, in: staged.folder)
         switch finding.outcome {
         case .unaltered: return true
         case .altered:

@@ -36,6 +36,8 @@ package struct FoundCopies {
         package var name: String
         /// What the folder with all of its recorder's copies tells of that.
         package var recorder: RecorderIdentity
+        /// The names of what people have saved beside it, in no order.
+        package var saved: [String] = []
 
         /// What a person looks for.
         package var path: String { sealed.map { "\(place.path)/\($0)" } ?? place.path }
@@ -80,7 +82,8 @@ package struct FoundCopies {
             }
             let names = try folder.names(limit: Self.most).sorted()
             if names.contains(CopySettings.manifestName), !names.contains(where: { SealedName($0) != nil }) {
-                return copies.append(Copy(place: place, sealed: nil, name: name, recorder: around))
+                let saved = names.filter(SavedCorrections.isName)
+                return copies.append(Copy(place: place, sealed: nil, name: name, recorder: around, saved: saved))
             }
             if CopyName(name) != nil { return problems.append(Self.half(folder.path)) }
             var inside = RecorderIdentity(name: name)

@@ -45,7 +45,7 @@ package enum GatherSource {
 /// Copies come and are proved on threads of their own, several at a time, while this one asks and tells the archive, and waits for the disk.
 package final class Gathering {
     /// Copies that are made durable together, and bytes of them.
-    private static let (mostCopies, mostBytes): (Int, Int64) = (64, 512 << 20)
+    private static let (mostCopies, mostBytes): (Int, Int64) = (64, 128 << 20)
     /// Bytes of text in copies that are on their way, beyond two for each thread.
     private static let mostText: Int64 = 16 << 20
     private static let hidden = ".gathering"
@@ -57,7 +57,8 @@ package final class Gathering {
     private var report = GatherReport()
     private var batch: [(temporary: String, name: String, copy: GatheredCopy)] = []
     private var batchBytes: Int64 = 0
-    private var batchDigests: Set<String> = []
+    /// Of the copies in the batch and of those that were taken before it.
+    private var digests: Set<String> = []
     private var number = 0
     private var staging: Folder
     private var pending: [(copy: FoundCopies.Copy, digest: String)] = []
@@ -274,7 +275,7 @@ package final class Gathering {
     }
 
     private func isKnown(_ digest: String) throws(DeviceError) -> Bool {
-        if batchDigests.contains(digest) { return true }
+        if digests.contains(digest) { return true }
         return try archive.knows(copy: digest)
     }
 
@@ -329,7 +330,8 @@ package final class Gathering {
             let reading = try copy.reading.wait().get()
             report.notes += reading.notes.filter { !report.notes.contains($0) }
             // The same one may lie on another stick, and a sealed one may be of one that came in the clear.
-            if try isKnown(reading.manifest.digest), copy.sealed == nil {
+            // What the archive knew before was not staged.
+            if copy.sealed == nil, digests.contains(reading.manifest.digest) {
                 report.known += 1
                 try staging.removeAll(copy.temporary)
             } else {
@@ -357,7 +359,7 @@ package final class Gathering {
                 copy.temporary, place,
                 reading.copy(of: recorder, at: "\(recorder.folder)/\(place)", sealed: copy.sealed)
             ))
-        batchDigests.insert(reading.manifest.digest)
+        digests.insert(reading.manifest.digest)
         batchBytes += reading.bytes
     }
 
@@ -389,7 +391,7 @@ package final class Gathering {
         try archive.take(batch.map(\.copy))
         report.taken += batch.count
         report.bytes += batchBytes
-        (batch, batchBytes, batchDigests) = ([], 0, [])
+        (batch, batchBytes) = ([], 0)
         try takePending()
     }
 
@@ -400,8 +402,8 @@ package final class Gathering {
         let copies = pending
         pending = []
         for (found, digest) in copies {
-            guard let folder = try? found.place.open(), let names = try? folder.names(limit: 10_000) else { continue }
-            for name in SavedCorrections.inOrder(names.filter(SavedCorrections.isName), in: folder) {
+            guard !found.saved.isEmpty, let folder = try? found.place.open() else { continue }
+            for name in SavedCorrections.inOrder(found.saved, in: folder) {
                 try takeCorrections(name, at: found.place, of: digest)
             }
         }

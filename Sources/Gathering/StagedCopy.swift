@@ -12,7 +12,9 @@ struct StagedCopy: Sendable {
     private static let longestText = 64 << 20
     /// Files of a copy whose content is wanted.
     private static let texts: Set<String> = [
-        CopySettings.manifestName, CopySettings.publicKeyName, "history.json", "transcript.json", "index.html",
+        CopySettings.manifestName, CopySettings.publicKeyName, CopySettings.signatureName, "history.json",
+        "transcript.json",
+        "index.html",
     ]
 
     let folder: Folder
@@ -46,12 +48,14 @@ struct StagedCopy: Sendable {
         var names = manifest.digests.keys.sorted()
         names.append(CopySettings.manifestName)
         if try source.exists(CopySettings.signatureName) { names.append(CopySettings.signatureName) }
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.block, alignment: 4_096)
+        defer { room.deallocate() }
         for name in names {
             let file: FileDescriptor
             do throws(DeviceError) { file = try source.openFile(name, O_RDONLY) } catch {
                 throw error.status == ENOENT ? Self.missing("\(source.path)/\(name)") : error
             }
-            try copy(file, as: name)
+            try copy(file, as: name, through: room)
             // The rest would be copied for nothing.
             if let digest = manifest.digests[name], digests[name] != digest {
                 throw Self.changed("\(source.path)/\(name)")
@@ -59,17 +63,20 @@ struct StagedCopy: Sendable {
         }
     }
 
-    private mutating func copy(_ file: borrowing FileDescriptor, as name: String) throws(DeviceError) {
-        let target = try NewFile(name, in: folder, shouldStop: { false })
-        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.block, alignment: 4_096)
-        defer { room.deallocate() }
+    private mutating func copy(
+        _ file: borrowing FileDescriptor, as name: String, through room: UnsafeMutableRawBufferPointer
+    ) throws(DeviceError) {
+        let target = try folder.open(name, O_WRONLY | O_CREAT | O_EXCL)
         var entry = Entry(name, isWanted: Self.texts.contains(name))
-        while case let count = try file.read(into: room, at: target.length), count > 0 {
+        while case let count = try file.read(into: room, at: entry.length), count > 0 {
             let piece = UnsafeRawBufferPointer(rebasing: room[..<count])
+            try target.write(piece, at: entry.length)
             try entry.take(piece)
-            try target.write(piece, at: target.length)
+            // Less than there is room for is the end.
+            if count < room.count { break }
         }
-        try target.flush()
+        // The disk works while the next copies come, and not only once the batch is made durable.
+        target.beginWriting(entry.length, from: 0)
         keep(&entry)
     }
 

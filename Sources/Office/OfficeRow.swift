@@ -77,19 +77,6 @@ extension OfficeHit {
     }
 }
 
-extension Timeline {
-    /// As a column keeps it.
-    package var column: String {
-        get throws(DeviceError) { try rethrowing { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) } }
-    }
-
-    /// What a column keeps; nil where that is damaged.
-    package init?(column: String) {
-        guard let timeline = try? JSONDecoder().decode(Timeline.self, from: Data(column.utf8)) else { return nil }
-        self = timeline
-    }
-}
-
 extension HistoryLine {
     /// What a column keeps; nil where that is damaged.
     package init?(column: String) {

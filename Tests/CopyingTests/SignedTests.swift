@@ -253,3 +253,65 @@ private let hasMinisign = shell("command -v minisign").status == 0
         #expect(try RecorderKey(in: folder.path).sign([1], comment: "x") != nil)
     }
 }
+
+@Suite("Signatures without a process", .enabled(if: hasMinisign && Minisign.hasLibrary)) struct LibrarySignatureTests {
+    init() { signal(SIGPIPE, SIG_IGN) }
+
+    /// A file that minisign itself has signed, and the folder of it.
+    private func signed(_ options: String = "") throws -> (
+        minisign: Minisign, bytes: [UInt8], signature: [UInt8], key: String
+    ) {
+        let folder = TemporaryFolder()
+        let made = shell(
+            "cd '\(folder.path)' && printf 'some\nlines\n' > m && minisign -G -W -f -s s -p p -c x >/dev/null "
+                + "&& minisign -S \(options) -s s -m m >/dev/null && tail -n 1 p")
+        #expect(made.status == 0)
+        return (
+            try Minisign(), Array("some\nlines\n".utf8), try content(ofFile: folder.file("m.minisig"), limit: 4_096),
+            made.output.split(separator: "\n").map(String.init).last ?? ""
+        )
+    }
+
+    @Test("what minisign signs fits, with any comment of its own", arguments: ["", "-t 'a comment: with marks'"])
+    func fits(_ options: String) throws {
+        let (minisign, bytes, signature, key) = try signed(options)
+        #expect(minisign.fits(bytes, signature: signature, key: key))
+        #expect(try minisign.comment(of: bytes, signature: signature, key: key) != nil)
+    }
+
+    @Test("no byte of what was signed, of the signature's lines or of the key can be another") func refuses() throws {
+        let (minisign, bytes, signature, key) = try signed()
+        // The first line is signed by nobody.
+        let start = try #require(signature.firstIndex(of: 0x0A)) + 1
+        for index in start..<signature.count {
+            for bit: UInt8 in [1, 4, 32] {
+                var other = signature
+                other[index] ^= bit
+                #expect(!minisign.fits(bytes, signature: other, key: key), "byte \(index), bit \(bit)")
+            }
+        }
+        for index in bytes.indices {
+            var other = bytes
+            other[index] ^= 1
+            #expect(!minisign.fits(other, signature: signature, key: key))
+        }
+        for index in key.utf8.indices {
+            var other = Array(key.utf8)
+            other[key.utf8.distance(from: key.utf8.startIndex, to: index)] ^= 1
+            #expect(!minisign.fits(bytes, signature: signature, key: String(decoding: other, as: UTF8.self)))
+        }
+        for count in signature.indices {
+            #expect(!minisign.fits(bytes, signature: Array(signature[..<count]), key: key))
+        }
+        let another = try signed()
+        #expect(!minisign.fits(bytes, signature: signature, key: another.key))
+        #expect(!minisign.fits(bytes, signature: another.signature, key: key))
+    }
+
+    @Test("the old form of signatures fits no more than it does for minisign, which reads from a pipe")
+    func refusesTheOldForm() throws {
+        let (minisign, bytes, signature, key) = try signed("-l")
+        #expect(!minisign.fits(bytes, signature: signature, key: key))
+        #expect(try minisign.comment(of: bytes, signature: signature, key: key) == nil)
+    }
+}

@@ -239,13 +239,17 @@ extension OfficeQuery {
         return phrases.isEmpty ? nil : phrases.joined(separator: " & ")
     }
 
-    /// As `tokens`, without the letters that the server's `unaccent` makes quotes of.
+    /// Letters that the server's `unaccent` makes quotes of.
+    private static let marks: Set<Unicode.Scalar> = [
+        "\u{149}", "\u{2B9}", "\u{2BA}", "\u{2BB}", "\u{2BC}", "\u{2BD}", "\u{2C8}", "\u{FF02}", "\u{FF07}",
+    ]
+
+    /// As `tokens`, without such letters.
     static func serverTokens(_ text: String) -> [String] {
-        let marks: Set<Unicode.Scalar> = [
-            "\u{149}", "\u{2B9}", "\u{2BA}", "\u{2BB}", "\u{2BC}", "\u{2BD}", "\u{2C8}", "\u{FF02}", "\u{FF07}",
-        ]
-        return tokens(text).map { token in
-            String(String.UnicodeScalarView(token.unicodeScalars.filter { !marks.contains($0) }))
-        }.filter { !$0.isEmpty }
+        tokens(text).compactMap { token in
+            guard token.unicodeScalars.contains(where: marks.contains) else { return token }
+            let rest = token.unicodeScalars.filter { !marks.contains($0) }
+            return rest.isEmpty ? nil : String(String.UnicodeScalarView(rest))
+        }
     }
 }

@@ -1,0 +1,57 @@
+import Core
+import FoundationEssentials
+import Office
+import TestKit
+import Testing
+
+@Suite("The column of a text") struct ColumnTests {
+
+    /// All that a segment and its words can have, with what JSON has to escape.
+    private func timeline(_ random: inout some RandomNumberGenerator) -> Timeline {
+        let texts = [
+            "fonio", "\"said\"", #"a\b"#, "", "été", "日本", "\u{0}\u{1f}\n\t", "</script>", "e\u{301}", "👩‍🌾",
+            #""segments":[]"#,
+        ]
+        func position() -> SamplePosition { SamplePosition(.random(in: -5...40_000_000, using: &random)) }
+        func range() -> SampleRange { SampleRange(position(), position()) }
+        func text() -> String { texts.randomElement(using: &random) ?? "" }
+        func share() -> Double {
+            [0, 1, 0.1, 1e-7, .random(in: 0...1, using: &random)].randomElement(using: &random) ?? 0
+        }
+        func words() -> [Word] {
+            (0..<Int.random(in: 0...5, using: &random)).map { _ in
+                Word(text(), range(), confidence: share(), isSpread: .random(using: &random))
+            }
+        }
+        var timeline = Timeline(
+            name: text(), length: position(),
+            engine: EngineDescription(name: text(), version: text(), model: text()))
+        for number in 0..<Int.random(in: 0...4, using: &random) {
+            let voice = VoiceAnalytics(
+                pitch: 180.25, jitter: share(), shimmer: share(), voicing: share(),
+                finalLowering: .random(using: &random) ? -1.5 : nil)
+            timeline.segments.append(
+                Segment(
+                    id: number + 1, range: range(), words: words(),
+                    alternatives: words().map { Alternative(text: $0.text, confidence: $0.confidence) },
+                    endedBy: EndReason.allCases.randomElement(using: &random) ?? .silence,
+                    voice: .random(using: &random) ? voice : nil))
+        }
+        timeline.marks = [Bookmark(position(), text: text())]
+        timeline.gaps = [Gap(range(), cause: .struck)]
+        return timeline
+    }
+
+    @Test("says what the encoder of the type says, whatever is in the text")
+    func isTheEncoders() throws {
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<500 {
+            let timeline = timeline(&random)
+            let column = try timeline.column
+            let read = try JSONDecoder().decode(JSONValue.self, from: Data(column.utf8))
+            let expected = try JSONDecoder().decode(JSONValue.self, from: try JSONEncoder().encode(timeline))
+            #expect(read == expected)
+            #expect(Timeline(column: column)?.segments == timeline.segments)
+        }
+    }
+}
