@@ -195,6 +195,41 @@ final class OfficeServer {
         #expect(server.get("", "-H 'Cookie: \(cookie ?? "")'").status == 200)
     }
 
+    @Test("one address that holds all places keeps no other out; on this machine nobody is counted")
+    func held() async throws {
+        let desk = try await desk()
+        let secret = desk.folder.file("secret")
+        shell("echo 'a long secret' > '\(secret)'; chmod 600 '\(secret)'")
+        for (options, own) in [("--listen 0.0.0.0 --password-file '\(secret)'", 0), ("", 200)] {
+            let server = try OfficeServer(desk, "--port 0 \(options)")
+            let port = try #require(
+                server.address.split(separator: ":").last.flatMap { UInt16($0.prefix { $0.isNumber }) })
+            let held = (0..<(own == 0 ? 256 : 100)).map { _ in connected(to: port) }
+            defer { for number in held { close(number) } }
+            #expect(held.allSatisfy { $0 >= 0 })
+            if own == 0 {
+                let other = server.get("", "-u 'Anna:a long secret' --interface 127.0.0.2 --max-time 8")
+                #expect(other.status == 200)
+            }
+            #expect(server.get("", "-u 'Anna:a long secret' --interface 127.0.0.1 --max-time 8").status == own)
+        }
+    }
+
+    /// A connection to this machine on which nothing is said; -1 where there is none.
+    private func connected(to port: UInt16) -> Int32 {
+        let number = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        let status = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        return status == 0 ? number : -1
+    }
+
     @Test("a Unix socket is for our own, replaces what a dead process left, and goes with the server")
     func socket() async throws {
         let desk = try await desk()

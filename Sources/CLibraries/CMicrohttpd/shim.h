@@ -11,16 +11,17 @@
 ///
 /// - socket: listens already; it is closed with the server.
 /// - connections: at most so many at a time; the next one waits.
+/// - of_one: of these, at most so many from one address, 0 for all; what is more is closed.
 /// - seconds: a connection on which nothing happens for so long is closed.
 /// - context: what both functions are given.
 /// - returns: NULL where it cannot start.
 static inline struct MHD_Daemon *fieldscribe_web_start(
-    int socket, unsigned connections, unsigned seconds, void *context, MHD_AccessHandlerCallback respond,
+    int socket, unsigned connections, unsigned of_one, unsigned seconds, void *context, MHD_AccessHandlerCallback respond,
     MHD_RequestCompletedCallback complete) {
     return MHD_start_daemon(
         MHD_USE_EPOLL, 0, NULL, NULL, respond, context, MHD_OPTION_LISTEN_SOCKET, socket, MHD_OPTION_CONNECTION_LIMIT,
-        connections, MHD_OPTION_CONNECTION_TIMEOUT, seconds, MHD_OPTION_NOTIFY_COMPLETED, complete, context,
-        MHD_OPTION_END);
+        connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT, of_one, MHD_OPTION_CONNECTION_TIMEOUT, seconds,
+        MHD_OPTION_NOTIFY_COMPLETED, complete, context, MHD_OPTION_END);
 }
 
 // Swift names the cases of its enumerations as the compiler of the day does.

@@ -8,6 +8,9 @@ import Serving
 package struct WebServer: ~Copyable {
     /// At most so many connections at a time; the next ones wait.
     private static let mostConnections: UInt32 = 256
+    /// Of these, at most so many from one address, so that one machine that holds them keeps nobody else out. Not where only this machine
+    /// comes: behind a proxy everybody has its address.
+    private static let mostOfOne: UInt32 = 64
     /// A connection on which nothing happens for so long is closed, in seconds.
     private static let patience: UInt32 = 30
     /// How long is waited at most before somebody is asked whether to go on, in milliseconds.
@@ -21,7 +24,8 @@ package struct WebServer: ~Copyable {
     /// - Throws: `DeviceError` where the server cannot start.
     package init(_ listener: consuming WebListener, handler: any WebHandler) throws(DeviceError) {
         let desk = WebDesk(handler)
-        let daemon = try Self.daemon(of: desk, on: listener.number, listener.address)
+        let daemon = try Self.daemon(
+            of: desk, on: listener.number, listener.address, mostOfOne: listener.isLocal ? 0 : Self.mostOfOne)
         self.desk = desk
         self.daemon = daemon
         self.listener = listener
@@ -29,10 +33,11 @@ package struct WebServer: ~Copyable {
 
     /// Takes over the socket, also where it throws.
     private static func daemon(
-        of desk: WebDesk, on number: Int32, _ address: String
+        of desk: WebDesk, on number: Int32, _ address: String, mostOfOne: UInt32
     ) throws(DeviceError) -> OpaquePointer {
         let started = fieldscribe_web_start(
-            number, mostConnections, patience, Unmanaged.passUnretained(desk).toOpaque(), answerRequest, endRequest)
+            number, mostConnections, mostOfOne, patience, Unmanaged.passUnretained(desk).toOpaque(), answerRequest,
+            endRequest)
         guard let started else {
             close(number)
             throw DeviceError(.failed, "MHD_start_daemon", on: address, "libmicrohttpd cannot serve it")
