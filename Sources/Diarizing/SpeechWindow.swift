@@ -1,8 +1,8 @@
 import Core
 
-/// A stretch of speech whose voice is looked at: 1.5 s, one each half a second, within a region of speech.
+/// A stretch of speech whose voice is looked at: 1.5 s, one about each half a second, within a region of speech.
 package struct SpeechWindow: Sendable {
-    /// Frames that a window holds at most.
+    /// Frames that a window holds in a region that is longer.
     static let frames = 148
     /// The network wants more; a shorter region is looked at repeatedly.
     static let leastFrames = 47
@@ -12,15 +12,18 @@ package struct SpeechWindow: Sendable {
     /// Where it lies in its region, in frames.
     let frames: Range<Int>
 
-    /// The windows of a region, the last one at its end; none where it is too short.
+    /// The windows of a region, evenly spread over all of it; none where it is too short. What is longer than one by less than half
+    /// of a hop is one all the same, so that no sound is looked at once more for a few frames at the end.
     ///
-    /// - Parameter hop: frames from one window to the next.
+    /// - Parameter hop: frames from one window to the next, about.
     static func windows(ofFrames count: Int, each hop: Int) -> [SpeechWindow] {
         guard count >= least else { return [] }
-        guard count > frames else { return [SpeechWindow(frames: 0..<count)] }
-        var starts = Array(stride(from: 0, through: count - frames, by: hop))
-        if starts.last != count - frames { starts.append(count - frames) }
-        return starts.map { SpeechWindow(frames: $0..<$0 + frames) }
+        let hops = (2 * max(0, count - frames) + hop) / (2 * hop)
+        guard hops > 0 else { return [SpeechWindow(frames: 0..<count)] }
+        return (0...hops).map { number in
+            let start = number * (count - frames) / hops
+            return SpeechWindow(frames: start..<start + frames)
+        }
     }
 
     /// Its features, with their mean over the window taken away, as the network takes them: `bins` numbers a frame.

@@ -46,7 +46,8 @@ import VoiceEmbedding
                       words,long,conversations, of which the first two are measured without it; settings, hops, edges:
                       other ones, on `fit`: how far apart windows are, and where speech is followed to;
                       words: in whose mouth the recognizer's are; long: 10, 60 and 180 minutes, CPU and memory;
-                      conversations: the sound itself
+                      conversations: the sound itself; with clean, far, noise, room, telephone or hard beside them
+                      those alone that sound so;
                       into the folder that --to names goes what pyannote.metrics needs to compute the same
           calibrate   the constants of Calibration.swift
           --every N   only each Nth file of the open set
@@ -178,10 +179,13 @@ import VoiceEmbedding
                 }
                 let beside = [model, workshop.model].compactMap(\.self)
                 let speakers = SpeakerModel(path: voices)
+                let sounds = Conversation.Condition.allCases.filter { only?.contains($0.rawValue) ?? false }
+                let parts = only?.filter { Conversation.Condition(rawValue: $0) == nil }
                 try DiarizationBenchmark(
                     workshop: workshop, corpus: open, model: speakers,
-                    network: VoiceNetwork(speakers, besides: beside), others: beside, runs: max(1, runs), output: target
-                ).run(only: only)
+                    network: VoiceNetwork(speakers, besides: beside), others: beside, runs: max(1, runs),
+                    sounds: sounds.isEmpty ? Conversation.Condition.allCases : sounds, output: target
+                ).run(only: parts.flatMap { $0.isEmpty ? nil : $0 })
             case "calibrate":
                 if engine == "moonshine" {
                     try MoonshineCalibration(workshop: workshop, corpus: open).run(chosen(Contender.moonshine))

@@ -18,6 +18,8 @@ struct DiarizationBenchmark {
     let others: [String]
     /// Conversations a cell.
     let runs: Int
+    /// How they sound.
+    let sounds: [Conversation.Condition]
     /// Where each conversation goes with what was told of it, so that another tool can compute the same; nil: nowhere.
     let output: String?
 
@@ -249,7 +251,7 @@ struct DiarizationBenchmark {
         of part: String, _ body: (Conversation.Condition, Int, UInt64, Conversation) throws -> Void
     ) throws {
         let speakers = try speakers(of: part)
-        for condition in Conversation.Condition.allCases {
+        for condition in sounds {
             for people in 1...4 where people <= speakers.count {
                 if people == 1, [.far, .telephone, .hard].contains(condition) { continue }
                 for run in 0..<runs {
