@@ -20,7 +20,7 @@ package struct Diarization: Sendable {
         /// Whether what is below 0 counts as 0, as in the definition that comes with the weights.
         package var isRectified = true
 
-        /// Frames from one window to the next: half a second.
+        /// Frames from one window to the next, about: half a second.
         package var hop = 50
 
         /// How speech is followed around regions.

@@ -30,14 +30,14 @@ struct Sodium: Sendable {
         self.verify = unsafeBitCast(verify, to: Verify.self)
     }
 
-    /// The comment that was signed with some bytes, where all is as minisign writes it and both signatures fit; nil says nothing, since
-    /// minisign knows more forms.
+    /// Whether all is as minisign writes it, and both signatures fit: that of some bytes, and that of it with its comment. That it is not
+    /// says nothing, since minisign knows more forms.
     ///
     /// - Parameters:
     ///   - signature: the content of a `.minisig`.
     ///   - key: a public key in base64.
-    func comment(of bytes: [UInt8], signature: [UInt8], key: String) -> String? {
-        guard let text = String(validating: signature, as: UTF8.self) else { return nil }
+    func fits(_ bytes: [UInt8], signature: [UInt8], key: String) -> Bool {
+        guard let text = String(validating: signature, as: UTF8.self) else { return false }
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let (untrusted, trusted) = ("untrusted comment: ", "trusted comment: ")
         // What is no plain text, minisign may refuse.
@@ -47,15 +47,14 @@ struct Sodium: Sendable {
             let own = Self.bytes(lines[1], count: 74), let whole = Self.bytes(lines[3], count: 64),
             let key = Self.bytes(key[...], count: 42), own.starts(with: "ED".utf8), key.starts(with: "Ed".utf8),
             own[2..<10] == key[2..<10]
-        else { return nil }
-        let comment = String(lines[2].dropFirst(trusted.count))
+        else { return false }
         let (made, open) = (Array(own[10...]), Array(key[10...]))
         var digest = [UInt8](repeating: 0, count: 64)
         guard hash(&digest, digest.count, bytes, UInt64(bytes.count), nil, 0) == 0,
             verify(made, digest, UInt64(digest.count), open) == 0
-        else { return nil }
-        let all = made + comment.utf8
-        return verify(whole, all, UInt64(all.count), open) == 0 ? comment : nil
+        else { return false }
+        let all = made + lines[2].utf8.dropFirst(trusted.utf8.count)
+        return verify(whole, all, UInt64(all.count), open) == 0
     }
 
     /// What stands in base64, written in the one way in which it can be; nil where that is anything else.
@@ -74,6 +73,6 @@ extension Minisign {
     ///
     /// - Returns: false where it is not, and where only minisign can tell.
     package func fits(_ bytes: [UInt8], signature: [UInt8], key: String) -> Bool {
-        signature.count <= Self.longest && Sodium.installed?.comment(of: bytes, signature: signature, key: key) != nil
+        signature.count <= Self.longest && Sodium.installed?.fits(bytes, signature: signature, key: key) == true
     }
 }
