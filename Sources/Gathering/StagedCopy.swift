@@ -67,7 +67,7 @@ struct StagedCopy: Sendable {
         _ file: borrowing FileDescriptor, as name: String, through room: UnsafeMutableRawBufferPointer
     ) throws(DeviceError) {
         let target = try folder.open(name, O_WRONLY | O_CREAT | O_EXCL)
-        var entry = Entry(name, isWanted: Self.texts.contains(name))
+        var entry = Entry(name, of: source, isWanted: Self.texts.contains(name))
         while case let count = try file.read(into: room, at: entry.length), count > 0 {
             let piece = UnsafeRawBufferPointer(rebasing: room[..<count])
             try target.write(piece, at: entry.length)
@@ -95,7 +95,7 @@ struct StagedCopy: Sendable {
         let privateKey = try OpeningKey(in: holder, name)
         // age reads it there.
         defer { withExtendedLifetime(privateKey) {} }
-        let unpacking = Unpacking(into: folder, wanted: Self.texts)
+        let unpacking = Unpacking(of: self.source, into: folder, wanted: Self.texts)
         let opener = try Age().opener(with: privateKey) { bytes throws(DeviceError) in try unpacking.take(bytes) }
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.block, alignment: 4_096)
         defer { room.deallocate() }
@@ -153,19 +153,25 @@ struct StagedCopy: Sendable {
     /// One file while it comes.
     fileprivate struct Entry {
         let name: String
+        let source: String
         let isWanted: Bool
         var digest = Digest()
         var content: [UInt8] = []
         var length: Int64 = 0
 
-        init(_ name: String, isWanted: Bool) { (self.name, self.isWanted) = (name, isWanted) }
+        /// - Parameter source: what errors name: where it comes from.
+        init(_ name: String, of source: String, isWanted: Bool) {
+            (self.name, self.source, self.isWanted) = (name, source, isWanted)
+        }
 
         mutating func take(_ bytes: UnsafeRawBufferPointer) throws(DeviceError) {
             digest.add(bytes)
             length += Int64(bytes.count)
             guard isWanted else { return }
             guard content.count + bytes.count <= StagedCopy.longestText else {
-                throw DeviceError(.damaged, "read", on: name, "is longer than a recording's text can be")
+                throw DeviceError(
+                    .damaged, "read", on: "\(source)/\(name)", "is longer than a recording's text can be",
+                    remedy: "look for another copy of it")
             }
             content += bytes
         }
@@ -173,13 +179,16 @@ struct StagedCopy: Sendable {
 
     /// What comes out of a sealed file, into a folder. Used on one thread.
     private final class Unpacking {
+        private let source: String
         private let folder: Folder
         private let wanted: Set<String>
         private var tar = TarReading()
         private var open: (file: NewFile, entry: Entry)?
         private(set) var entries: [Entry] = []
 
-        init(into folder: Folder, wanted: Set<String>) { (self.folder, self.wanted) = (folder, wanted) }
+        init(of source: String, into folder: Folder, wanted: Set<String>) {
+            (self.source, self.folder, self.wanted) = (source, folder, wanted)
+        }
 
         var isWhole: Bool { tar.isWhole }
 
@@ -188,7 +197,7 @@ struct StagedCopy: Sendable {
                 switch event {
                 case .file(let name, _):
                     let file = try NewFile(name, in: folder, shouldStop: { false })
-                    open = (file, Entry(name, isWanted: wanted.contains(name)))
+                    open = (file, Entry(name, of: source, isWanted: wanted.contains(name)))
                 case .bytes(let piece):
                     guard let file = open?.file else { return }
                     try open?.entry.take(piece)

@@ -90,6 +90,14 @@ import Testing
                 "C/audio.flac: is not a file, but something else of that name; remove or rename it"
             ),
             (
+                "truncate -s 65M 'C/transcript.json'",
+                "C/transcript.json: is longer than a recording's text can be; look for another copy of it"
+            ),
+            (
+                "truncate -s 65M 'C/SHA256SUMS.minisig'",
+                "C/SHA256SUMS.minisig: is longer than a recording's text can be; look for another copy of it"
+            ),
+            (
                 "ln -sf /etc/passwd 'C/audio.flac'",
                 "C/audio.flac: is a link or another file system; nothing is read or written through it; rename or remove it"
             ),
