@@ -75,16 +75,18 @@ package struct RecordingRepair: Hashable, Sendable {
         return RecordingRepair(length: length, reason: reason, lost: lost, changes: changes)
     }
 
-    /// Bytes of zeros at the end that no sync had put there: ext4 may keep a file's new length, as far as the block that it
-    /// has already, before the sound itself. Zeros that a sync had confirmed are sound.
+    /// Bytes of zeros at the end that no sync had put there: ext4 may keep a file's new length, where it lies in a block that
+    /// the file has already, before the sound itself. Zeros that a sync had confirmed are sound.
     private static func unwrittenTail(
         of file: borrowing FileDescriptor, size: Int64, layout: WaveLayout?
     ) throws(DeviceError) -> Int64 {
         let headerBytes = Int64(WaveHeader.size)
-        guard let layout, layout.stopReason == .cutShort, size % block == 0, size > headerBytes,
-            headerBytes + Int64(layout.claimedBytes) != size
-        else { return 0 }
-        let start = max(headerBytes, size - block)
+        guard let layout, layout.stopReason == .cutShort, size > headerBytes else { return 0 }
+        let claimed = headerBytes + layout.claimedBytes
+        guard claimed != size else { return 0 }
+        // A header that is ahead of the audio was never confirmed.
+        let confirmed = claimed < size ? max(headerBytes, claimed) : headerBytes
+        let start = max(confirmed, (size - 1) / block * block)
         let tail = try file.bytes(at: start, count: Int(size - start))
         let zeros = tail.reversed().prefix { $0 == 0 }.count
         // A part of the last sample may be zero as well.

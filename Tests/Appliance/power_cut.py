@@ -132,12 +132,11 @@ def read(path):
 
 
 def written(audio):
-    """A recording's file without the zeros in its last block: ext4 may keep a new length, as far as the block that the file has
-    already, before the sound itself. A start drops them."""
-    if len(audio) % BLOCK:
-        return audio
-    tail = audio[-BLOCK:].rstrip(b"\0")
-    return audio[:-BLOCK] + tail + b"\0" * (len(tail) % 2)
+    """A recording's file without the zeros at the end of its last block: ext4 may keep a new length, where it lies in a block
+    that the file has already, before the sound itself. A start drops them."""
+    last = max(0, len(audio) - 1) // BLOCK * BLOCK
+    tail = audio[last:].rstrip(b"\0")
+    return audio[:last] + tail + b"\0" * (len(tail) % 2)
 
 
 def cuts(recorded, states, seed):

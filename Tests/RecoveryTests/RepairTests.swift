@@ -89,9 +89,18 @@ import Testing
             #expect(try samples(of: path).prefix(5_000) == numbered(5_000)[...])
             #expect(try RecordingRepair.run(path: path).changes == [])
         }
+        // The new length may end anywhere in the block: the power cut's scenario left 256 bytes of sound and 3,200 of zeros.
+        for (claimed, kept) in [(5_400, 5_500), (5_500, 5_500), (5_600, 5_600), (5_800, 5_800), (7_000, 5_500)] {
+            var bytes = make(.cutShort, samples: 5_500) + [UInt8](repeating: 0, count: 600)
+            withUnsafeBytes(of: UInt32(claimed * 2).littleEndian) { bytes.replaceSubrange(508..<512, with: $0) }
+            try Data(bytes).write(to: URL(filePath: path))
+            #expect(try RecordingRepair.run(path: path).length.samples == kept, "claimed \(claimed)")
+            #expect(try samples(of: path).prefix(5_500) == numbered(5_500)[...])
+            #expect(try RecordingRepair.run(path: path).changes == [])
+        }
         // Never more than a block.
         var silent = Array(make(.cutShort).prefix(512)) + [UInt8](repeating: 0, count: whole - 512)
-        silent[508] = 1
+        silent.replaceSubrange(508..<512, with: [2, 0, 0, 0])
         try Data(silent).write(to: URL(filePath: path))
         #expect(try RecordingRepair.run(path: path).length.samples == (2 * 4_096 - 512) / 2)
     }
