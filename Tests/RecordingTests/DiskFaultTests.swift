@@ -40,13 +40,13 @@ import Testing
     }
 
     /// The script of all tests here: four seconds with a gap, and what a recording of it must be.
+    private static let (before, after) = (numbered(30_000), numbered(from: 32_000, 32_000))
+    private static let heard =
+        before + [Int16](repeating: 0, count: 2_000) + after + [Int16](repeating: 0, count: 500)
     private let script: [ScriptedMicrophone.Step] = [
-        .samples(numbered(30_000)), .lost(2_000), .samples(numbered(from: 32_000, 32_000)), .lost(500),
+        .samples(before), .lost(2_000), .samples(after), .lost(500),
     ]
-    private var heard: [Int16] {
-        numbered(30_000) + [Int16](repeating: 0, count: 2_000) + numbered(from: 32_000, 32_000)
-            + [Int16](repeating: 0, count: 500)
-    }
+    private var heard: [Int16] { Self.heard }
     private let lost = [gap(30_000, 32_000, .overrun), gap(64_000, 64_500, .overrun)]
 
     @Test(
