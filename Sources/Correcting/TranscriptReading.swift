@@ -13,8 +13,8 @@ package struct TranscriptReading: Sendable {
     /// - Parameter name: the file's, for the error.
     /// - Throws: `DeviceError` with `damaged` where it is no such transcript.
     package init(_ bytes: [UInt8], name: String) throws(DeviceError) {
-        let read: Document
-        do { read = try JSONDecoder().decode(Document.self, from: Data(JSONStrings.check(bytes))) } catch {
+        let read: TranscriptDocument
+        do { read = try TranscriptDocument(JSONStrings.check(bytes)) } catch {
             throw DeviceError(.damaged, "read", on: name, "is no transcript of Fieldscribe's")
         }
         let count = read.segments.reduce(read.segments.count) { $0 + ($1.words?.count ?? 0) }
@@ -37,107 +37,12 @@ package struct TranscriptReading: Sendable {
             writtenUpTo: read.writtenUpTo.map(Self.position), annotations: read.annotations, speakers: read.turns)
     }
 
-    fileprivate static func position(_ seconds: Double) -> SamplePosition {
+    static func position(_ seconds: Double) -> SamplePosition {
         max(.zero, SamplePosition(seconds: seconds))
     }
 
-    fileprivate static func range(_ start: Double, _ end: Double) -> SampleRange {
+    static func range(_ start: Double, _ end: Double) -> SampleRange {
         SampleRange(position(start), position(end))
-    }
-
-    private struct Document: Decodable {
-        struct Speaker: Decodable {
-            var speaker: String
-            var name: String?
-        }
-
-        struct Piece: Decodable {
-            var text: String
-            var start: Double
-            var end: Double
-            var confidence: Double?
-            var timeEstimated: Bool?
-            var speaker: String?
-        }
-
-        struct Other: Decodable {
-            var text: String
-            var confidence: Double?
-        }
-
-        struct Part: Decodable {
-            var id: Int
-            var start: Double
-            var end: Double
-            var endedBy: EndReason?
-            var words: [Piece]?
-            var alternatives: [Other]?
-
-            var segment: Segment {
-                let words = (words ?? []).map {
-                    Word(
-                        $0.text, TranscriptReading.range($0.start, $0.end), confidence: $0.confidence ?? 0,
-                        isSpread: $0.timeEstimated ?? false)
-                }
-                return Segment(
-                    id: id, range: TranscriptReading.range(start, end), words: words,
-                    alternatives: (alternatives ?? []).map {
-                        Alternative(text: $0.text, confidence: $0.confidence ?? 0)
-                    },
-                    endedBy: endedBy ?? .silence)
-            }
-        }
-
-        struct Stretch: Decodable {
-            var start: Double
-            var end: Double
-            var cause: Gap.Cause
-        }
-
-        struct Place: Decodable {
-            var time: Double
-            var text: String
-        }
-
-        var file: String
-        var duration: Double
-        var sampleRate: Int
-        var engine: EngineDescription
-        var writtenUpTo: Double?
-        var speakers: [Speaker]?
-        var segments: [Part]
-        var gaps: [Stretch]?
-        var marks: [Place]?
-
-        /// What those who speak are called.
-        var annotations: Annotations? {
-            var names: [String: String] = [:]
-            for speaker in speakers ?? [] {
-                guard let number = Speakers.speaker(labelled: speaker.speaker), let name = speaker.name, !name.isEmpty
-                else { continue }
-                names[Speakers.label(number)] = name
-            }
-            guard !names.isEmpty else { return nil }
-            var annotations = Annotations()
-            annotations.speakers = names
-            return annotations
-        }
-
-        /// Who spoke when, as the words tell it; nil where nobody has looked.
-        var turns: Speakers? {
-            guard speakers != nil else { return nil }
-            var turns: [Speakers.Turn] = []
-            for word in segments.flatMap({ $0.words ?? [] }) {
-                guard let speaker = word.speaker.flatMap(Speakers.speaker(labelled:)) else { continue }
-                let range = TranscriptReading.range(word.start, word.end)
-                if let last = turns.last, last.speaker == speaker, last.range.end <= range.start {
-                    turns[turns.count - 1].range = SampleRange(last.range.start, range.end)
-                } else {
-                    turns.append(Speakers.Turn(range, speaker: speaker))
-                }
-            }
-            return Speakers(turns: turns)
-        }
     }
 }
 

@@ -1,5 +1,6 @@
 import Core
 import Exporting
+import FoundationEssentials
 import Testing
 
 @testable import Correcting
@@ -41,6 +42,61 @@ import Testing
         #expect(
             read.engine == timeline.engine && read.length == timeline.length && read.writtenUpTo == timeline.writtenUpTo
         )
+    }
+
+    @Test("whatever is in a transcript, it is read as the standard library's decoder reads it")
+    func isTheDecoders() throws {
+        let written = Array(try TranscriptFormat.json.render(Self.timeline()).utf8)
+        #expect(SegmentScanner.segments(in: written)?.segments.count == 2)
+        var documents = [String(decoding: written, as: UTF8.self)]
+        let word = #"{"text":"a","start":0,"end":1}"#
+        for (name, value) in [
+            ("start", "1e1"), ("start", "-0"), ("start", "0.1234567890123456789"), ("start", "9007199254740993"),
+            ("start", "123456789.123456789"), ("start", "1e999"), ("start", "01"), ("start", "1."), ("start", ".1"),
+            ("start", "-"), ("start", "+1"), ("start", "\"1\""), ("start", "null"), ("id", "1.0"), ("id", "-7"),
+            ("id", "99999999999999999999"), ("id", "1e2"), ("endedBy", "\"nothing\""), ("endedBy", "\"\\u0073top\""),
+            ("endedBy", "null"), ("words", "null"), ("words", "[]"), ("words", "[\(word),]"), ("words", "[,]"),
+            ("words", "[\(word) \(word)]"), ("words", "[null]"), ("words", "[{\"text\":\"a\",\"start\":0}]"),
+            ("words", #"[{"text":"a\n\t\"\\\/\b\u00e9\ud83d\ude00","start":0,"end":1}]"#), ("words", "{}"),
+            ("words", #"[{"t\u0065xt":"a","start":0,"end":1}]"#),
+            ("words", #"[{"text":"a","start":0,"end":1,"text":"b"}]"#),
+            ("words", #"[{"text":"a","start":0,"end":1,"timeEstimated":true,"speaker":"B","confidence":0.3}]"#),
+            ("words", #"[{"text":"a","start":0,"end":1,"timeEstimated":1}]"#),
+            ("other", "[[[[{}]]], true, false, null]"),
+            ("other", String(repeating: "[", count: 600)), ("other", "tru"), ("other", "{\"a\" 1}"), ("other", "{1:1}"),
+            ("other", String(repeating: "[", count: 40) + String(repeating: "]", count: 40)),
+            ("alternatives", #"[{"text":"a"},{"confidence":1,"text":"b","x":{}}]"#), ("alternatives", "[{}]"),
+        ] {
+            for known in [#""id":1,"start":0,"end":1,"#, ""] {
+                documents.append(
+                    #"{"file":"f","duration":1,"sampleRate":16000,"engine":{"name":"e","version":"","model":""},"segments":["#
+                        + "{\(known)\"\(name)\":\(value)} ] }")
+            }
+        }
+        documents += [#"{"segments":[]}"#, #"{"segments":[],"segments":[]}"#, "[]", "{", "", "\u{FEFF}{}", "{}{}"]
+        documents.append(documents[0].replacing("\"segments\"", with: "\"segm\\u0065nts\""))
+        documents.append(documents[0].replacing("\"gaps\"", with: "\"segments\""))
+        documents.append(documents[0] + "x")
+        var random = SystemRandomNumberGenerator()
+        let pieces = Array("{}[]\",:.-0159eEnullrfatsid \n\\/".utf8)
+        for _ in 0..<3_000 {
+            var bytes = written
+            for _ in 0...Int.random(in: 0...2, using: &random) {
+                let place = Int.random(in: 0..<bytes.count, using: &random)
+                let count = Int.random(in: 0...3, using: &random)
+                bytes.replaceSubrange(
+                    place..<min(bytes.count, place + count),
+                    with: (0..<Int.random(in: 0...2, using: &random)).map { _ in pieces.randomElement(using: &random)! }
+                )
+            }
+            documents.append(String(decoding: bytes, as: UTF8.self))
+        }
+        for document in documents {
+            guard let bytes = try? JSONStrings.check(Array(document.utf8)) else { continue }
+            let expected = try? JSONDecoder().decode(TranscriptDocument.self, from: Data(bytes))
+            let read = try? TranscriptDocument(bytes)
+            #expect(read == expected, "\(document)")
+        }
     }
 
     @Test("a page gives what people have added, and which recording it is of")

@@ -1,6 +1,7 @@
 import Copying
 import Core
 import Exporting
+import FoundationEssentials
 import Gathering
 
 @testable import Correcting
@@ -13,6 +14,10 @@ import Gathering
     switch kind % 4 {
     case 0: readTar(content, pieces: 1 + Int(kind / 4))
     case 1:
+        if let bytes = try? JSONStrings.check(content) {
+            let expected = try? JSONDecoder().decode(TranscriptDocument.self, from: Data(bytes))
+            precondition((try? TranscriptDocument(bytes)) == expected)
+        }
         guard let timeline = try? TranscriptReading(content, name: "f").timeline else { return 0 }
         var end = SamplePosition.zero
         for segment in timeline.segments {
