@@ -108,7 +108,14 @@ struct CopyReading: Sendable {
     ) throws(DeviceError) -> Bool? {
         guard let signature = staged.contents[CopySettings.signatureName] else { return nil }
         let sums = staged.contents[CopySettings.manifestName] ?? []
-        if let key, (try? Minisign())?.fits(sums, signature: signature, key: key) == true { return true }
+        guard let key else {
+            notes.append(
+                "\(staged.source): was signed, but has no \(CopySettings.publicKeyName), so that its signature was not checked; "
+                    + "fieldscribe verify --copy FOLDER --key KEY does that, with the key that the recorder's status shows"
+            )
+            return nil
+        }
+        if (try? Minisign())?.fits(sums, signature: signature, key: key) == true { return true }
         // What is wrong with it, minisign says itself.
         let finding = CopyVerification(key: nil).signature(of: sums, in: staged.folder)
         switch finding.outcome {

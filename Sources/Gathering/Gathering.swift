@@ -5,37 +5,6 @@ import Glibc
 import Office
 import Platform
 
-/// What became of a gathering.
-package struct GatherReport: Sendable {
-    /// Copies that were taken.
-    package var taken = 0
-    /// Copies that were there already.
-    package var known = 0
-    /// What people have put right, and was taken.
-    package var corrections = 0
-    /// Texts of engines that another archive had besides its copies, and were taken.
-    package var texts = 0
-    /// Sealed copies that nobody gave a key to.
-    package var sealed = 0
-    /// Bytes that were taken.
-    package var bytes: Int64 = 0
-    /// What was refused, a line each; everything else was taken.
-    package var problems: [String] = []
-    /// What is worth knowing, a line each.
-    package var notes: [String] = []
-
-    /// Nothing.
-    package init() {}
-}
-
-/// From where recordings are taken.
-package enum GatherSource {
-    /// A folder or a stick with copies, however deep they lie; or a recorder's own archive.
-    case folder(String)
-    /// Another archive of this kind.
-    case archive(any OfficeArchive)
-}
-
 /// Takes copies of recordings from sticks and folders into an archive: each proved by its checksums before a row tells of it, and each
 /// whole or not at all, whenever this ends. Blocks; used on one thread.
 ///
@@ -50,18 +19,20 @@ package final class Gathering {
     private static let mostText: Int64 = 16 << 20
     private static let hidden = ".gathering"
 
-    private let archive: any OfficeArchive
+    let archive: any OfficeArchive
     private let key: String?
     private let progress: (GatherReport) -> Void
-    private let files: Folder
-    private var report = GatherReport()
+    let files: Folder
+    var report = GatherReport()
     private var batch: [(temporary: String, name: String, copy: GatheredCopy)] = []
     private var batchBytes: Int64 = 0
     /// Of the copies in the batch and of those that were taken before it.
     private var digests: Set<String> = []
+    /// Those whose copies came before.
+    private var recorders: [RecorderIdentity: Recorder] = [:]
     private var number = 0
-    private var staging: Folder
-    private var pending: [(copy: FoundCopies.Copy, digest: String)] = []
+    var staging: Folder
+    var pending: [(copy: FoundCopies.Copy, digest: String)] = []
     private let threads: [WorkThread]
     /// Whether there is still a stick that can be read.
     private var isReadable = true
@@ -142,18 +113,36 @@ package final class Gathering {
     }
 
     /// Takes copies, and returns once each of them is in the batch, in the archive or refused.
-    private func take(_ copies: [FoundCopies.Copy]) throws(DeviceError) {
+    func take(_ copies: [FoundCopies.Copy]) throws(DeviceError) {
         // Whatever goes wrong: nobody writes there any more when it is removed.
         defer {
             for copy in coming { _ = copy.reading.wait() }
             coming = []
         }
         isReadable = true
-        for copy in copies where isReadable {
-            try attempt { () throws(DeviceError) in try take(copy) }
-            while hasEnough { try takeNext() }
+        for start in stride(from: 0, to: copies.count, by: Self.mostCopies) where isReadable {
+            let next = copies[start..<min(start + Self.mostCopies, copies.count)]
+            let asked = try lookUp(next)
+            for copy in next where isReadable {
+                try attempt { () throws(DeviceError) in try take(copy, asked[copy.path]) }
+                while hasEnough { try takeNext() }
+            }
         }
         while !coming.isEmpty { try takeNext() }
+    }
+
+    /// Asks the archive once for several copies, by their paths, whether it has them; what cannot be read is told when its turn comes.
+    private func lookUp(_ copies: ArraySlice<FoundCopies.Copy>) throws(DeviceError) -> [String: (
+        digest: String, isKnown: Bool
+    )] {
+        var digests: [String: String] = [:]
+        for copy in copies where copy.sealed == nil { digests[copy.path] = try? Self.digest(ofListIn: copy) }
+        let known = try archive.known(copies: digests.values.sorted())
+        return digests.mapValues { ($0, known.contains($0)) }
+    }
+
+    private static func digest(ofListIn copy: FoundCopies.Copy) throws(DeviceError) -> String {
+        Digest.of(try copy.place.open().openFile(CopySettings.manifestName, O_RDONLY).content(limit: 1 << 20))
     }
 
     /// Whether so many are on their way that the threads have something to do while a batch is made durable.
@@ -179,87 +168,27 @@ package final class Gathering {
         }
     }
 
-    /// Takes a recorder's own archive, a recording at a time: as copies, which it makes of each first.
-    private func takeRecorder(_ path: String) throws(DeviceError) {
-        let recorder: RecorderArchive
-        let recordings: [Int]
-        do throws(DeviceError) {
-            recorder = try RecorderArchive(path)
-            recordings = try recorder.recordings()
-        } catch { return report.problems.append(error.message) }
-        if recordings.isEmpty { report.problems.append("\(path): holds no recording") }
-        let made = "made"
-        for number in recordings {
-            try staging.removeAll(made)
-            try staging.makeFolder(made, mode: 0o750)
-            do throws(DeviceError) {
-                try recorder.copy(number, to: "\(staging.path)/\(made)")
-            } catch {
-                if error.code == .full { throw error }
-                report.problems.append("\(path): recording \(number): \(error.message)")
-                continue
-            }
-            let found = try FoundCopies(in: "\(staging.path)/\(made)", besides: files)
-            report.problems += found.problems
-            try take(
-                found.copies.map { copy in
-                    var copy = copy
-                    copy.recorder.name = recorder.name
-                    copy.recorder.key = recorder.key
-                    return copy
-                })
-        }
-        try commit()
-        try staging.removeAll(made)
-    }
-
-    /// Takes those texts of another archive that its copies do not bring: what engines have read since, and what people have put right
-    /// there.
-    private func takeTexts(of other: any OfficeArchive) throws(DeviceError) {
-        var recordings: [(id: Int, copies: [String])] = []
-        do throws(DeviceError) {
-            for recording in try other.recordings(OfficeFilter()) {
-                recordings.append((recording.id, try other.copies(of: recording.id)))
-            }
-        } catch { return report.problems.append(error.message) }
-        for (id, copies) in recordings {
-            var own: OfficeRecording?
-            for digest in copies where own == nil { own = try archive.recording(ofCopy: digest) }
-            // None of its copies was taken, which was told.
-            guard let own else { continue }
-            let known = Set(try archive.readings(of: own.id).map(\.digest))
-            var missing: [GatheredReading] = []
-            do throws(DeviceError) {
-                for reading in try other.readings(of: id).reversed() where !known.contains(reading.digest) {
-                    guard let timeline = try other.timeline(ofReading: reading.id) else { continue }
-                    missing.append(
-                        GatheredReading(
-                            digest: reading.digest, timeline: timeline, person: reading.person, madeAt: reading.madeAt))
-                }
-            } catch {
-                report.problems.append(error.message)
-                continue
-            }
-            for reading in missing where try archive.take(reading, of: own.id) {
-                if reading.person == nil { report.texts += 1 } else { report.corrections += 1 }
-            }
-        }
-    }
-
     /// Keeps what is wrong with one copy; throws what is wrong with the archive.
-    private func refuse(_ error: DeviceError) throws(DeviceError) {
+    func refuse(_ error: DeviceError) throws(DeviceError) {
         let place = error.subject ?? error.reason
-        if error.code == .full || place.hasPrefix(archive.name) || place.hasPrefix(archive.files) { throw error }
+        // A stick beside it may have a name that begins like its own.
+        let isOurs = [archive.name, archive.files].contains { place == $0 || place.hasPrefix("\($0)/") }
+        if error.code == .full || isOurs { throw error }
         report.problems.append(error.message)
     }
 
-    private func take(_ found: FoundCopies.Copy) throws(DeviceError) {
+    /// - Parameter asked: what `lookUp` has found of it; nil where it could not be read.
+    private func take(
+        _ found: FoundCopies.Copy, _ asked: (digest: String, isKnown: Bool)?
+    ) throws(DeviceError) {
         if found.sealed != nil { return try takeSealed(found) }
-        let source = try found.place.open()
-        let list = try source.openFile(CopySettings.manifestName, O_RDONLY).content(limit: 1 << 20)
-        let digest = Digest.of(list)
-        if try !isKnown(digest) {
-            let textBytes = StagedCopy.textBytes(in: source)
+        var (digest, isKnown) = asked ?? ("", false)
+        if asked == nil {
+            digest = try Self.digest(ofListIn: found)
+            isKnown = try archive.known(copies: [digest]).contains(digest)
+        }
+        if !isKnown, !digests.contains(digest) {
+            let textBytes = StagedCopy.textBytes(in: try found.place.open())
             return try stage(found, digest: digest, sealed: nil, textBytes) { (folder) throws(DeviceError) in
                 try StagedCopy(copying: try found.place.open(), into: folder)
             }
@@ -272,11 +201,6 @@ package final class Gathering {
     private func takeCorrections(beside found: FoundCopies.Copy, _ digest: String) throws(DeviceError) {
         pending.append((found, digest))
         if batch.isEmpty { try takePending() }
-    }
-
-    private func isKnown(_ digest: String) throws(DeviceError) -> Bool {
-        if digests.contains(digest) { return true }
-        return try archive.knows(copy: digest)
     }
 
     private func takeSealed(_ found: FoundCopies.Copy) throws(DeviceError) {
@@ -364,16 +288,18 @@ package final class Gathering {
     }
 
     private func recorder(_ identity: RecorderIdentity) throws(DeviceError) -> Recorder {
+        if let recorder = recorders[identity] { return recorder }
         let recorder = try archive.recorder(identity)
         if try !files.exists(recorder.folder) {
             try files.makeFolder(recorder.folder, mode: 0o750)
             try files.folder(recorder.folder).replace(RecorderFolder.fileName, with: Array(recorder.told.utf8))
         }
+        recorders[identity] = recorder
         return recorder
     }
 
     /// Makes the batch durable, gives its copies their names, and has the archive tell of them.
-    private func commit() throws(DeviceError) {
+    func commit() throws(DeviceError) {
         guard !batch.isEmpty else { return try takePending() }
         try files.syncFileSystem()
         var folders: [String: Folder] = [:]
@@ -393,54 +319,5 @@ package final class Gathering {
         report.bytes += batchBytes
         (batch, batchBytes) = ([], 0)
         try takePending()
-    }
-
-    // MARK: corrections
-
-    /// What lies beside copies that are in the archive now.
-    private func takePending() throws(DeviceError) {
-        let copies = pending
-        pending = []
-        for (found, digest) in copies {
-            guard !found.saved.isEmpty, let folder = try? found.place.open() else { continue }
-            for name in SavedCorrections.inOrder(found.saved, in: folder) {
-                try takeCorrections(name, at: found.place, of: digest)
-            }
-        }
-    }
-
-    /// Takes what somebody has saved; what is wrong with it is told.
-    ///
-    /// - Parameter digest: of the copy beside which it lies; nil where it lies beside none, and tells itself of which recording it is.
-    private func takeCorrections(
-        _ name: String, at place: FoundCopies.Place, of digest: String?
-    ) throws(DeviceError) {
-        let path = "\(place.path)/\(name)"
-        do throws(DeviceError) {
-            let bytes = try place.open().openFile(name, O_RDONLY).content(limit: SavedCorrections.largest)
-            let saved = try SavedCorrections(bytes, name: path)
-            let identity = saved.file.identity
-            let recording =
-                if let digest { try archive.recording(ofCopy: digest) } else {
-                    try archive.recording(ofSound: identity.sound, number: identity.recording)
-                }
-            guard let recording, recording.number == identity.recording else {
-                throw DeviceError(
-                    .unsupported, "import", on: path,
-                    "is of a recording \(identity.recording) that \(digest == nil ? "is not in the archive" : "this copy is not of")",
-                    remedy: digest == nil ? "gather its copy, too" : "put it beside its own page")
-            }
-            if let isNew = try saved.take(into: archive, of: recording) {
-                if isNew {
-                    saved.keep(bytes, beside: recording, in: archive, isPage: name.hasSuffix(".html"))
-                    report.corrections += 1
-                }
-                return
-            }
-            throw DeviceError(
-                .unsupported, "import", on: path,
-                "was made of another text of recording \(identity.recording), which is not in the archive",
-                remedy: "gather that copy, too")
-        } catch { try refuse(error) }
     }
 }

@@ -55,12 +55,25 @@ struct StagedCopy: Sendable {
             do throws(DeviceError) { file = try source.openFile(name, O_RDONLY) } catch {
                 throw error.status == ENOENT ? Self.missing("\(source.path)/\(name)") : error
             }
+            try expectRoom(for: file, named: name)
             try copy(file, as: name, through: room)
             // The rest would be copied for nothing.
             if let digest = manifest.digests[name], digests[name] != digest {
                 throw Self.changed("\(source.path)/\(name)")
             }
         }
+    }
+
+    /// Refuses a file of which most was never written, where there is not room for it: it would fill the disk with zeros, and no other copy
+    /// could be taken. A recorder makes none.
+    private func expectRoom(for file: borrowing FileDescriptor, named name: String) throws(DeviceError) {
+        var status = stat()
+        guard fstat(file.number, &status) == 0 else { throw .system("fstat", on: "\(source)/\(name)") }
+        guard Int64(status.st_blocks) < Int64(status.st_size) / 1_024, Int64(status.st_size) > (try folder.freeBytes())
+        else { return }
+        throw DeviceError(
+            .damaged, "read", on: "\(source)/\(name)", "is mostly holes, and longer than there is room for",
+            remedy: "look for another copy of it")
     }
 
     private mutating func copy(
@@ -75,8 +88,8 @@ struct StagedCopy: Sendable {
             // Less than there is room for is the end.
             if count < room.count { break }
         }
-        // The disk works while the next copies come, and not only once the batch is made durable.
-        target.beginWriting(entry.length, from: 0)
+        // The disk works while the next copies come, and not only once the batch is made durable. Small files come to it together then.
+        if entry.length >= Self.block { target.beginWriting(entry.length, from: 0) }
         keep(&entry)
     }
 

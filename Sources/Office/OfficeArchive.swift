@@ -10,8 +10,8 @@ package protocol OfficeArchive: AnyObject {
     /// The folder with the files that rows name.
     var files: String { get }
 
-    /// Whether it has a copy, by the digest of its SHA256SUMS.
-    func knows(copy digest: String) throws(DeviceError) -> Bool
+    /// Which of these copies it has, by the digests of their SHA256SUMS.
+    func known(copies digests: [String]) throws(DeviceError) -> Set<String>
 
     /// The copy that a sealed file was opened to, by that file's digest: the digest of its SHA256SUMS; nil where it was not opened yet.
     func known(sealed digest: String) throws(DeviceError) -> String?
@@ -29,6 +29,13 @@ package protocol OfficeArchive: AnyObject {
 
     /// The recordings that a filter leaves, the earliest first.
     func recordings(_ filter: OfficeFilter) throws(DeviceError) -> [OfficeRecording]
+
+    /// At most so many of those that a filter leaves, from a place in their order on; the latest first.
+    func recordings(_ filter: OfficeFilter, from place: OfficePlace, limit: Int) throws(DeviceError)
+        -> [OfficeRecording]
+
+    /// How many recordings a filter leaves.
+    func count(_ filter: OfficeFilter) throws(DeviceError) -> Int
 
     /// One recording by its number in this archive; nil where it has none of it.
     func recording(_ id: Int) throws(DeviceError) -> OfficeRecording?
@@ -72,6 +79,17 @@ extension OfficeArchive {
         guard let shown = try readings(of: recording).first else { return nil }
         return try timeline(ofReading: shown.id)
     }
+}
+
+/// Where a part of a long list begins, by the number of a recording that is in it no more; there is nothing beside one that is not in
+/// the archive. Numbers of places would have every recording before it counted, and shift with each one that comes.
+package enum OfficePlace: Hashable, Sendable {
+    /// With the latest one.
+    case latest
+    /// With the next earlier one.
+    case earlier(Int)
+    /// So that it ends with the next later one.
+    case later(Int)
 }
 
 /// Which recordings are asked for; nil leaves any.

@@ -49,6 +49,16 @@ import Testing
         #expect(try desk.found("rain").first == "zero-bbbbbbbb: [rain] fell on the fonio, and [rain] again [rain]")
     }
 
+    @Test("plain text is taken apart as any other")
+    func plain() {
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<500 {
+            let text = String(decoding: (0..<40).map { _ in UInt8.random(in: 0..<0x80, using: &random) }, as: UTF8.self)
+            #expect(OfficeQuery.tokens(text) == OfficeQuery.tokens(text + " é").dropLast(), "\(text.debugDescription)")
+        }
+        #expect(OfficeQuery.tokens("We don't; 2ND\r\nx") == ["we", "don", "t", "2nd", "x"])
+    }
+
     @Test("leaves what a recorder, a time, a person or a speaker leaves", arguments: ArchiveKind.all)
     func filters(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
@@ -71,6 +81,42 @@ import Testing
         filter = OfficeFilter()
         filter.since = Self.start + Self.day
         #expect(try desk.archive().recordings(filter).map(\.number) == [2, 1])
+    }
+
+    @Test(
+        "a long list comes in parts, each once and in order, also where many begin at once", arguments: ArchiveKind.all)
+    func parts(kind: ArchiveKind) throws {
+        let desk = try OfficeDesk(kind)
+        let archive = try desk.archive()
+        try OfficeDesk.fill(archive, 250)
+        let all = Array(try archive.recordings(OfficeFilter()).reversed())
+        #expect(try all.count == 250 && archive.count(OfficeFilter()) == 250)
+        var odd = OfficeFilter()
+        odd.recorder = "pi-1"
+        for (filter, expected) in [(OfficeFilter(), all), (odd, all.filter { $0.recorder.name == "pi-1" })] {
+            #expect(try archive.count(filter) == expected.count)
+            var part = try archive.recordings(filter, from: .latest, limit: 30)
+            var (found, starts) = (part, [part])
+            while let last = part.last {
+                part = try archive.recordings(filter, from: .earlier(last.id), limit: 30)
+                found += part
+                starts.append(part)
+            }
+            #expect(found == expected && starts.last == [])
+            // And back again.
+            for (part, later) in zip(starts.dropFirst().dropLast(), starts) {
+                #expect(try archive.recordings(filter, from: .later(try #require(part.first).id), limit: 30) == later)
+            }
+            #expect(try archive.recordings(filter, from: .later(try #require(expected.first).id), limit: 30) == [])
+        }
+        // A recording that is not left by the filter is a place in it, and one that is nowhere is none.
+        let even = try #require(all.last { $0.recorder.name != "pi-1" && $0 != all.last })
+        let after = try archive.recordings(odd, from: .earlier(even.id), limit: 1_000)
+        #expect(after == all.drop { $0 != even }.filter { $0.recorder.name == "pi-1" } && !after.isEmpty)
+        #expect(try archive.recordings(OfficeFilter(), from: .earlier(999_999), limit: 3) == [])
+        var said = OfficeFilter()
+        said.speaker = "nobody"
+        #expect(try archive.count(said) == 0 && archive.recordings(said, from: .latest, limit: 3) == [])
     }
 
     @Test("the commands show it", arguments: ArchiveKind.all)

@@ -282,6 +282,33 @@ import Testing
         #expect(desk.copies().count == 150)
     }
 
+    @Test("what is wrong with a stick whose name begins like the archive's is not the archive's")
+    func alikeNames() async throws {
+        let desk = try OfficeDesk()
+        let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        for id in 1...2 { await recorder.record(id, "recording \(id)") }
+        let stick = "\(desk.archivePath)-of-anna"
+        try await recorder.copy(to: stick)
+        shell("ln -sf /etc/passwd '\(recorder.copies(on: stick)[0])/transcript.json'")
+        let report = try desk.gather(stick)
+        #expect(report.taken == 1 && report.problems.count == 1, "\(report)")
+    }
+
+    @Test("a file of holes that no disk has room for is refused by name, and the rest is taken")
+    func holes() async throws {
+        let desk = try OfficeDesk()
+        let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        for id in 1...2 { await recorder.record(id, "recording \(id)") }
+        try await recorder.copy(to: desk.stick("one"))
+        shell("truncate -s 8T '\(recorder.copies(on: desk.stick("one"))[0])/audio.flac'")
+        // So that this disk would not be full where it is not refused.
+        let run = shell(
+            "ulimit -f 2000000; '\(try officeProgram())' gather '\(desk.stick("one"))' --into '\(desk.archivePath)' 2>&1"
+        )
+        #expect(run.output.contains("000001") && run.output.contains("audio.flac: is mostly holes"), "\(run)")
+        #expect(run.status == 4 && desk.copies().count == 1)
+    }
+
     @Test("a full disk: one line, what was taken before stays, and nothing is half")
     func full() async throws {
         let desk = try OfficeDesk()

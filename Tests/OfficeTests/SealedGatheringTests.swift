@@ -91,5 +91,13 @@ import Testing
         #expect(report.problems.allSatisfy { $0.contains("SHA256SUMS.minisig: does not fit") })
         let recorders = try desk.archive().recordings(OfficeFilter()).map(\.recorder)
         #expect(Set(recorders.map(\.id)).count == 2 && recorders.allSatisfy { $0.key != nil })
+        // One whose key somebody has taken away.
+        let keyless = desk.stick("keyless")
+        shell(
+            "cp -r '\(desk.stick("one"))' '\(keyless)' && cd '\(keyless)/Fieldscribe/pi/'000001* && rm recorder.pub && sed -i /recorder.pub/d SHA256SUMS"
+        )
+        let notes = try desk.gather(keyless).notes
+        #expect(notes.count == 1 && notes[0].contains("000001") && notes[0].contains("has no recorder.pub"), "\(notes)")
+        #expect(notes.allSatisfy { $0.contains("verify --copy FOLDER --key KEY") }, "\(notes)")
     }
 }

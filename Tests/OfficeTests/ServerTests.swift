@@ -40,6 +40,30 @@ import Testing
         #expect(server.sql("SELECT version FROM fieldscribe.house", on: address).output == "99\n")
     }
 
+    @Test("a database that has not every letter is refused; settings that somebody has made for it change nothing")
+    func settings() async throws {
+        let address = try server.newDatabase()
+        let name = String(address.drop { $0 != "@" }.dropFirst(2).prefix { $0 != "?" })
+        server.sql("CREATE DATABASE \(name)_latin ENCODING 'LATIN1' TEMPLATE template0 LOCALE 'C'", on: address)
+        let latin = refusal(server.address("\(name)_latin"), files: "/nowhere", makes: true)
+        #expect(latin.contains("is in LATIN1") && latin.contains("--encoding UTF8"), "\(latin)")
+        let desk = try OfficeDesk(.server(server))
+        let database = try #require(desk.database)
+        let other = String(database.drop { $0 != "@" }.dropFirst(2).prefix { $0 != "?" })
+        for setting in [
+            "array_nulls = off", "extra_float_digits = -10", "standard_conforming_strings = off",
+            "search_path = 'nowhere'",
+            "default_transaction_isolation = 'serializable'",
+        ] { #expect(server.sql("ALTER DATABASE \(other) SET \(setting)", on: address).status == 0) }
+        let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        await recorder.record(1, "we planted fonio", startedAt: 1_795_163_412.123_456, pass: 1)
+        try await recorder.copy(to: desk.stick("one"))
+        #expect(try desk.gather(desk.stick("one")).problems == [])
+        let recording = try #require(try desk.archive().recordings(OfficeFilter()).first)
+        #expect(try desk.archive().readings(of: recording.id).map(\.person) == [nil])
+        #expect(try desk.found("fonio").count == 1)
+    }
+
     @Test("without the right to it: one line, and nothing half")
     func denied() async throws {
         let desk = try OfficeDesk(.server(server))

@@ -120,6 +120,20 @@ struct OfficeDesk {
         }
     }
 
+    /// Puts recordings without text into an archive, of two recorders in turn; three begin at a time.
+    static func fill(_ archive: any OfficeArchive, _ count: Int) throws {
+        let recorders = try ["pi-1", "pi-2"].map { try archive.recorder(RecorderIdentity(name: $0)) }
+        try archive.take(
+            (1...count).map { number in
+                GatheredCopy(
+                    recorder: recorders[number % 2], number: number, root: "\(number)",
+                    startedAt: 1_795_163_412 + Double(number * 7 % count / 3), clock: .synchronized,
+                    length: SamplePosition(seconds: 1), digest: "\(number)", place: "pi/\(number)", audio: "",
+                    isSigned: nil,
+                    sealed: nil, readings: [], history: [], sound: "")
+            })
+    }
+
     /// The folder with the copies.
     var archivePath: String { folder.file("archive") }
 

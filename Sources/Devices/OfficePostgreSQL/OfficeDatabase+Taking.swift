@@ -15,10 +15,7 @@ extension OfficeDatabase {
                 "SELECT 1 FROM recorder WHERE id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE",
                 [.integers(Set(copies.map(\.recorder.id)).sorted())]
             ) { _ in 1 }
-            var digests = Set(
-                try connection.rows(
-                    "SELECT digest FROM copy WHERE digest = ANY ($1::text[])", [.texts(copies.map(\.digest))]
-                ) { $0.text(0) })
+            var digests = try known(copies: copies.map(\.digest))
             var (new, known): ([GatheredCopy], [GatheredCopy]) = ([], [])
             for copy in copies {
                 if digests.insert(copy.digest).inserted { new.append(copy) } else { known.append(copy) }

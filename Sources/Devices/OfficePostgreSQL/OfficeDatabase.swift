@@ -47,8 +47,11 @@ package final class OfficeDatabase: OfficeArchive {
         }
     }
 
-    package func knows(copy digest: String) throws(DeviceError) -> Bool {
-        try connection.rows("SELECT 1 FROM copy WHERE digest = $1", [.text(digest)]) { _ in true }.first ?? false
+    package func known(copies digests: [String]) throws(DeviceError) -> Set<String> {
+        Set(
+            try connection.rows("SELECT digest FROM copy WHERE digest = ANY ($1::text[])", [.texts(digests)]) {
+                $0.text(0)
+            })
     }
 
     package func known(sealed digest: String) throws(DeviceError) -> String? {
@@ -97,6 +100,12 @@ package final class OfficeDatabase: OfficeArchive {
 
     private static let isSaid = "($5::text IS NULL OR line.speaker = upper($5::text) OR line.name_key = $5::text)"
 
+    /// What a filter leaves of the list: recordings in which somebody says something.
+    private static let isListed = """
+        \(isLeft) AND ($5::text IS NULL OR EXISTS (
+            SELECT 1 FROM line WHERE line.recording = recording.id AND \(isSaid)))
+        """
+
     private func values(of filter: OfficeFilter) throws(DeviceError) -> [ServerValue] {
         var recorders: [Int]?
         if let meant = filter.recorder { recorders = try self.recorders().meant(by: meant, in: name) }
@@ -109,10 +118,48 @@ package final class OfficeDatabase: OfficeArchive {
     package func recordings(_ filter: OfficeFilter) throws(DeviceError) -> [OfficeRecording] {
         try connection.rows(
             OfficeRecording.selection + """
-                 WHERE \(Self.isLeft) AND ($5::text IS NULL OR EXISTS (
-                    SELECT 1 FROM line WHERE line.recording = recording.id AND \(Self.isSaid)))
+                 WHERE \(Self.isListed)
                 ORDER BY recording.started_at, recording.id
                 """, values(of: filter), read: OfficeRecording.init)
+    }
+
+    package func recordings(
+        _ filter: OfficeFilter, from place: OfficePlace, limit: Int
+    ) throws(DeviceError) -> [OfficeRecording] {
+        var values = try values(of: filter) + [.integer(limit)]
+        var (edge, direction) = ("", "DESC")
+        switch place {
+        case .latest: break
+        case .earlier(let id):
+            edge = Self.edge("<")
+            values.append(.integer(id))
+        case .later(let id):
+            (edge, direction) = (Self.edge(">"), "ASC")
+            values.append(.integer(id))
+        }
+        // The rest is looked up for these alone.
+        return try connection.rows(
+            """
+            WITH part AS MATERIALIZED (
+                SELECT recording.id FROM recording WHERE \(Self.isListed) \(edge)
+                ORDER BY recording.started_at \(direction), recording.id \(direction) LIMIT $6::bigint)
+            \(OfficeRecording.selection) WHERE recording.id IN (SELECT part.id FROM part)
+            ORDER BY recording.started_at DESC, recording.id DESC
+            """, values, read: OfficeRecording.init)
+    }
+
+    /// Beyond a recording, $7, in the order of the list.
+    private static func edge(_ comparison: String) -> String {
+        """
+        AND (recording.started_at, recording.id)
+            \(comparison) ((SELECT edge.started_at FROM recording AS edge WHERE edge.id = $7::bigint), $7::bigint)
+        """
+    }
+
+    package func count(_ filter: OfficeFilter) throws(DeviceError) -> Int {
+        try connection.rows("SELECT count(*) FROM recording WHERE \(Self.isListed)", values(of: filter)) {
+            $0.integer(0)
+        }.first ?? 0
     }
 
     package func recording(_ id: Int) throws(DeviceError) -> OfficeRecording? {
@@ -247,7 +294,9 @@ extension OfficeQuery {
     /// As `tokens`, without such letters.
     static func serverTokens(_ text: String) -> [String] {
         tokens(text).compactMap { token in
-            guard token.unicodeScalars.contains(where: marks.contains) else { return token }
+            // All of them are beyond ASCII.
+            guard token.utf8.contains(where: { $0 >= 0x80 }), token.unicodeScalars.contains(where: marks.contains)
+            else { return token }
             let rest = token.unicodeScalars.filter { !marks.contains($0) }
             return rest.isEmpty ? nil : String(String.UnicodeScalarView(rest))
         }

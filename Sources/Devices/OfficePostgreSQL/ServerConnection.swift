@@ -19,8 +19,8 @@ final class ServerConnection {
         let keys = ["dbname", "connect_timeout", "application_name", "client_encoding"]
         let values = [address, "10", "fieldscribe-office", "UTF8"]
         var connection: OpaquePointer?
-        withTexts(keys) { keys in
-            withTexts(values) { values in connection = PQconnectdbParams(keys, values, 1) }
+        withTexts(keys.map { Array($0.utf8) }) { keys in
+            withTexts(values.map { Array($0.utf8) }) { values in connection = PQconnectdbParams(keys, values, 1) }
         }
         guard let connection else {
             throw DeviceError(.failed, "PQconnectdb", on: "postgresql", "no memory is left to connect")
@@ -82,7 +82,7 @@ final class ServerConnection {
             prepared[sql] = statement
         }
         var result: OpaquePointer?
-        withTexts(values.map(\.text)) { texts in
+        withTexts(values.map(\.bytes)) { texts in
             result = PQexecPrepared(handle, statement, Int32(values.count), texts, nil, nil, 0)
         }
         do throws(DeviceError) { try check(result) } catch {
@@ -150,10 +150,13 @@ final class ServerConnection {
 
 /// What is passed to a place in a statement.
 struct ServerValue {
-    /// As the server reads it; nil: NULL.
-    fileprivate let text: String?
+    /// As the server reads it, in UTF-8; nil: NULL.
+    fileprivate let bytes: [UInt8]?
 
-    static let null = ServerValue(text: nil)
+    private init(bytes: [UInt8]?) { self.bytes = bytes }
+    private init(text: String) { bytes = Array(text.utf8) }
+
+    static let null = ServerValue(bytes: nil)
     static func integer(_ number: Int) -> ServerValue { ServerValue(text: "\(number)") }
     static func real(_ number: Double) -> ServerValue { ServerValue(text: "\(number)") }
     static func position(_ position: SamplePosition) -> ServerValue { ServerValue(text: "\(position.samples)") }
@@ -178,20 +181,29 @@ struct ServerValue {
         list.reserveCapacity(texts.reduce(2) { $0 + ($1?.utf8.count ?? 0) + 8 })
         for text in texts {
             list.append(UInt8(ascii: list.isEmpty ? "{" : ","))
-            guard let text else {
+            guard var text else {
                 list += "NULL".utf8
                 continue
             }
             list.append(UInt8(ascii: "\""))
-            for byte in text.utf8 {
-                if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { list.append(UInt8(ascii: "\\")) }
-                if byte == 0 { list += "\u{FFFD}".utf8 } else { list.append(byte) }
-            }
+            text.withUTF8 { append($0, to: &list) }
             list.append(UInt8(ascii: "\""))
         }
         if list.isEmpty { list.append(UInt8(ascii: "{")) }
         list.append(UInt8(ascii: "}"))
-        return ServerValue(text: String(decoding: list, as: UTF8.self))
+        return ServerValue(bytes: list)
+    }
+
+    /// With a backslash before what would end a text of an array, most of which comes in one piece.
+    private static func append(_ bytes: UnsafeBufferPointer<UInt8>, to list: inout [UInt8]) {
+        var start = 0
+        for (index, byte) in bytes.enumerated()
+        where byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0 {
+            list += UnsafeBufferPointer(rebasing: bytes[start..<index])
+            start = index + 1
+            if byte == 0 { list += "\u{FFFD}".utf8 } else { list += [UInt8(ascii: "\\"), byte] }
+        }
+        list += UnsafeBufferPointer(rebasing: bytes[start...])
     }
 }
 
@@ -209,17 +221,21 @@ struct ServerRow: OfficeRow {
     func position(_ column: Int32) -> SamplePosition { SamplePosition(Int64(text(column)) ?? 0) }
 }
 
-/// Calls `body` with the texts as C has them, which are there during the call alone.
-private func withTexts(_ texts: [String?], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Void) {
+/// Calls `body` with texts as C has them, which are there during the call alone.
+private func withTexts(_ texts: [[UInt8]?], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Void) {
     // Safety: all of them lie in one piece of memory, which stays where it is during the call; each ends with a zero.
-    var bytes: [CChar] = []
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(texts.reduce(0) { $0 + ($1?.count ?? 0) + 1 })
     let starts: [Int?] = texts.map { text in
         guard let text else { return nil }
-        defer { bytes += text.utf8CString }
-        return bytes.count
+        let start = bytes.count
+        bytes += text
+        bytes.append(0)
+        return start
     }
-    bytes.withUnsafeBufferPointer { bytes in
-        let pointers = starts.map { start in start.flatMap { start in bytes.baseAddress.map { $0 + start } } } + [nil]
+    bytes.withUnsafeBytes { bytes in
+        let base = bytes.assumingMemoryBound(to: CChar.self).baseAddress
+        let pointers = starts.map { start in start.flatMap { start in base.map { $0 + start } } } + [nil]
         pointers.withUnsafeBufferPointer { pointers in
             if let base = pointers.baseAddress { body(base) }
         }

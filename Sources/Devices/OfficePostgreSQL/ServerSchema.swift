@@ -10,8 +10,20 @@ enum ServerSchema {
     /// - Throws: `DeviceError` with `unsupported` where a later version wrote it, `missing` where there is no archive and none is to be
     ///   made, `denied` where that is not allowed.
     static func apply(to connection: ServerConnection, makes: Bool) throws(DeviceError) {
-        // Compiling a statement takes seconds, and never pays: what is asked here looks at little.
-        try connection.execute("SET search_path = fieldscribe, public; SET jit = off")
+        // Compiling a statement takes seconds, and never pays: what is asked here looks at little. The others are what a server has anyway,
+        // unless somebody has set them for a database or a role.
+        try connection.execute(
+            """
+            SET search_path = fieldscribe, public; SET jit = off; SET array_nulls = on; SET extra_float_digits = 1;
+            SET standard_conforming_strings = on; SET default_transaction_isolation = 'read committed'
+            """)
+        let encoding = try connection.rows("SHOW server_encoding") { $0.text(0) }.first ?? ""
+        guard encoding == "UTF8" else {
+            throw DeviceError(
+                .unsupported, "SHOW", on: connection.name,
+                "is in \(encoding), which has not the letters of every language",
+                remedy: "make another database: createdb --encoding UTF8 --template template0 NAME")
+        }
         try connection.transaction { () throws(DeviceError) in
             let isThere =
                 try connection.rows("SELECT to_regclass('fieldscribe.house') IS NOT NULL") { $0.text(0) } == ["t"]

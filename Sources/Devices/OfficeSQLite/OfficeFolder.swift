@@ -11,7 +11,7 @@ package final class OfficeFolder: OfficeArchive {
 
     package let files: String
     package var name: String { files }
-    private let connection: Connection
+    let connection: Connection
 
     /// Whether a folder is one.
     package static func isOne(_ path: String) -> Bool { isTaken("\(path)/\(databaseName)") }
@@ -63,7 +63,11 @@ package final class OfficeFolder: OfficeArchive {
         }
     }
 
-    package func knows(copy digest: String) throws(DeviceError) -> Bool { try copyId(digest) != nil }
+    package func known(copies digests: [String]) throws(DeviceError) -> Set<String> {
+        var known: Set<String> = []
+        for digest in digests where try copyId(digest) != nil { known.insert(digest) }
+        return known
+    }
 
     private func copyId(_ digest: String) throws(DeviceError) -> Int? {
         try connection.rows("SELECT id FROM copy WHERE digest = ?", [.text(digest)]) { $0.integer(0) }.first
@@ -97,7 +101,7 @@ package final class OfficeFolder: OfficeArchive {
         }
     }
 
-    private func recorders() throws(DeviceError) -> [Recorder] {
+    func recorders() throws(DeviceError) -> [Recorder] {
         try connection.rows(Recorder.selection + " ORDER BY recorder.id") { Recorder($0) }
     }
 
@@ -199,35 +203,6 @@ package final class OfficeFolder: OfficeArchive {
             try show(recording, from: [reading])
             return true
         }
-    }
-
-    /// What a filter leaves of recordings; its values are those of `values(of:)`, from ?10 on.
-    private static let isLeft = """
-        (?10 IS NULL OR recording.recorder IN (SELECT value FROM json_each(?10)))
-            AND (?11 IS NULL OR recording.started_at >= ?11) AND (?12 IS NULL OR recording.started_at < ?12)
-            AND (?13 IS NULL OR instr(recording.people_key, ?13) > 0)
-        """
-
-    private static let isSaid = "(?14 IS NULL OR line.speaker = upper(?14) OR line.name_key = ?14)"
-
-    private func values(of filter: OfficeFilter) throws(DeviceError) -> [SQLValue] {
-        var recorders: String?
-        if let meant = filter.recorder { recorders = "\(try self.recorders().meant(by: meant, in: name))" }
-        return [
-            .optional(recorders), .optional(filter.since), .optional(filter.until),
-            .optional(filter.person?.lowercased()), .optional(filter.speaker?.lowercased()),
-        ]
-    }
-
-    private static let unused = [SQLValue](repeating: .null, count: 9)
-
-    package func recordings(_ filter: OfficeFilter) throws(DeviceError) -> [OfficeRecording] {
-        try connection.rows(
-            OfficeRecording.selection + """
-                 WHERE \(Self.isLeft) AND (?14 IS NULL OR EXISTS (
-                    SELECT 1 FROM line WHERE line.recording = recording.id AND \(Self.isSaid)))
-                ORDER BY recording.started_at, recording.id
-                """, Self.unused + values(of: filter), read: OfficeRecording.init)
     }
 
     package func recording(_ id: Int) throws(DeviceError) -> OfficeRecording? {
