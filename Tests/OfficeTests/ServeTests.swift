@@ -195,7 +195,30 @@ final class OfficeServer {
         #expect(server.get("", "-H 'Cookie: \(cookie ?? "")'").status == 200)
     }
 
-    @Test("one address that holds all places keeps no other out; on this machine nobody is counted")
+    @Test("who is refused is told so, however much is sent along")
+    func refused() async throws {
+        let desk = try await desk()
+        let id = try number(desk)
+        let server = try OfficeServer(desk)
+        let body = desk.folder.file("body")
+        let json = "-H 'Content-Type: application/json' -H 'Expect:' --data-binary '@\(body)'"
+        for (length, path, more, status) in [
+            (9_000_000, "recording/\(id)/corrections", "-H 'Origin: https://evil.example'", 403),
+            (9_000_000, "recording/\(id)/corrections", "-H 'Host: evil.example'", 421), (9_000_000, "nothing", "", 405),
+            (20_000_000, "recording/\(id)/corrections", "", 413),
+            (80_000_000, "recording/\(id)/corrections", "-H 'Expect: 100-continue'", 413),
+        ] {
+            shell("truncate -s \(length) '\(body)'")
+            for way in ["", "-H 'Transfer-Encoding: chunked'"] where way.isEmpty || status != 413 {
+                let answer = server.get(
+                    path,
+                    "\(more) \(json.replacing(more.contains("Expect") ? "-H 'Expect:'" : "none", with: "")) \(way)")
+                #expect(answer.status == status, "\(length) \(more) \(way): \(answer)")
+            }
+        }
+    }
+
+    @Test("one address that holds all places keeps no other out, and on this machine nobody does")
     func held() async throws {
         let desk = try await desk()
         let secret = desk.folder.file("secret")
@@ -204,7 +227,7 @@ final class OfficeServer {
             let server = try OfficeServer(desk, "--port 0 \(options)")
             let port = try #require(
                 server.address.split(separator: ":").last.flatMap { UInt16($0.prefix { $0.isNumber }) })
-            let held = (0..<(own == 0 ? 256 : 100)).map { _ in connected(to: port) }
+            let held = (0..<(own == 0 ? 256 : 300)).map { _ in connected(to: port) }
             defer { for number in held { close(number) } }
             #expect(held.allSatisfy { $0 >= 0 })
             if own == 0 {

@@ -13,15 +13,16 @@
 /// - connections: at most so many at a time; the next one waits.
 /// - of_one: of these, at most so many from one address, 0 for all; what is more is closed.
 /// - seconds: a connection on which nothing happens for so long is closed.
-/// - context: what both functions are given.
+/// - context: what all functions are given.
+/// - notify: told of each connection that is there, and that goes.
 /// - returns: NULL where it cannot start.
 static inline struct MHD_Daemon *fieldscribe_web_start(
     int socket, unsigned connections, unsigned of_one, unsigned seconds, void *context, MHD_AccessHandlerCallback respond,
-    MHD_RequestCompletedCallback complete) {
+    MHD_RequestCompletedCallback complete, MHD_NotifyConnectionCallback notify) {
     return MHD_start_daemon(
         MHD_USE_EPOLL, 0, NULL, NULL, respond, context, MHD_OPTION_LISTEN_SOCKET, socket, MHD_OPTION_CONNECTION_LIMIT,
         connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT, of_one, MHD_OPTION_CONNECTION_TIMEOUT, seconds,
-        MHD_OPTION_NOTIFY_COMPLETED, complete, context, MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_COMPLETED, complete, context, MHD_OPTION_NOTIFY_CONNECTION, notify, context, MHD_OPTION_END);
 }
 
 // Swift names the cases of its enumerations as the compiler of the day does.
@@ -29,6 +30,17 @@ static inline struct MHD_Daemon *fieldscribe_web_start(
 /// What a handler says where it has done its work, and where the connection is to be closed.
 static inline enum MHD_Result fieldscribe_web_yes(void) { return MHD_YES; }
 static inline enum MHD_Result fieldscribe_web_no(void) { return MHD_NO; }
+
+/// Whether a connection is there now, and not gone.
+static inline int fieldscribe_web_begins(enum MHD_ConnectionNotificationCode code) {
+    return code == MHD_CONNECTION_NOTIFY_STARTED;
+}
+
+/// The kernel's number of a connection's socket; -1 where it has none.
+static inline int fieldscribe_web_socket(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info == NULL ? -1 : info->connect_fd;
+}
 
 /// Does what is to be done, and waits at most so many milliseconds for it; returns 0, or -1.
 static inline int fieldscribe_web_run(struct MHD_Daemon *daemon, int milliseconds) {

@@ -11,6 +11,11 @@ package struct WebServer: ~Copyable {
     /// Of these, at most so many from one address, so that one machine that holds them keeps nobody else out. Not where only this machine
     /// comes: behind a proxy everybody has its address.
     private static let mostOfOne: UInt32 = 64
+    /// From so many on, the one whose request has kept us waiting longest is closed for each that comes, whoever it is: behind a proxy, on a
+    /// Unix socket and on this machine all have the same address. From so many on, anybody is.
+    static let (crowd, throng) = (192, 240)
+    /// So long may a request take to come, from the end of the one before it, in seconds.
+    static let longestComing: Double = 120
     /// A connection on which nothing happens for so long is closed, in seconds.
     private static let patience: UInt32 = 30
     /// How long is waited at most before somebody is asked whether to go on, in milliseconds.
@@ -37,7 +42,7 @@ package struct WebServer: ~Copyable {
     ) throws(DeviceError) -> OpaquePointer {
         let started = fieldscribe_web_start(
             number, mostConnections, mostOfOne, patience, Unmanaged.passUnretained(desk).toOpaque(), answerRequest,
-            endRequest)
+            endRequest, noteConnection)
         guard let started else {
             close(number)
             throw DeviceError(.failed, "MHD_start_daemon", on: address, "libmicrohttpd cannot serve it")
@@ -53,6 +58,7 @@ package struct WebServer: ~Copyable {
             guard fieldscribe_web_run(daemon, Self.pause) == 0 else {
                 throw DeviceError(.failed, "MHD_run_wait", on: listener.address, "libmicrohttpd cannot go on")
             }
+            desk.guests.leaveSlow()
         }
     }
 
@@ -63,10 +69,15 @@ package struct WebServer: ~Copyable {
 private final class WebDesk {
     /// Bytes that may come along with requests that are not answered yet, of one and of all.
     static let (mostOfOne, mostOfAll) = (17 << 20, 64 << 20)
+    /// Bytes that may come along with a refused request: whoever is answered before all has come may find a broken connection, and no
+    /// answer. They are not kept.
+    static let mostPassed = 64 << 20
 
     let handler: any WebHandler
     /// Bytes that have come along with requests that are not answered yet.
     var waiting = 0
+    /// Who is connected.
+    var guests = WebGuests()
 
     init(_ handler: any WebHandler) { self.handler = handler }
 }
@@ -74,8 +85,12 @@ private final class WebDesk {
 /// One request while it comes.
 private final class Incoming {
     var request: WebRequest
+    /// What it is answered, whatever comes along.
+    let refusal: WebResponse?
+    /// Bytes that have come along and were not kept.
+    var passed = 0
 
-    init(_ request: WebRequest) { self.request = request }
+    init(_ request: WebRequest, _ refusal: WebResponse?) { (self.request, self.refusal) = (request, refusal) }
 }
 
 private typealias Cell = UnsafeMutablePointer<UnsafeMutableRawPointer?>
@@ -92,14 +107,26 @@ private func answerRequest(
             method: String(cString: method), path: String(cString: path),
             query: values(connection, areHeaders: false),
             headers: values(connection, areHeaders: true))
-        if let told = request.headers["content-length"], (Int(told) ?? .max) > WebDesk.mostOfOne {
-            return send(refusal(413, "This is more than a recording's corrections can be."), on: connection)
+        let told = request.headers["content-length"].map { Int($0) ?? .max }
+        let refusal =
+            (told ?? 0) > WebDesk.mostOfOne
+            ? refusal(413, "This is more than a recording's corrections can be.")
+            : desk.handler.refusal(of: &request)
+        // Who expects a word before sending more gets this one.
+        let isAlone = (told ?? 0) == 0 && request.headers["transfer-encoding"] == nil
+        if let refusal, isAlone || request.headers["expect"] != nil || (told ?? 0) > WebDesk.mostPassed {
+            desk.guests.hear(connection)
+            return send(refusal, on: connection)
         }
-        if let refusal = desk.handler.refusal(of: &request) { return send(refusal, on: connection) }
-        cell.pointee = Unmanaged.passRetained(Incoming(request)).toOpaque()
+        cell.pointee = Unmanaged.passRetained(Incoming(request, refusal)).toOpaque()
         return fieldscribe_web_yes()
     }
     let incoming = Unmanaged<Incoming>.fromOpaque(known).takeUnretainedValue()
+    if count.pointee > 0, incoming.refusal != nil {
+        incoming.passed += count.pointee
+        count.pointee = 0
+        return incoming.passed <= WebDesk.mostPassed ? fieldscribe_web_yes() : fieldscribe_web_no()
+    }
     if count.pointee > 0, let bytes {
         let piece = UnsafeRawBufferPointer(start: bytes, count: count.pointee)
         // There is no answer in the middle of a body: whoever sends too much is left.
@@ -111,16 +138,32 @@ private func answerRequest(
         count.pointee = 0
         return fieldscribe_web_yes()
     }
-    return send(desk.handler.respond(to: incoming.request), on: connection)
+    desk.guests.hear(connection)
+    return send(incoming.refusal ?? desk.handler.respond(to: incoming.request), on: connection)
 }
 
 private func endRequest(
     context: UnsafeMutableRawPointer?, connection: OpaquePointer?, cell: Cell?, reason: MHD_RequestTerminationCode
 ) {
-    guard let context, let cell, let known = cell.pointee else { return }
+    guard let context, let connection, let cell else { return }
+    let desk = Unmanaged<WebDesk>.fromOpaque(context).takeUnretainedValue()
+    desk.guests.answered(connection)
+    guard let known = cell.pointee else { return }
     let incoming = Unmanaged<Incoming>.fromOpaque(known).takeRetainedValue()
-    Unmanaged<WebDesk>.fromOpaque(context).takeUnretainedValue().waiting -= incoming.request.body.count
+    desk.waiting -= incoming.request.body.count
     cell.pointee = nil
+}
+
+private func noteConnection(
+    context: UnsafeMutableRawPointer?, connection: OpaquePointer?, cell: Cell?, code: MHD_ConnectionNotificationCode
+) {
+    guard let context, let connection else { return }
+    let desk = Unmanaged<WebDesk>.fromOpaque(context).takeUnretainedValue()
+    if fieldscribe_web_begins(code) != 0 {
+        desk.guests.come(connection, fieldscribe_web_socket(connection))
+    } else {
+        desk.guests.go(connection)
+    }
 }
 
 /// Headers and fields by their names, those of headers in small letters.
