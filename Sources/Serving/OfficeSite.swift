@@ -158,15 +158,30 @@ package final class OfficeSite: WebHandler {
         _ form: SearchForm, _ filter: OfficeFilter, _ told: [String], _ request: WebRequest,
         _ archive: any OfficeArchive
     ) throws(DeviceError) -> WebResponse {
-        let recordings = try archive.recordings(filter)
-        let last = max(0, (recordings.count - 1) / Self.mostListed)
-        let part = min(max(0, Int(request.query["part"] ?? "") ?? 0), last)
-        // The latest first.
-        let shown = recordings.reversed().dropFirst(part * Self.mostListed).prefix(Self.mostListed)
+        let number = { (name: String) in request.query[name].flatMap { Int($0) } }
+        let (earlier, later) = (number("before"), number("after"))
+        // One more than is shown tells whether the list goes on.
+        var shown: [OfficeRecording] = []
+        var (hasLater, hasEarlier) = (false, false)
+        if let later {
+            shown = try archive.recordings(filter, from: .later(later), limit: Self.mostListed + 1)
+            (hasLater, hasEarlier) = (shown.count > Self.mostListed, true)
+            shown = shown.suffix(Self.mostListed)
+        } else if let earlier {
+            shown = try archive.recordings(filter, from: .earlier(earlier), limit: Self.mostListed + 1)
+            (hasLater, hasEarlier) = (true, shown.count > Self.mostListed)
+        }
+        // Nor is there a short part before the list's beginning.
+        if !hasLater || shown.isEmpty {
+            shown = try archive.recordings(filter, from: .latest, limit: Self.mostListed + 1)
+            (hasLater, hasEarlier) = (false, shown.count > Self.mostListed)
+        }
+        shown = Array(shown.prefix(Self.mostListed))
         var pages: [(name: String, link: String)] = []
-        if part > 0 { pages.append(("Later ones", form.link([("part", "\(part - 1)")]))) }
-        if part < last { pages.append(("Earlier ones", form.link([("part", "\(part + 1)")]))) }
-        let count = recordings.count == 1 ? "One recording" : "\(recordings.count) recordings"
+        if hasLater, let first = shown.first { pages.append(("Later ones", form.link([("after", "\(first.id)")]))) }
+        if hasEarlier, let last = shown.last { pages.append(("Earlier ones", form.link([("before", "\(last.id)")]))) }
+        let all = try hasLater || hasEarlier ? archive.count(filter) : shown.count
+        let count = all == 1 ? "One recording" : "\(all) recordings"
         return Self.page(200, searchPage(form, shown.map { entry($0) }, told: [count] + told, pages: pages), request)
     }
 

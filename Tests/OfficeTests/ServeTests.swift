@@ -128,6 +128,45 @@ final class OfficeServer {
         #expect(server.end())
     }
 
+    @Test("a long list is shown in parts, which lead to each other", arguments: ArchiveKind.all)
+    func parts(kind: ArchiveKind) throws {
+        let desk = try OfficeDesk(kind)
+        try OfficeDesk.fill(try desk.archive(), 250)
+        let server = try OfficeServer(desk)
+        /// The recordings of a part, and where the neighbouring ones are.
+        func part(_ link: String) throws -> (recordings: [Substring], later: String?, earlier: String?) {
+            let body = server.get(link).body
+            #expect(body.contains("250 recordings"))
+            let links = body.matches(of: /<a href="([^"]*)">(Later|Earlier) ones</).map {
+                (String($0.1).replacing("&amp;", with: "&"), $0.2)
+            }
+            return (
+                body.matches(of: /href="recording\/([0-9]+)\//).map(\.1), links.first { $0.1 == "Later" }?.0,
+                links.first { $0.1 == "Earlier" }?.0
+            )
+        }
+        let first = try part("")
+        let second = try part(try #require(first.earlier))
+        let third = try part(try #require(second.earlier))
+        #expect([first, second, third].map(\.recordings.count) == [100, 100, 50])
+        #expect(Set(first.recordings + second.recordings + third.recordings).count == 250)
+        #expect(first.later == nil && third.earlier == nil)
+        #expect(try part(try #require(third.later)).recordings == second.recordings)
+        #expect(try part(try #require(second.later)).recordings == first.recordings)
+        // What leads nowhere, or to less than a part before the beginning, is the beginning.
+        for link in [
+            "?before=999999", "?before=x", "?after=\(first.recordings[50])", "?after=-1",
+            "?before=99999999999999999999",
+        ] {
+            #expect(try part(link).recordings == first.recordings, "\(link)")
+        }
+        let some = server.get("?recorder=pi-1&until=2030-01-01").body
+        #expect(some.contains("125 recordings") && some.contains("recorder=pi-1&amp;until=2030-01-01&amp;before="))
+        let last = server.get("?recorder=pi-1&before=\(second.recordings[99])").body
+        #expect(last.contains("125 recordings") && last.contains("Later ones") && !last.contains("Earlier ones"))
+        #expect(server.said == [])
+    }
+
     @Test("another site's name for this machine leads nowhere, and what people have written is no markup")
     func strangers() async throws {
         let desk = try await desk(title: "<script>alert(1)</script>")
