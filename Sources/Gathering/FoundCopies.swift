@@ -99,6 +99,11 @@ package struct FoundCopies {
                     problems.append(Self.half("\(folder.path)/\(entry)"))
                 } else if let status = try folder.status(entry) {
                     try look(at: entry, status, in: folder, place, inside)
+                } else if entry.contains("\u{FFFD}") {
+                    // Its bytes are no text, so that nothing can be opened by it.
+                    problems.append(
+                        "\(folder.path)/\(entry): has a name that is not in UTF-8, so that nothing in it was looked at; rename it"
+                    )
                 }
             }
         } catch { problems.append(error.message) }

@@ -294,6 +294,18 @@ import Testing
         #expect(report.taken == 1 && report.problems.count == 1, "\(report)")
     }
 
+    @Test("a folder whose name is no text is named, and not passed in silence")
+    func unreadableNames() async throws {
+        let desk = try OfficeDesk()
+        let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        await recorder.record(1, "we planted fonio")
+        try await recorder.copy(to: desk.stick("one"))
+        shell("cd '\(desk.stick("one"))' && cp -r Fieldscribe $(printf 'caf\\351') && mkdir 'a\u{FFFD}b'")
+        let report = try desk.gather(desk.stick("one"))
+        #expect(report.taken == 1 && report.problems.count == 1, "\(report)")
+        #expect(report.problems.allSatisfy { $0.contains("caf\u{FFFD}: has a name that is not in UTF-8") }, "\(report)")
+    }
+
     @Test("a file of holes that no disk has room for is refused by name, and the rest is taken")
     func holes() async throws {
         let desk = try OfficeDesk()

@@ -64,6 +64,26 @@ import Testing
         #expect(try desk.found("fonio").count == 1)
     }
 
+    @Test("a folder that has none of its copies, such as a disk that is not mounted, is not gathered into")
+    func otherFolder() async throws {
+        let desk = try OfficeDesk(.server(server))
+        let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        await recorder.record(1, "we planted fonio")
+        try await recorder.copy(to: desk.stick("one"))
+        try desk.gather(desk.stick("one"))
+        let address = try #require(desk.database)
+        let other = desk.folder.file("other")
+        let error = thrown { _ = try OfficeDatabase(address, files: other, makes: true) }
+        #expect(error?.message.hasPrefix("\(other): holds no copy of those") == true, "\(String(describing: error))")
+        #expect(!isTaken(other))
+        // The folder itself, as another machine sees it.
+        shell("ln -s '\(desk.archivePath)' '\(other)'")
+        _ = try OfficeDatabase(address, files: other, makes: true)
+        shell("mv '\(desk.archivePath)' '\(desk.archivePath).away' && mkdir '\(desk.archivePath)'")
+        let run = try desk.run("gather '\(desk.stick("one"))' --into '\(address)'")
+        #expect(run.status == 3 && run.errors.contains("mount it") && names(desk.archivePath) == [], "\(run)")
+    }
+
     @Test("without the right to it: one line, and nothing half")
     func denied() async throws {
         let desk = try OfficeDesk(.server(server))

@@ -42,8 +42,22 @@ package final class OfficeDatabase: OfficeArchive {
                 WHERE name = 'default_toast_compression' AND 'lz4' = ANY (enumvals)
                 """
             ) { _ in 1 }
+            try expectCopies(in: folder)
             try makeFolder(folder)
             if told.isEmpty { try connection.run("UPDATE house SET files = $1", .text(try realPath(folder))) }
+        }
+    }
+
+    /// Refuses a folder that has none of the copies that rows name: a disk that is not mounted, or another folder than the one that
+    /// everybody sees, where nobody would find what comes in.
+    private func expectCopies(in folder: String) throws(DeviceError) {
+        let places = try connection.rows(
+            "(SELECT place FROM copy ORDER BY id LIMIT 20) UNION (SELECT place FROM copy ORDER BY id DESC LIMIT 20)"
+        ) { $0.text(0) }
+        guard places.isEmpty || places.contains(where: { isTaken("\(folder)/\($0)") }) else {
+            throw DeviceError(
+                .missing, "--files", on: folder, "holds no copy of those that \(connection.name) tells of",
+                remedy: "mount it, or name the folder that has them with --files FOLDER")
         }
     }
 
