@@ -1,5 +1,5 @@
 """Writes what the fuzzers begin with: corpus.py FOLDER. Small and hostile on purpose; every file is made here."""
-import io, json, os, struct, sys, tarfile
+import base64, io, json, os, struct, sys, tarfile
 
 folder = sys.argv[1]
 
@@ -126,3 +126,32 @@ put("corrections", "page", b"\6" + line(
     format="fieldscribe-corrections", version=1, recording={"id": 7, "sound": "ab" * 32, "pass": 1},
     editor={"name": "A", "saved": 1.5}, segments=[{"id": 1, "was": "we", "text": "we too", "confirmed": [0, 9]}],
     notes=[{"time": 1e300, "text": "x"}], quotations=[{"start": -1, "end": 2, "text": "t", "word": "w", "colour": "c"}]))
+
+
+def asked(line, *headers, body=b"", host="localhost"):
+    head = [line + " HTTP/1.1", f"Host: {host}", *headers] + ([f"Content-Length: {len(body)}"] if body else [])
+    return ("\r\n".join(head) + "\r\n\r\n").encode() + body
+
+
+saved = line(format="fieldscribe-corrections", version=1, recording={"id": 1, "sound": "ab" * 32, "pass": 1},
+             editor={"name": "Anna", "saved": 1.5}, segments=[{"id": 1, "was": "we planted fonio", "text": "we plant fonio"}])
+json_type = "Content-Type: application/json"
+requests = {
+    "list": asked("GET /"),
+    "find": asked("GET /?q=f%6fnio+%3Cfuzz&alike=yes&since=2026-11-01&until=&recorder=pi&person=awa&speaker=A"),
+    "part": asked("GET /?before=1&after=2&q="),
+    "page": asked("GET /recording/1/?reading=1", "Cookie: fieldscribe=x; a=b", "Accept-Encoding: gzip"),
+    "sound": asked("HEAD /recording/1/audio.flac", "Range: bytes=5-", "If-Range: x"),
+    "range": asked("GET /recording/1/audio.flac", "Range: bytes=-7"),
+    "beside": asked("GET /recording/2/../../beside") + asked("GET /recording/2/..%2F..%2fbeside"),
+    "save": asked("POST /recording/1/corrections?reading=1&seen=1", json_type, "Origin: http://localhost", body=saved),
+    "foreign": asked("POST /recording/1/corrections", json_type, "Sec-Fetch-Site: cross-site", "Expect: 100-continue", body=saved),
+    "chunks": asked("POST /recording/1/corrections?seen=1", json_type, "Transfer-Encoding: chunked") + b"5\r\n{\"a\":\r\n0\r\nx: y\r\n\r\n",
+    "two": asked("GET /favicon.ico") + asked("DELETE /", "Connection: close"),
+    "other": asked("GET /", host="evil.example:1"),
+    "odd": b"GET  //%00%ff HTTP/1.0\r\nHost: [::1]:2\r\n x\r\nRange:\r\n\r\n",
+}
+for name, data in requests.items():
+    put("site", name, b"\0" + data)
+    put("site", f"{name}-shut", b"\1" + data)
+put("site", "wrong", b"\1" + asked("GET /recording/1/", "Authorization: Basic " + base64.b64encode(b"Anna:a long guess").decode(), "X-Forwarded-Host: a", "Origin: https://a"))

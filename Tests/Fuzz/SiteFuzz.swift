@@ -1,0 +1,132 @@
+import Core
+import Exporting
+import FoundationEssentials
+import Glibc
+import Office
+import OfficeSQLite
+import Platform
+import Serving
+import WebServer
+
+/// A web server with an archive of two recordings, by a socket in a folder of its own, for one request after the other.
+private final class Served {
+    /// What is told to nobody without the password; what lies beside the archive is told to nobody at all.
+    static let (title, beside) = ("<b>TITLE-OF-ALL", "WORDS-BESIDE")
+
+    private let path: String
+    private let server: WebServer
+
+    init(_ folder: String, asksPassword: Bool) throws {
+        path = "\(folder)/\(asksPassword ? "shut" : "open")"
+        let archive = try OfficeFolder("\(folder)/archive", makes: true)
+        if try archive.recordings(OfficeFilter()).isEmpty { try Self.fill(archive) }
+        let access = SiteAccess(
+            password: asksPassword ? "a long password that nobody finds" : nil,
+            names: asksPassword ? nil : ["localhost"])
+        let site = OfficeSite(
+            archive, access: access,
+            open: { () throws(DeviceError) in try OfficeFolder("\(folder)/archive", makes: false) },
+            tell: { _ in })
+        server = try WebServer(WebListener(path: path), handler: site)
+    }
+
+    private static func fill(_ archive: OfficeFolder) throws {
+        try makeFolder("\(archive.files)/pi/one")
+        for (name, text) in [("pi/one/audio.flac", String(repeating: "sound", count: 200)), ("../beside", beside)] {
+            try durableReplace(path: "\(archive.files)/\(name)", with: text)
+        }
+        let words = ["we", "planted", "fonio"].enumerated().map { index, text in
+            Word(
+                text, SampleRange(SamplePosition(Int64(index) * 8_000), SamplePosition(Int64(index) * 8_000 + 7_000)),
+                confidence: 0.5)
+        }
+        let segment = Segment(id: 1, range: SampleRange(.zero, SamplePosition(30_000)), words: words, endedBy: .silence)
+        var timeline = Timeline(
+            name: "1", length: SamplePosition(40_000), engine: EngineDescription(name: "e", version: "", model: ""),
+            segments: [segment])
+        var added = Annotations()
+        added.people = "Awa"
+        added.title = title
+        timeline.annotations = added
+        timeline.pass = 1
+        let recorder = try archive.recorder(RecorderIdentity(name: "pi"))
+        for (number, audio) in [(1, "audio.flac"), (2, "../../beside")] {
+            try archive.take([
+                GatheredCopy(
+                    recorder: recorder, number: number, root: "", startedAt: 1_795_163_412, clock: .synchronized,
+                    length: timeline.length, digest: "\(number)", place: "pi/one", audio: audio, isSigned: nil,
+                    sealed: nil,
+                    readings: [GatheredReading(digest: "\(number)", timeline: timeline, person: nil, madeAt: 1)],
+                    history: [],
+                    sound: String(repeating: "ab", count: 32))
+            ])
+        }
+    }
+
+    /// Sends something as it is, and nothing behind it; gives what comes back.
+    func answer(to bytes: [UInt8]) -> [UInt8] {
+        let client = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
+        defer { close(client) }
+        var name = sockaddr_un()
+        name.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: path.utf8) }
+        let isThere = withUnsafePointer(to: &name) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(client, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+        precondition(isThere)
+        guard write(client, bytes, bytes.count) == bytes.count else { return [] }
+        var (answer, room) = ([UInt8](), [UInt8](repeating: 0, count: 65_536))
+        var (isOver, rounds) = (false, 0)
+        try? server.run {
+            while case let count = read(client, &room, room.count), count >= 0 {
+                answer += room[..<count]
+                isOver = count == 0
+                if isOver { break }
+            }
+            rounds += 1
+            // Once it has been read: of an end that comes with the last bytes the library learns by its timeout alone.
+            if rounds == 3 { shutdown(client, Int32(SHUT_WR)) }
+            precondition(rounds < 1_000, "a connection that is ended on one side stays for ever")
+            return !isOver
+        }
+        return answer
+    }
+}
+
+// Safety: a fuzzer runs on one thread.
+private nonisolated(unsafe) let served: [Served] = {
+    let folder = ".build/fuzz/site-archive"
+    try? makeFolder(folder)
+    _ = try? Folder(opening: ".build/fuzz").removeAll("site-archive")
+    try? makeFolder(folder)
+    return [false, true].map { asksPassword in
+        do { return try Served(folder, asksPassword: asksPassword) } catch { fatalError("\(error)") }
+    }
+}()
+
+private let statuses: Set<Int> = [
+    100, 200, 204, 206, 400, 401, 403, 404, 405, 409, 411, 413, 414, 416, 417, 421, 429, 431, 500, 501, 503, 505,
+]
+
+/// What a browser, or anybody, sends to a server of an archive: the request line, headers and a body, as they come; the first byte tells
+/// whether a password is asked for.
+@_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+    let bytes = Array(UnsafeBufferPointer(start: data, count: size))
+    guard let kind = bytes.first, bytes.count < 100_000 else { return 0 }
+    let answer = served[Int(kind % 2)].answer(to: Array(bytes.dropFirst()))
+    let text = String(decoding: answer, as: UTF8.self)
+    precondition(!text.contains(Served.beside), "what is not the archive's is told")
+    if kind % 2 == 1 { precondition(!text.contains("TITLE-OF-ALL"), "it is told to whoever asks") }
+    // Nothing that was written by people or sent is markup.
+    precondition(!text.contains("<b>TITLE") && !text.contains("<fuzz"))
+    // An answer, or several, or none: but no part of what is none.
+    guard !answer.isEmpty else { return 0 }
+    let words = text.prefix { $0 != "\r\n" }.split(separator: " ")
+    precondition(words.first?.hasPrefix("HTTP/1.") == true && words.count > 1, "\(text.prefix(80))")
+    precondition(Int(words[1]).map(statuses.contains) == true, "\(words)")
+    let head = text.split(separator: Character("\r\n"), omittingEmptySubsequences: false).prefix { !$0.isEmpty }
+    for line in head.dropFirst() { precondition(line.contains(": ")) }
+    return 0
+}
