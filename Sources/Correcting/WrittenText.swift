@@ -14,11 +14,7 @@ package struct WrittenText: Hashable, Sendable {
     /// - Parameter timeline: the text that the file was made of, perhaps.
     package func texts(over timeline: Timeline) -> [Int: [String]]? {
         // Who speaks stands in front of a turn, and was not said.
-        let people =
-            timeline.tellsSpeakers
-            ? (0..<(timeline.speakers?.count ?? 0)).flatMap {
-                Set([timeline.name(ofSpeaker: $0), Speakers.label($0)]).map { oneLine($0) + ": " }
-            } : []
+        let people = timeline.tellsSpeakers ? Self.people(timeline) : []
         let insertions = insertions(in: timeline).sorted { $0.utf8.count > $1.utf8.count }
         var texts: [Int: [String]] = [:]
         for reading in readings.reversed() {
@@ -28,6 +24,16 @@ package struct WrittenText: Hashable, Sendable {
             texts.merge(found) { _, new in new }
         }
         return texts
+    }
+
+    /// What can stand in front of a turn, the longest first: one name may begin with another's.
+    private static func people(_ timeline: Timeline) -> [String] {
+        let names = (0..<(timeline.speakers?.count ?? 0)).flatMap {
+            [oneLine(timeline.name(ofSpeaker: $0)), Speakers.label($0)]
+        }
+        // As SubRip has them, and as they are left where time stamps and pauses are taken away.
+        let written = names.flatMap { [$0, withoutArrow($0), withoutTimeStamps("\($0) #00:00:00-0#")] }
+        return Set(written).map { $0 + ": " }.sorted { ($0.utf8.count, $0) > ($1.utf8.count, $1) }
     }
 
     /// A piece, in which nothing is left of what formats insert, without who speaks.

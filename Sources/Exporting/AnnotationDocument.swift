@@ -15,8 +15,7 @@ func annotationDocument(_ timeline: Timeline, _ details: RecordingDetails) -> St
     document.addTier("segments", "utterance", parent: nil, tiers.segments)
     document.addTier("words", "word", parent: "segments", tiers.words.flatMap { $0 })
     for speaker in tiers.speakers {
-        let name = oneLine(speaker.name)
-        document.addTier("speaker \(name)", "utterance", parent: nil, speaker.spans, participant: name)
+        document.addTier(speaker.tier, "utterance", parent: nil, speaker.spans, participant: speaker.name)
     }
     if !tiers.overlaps.isEmpty { document.addTier("overlap", "note", parent: nil, tiers.overlaps) }
     document.addTier("gaps", "note", parent: nil, tiers.gaps)

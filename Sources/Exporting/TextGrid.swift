@@ -13,7 +13,7 @@ extension TranscriptFormat {
 func textGrid(_ timeline: Timeline, _ identity: RecordingIdentity? = nil) -> String {
     let tiers = Tiers(timeline) { $0.samples }
     let end = decimalSeconds(SamplePosition(tiers.end))
-    var behind = tiers.speakers.map { (name: "speaker \(oneLine($0.name))", spans: $0.spans) }
+    var behind = tiers.speakers.map { (name: $0.tier, spans: $0.spans) }
     if !tiers.overlaps.isEmpty { behind.append(("overlap", tiers.overlaps)) }
     var lines = [
         "File type = \"ooTextFile\"", "Object class = \"TextGrid\"", "", "xmin = 0", "xmax = \(end)",

@@ -15,8 +15,9 @@ struct Tiers {
     var words: [[Span]] = []
     var gaps: [Span] = []
 
-    /// What each person says, where several are told apart: of each what it is called, and its turns.
-    var speakers: [(name: String, spans: [Span])] = []
+    /// What each person says, where several are told apart: of each what it is called, what its tier is, which no other one is, and
+    /// its turns.
+    var speakers: [(name: String, tier: String, spans: [Span])] = []
 
     /// Where several speak at once, as far as that can be told: who, `A, B`.
     var overlaps: [Span] = []
@@ -79,17 +80,21 @@ struct Tiers {
                 spans[speaker].append(Span(start: unit(first.range.start), end: unit(last.range.end), text: text))
             }
         }
+        let names = spans.indices.map { oneLine(timeline.name(ofSpeaker: $0)) }
         speakers = spans.enumerated().map { speaker, spans in
             let separated = Self.separated(spans, from: 0)
             end = max(end, separated.last?.end ?? 0)
-            return (timeline.name(ofSpeaker: speaker), separated)
+            var tier = names[speaker]
+            if names.count(where: { $0 == tier }) > 1 {
+                repeat { tier += " (\(Speakers.label(speaker)))" } while names.contains(tier)
+            }
+            return (names[speaker], "speaker \(tier)", separated)
         }
         let both = timeline.speakers?.alongside.compactMap { turn -> Span? in
             guard let speakers = timeline.speakers, let other = speakers.speaker(of: turn.range), other != turn.speaker
             else { return nil }
-            let names = [other, turn.speaker].sorted().map { oneLine(timeline.name(ofSpeaker: $0)) }
-            return Span(
-                start: unit(turn.range.start), end: unit(turn.range.end), text: names.joined(separator: ", "))
+            let both = [other, turn.speaker].sorted().map { names[$0] }
+            return Span(start: unit(turn.range.start), end: unit(turn.range.end), text: both.joined(separator: ", "))
         }
         overlaps = Self.separated(both ?? [], from: 0)
         end = max(end, overlaps.last?.end ?? 0)

@@ -63,6 +63,25 @@ import Testing
         #expect(written.texts(over: told) == [:])
     }
 
+    @Test(
+        "names that begin with another's, or hold what a format cannot, are no words",
+        arguments: formats + [.qda],
+        [["Ann", "Ann: Marie"], ["Ann: Marie", "Ann"], ["<v Bob>-->", "-->"], ["Anna (3 s)", "[the other one]"]])
+    func oddNames(format: TranscriptFormat, names: [String]) throws {
+        var told = Self.timeline
+        let seconds = { (start: Double, end: Double) in
+            SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end))
+        }
+        told.speakers = Speakers(turns: [
+            Speakers.Turn(seconds(0, 22), speaker: 0), Speakers.Turn(seconds(22, 60), speaker: 1),
+        ])
+        told.annotations = Annotations()
+        told.annotations?.speakers = ["A": names[0], "B": names[1]]
+        let text = try format.render(told, details: RecordingDetails(title: "t", identity: Self.identity))
+        let ending = format == .qda ? "txt" : format.fileExtension
+        #expect(try WrittenText(text, ending: ending, name: "t").texts(over: told) == [:], "\(text)")
+    }
+
     @Test("what several say at once is marked in it, and the marks are no words", arguments: formats)
     func overlap(format: TranscriptFormat) throws {
         var told = Self.timeline

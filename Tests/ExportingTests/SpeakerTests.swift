@@ -200,4 +200,23 @@ struct SpeakerTests {
         #expect(document.contains(#"PARTICIPANT="Anna &lt;1&gt;" TIER_ID="speaker Anna &lt;1&gt;""#))
         #expect(document.contains(#"PARTICIPANT="B" TIER_ID="speaker B""#))
     }
+
+    @Test("tiers are told apart by their names, be two people called alike, or as the other's letter")
+    func alike() throws {
+        for (names, expected) in [
+            (["A": "Anna", "B": "Anna"], ["Anna (A)", "Anna (B)"]), (["A": "B"], ["B (A)", "B (B)"]),
+            (["A": "Anna", "B": "Anna (A)"], ["Anna", "Anna (A)"]),
+        ] {
+            var alike = Self.told
+            alike.annotations = Annotations()
+            alike.annotations?.speakers = names
+            let document = try TranscriptFormat.eaf.render(alike)
+            let grid = try TranscriptFormat.textgrid.render(alike)
+            for name in expected {
+                #expect(document.ranges(of: "TIER_ID=\"speaker \(name)\"").count == 1, "\(document)")
+                #expect(grid.ranges(of: "name = \"speaker \(name)\"").count == 1, "\(grid)")
+            }
+            #expect(document.contains("PARTICIPANT=\"\(names["A"] ?? "")\""), "who it is stays as it is called")
+        }
+    }
 }

@@ -55,5 +55,6 @@ for tier in root.findall("TIER"):
         above = tiers[parent]
         for start, end, text in spans:
             assert any(first <= start and end <= last for first, last, _ in above), (start, end, "is in no parent")
+    assert tier.get("TIER_ID") not in tiers, "no two tiers have one name"
     tiers[tier.get("TIER_ID")] = spans
 print(json.dumps({name: [text for _, _, text in spans] for name, spans in tiers.items()}))
