@@ -188,23 +188,32 @@ package struct SpeakerTelling: Sendable {
         do {
             guard let line = readLine() else { return }
             let order = try JSONDecoder().decode(Order.self, from: Data(JSONStrings.check(Array(line.utf8))))
-            let network = try VoiceNetwork(model, besides: others)
-            var diarization = Diarization()
-            let sound: any Sound = isFile ? try PassingSound(audio) : try RecordedSound(audio)
-            for piece in Diarization.pieces(order.regions) {
-                let samples = try await sound.samples(in: piece.range)
-                try diarization.add(samples, at: piece.range.start, speech: piece.speech) {
-                    features throws(DeviceError) in
-                    try network.voice(features)
-                }
-                try tell(Answer())
-            }
+            let diarization = try await voices(
+                in: audio, isFile: isFile, order.regions, by: model, besides: others)
             if let known = order.known { return try tell(Answer(voices: diarization.voices(of: known))) }
             try tell(Answer(speakers: diarization.speakers(order.count)))
         } catch {
             let error = DeviceError(wrapping: error)
             try tell(Answer(code: error.code.rawValue, message: error.message))
         }
+    }
+
+    /// The voices in the regions. Nothing is left of the network then: putting voices together takes what it took.
+    private static func voices(
+        in audio: String, isFile: Bool, _ regions: [SampleRange], by model: SpeakerModel, besides others: [String]
+    ) async throws -> Diarization {
+        let network = try VoiceNetwork(model, besides: others)
+        let sound: any Sound = isFile ? try PassingSound(audio) : try RecordedSound(audio)
+        var diarization = Diarization()
+        for piece in Diarization.pieces(regions) {
+            let samples = try await sound.samples(in: piece.range)
+            try diarization.add(samples, at: piece.range.start, speech: piece.speech) {
+                features throws(DeviceError) in
+                try network.voice(features)
+            }
+            try tell(Answer())
+        }
+        return diarization
     }
 
     private static func tell(_ answer: Answer) throws {
