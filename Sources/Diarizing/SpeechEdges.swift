@@ -5,14 +5,16 @@
 package struct SpeechEdges {
     /// What counts as sticking out.
     package struct Settings: Sendable {
-        /// Frames over which energies are averaged: 0.31 s. Over fewer, noise alone sticks out now and then.
-        package var smoothing = 31
-        /// The share of a band's frames that is no louder than what is always there.
-        package var floor = 0.1
+        /// Frames over which energies are averaged: 0.41 s. Over fewer, noise alone sticks out now and then.
+        package var smoothing = 41
+        /// The share of a band's frames that is no louder than what is always there. Who speaks alone and without long pauses leaves no more.
+        package var floor = 0.05
         /// Decibels above it that noise alone reaches.
-        package var margin: Float = 1.5
-        /// The mean over the bands of what is above, in decibels. White or pink noise alone has 0.03 in nine frames of ten, 0.12 at most.
+        package var margin: Float = 1.75
+        /// The mean over the bands of what is above, in decibels. White or pink noise alone has 0.01 in nine frames of ten, 0.1 at most.
         package var least: Float = 0.1
+        /// Decibels below the loudest two seconds nearby, averaged, from which on it is breath, a chair, or what a room gives back.
+        package var range: Float = 25
         /// Frames without it between two with it that are bridged: 0.2 s.
         package var bridged = 20
 
@@ -28,16 +30,22 @@ package struct SpeechEdges {
     /// How far speech is followed, in frames: 1 s.
     static let reach = 100
 
+    /// Frames of a stretch from which it is told how loud it is there: 2 s.
+    private static let near = 200
+
+    private let settings: Settings
     /// By how much each frame sticks out.
     private let excess: [Float]
-    private let isSpeech: [Bool]
+    /// How loud each is.
+    private let loudness: [Float]
 
     /// - Parameter features: of a whole piece, speech and what is around it, as `MelFeatures` gives them.
     init(_ features: [Float], _ settings: Settings = Settings()) {
         let count = features.count / MelFeatures.bins
         let bands = MelFeatures.bins / Self.triangles
         var excess = [Float](repeating: 0, count: count)
-        var energies = [Float](repeating: 0, count: count)
+        var loudness = excess
+        var energies = excess
         for band in 0..<bands {
             for frame in 0..<count {
                 let first = frame * MelFeatures.bins + band * Self.triangles
@@ -48,16 +56,12 @@ package struct SpeechEdges {
             for frame in 0..<count {
                 let above = 10 * decimalLogarithm(max(smooth[frame], floor) / floor) - settings.margin
                 excess[frame] += max(0, min(Self.most, above)) / Float(bands)
+                loudness[frame] += smooth[frame]
             }
         }
+        self.settings = settings
         self.excess = excess
-        var isSpeech = excess.map { $0 > settings.least }
-        var last: Int?
-        for frame in isSpeech.indices where isSpeech[frame] {
-            if let last, frame - last - 1 <= settings.bridged { for quiet in last..<frame { isSpeech[quiet] = true } }
-            last = frame
-        }
-        self.isSpeech = isSpeech
+        self.loudness = loudness
     }
 
     /// Each stretch with what goes on around it, at most so far; where two meet they are parted at the quietest place.
@@ -65,21 +69,35 @@ package struct SpeechEdges {
     /// - Parameter stretches: ranges of frames, in order, none over another.
     func followed(_ stretches: [Range<Int>]) -> [Range<Int>] {
         var followed = stretches
-        for (index, stretch) in stretches.enumerated() {
+        for (index, stretch) in stretches.enumerated() where !stretch.isEmpty {
             let before = index > 0 ? followed[index - 1].upperBound : 0
             let least = max(index > 0 ? stretches[index - 1].upperBound : 0, stretch.lowerBound - Self.reach)
-            var start = stretch.lowerBound
-            while start > least, isSpeech[start - 1] { start -= 1 }
+            let back = (least..<max(least, stretch.lowerBound)).reversed()
+            var start = stretch.lowerBound - heard(back, beside: stretch.prefix(Self.near))
             if start < before {
                 start = (start..<before).min { excess[$0] < excess[$1] } ?? before
                 followed[index - 1] = followed[index - 1].lowerBound..<start
             }
-            let next = index + 1 < stretches.count ? stretches[index + 1].lowerBound : isSpeech.count
-            var end = stretch.upperBound
-            while end < min(next, stretch.upperBound + Self.reach), isSpeech[end] { end += 1 }
-            followed[index] = start..<end
+            let next = index + 1 < stretches.count ? stretches[index + 1].lowerBound : excess.count
+            let ahead = stretch.upperBound..<max(stretch.upperBound, min(next, stretch.upperBound + Self.reach))
+            followed[index] = start..<stretch.upperBound + heard(ahead, beside: stretch.suffix(Self.near))
         }
         return followed
+    }
+
+    /// How many of the frames belong to the stretch beside them, counted from there: they stick out, and are not far too quiet for it.
+    private func heard(_ frames: some Sequence<Int>, beside stretch: Range<Int>) -> Int {
+        let loudest = stretch.reduce(0) { max($0, loudness[$1]) }
+        let least = loudest * Float(power(10, -Double(settings.range) / 10))
+        var heard = 0
+        for (number, frame) in frames.enumerated() {
+            if excess[frame] > settings.least, loudness[frame] > least {
+                heard = number + 1
+            } else if number - heard >= settings.bridged {
+                break
+            }
+        }
+        return heard
     }
 
     /// Each with the mean of what is around it; at the ends of what is there.

@@ -46,7 +46,7 @@ import VoiceEmbedding
                       words,long,conversations, of which the first two are measured without it; settings, hops, edges:
                       other ones, on `fit`: how far apart windows are, and where speech is followed to;
                       words: in whose mouth the recognizer's are; long: 10, 60 and 180 minutes, CPU and memory;
-                      conversations: the sound itself; with clean, far, noise, room, telephone or hard beside them
+                      conversations: the sound itself; with clean, far, noise, noisy, room, telephone or hard beside them
                       those alone that sound so;
                       into the folder that --to names goes what pyannote.metrics needs to compute the same
           calibrate   the constants of Calibration.swift
@@ -184,7 +184,7 @@ import VoiceEmbedding
                 try DiarizationBenchmark(
                     workshop: workshop, corpus: open, model: speakers,
                     network: VoiceNetwork(speakers, besides: beside), others: beside, runs: max(1, runs),
-                    sounds: sounds.isEmpty ? Conversation.Condition.allCases : sounds, output: target
+                    sounds: sounds.isEmpty ? Conversation.Condition.usual : sounds, output: target
                 ).run(only: parts.flatMap { $0.isEmpty ? nil : $0 })
             case "calibrate":
                 if engine == "moonshine" {

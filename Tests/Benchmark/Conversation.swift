@@ -13,12 +13,17 @@ struct Conversation {
         case far
         /// Noise 15 dB below the speech.
         case noise
+        /// Noise 10 dB below it: where speech is followed to is chosen with it, too.
+        case noisy
         /// A room of 0.35 s, a response a speaker, the second one 12 dB below.
         case room
         /// The second speaker by telephone, 300 to 3,400 Hz, from a loudspeaker in the room, 6 dB below.
         case telephone
         /// The room with noise at 20 dB, turns of 0.5 to 4 s, a quarter of the changes overlapped.
         case hard
+
+        /// Those that errors are told of.
+        static let usual = allCases.filter { $0 != .noisy }
     }
 
     /// 16 kHz.
@@ -82,7 +87,13 @@ struct Conversation {
         }
         mix += [Float](repeating: 0, count: SamplePosition.rate / 2)
         // Speech is at -26 dBFS.
-        let noise: Float = condition == .noise ? 0.05 * 0.178 : isHard ? 0.05 * 0.1 : 0.05 * 0.02
+        let noise: Float =
+            switch condition {
+            case .noisy: 0.05 * 0.316
+            case .noise: 0.05 * 0.178
+            case .hard: 0.05 * 0.1
+            default: 0.05 * 0.02
+            }
         samples = mix.map { value in
             let white = Float.random(in: -1...1, using: &random) * 1.732 * noise
             return Int16(max(-1, min(1, value + white)) * 32_767)

@@ -134,13 +134,12 @@ struct DiarizationBenchmark {
     private func edges() throws {
         var conversations: [(condition: Conversation.Condition, conversation: Conversation, regions: [SampleRange])] =
             []
-        try eachConversation(of: "fit") { condition, people, _, conversation in
-            guard people == 2 else { return }
+        try eachConversation(of: "fit", sounds + [.noisy]) { condition, people, _, conversation in
             conversations.append((condition, conversation, conversation.regions))
         }
         var table = Table(
-            "smoothing", "floor", "margin, dB", "least, dB", "bridged", "missed and false alarm, %", "noise", "hard",
-            "others")
+            "smoothing", "floor", "margin, dB", "least, dB", "bridged", "range, dB",
+            "missed and false alarm, %", "noise", "noisy", "hard", "others")
         func add(_ settings: SpeechEdges.Settings) {
             var all = Diarization.Settings()
             all.edges = settings
@@ -155,9 +154,9 @@ struct DiarizationBenchmark {
             let conditions = conversations.map(\.condition)
             table.add([
                 "\(settings.smoothing)", shown(settings.floor, 2), shown(Double(settings.margin), 2),
-                shown(Double(settings.least), 3), "\(settings.bridged)", share { _ in true },
-                share { conditions[$0] == .noise },
-                share { conditions[$0] == .hard }, share { ![.noise, .hard].contains(conditions[$0]) },
+                shown(Double(settings.least), 3), "\(settings.bridged)", shown(Double(settings.range), 1),
+                share { _ in true }, share { conditions[$0] == .noise }, share { conditions[$0] == .noisy },
+                share { conditions[$0] == .hard }, share { ![.noise, .noisy, .hard].contains(conditions[$0]) },
             ])
         }
         func vary(_ change: (inout SpeechEdges.Settings) -> Void) {
@@ -166,11 +165,12 @@ struct DiarizationBenchmark {
             add(settings)
         }
         add(SpeechEdges.Settings())
-        for smoothing in [21, 25, 41, 51] { vary { $0.smoothing = smoothing } }
-        for floor in [0.05, 0.15, 0.2, 0.3] { vary { $0.floor = floor } }
-        for margin in [0.5, 1, 2, 2.5] as [Float] { vary { $0.margin = margin } }
-        for least in [0.03, 0.05, 0.07, 0.15, 0.2] as [Float] { vary { $0.least = least } }
-        for bridged in [10, 30, 40, 50] { vary { $0.bridged = bridged } }
+        for smoothing in [25, 31, 35, 45, 51] { vary { $0.smoothing = smoothing } }
+        for floor in [0.02, 0.1, 0.2] { vary { $0.floor = floor } }
+        for margin in [1, 1.5, 2, 2.5] as [Float] { vary { $0.margin = margin } }
+        for least in [0.05, 0.15, 0.2] as [Float] { vary { $0.least = least } }
+        for bridged in [10, 15, 25, 30] { vary { $0.bridged = bridged } }
+        for range in [15, 20, 22, 30, 100] as [Float] { vary { $0.range = range } }
         print("edges, on `fit`:\n\n\(table.markdown)")
         fflush(nil)
     }
@@ -248,10 +248,11 @@ struct DiarizationBenchmark {
     }
 
     private func eachConversation(
-        of part: String, _ body: (Conversation.Condition, Int, UInt64, Conversation) throws -> Void
+        of part: String, _ sounds: [Conversation.Condition]? = nil,
+        _ body: (Conversation.Condition, Int, UInt64, Conversation) throws -> Void
     ) throws {
         let speakers = try speakers(of: part)
-        for condition in sounds {
+        for condition in sounds ?? self.sounds {
             for people in 1...4 where people <= speakers.count {
                 if people == 1, [.far, .telephone, .hard].contains(condition) { continue }
                 for run in 0..<runs {
