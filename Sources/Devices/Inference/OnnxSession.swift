@@ -14,15 +14,20 @@ package final class OnnxSession {
     /// Names, in the network's order.
     package let outputs: [String]
 
-    /// - Parameter prepacks: whether weights are kept once more in the order in which this processor reads them best: half the
-    ///   time for twice the memory.
+    /// - Parameters:
+    ///   - prepacks: whether weights are kept once more in the order in which this processor reads them best: half the
+    ///     time for twice the memory.
+    ///   - keepsTensors: whether the library keeps what tensors took for the next ones, apart from everything else, so that a network
+    ///     which runs for hours on inputs of many lengths leaves no holes between them.
     /// - Throws: `DeviceError` with `damaged` where the library refuses the file.
-    package init(_ path: String, of runtime: OnnxRuntime, prepacks: Bool) throws(DeviceError) {
+    package init(
+        _ path: String, of runtime: OnnxRuntime, prepacks: Bool, keepsTensors: Bool = false
+    ) throws(DeviceError) {
         self.runtime = runtime
         let file = try MappedFile(path)
         self.file = file
         pointer = try runtime.quietly { () throws(DeviceError) in
-            try Self.open(path, file.bytes, runtime, prepacks: prepacks)
+            try Self.open(path, file.bytes, runtime, prepacks: prepacks, keepsTensors: keepsTensors)
         }
         (inputs, outputs) = try Self.names(of: pointer, runtime, path)
     }
@@ -30,14 +35,16 @@ package final class OnnxSession {
     deinit { runtime.api.pointee.ReleaseSession?(pointer) }
 
     private static func open(
-        _ path: String, _ bytes: UnsafeRawBufferPointer, _ runtime: OnnxRuntime, prepacks: Bool
+        _ path: String, _ bytes: UnsafeRawBufferPointer, _ runtime: OnnxRuntime, prepacks: Bool, keepsTensors: Bool
     ) throws(DeviceError) -> OpaquePointer {
         var options: OpaquePointer?
         try runtime.check("CreateSessionOptions", on: path) { $0.CreateSessionOptions?(&options) }
         defer { runtime.api.pointee.ReleaseSessionOptions?(options) }
         try runtime.check("SetIntraOpNumThreads", on: path) { $0.SetIntraOpNumThreads?(options, 1) }
         try runtime.check("SetInterOpNumThreads", on: path) { $0.SetInterOpNumThreads?(options, 1) }
-        try runtime.check("DisableCpuMemArena", on: path) { $0.DisableCpuMemArena?(options) }
+        if !keepsTensors {
+            try runtime.check("DisableCpuMemArena", on: path) { $0.DisableCpuMemArena?(options) }
+        }
         try runtime.check("DisableMemPattern", on: path) { $0.DisableMemPattern?(options) }
         var entries = [
             "session.load_model_format": "ORT", "session.use_ort_model_bytes_directly": "1",

@@ -22,7 +22,7 @@ package final class VoiceNetwork {
         try model.check(besides: others)
         try ModelDigests(of: model.path).verify()
         runtime = try OnnxRuntime(model.runtimes(besides: others))
-        session = try OnnxSession(model.network, of: runtime, prepacks: true)
+        session = try OnnxSession(model.network, of: runtime, prepacks: true, keepsTensors: true)
         guard session.inputs == ["features"], session.outputs == ["embedding"],
             try session.shape(ofInput: "features").last == Self.bins
         else {
