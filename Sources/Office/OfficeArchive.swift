@@ -81,17 +81,6 @@ extension OfficeArchive {
     }
 }
 
-/// Where a part of a long list begins, by the number of a recording that is in it no more; there is nothing beside one that is not in
-/// the archive. Numbers of places would have every recording before it counted, and shift with each one that comes.
-package enum OfficePlace: Hashable, Sendable {
-    /// With the latest one.
-    case latest
-    /// With the next earlier one.
-    case earlier(Int)
-    /// So that it ends with the next later one.
-    case later(Int)
-}
-
 /// Which recordings are asked for; nil leaves any.
 package struct OfficeFilter: Hashable, Sendable {
     /// A recorder's name, folder or key.

@@ -85,7 +85,7 @@ package struct RecordingRepair: Hashable, Sendable {
         let claimed = headerBytes + layout.claimedBytes
         guard claimed != size else { return 0 }
         // A header that is ahead of the audio was never confirmed.
-        let confirmed = claimed < size ? max(headerBytes, claimed) : headerBytes
+        let confirmed = claimed < size ? claimed : headerBytes
         let start = max(confirmed, (size - 1) / block * block)
         let tail = try file.bytes(at: start, count: Int(size - start))
         let zeros = tail.reversed().prefix { $0 == 0 }.count

@@ -42,33 +42,9 @@ extension OfficeFolder {
         _ filter: OfficeFilter, from place: OfficePlace, limit: Int
     ) throws(DeviceError) -> [OfficeRecording] {
         var values = Self.unused + (try values(of: filter)) + [.integer(limit)]
-        var (edge, direction) = ("", "DESC")
-        switch place {
-        case .latest: break
-        case .earlier(let id):
-            edge = Self.edge("<")
-            values.append(.integer(id))
-        case .later(let id):
-            (edge, direction) = (Self.edge(">"), "ASC")
-            values.append(.integer(id))
-        }
-        // The rest is looked up for these alone.
+        if let edge = place.edge { values.append(.integer(edge)) }
         return try connection.rows(
-            """
-            WITH part AS MATERIALIZED (
-                SELECT recording.id FROM recording WHERE \(Self.isListed) \(edge)
-                ORDER BY recording.started_at \(direction), recording.id \(direction) LIMIT ?15)
-            \(OfficeRecording.selection) WHERE recording.id IN (SELECT part.id FROM part)
-            ORDER BY recording.started_at DESC, recording.id DESC
-            """, values, read: OfficeRecording.init)
-    }
-
-    /// Beyond a recording, ?16, in the order of the list.
-    private static func edge(_ comparison: String) -> String {
-        """
-        AND (recording.started_at, recording.id)
-            \(comparison) ((SELECT edge.started_at FROM recording AS edge WHERE edge.id = ?16), ?16)
-        """
+            place.statement(Self.isListed, limit: "?15", edge: "?16"), values, read: OfficeRecording.init)
     }
 
     package func count(_ filter: OfficeFilter) throws(DeviceError) -> Int {
