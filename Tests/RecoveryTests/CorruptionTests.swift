@@ -109,10 +109,15 @@ import Testing
             #expect(Set(before).isSubset(of: try files(root)), label)
             for (name, old) in kept where name.hasSuffix("audio.wav") {
                 let now = try bytes("\(root)/\(name)")
-                // All but the header, and half a sample, is as the card gave it.
-                #expect(
-                    now.dropFirst(512).elementsEqual(old.dropFirst(512).prefix(max(0, old.count - 512) & ~1)), label)
-                #expect(try samples(of: "\(root)/\(name)").count == max(0, old.count - 512) / 2, label)
+                // All but the header, and half a sample, is as the card gave it. A recording that was cut short may lose zeros
+                // of its last block: nothing tells whether they were heard, or lie where the sound never reached the card.
+                let given = old.dropFirst(512).prefix(max(0, old.count - 512) & ~1)
+                let isAsGiven = given.starts(with: now.dropFirst(512))
+                #expect(isAsGiven, label)
+                let missing = given.dropFirst(now.count - 512)
+                let wasCut = name == "recordings/000003/audio.wav"
+                #expect(missing.count <= (wasCut ? 4_096 : 0) && missing.allSatisfy { $0 == 0 }, label)
+                #expect(try samples(of: "\(root)/\(name)").count == (now.count - 512) / 2, label)
             }
             let archive = try storage.archive()
             #expect(try await archive.recordings().map(\.id) == [1, 2, 3], label)
