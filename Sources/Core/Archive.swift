@@ -14,6 +14,9 @@ package protocol Archive: ArchiveReading {
     /// Opens a pass: one reading of a recording by one engine. Returns its number.
     func beginPass(recording: Int, engine: EngineDescription, profile: String) async throws -> Int
 
+    /// Says that another engine has read of a pass than the one that it was begun for.
+    func setEngine(_ engine: EngineDescription, ofPass pass: Int, recording: Int) async throws
+
     /// Says that a pass has read its recording to the end.
     func endPass(_ pass: Int, recording: Int) async throws
 

@@ -92,7 +92,9 @@ extension Configuration {
         if let hint { configuration.recognizer.hint = hint }
         if let vocabulary { configuration.recognizer.vocabulary = vocabulary }
         guard let name else { return configuration }
-        configuration.recognizer.model = name
+        // A folder here is one where no model has its name.
+        let isHere = !name.contains("/") && access(modelFolder(name), F_OK) != 0 && access(name, F_OK) == 0
+        configuration.recognizer.model = isHere ? "./\(name)" : name
         configuration.recognizer.languageModel = nil
         configuration.recognizer.dictionary = nil
         return configuration

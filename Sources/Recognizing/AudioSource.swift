@@ -26,6 +26,11 @@ package protocol TranscriptSink: Sendable {
     /// - Parameter adaptation: the state behind the last of them.
     func commit(_ segments: [Segment], adaptation: AdaptationState?) async throws
 
+    /// Says which engine has read what is committed from here on: before the first segment, and where another reads on.
+    ///
+    /// - Throws: where what that engine reads is not wanted; nothing more is then committed.
+    func isRead(by engine: EngineDescription) async throws
+
     /// Says that everything before `position` is transcribed or silent.
     func transcribed(upTo position: SamplePosition) async throws
 
@@ -48,6 +53,7 @@ extension TranscriptSink {
             try await commit(segment, adaptation: index == segments.count - 1 ? adaptation : nil)
         }
     }
+    package func isRead(by engine: EngineDescription) async throws {}
     package func transcribed(upTo position: SamplePosition) async throws {}
     package func partial(segment: Int, range: SampleRange, text: String) async {}
     package func rotated(at position: SamplePosition) async {}

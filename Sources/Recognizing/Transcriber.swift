@@ -81,6 +81,7 @@ package struct Transcriber: Sendable {
         var headStart = HeadStart(pool: pool, alternatives: settings.alternatives)
         let hearsEarly = settings.hearsEarly && settings.groups.longestSeconds == 0
         var told = start
+        var reader: EngineDescription?
         try await withThrowingTaskGroup(of: Step.self) { group in
             do {
                 if work.beginsReading() { group.addTask { .read(try await source.next()) } }
@@ -97,6 +98,10 @@ package struct Transcriber: Sendable {
                     case .finished(let job, .failure(let error)):
                         try await fail(job, error, in: &work, into: sink)
                     case .finished(let job, .success(let decoded)):
+                        if decoded.engine != reader {
+                            reader = decoded.engine
+                            try await sink.isRead(by: decoded.engine)
+                        }
                         try await commit(work.finished(job, decoded), into: sink)
                     case .bridged(let bridge, .success(let decoded)):
                         try await commit(work.bridged(bridge, decoded), into: sink)

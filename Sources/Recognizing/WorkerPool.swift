@@ -8,6 +8,8 @@ package actor WorkerPool {
     package struct Decoded: Sendable {
         /// What was read; its times count from the first sample of the utterance.
         package var hypothesis: Hypothesis
+        /// What has read it: the wanted engine, or its fallback.
+        package var engine: EngineDescription
         /// CPU time that the worker spent on it.
         package var cpuSeconds: Double
         /// Sessions that this took: more than one where a worker died and the utterance was decoded again.
@@ -154,7 +156,7 @@ package actor WorkerPool {
                         words: result.words, alternatives: result.alternatives, score: result.score,
                         voice: result.voice,
                         voices: result.voices ?? []),
-                    cpuSeconds: result.cpuSeconds, attempts: attempts)
+                    engine: worker.process.engine, cpuSeconds: result.cpuSeconds, attempts: attempts)
             } catch {
                 discard()
                 deaths += 1

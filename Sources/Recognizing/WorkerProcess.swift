@@ -280,3 +280,12 @@ final class WorkerProcess {
         }
     }
 }
+
+extension WorkerCommand {
+    /// Starts a worker, which loads its model, and ends it.
+    ///
+    /// - Throws: as a worker tells it: `missing` or `damaged` for the model.
+    package func load() throws(DeviceError) {
+        do { _ = try WorkerProcess.start(self, count: 1) } catch { throw DeviceError(wrapping: error) }
+    }
+}

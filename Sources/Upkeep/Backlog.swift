@@ -81,8 +81,9 @@ package struct Backlog: Sendable {
             of: recording, at: folder.audio, gaps: try await archive.transcript(of: recording.id)?.1.gaps ?? [],
             from: start)
         _ = try await transcriber.run(
-            source, into: ArchiveSink(archive: archive, recording: recording.id, pass: pass, hub: hub), start: start,
-            firstID: firstID, before: adaptation)
+            source,
+            into: ArchiveSink(archive: archive, recording: recording.id, pass: pass, engine: engine, hub: hub),
+            start: start, firstID: firstID, before: adaptation)
         // A recognizer that ends without a last word has still read to the end.
         try await archive.transcribed(upTo: recording.length, recording: recording.id)
         try await archive.endPass(pass, recording: recording.id)

@@ -63,7 +63,11 @@ package struct Rereading: Sendable {
         return try await turns.run(waiting) { recording in
             progress.begin(recording, waiting: waiting.count { $0.id > recording.id })
             let path = RecordingFolder(storage: storage, recording: recording.id).audio
-            try await read(recording, at: path, pool: pool, engine: engine)
+            do { try await read(recording, at: path, pool: pool, engine: engine) } catch {
+                // What died of this recording may read the next one.
+                await pool.releaseIdle()
+                throw error
+            }
         }
     }
 
@@ -102,7 +106,8 @@ package struct Rereading: Sendable {
         let settings = configuration.transcriberSettings(for: engine)
         _ = try await SecondPass(pool: pool, settings: settings).run(
             { RecordedAudio(of: recording, at: path, gaps: gaps) },
-            into: QuietSink(archive: archive, recording: recording.id, pass: pass, progress: progress),
+            into: QuietSink(
+                archive: archive, recording: recording.id, pass: pass, engine: engine, pool: pool, progress: progress),
             adaptation: broken?.adaptation,
             committed: broken.flatMap {
                 $0.lastSegment > 0 ? Transcriber.Continuation(segment: $0.lastSegment, end: $0.committedUpTo) : nil
@@ -116,7 +121,20 @@ private struct QuietSink: TranscriptSink {
     let archive: any Archive
     let recording: Int
     let pass: Int
+    let engine: EngineDescription
+    let pool: WorkerPool
     let progress: SecondPassProgress
+
+    /// What reads in the wanted engine's place would read no better than before.
+    func isRead(by engine: EngineDescription) async throws {
+        guard engine != self.engine else { return }
+        let complaint = await pool.takeComplaint()
+        throw RecordedAudio.Unreadable(
+            error: DeviceError(
+                complaint?.code ?? .failed, complaint?.operation ?? "decode-worker", status: complaint?.status ?? 0,
+                "recording \(recording) keeps the text that it has, until it is read again after the next start: "
+                    + (complaint?.message ?? "\(self.engine.name) fails on what it hears")))
+    }
 
     func commit(_ segment: Segment, adaptation: AdaptationState?) async throws {
         try await commit([segment], adaptation: adaptation)

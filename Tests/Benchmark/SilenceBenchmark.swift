@@ -16,6 +16,7 @@ struct SilenceBenchmark {
         try soundless(contenders)
         try room(contenders, minutes: 30 / step)
         try lost(contenders)
+        try repeated(contenders)
         try languages(contenders)
     }
 
@@ -100,6 +101,34 @@ struct SilenceBenchmark {
                 contender.name, "\(empty.count) of \(corpus.items.count)", "\(groups.count)", "\(counts[0])",
                 share(counts[0], groups.count), "\(alone.count)", "\(counts[1])", share(counts[1], alone.count),
             ])
+        }
+        print("\n\(table.markdown)")
+    }
+
+    /// What is said again at once, as in dictation, elicitation and by radio, is no network's loop.
+    private func repeated(_ contenders: [Contender]) throws {
+        let pause = [Int16](repeating: 0, count: SamplePosition.rate / 2)
+        let short = try corpus.items.map { (name: $0.name, samples: try SeamReport.samples($0.path)) }
+            .filter { $0.samples.count < 6 * SamplePosition.rate }
+        var table = Table(
+            "speech of less than 6 s, said again", "times", "groups", "taken for no speech", "%")
+        for contender in contenders {
+            let read = try gated(contender)
+            for times in 2...5 {
+                let groups = short.flatMap { file in
+                    SpeechPieces(Array((0..<times).map { _ in file.samples + pause }.joined())).grouped
+                        .map { (name: file.name, piece: $0) }
+                }
+                let lost = try groups.count { file in
+                    guard let text = try read(file.piece) else { return false }
+                    print("\(contender.name) takes for no speech, of \(file.name) said \(times) times: \(text)")
+                    return true
+                }
+                table.add([
+                    contender.name, "\(times)", "\(groups.count)", "\(lost)",
+                    shown(100 * Double(lost) / Double(max(1, groups.count)), 1),
+                ])
+            }
         }
         print("\n\(table.markdown)")
     }

@@ -28,8 +28,10 @@ struct SpeechPieces {
                 ? Double(samples.count) / Double(SamplePosition.rate) : parts.reduce(0) { $0 + $1.seconds })
     }
 
-    init(path: String) throws {
-        samples = try SeamReport.samples(path)
+    init(path: String) throws { try self.init(SeamReport.samples(path)) }
+
+    init(_ samples: [Int16]) {
+        self.samples = samples
         let settings = GroupSettings(longestSeconds: 12)
         var segmenter = Segmenter(settings: SpeechSettings().limited(toSeconds: settings.longestSeconds))
         var grouping = Grouping(settings)

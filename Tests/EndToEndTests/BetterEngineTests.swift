@@ -114,6 +114,7 @@ private let betterModel: String? = {
 
     @Test("a wheel is unpacked, each file checked against the wheel's own list")
     func wheel() throws {
+        guard let betterModel else { return }
         let config = try configuration()
         #if arch(arm64)
             let (machine, other) = ("aarch64", "x86_64")
@@ -124,9 +125,10 @@ private let betterModel: String? = {
             let path = folder.file("moonshine_voice-\(name)_\(machine).whl")
             let script = """
                 import base64, hashlib, sys, zipfile
-                files = {"moonshine_voice/assets/tiny-en/encoder_model.ort": b"e" * 70000,
-                    "moonshine_voice/assets/tiny-en/decoder_model_merged.ort": b"d", "moonshine_voice/cli.py": b"c",
-                    "moonshine_voice/assets/tiny-en/tokenizer.bin": b"t", "moonshine_voice.libs/libonnxruntime-1.so.1": b"r",
+                own = lambda name: open("\(betterModel)/" + name, "rb").read()
+                assets = "moonshine_voice/assets/tiny-en/"
+                files = {assets + name: own(name) for name in ("encoder_model.ort", "decoder_model_merged.ort", "tokenizer.bin")} | {
+                    "moonshine_voice/cli.py": b"c", "moonshine_voice.libs/libonnxruntime-1.so.1": own("libonnxruntime.so.1"),
                     "moonshine_voice-1.dist-info/licenses/LICENSE": b"MIT License"}
                 record = "".join(f"{n},sha256={base64.urlsafe_b64encode(hashlib.sha256(b).digest()).rstrip(b'=').decode()},1\\n"
                     for n, b in files.items())
@@ -183,6 +185,34 @@ private let betterModel: String? = {
             #expect(texts[0] == texts[1] && texts[0].lowercased().contains("made amiable"), "\(texts)")
         }
         #expect(try run("transcribe", "--pass", "slow", Speech.all[4], config: config).status == 2)
+    }
+
+    @Test("a network that does not load is not kept; a folder here needs no ./, where no model has its name")
+    func brokenNetwork() throws {
+        guard let betterModel else { return }
+        let config = try configuration()
+        let own = folder.file("mine")
+        try FileManager.default.copyItem(atPath: betterModel, toPath: own)
+        let program = try Fieldscribe.executable()
+        let text = try Fieldscribe(
+            program: "sh",
+            [
+                "-c",
+                "cd '\(folder.path)' && '\(program)' transcribe --model mine --config '\(config)' '\(Speech.all[1])'",
+            ],
+            in: folder
+        ).wait()
+        #expect(text.status == 0 && isReading(text.output), "\(text.output) \(text.errors)")
+        // Its digests would tell.
+        try FileManager.default.removeItem(atPath: "\(own)/SHA256SUMS")
+        let network = "\(own)/decoder_model_merged.ort"
+        var bytes = try Data(contentsOf: URL(filePath: network))
+        bytes.replaceSubrange(bytes.count * 3 / 4..<bytes.count, with: Data(count: bytes.count - bytes.count * 3 / 4))
+        try bytes.write(to: URL(filePath: network))
+        let added = try run("models", "add", own, config: config)
+        #expect(added.status == 4 && added.errors.count == 1, "\(added.errors)")
+        #expect(added.errors[0].contains(network) && !added.errors[0].contains(".adding"), "\(added.errors)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "\(storage)/models") == [])
     }
 
     @Test("a model of PocketSphinx is kept the same way; what is none is refused by what it lacks")

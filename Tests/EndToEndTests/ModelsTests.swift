@@ -87,5 +87,6 @@ import Testing
         #expect(run.status == 3 && run.errors.count == 1 && run.errors[0].contains("an4/means"), "\(run.errors)")
         let unknown = try Fieldscribe.run("transcribe", "--model", "xx", Speech.all[4], in: folder)
         #expect(unknown.status == 3 && unknown.errors.count == 1, "\(unknown.errors)")
+        #expect(unknown.errors[0].contains("xx: no model has this name"), "\(unknown.errors)")
     }
 }

@@ -5,11 +5,13 @@ import Testing
 @Suite("What is speech, and what a network makes of none")
 struct SpeechGateTests {
     private func isSpeech(
-        _ text: String, tokens: [Int]? = nil, end: Double = -15, entropy: Double = 0.5, seconds: Double = 3
+        _ text: String, tokens: [Int]? = nil, limit: Int = 23, end: Double = -15, entropy: Double = 0.5,
+        seconds: Double = 3
     ) -> Bool {
         SpeechGate.isSpeech(
             SpeechGate.Evidence(
-                text: text, tokens: tokens ?? Array(0..<8), firstEnd: end, meanEntropy: entropy, seconds: seconds))
+                text: text, tokens: tokens ?? Array(0..<8), limit: limit, firstEnd: end, meanEntropy: entropy,
+                seconds: seconds))
     }
 
     @Test("a sentence is speech")
@@ -22,7 +24,25 @@ struct SpeechGateTests {
     @Test(
         "what silence, music and noise give is none",
         arguments: ["", " ", "♪♪♪", "© transcript Emily Beynon", "ご視聴ありがとうございました", "..."])
-    func strange(text: String) { #expect(!isSpeech(text)) }
+    func strange(text: String) { #expect(!isSpeech(text, end: -7.8)) }
+
+    @Test("what is said in another alphabet, or with a sign, is speech where the network is sure of it")
+    func otherAlphabets() {
+        #expect(isSpeech("Він не був поганою молодою людиною.", end: -13))
+        #expect(isSpeech("ご視聴ありがとうございました", end: -13))
+        #expect(isSpeech("Ask for the Palm™ at the desk ♪", end: -13))
+        #expect(!isSpeech("Він не був", end: -8))
+        #expect(!isSpeech("..."))
+    }
+
+    @Test("what somebody says again is speech; a loop goes on to its limit, or is doubtful")
+    func saidAgain() {
+        let again = Array(repeating: [11, 12, 13, 14, 15], count: 3).flatMap(\.self)
+        #expect(SpeechGate.repeats(again) > 0.4)
+        #expect(isSpeech("Go forward. Go forward. Go forward.", tokens: again, end: -11.5))
+        #expect(!isSpeech("We will win. We will win. We will win.", tokens: again, limit: 16, end: -11.5))
+        #expect(!isSpeech("Yes, yes, yes, yes, yes.", tokens: again, end: -9.6, entropy: 0.6))
+    }
 
     @Test("a usual text, an end at once, few tokens for their time, and loops are none")
     func doubtful() {

@@ -41,6 +41,9 @@ import Testing
         #expect(sink.segments.map(\.endedBy) == [.silence, .silence, .silence, .silence])
         #expect(sink.segments.map(\.words.count) == [1, 1, 1, 1])
         #expect(sink.faults.count == 1, "\(sink.faults)")
+        // Who has read is told: of one worker in the order in which they read.
+        #expect(size > 1 || sink.engines.map(\.model) == ["never", "plain"])
+        #expect(sink.engines.contains { $0.model == "plain" })
         // The next recording may be read by it again.
         await pool.releaseIdle()
         let (again, _) = try await TranscriberTests.transcribe([.samples(TranscriberTests.sound([5, 6]))], with: pool)

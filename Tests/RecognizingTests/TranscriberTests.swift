@@ -167,13 +167,17 @@ final class ListSource: AudioSource {
 
 /// Keeps what it is given.
 final class CollectingSink: TranscriptSink {
-    private let state = Mutex<(segments: [Segment], faults: [DeviceError])>(([], []))
+    private let state = Mutex<(segments: [Segment], faults: [DeviceError], engines: [EngineDescription])>(([], [], []))
     let wantsPartials: Bool
 
     init(wantsPartials: Bool = false) { self.wantsPartials = wantsPartials }
 
     var segments: [Segment] { state.withLock { $0.segments } }
     var faults: [DeviceError] { state.withLock { $0.faults } }
+    /// What it was told has read, in order.
+    var engines: [EngineDescription] { state.withLock { $0.engines } }
+
+    func isRead(by engine: EngineDescription) async { state.withLock { $0.engines.append(engine) } }
 
     func commit(_ segment: Segment, adaptation: AdaptationState?) async {
         state.withLock { $0.segments.append(segment) }

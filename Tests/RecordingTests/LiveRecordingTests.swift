@@ -287,6 +287,9 @@ private actor FullArchive: Archive {
     func beginPass(recording: Int, engine: EngineDescription, profile: String) async throws -> Int {
         try await whole.beginPass(recording: recording, engine: engine, profile: profile)
     }
+    func setEngine(_ engine: EngineDescription, ofPass pass: Int, recording: Int) async throws {
+        try await whole.setEngine(engine, ofPass: pass, recording: recording)
+    }
     func endPass(_ pass: Int, recording: Int) async throws { try await whole.endPass(pass, recording: recording) }
     func commit(_ segments: [Segment], adaptation: AdaptationState?, pass: Int, recording: Int) async throws {
         try await whole.commit(segments, adaptation: adaptation, pass: pass, recording: recording)

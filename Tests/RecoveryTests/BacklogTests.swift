@@ -25,12 +25,12 @@ import Testing
         return faults
     }
 
-    static func pool(model: String = "plain") -> WorkerPool {
+    static func pool(model: String = "plain") -> WorkerPool { WorkerPool(command(model: model), size: 2) }
+
+    static func command(model: String) -> WorkerCommand {
         let tests = #filePath.split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" }
-        return WorkerPool(
-            WorkerCommand(
-                path: "/usr/bin/python3", arguments: ["\(tests)/RecognizingTests/worker.py", model], model: model),
-            size: 2)
+        return WorkerCommand(
+            path: "/usr/bin/python3", arguments: ["\(tests)/RecognizingTests/worker.py", model], model: model)
     }
 
     /// Whether the stand-in heard the same, within a frame, with the same adaptation state: both are what its words tell.

@@ -15,8 +15,8 @@ package final class MoonshineReader {
         package var gate: SpeechGate.Evidence?
     }
 
-    /// Tokens that people say at most: so many a second, and so many besides.
-    private static let mostTokens = (aSecond: 6.5, besides: 4)
+    /// Tokens that people say at most besides so many a second.
+    private static let mostBesides = 4
     /// What is quieter is raised to `raisedPeak`: as loud as 20 dB below the loudest that a sample can be.
     private static let quietPeak: Float = 0.1
     private static let raisedPeak: Float = 0.7
@@ -26,6 +26,8 @@ package final class MoonshineReader {
     /// Which engine, runtime and model read.
     package let engine: EngineDescription
     private let network: MoonshineNetwork
+    /// Tokens that people say at most in a second.
+    private let mostTokens: Double
     private var search: BeamSearch
     /// The same without phrases.
     private let plainSearch: BeamSearch
@@ -42,6 +44,7 @@ package final class MoonshineReader {
     ) throws(DeviceError) {
         try model.verify()
         network = try MoonshineNetwork(model, prepacks: profile.prepacks)
+        mostTokens = model.mostTokensASecond
         plainSearch = BeamSearch(width: profile.width, lengthExponent: profile.lengthExponent, margin: profile.margin)
         search = plainSearch
         if !phrases.isEmpty || !learned.isEmpty {
@@ -79,7 +82,7 @@ package final class MoonshineReader {
         guard let sound = Self.sound(samples) else { return nothing }
         var source = Source(network: network, reading: try network.hear(sound))
         let seconds = Double(samples.count) / Double(SamplePosition.rate)
-        let limit = Int(Self.mostTokens.aSecond * seconds) + Self.mostTokens.besides
+        let limit = Int(mostTokens * seconds) + Self.mostBesides
         let readings = try search.readings(of: &source, limit: limit, wanted: 1 + alternatives)
         guard var best = readings.first else { return nothing }
         var words = judged(best)
@@ -91,7 +94,8 @@ package final class MoonshineReader {
         }
         let evidence = words.map(\.evidence)
         let gate = SpeechGate.Evidence(
-            text: words.map(\.text).joined(separator: " "), tokens: best.tokens, firstEnd: best.firstEnd,
+            text: words.map(\.text).joined(separator: " "), tokens: best.tokens, limit: limit,
+            firstEnd: best.firstEnd,
             meanEntropy: best.evidence.reduce(0) { $0 + $1.entropy } / Double(max(1, best.evidence.count)),
             seconds: speech)
         guard SpeechGate.isSpeech(gate) else {

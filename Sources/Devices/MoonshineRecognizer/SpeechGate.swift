@@ -6,6 +6,8 @@ package struct SpeechGate: Sendable {
         package var text: String
         /// Its tokens, without start and end.
         package var tokens: [Int]
+        /// How many there might have been at most.
+        package var limit: Int
         /// `TokenReading.firstEnd`.
         package var firstEnd: Double
         /// Over all tokens, in nats.
@@ -27,32 +29,42 @@ package struct SpeechGate: Sendable {
     private static let copyright: UInt32 = 0xA9
     /// Tokens a second of speech, where that lasts so many seconds.
     private static let leastTokens = (aSecond: 0.7, from: 2.0)
+    /// Above this a text repeats itself: a network's loop, or what somebody says again.
     private static let mostRepeats = 0.4
+    /// A loop seldom ends by itself: of the tokens that there might have been, it takes more.
+    private static let mostOfLimit = 0.68
     /// An end at once, and being undecided, speak against speech together; what is shorter than so many seconds ends sooner.
-    private static let doubt = (entropyWeight: 1.5, most: -7.2, mostOfShort: -6.0, shortSeconds: 1.5)
+    private static let doubt = (
+        entropyWeight: 1.5, most: -7.2, mostOfShort: -6.0, shortSeconds: 1.5, mostOfStrange: -9.0
+    )
     /// Of English the mean entropy seldom reaches this; of other languages it does.
     private static let foreignEntropy = 2.5
 
     /// Whether somebody spoke.
     ///
-    /// The constants were chosen on the corpus's `fit` part and on 147 made sounds without speech; `benchmark silence` tells them.
+    /// The constants were chosen on the corpus's `fit` part and on 147 made sounds without speech, that of strange texts on those
+    /// sounds alone; `benchmark silence` tells them.
     package static func isSpeech(_ evidence: Evidence) -> Bool {
         let words = evidence.text.lowercased().split { !($0.isLetter || $0.isNumber || $0 == "'") }
-        guard !words.isEmpty, !isStrange(evidence.text), repeats(evidence.tokens) <= mostRepeats else { return false }
+        guard !words.isEmpty else { return false }
         if usual.contains(words.joined(separator: " ")), evidence.firstEnd > leastEndOfUsual { return false }
         if evidence.seconds > leastTokens.from,
             Double(evidence.tokens.count) < leastTokens.aSecond * evidence.seconds
         {
             return false
         }
+        let isLoop = repeats(evidence.tokens) > mostRepeats
+        if isLoop, Double(evidence.tokens.count) > mostOfLimit * Double(evidence.limit) { return false }
         let most = evidence.seconds < doubt.shortSeconds ? doubt.mostOfShort : doubt.most
-        return evidence.firstEnd + doubt.entropyWeight * evidence.meanEntropy <= most
+        return evidence.firstEnd + doubt.entropyWeight * evidence.meanEntropy
+            <= (isLoop || isStrange(evidence.text) ? doubt.mostOfStrange : most)
     }
 
     /// Whether what was said is likely of another language, or music: read, but not to be believed.
     package static func isForeign(_ evidence: Evidence) -> Bool { evidence.meanEntropy > foreignEntropy }
 
-    /// Whether a text has signs that nobody says: notes, writing of other alphabets, "©" of a subtitle's author.
+    /// Whether a text has signs that an English network writes of silence: notes, writing of other alphabets, "©" of a subtitle's
+    /// author. A network for another language writes such of speech, and is sure of it then.
     private static func isStrange(_ text: String) -> Bool {
         text.unicodeScalars.contains {
             $0.value == copyright || ($0.value > lastLetter && !marks.contains($0.value) && $0 != "€")

@@ -143,6 +143,19 @@ package actor SQLiteArchive: ArchiveUpkeep {
         }
     }
 
+    package func setEngine(_ engine: EngineDescription, ofPass pass: Int, recording: Int) throws {
+        try connection.transaction {
+            let known = try queries.passes(of: recording).first { $0.id == pass }
+            guard let known, known.correction == nil else { throw unknown(recording: recording, pass: pass) }
+            try connection.run(
+                "UPDATE pass SET engine = ?, version = ?, model = ? WHERE id = ?", .text(engine.name),
+                .text(engine.version), .text(engine.model), .integer(pass))
+            try keep(
+                .pass(number: try number(ofPass: pass, in: recording), engine: engine, profile: known.profile),
+                recording: recording)
+        }
+    }
+
     package func endPass(_ pass: Int, recording: Int) throws {
         try connection.transaction {
             let known = try connection.run(

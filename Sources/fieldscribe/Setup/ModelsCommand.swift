@@ -85,9 +85,20 @@ enum ModelsCommand: Command {
         // What is added beside an archive is its owner's, as all that is there.
         if geteuid() == 0 { try ArchiveOwner(of: configuration.storage.directory).become() }
         let (engine, model) = try ModelStore(configuration).add(
-            arguments.rest[1], name: arguments["--name"], replaces: arguments.has("--force"))
+            arguments.rest[1], name: arguments["--name"], replaces: arguments.has("--force")
+        ) { engine, folder throws(DeviceError) in try load(folder, engine, configuration) }
         let rows = [try row(engine, model, isChosen: false)]
         try Terminal.print(arguments.has("--json") ? jsonText(rows) : rows.map(text).joined())
+    }
+
+    /// Loads a model in a process of its own, as it will be when it reads. What its engine needs besides may come later.
+    private static func load(
+        _ folder: String, _ engine: String, _ configuration: Configuration
+    ) throws(DeviceError) {
+        guard let entry = EngineRegistry.entry(named: engine), let profile = entry.profiles.first,
+            let command = try? entry.command(configuration.with(model: folder, engine: engine), profile: profile)
+        else { return }
+        try command.load()
     }
 
     private static func row(_ engine: String, _ model: InstalledModel, isChosen: Bool) throws -> Row {

@@ -73,7 +73,8 @@ struct TranscriptionBatch: Sendable {
 
     private func transcribe(_ path: String, index: Int) async throws -> Outcome {
         let began = MonotonicClock.nanoseconds
-        let sink = FileSink(index: index, path: path, isAlone: progress.count == 1, progress: progress)
+        let sink = FileSink(
+            index: index, path: path, engine: engine, isAlone: progress.count == 1, progress: progress)
         defer { progress.ended(index) }
         do {
             let source = try FileAudioSource(path: path)
@@ -82,7 +83,8 @@ struct TranscriptionBatch: Sendable {
             statistics.wallSeconds = Double(MonotonicClock.nanoseconds - began) / 1e9
             let name = path == "-" ? "standard input" : path.split(separator: "/").last.map(String.init) ?? path
             var timeline = Timeline(
-                name: name, length: SamplePosition(seconds: statistics.audioSeconds), engine: engine,
+                name: name, length: SamplePosition(seconds: statistics.audioSeconds),
+                engine: sink.otherEngine ?? engine,
                 segments: sink.segments, statistics: statistics)
             timeline.speakers = try await speakers(path, timeline, sink)
             return Outcome(index: index, timeline: timeline, damage: source.damage)
@@ -139,8 +141,11 @@ private final class FileSink: TranscriptSink {
     private let isAlone: Bool
     private let progress: ProgressBar
     private let collected = Mutex<[Segment]>([])
+    private let wanted: EngineDescription
+    private let other = Mutex<EngineDescription?>(nil)
 
-    init(index: Int, path: String, isAlone: Bool, progress: ProgressBar) {
+    init(index: Int, path: String, engine: EngineDescription, isAlone: Bool, progress: ProgressBar) {
+        wanted = engine
         self.index = index
         self.path = path
         self.isAlone = isAlone
@@ -148,6 +153,13 @@ private final class FileSink: TranscriptSink {
     }
 
     var segments: [Segment] { collected.withLock { $0 } }
+
+    /// What has read of it in the wanted engine's place.
+    var otherEngine: EngineDescription? { other.withLock { $0 } }
+
+    func isRead(by engine: EngineDescription) async {
+        if engine != wanted { other.withLock { $0 = engine } }
+    }
 
     func commit(_ segment: Segment, adaptation: AdaptationState?) async {
         collected.withLock { $0.append(segment) }

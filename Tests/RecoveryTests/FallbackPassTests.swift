@@ -1,0 +1,75 @@
+import Core
+import Glibc
+import Recognizing
+import SQLiteArchive
+import TestKit
+import Testing
+import Upkeep
+
+/// A worker that dies again and again of a recording, so that another engine reads on: whose text that is, is told.
+@Suite("What another engine reads is called by its name") struct FallbackPassTests {
+    private let storage = Storage()
+
+    /// As the executable does: a worker that no longer reads is an error, and no reason to die.
+    init() { signal(SIGPIPE, SIG_IGN) }
+
+    /// Of bursts over two seconds the wanted workers die.
+    private func pool() -> WorkerPool {
+        WorkerPool(
+            BacklogTests.command(model: "never"), size: 1, fallback: BacklogTests.command(model: "plain"))
+    }
+
+    /// Bursts of so many seconds, with half a second of silence around each.
+    private func sound(_ seconds: [Int]) -> [Int16] {
+        var random = SeededGenerator(seed: 4)
+        return seconds.reduce(into: [Int16](repeating: 0, count: 8_000)) { samples, length in
+            samples += (0..<length * 16_000).map { _ in Int16.random(in: -6_000...6_000, using: &random) }
+            samples += [Int16](repeating: 0, count: 8_000)
+        }
+    }
+
+    @Test("A text of which another engine has read a part is called by that one's name, in the journal, too")
+    func writtenDown() async throws {
+        for (seconds, model) in [([1, 3, 1], "plain"), ([1, 1, 1], "never")] {
+            let storage = Storage()
+            func write() async throws {
+                let archive = try storage.archive()
+                let id = try await storage.record([.samples(sound(seconds))], in: archive)
+                let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
+                #expect(try await backlog.run(pool: pool()) == [id])
+                #expect(try await archive.passes(of: id).map(\.engine.model) == [model])
+                #expect(try #require(try await archive.transcript(of: id)).1.segments.count == 3)
+            }
+            try await write()
+            for name in ["", "-wal", "-shm"] { unlink(storage.configuration.archivePath + name) }
+            try await storage.recover()
+            let passes = try await storage.archive().passes(of: 1)
+            #expect(passes.map(\.engine.model) == [model] && passes.map(\.isComplete) == [true])
+        }
+    }
+
+    @Test("A second reading that the wanted engine cannot do changes no text, is told of, and the next one's turn")
+    func readAgain() async throws {
+        let archive = try storage.archive()
+        for seconds in [[1, 3, 1], [1, 1]] { try await storage.record([.samples(sound(seconds))], in: archive) }
+        let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
+        #expect(try await backlog.run(pool: BacklogTests.pool()) == [1, 2])
+        let before = try #require(try await archive.transcript(of: 1)).1
+        let hub = EventHub()
+        let events = hub.events(withPartials: false)
+        let rereading = Rereading(configuration: storage.configuration, archive: archive, hub: hub)
+        #expect(try await rereading.run(pool: pool()) == [2])
+        // It is tried again once there is another process.
+        #expect(try await rereading.waiting().isEmpty)
+        #expect(
+            try await Rereading(configuration: storage.configuration, archive: archive, hub: hub).waiting().map(\.id)
+                == [1])
+        hub.finish()
+        var messages: [String] = []
+        for await case .fault(_, let message) in events { messages.append(message) }
+        #expect(messages.count == 1 && messages.allSatisfy { $0.contains("recording 1 keeps the text that it has") })
+        #expect(try await archive.passes(of: 1).map(\.isComplete) == [true, false])
+        #expect(try #require(try await archive.transcript(of: 1)).1.segments == before.segments)
+        #expect(try await archive.passes(of: 2).map(\.engine.model) == ["plain", "never"])
+    }
+}
