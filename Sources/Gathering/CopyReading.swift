@@ -31,6 +31,8 @@ struct CopyReading: Sendable {
     let startedAt: Double
     let clock: RecordingSummary.Clock
     let length: SamplePosition
+    /// How many stretches were struck from the recording when the copy was made.
+    let struck: Int
 
     /// - Parameter found: what the copy's folder was called.
     /// - Throws: `DeviceError` with `damaged` where a file is not what the checksums, the signature or the history say.
@@ -78,6 +80,10 @@ struct CopyReading: Sendable {
         if let added = page?.annotations { timeline.annotations = added }
         timeline.pass = identity?.pass
         length = timeline.length
+        // Both tell the same; what the text lacks was struck from it.
+        struck =
+            staged.contents["transcript.json"] == nil
+            ? entries.count { $0.act == .struck } : timeline.gaps.count { $0.cause == .struck }
         let isPersons = timeline.engine.name == EngineDescription.person
         let written = entries.last { entry in
             [.written, .corrected].contains(entry.act) && (identity?.pass == nil || entry.pass == identity?.pass)
@@ -144,7 +150,8 @@ struct CopyReading: Sendable {
         GatheredCopy(
             recorder: recorder, number: number, root: root,
             startedAt: startedAt, clock: clock, length: length, digest: manifest.digest, place: place, audio: audio,
-            isSigned: isSigned, sealed: sealed, readings: [reading], history: history, sound: identity?.sound ?? "")
+            isSigned: isSigned, sealed: sealed, readings: [reading], history: history, sound: identity?.sound ?? "",
+            struck: struck)
     }
 }
 

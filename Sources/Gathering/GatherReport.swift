@@ -12,6 +12,8 @@ package struct GatherReport: Sendable {
     package var texts = 0
     /// Sealed copies that nobody gave a key to.
     package var sealed = 0
+    /// The folders in the archive of copies that have what was struck from their recordings later. Nothing shows them.
+    package var outdated: [String] = []
     /// Bytes that were taken.
     package var bytes: Int64 = 0
     /// What was refused, a line each; everything else was taken.

@@ -24,7 +24,9 @@ package final class Gathering {
     private let progress: (GatherReport) -> Void
     let files: Folder
     var report = GatherReport()
-    private var batch: [(temporary: String, name: String, copy: GatheredCopy)] = []
+    private var batch: [ArrivedCopy] = []
+    /// Sealed files, by their digests, with copies that the archive has, or will have with the batch.
+    private var sealedAgain: [(sealed: String, digest: String)] = []
     private var batchBytes: Int64 = 0
     /// Of the copies in the batch and of those that were taken before it.
     private var digests: Set<String> = []
@@ -51,6 +53,15 @@ package final class Gathering {
         /// Of its texts, as far as that can be known.
         var textBytes: Int64
         var reading: Awaited<Result<CopyReading, DeviceError>>
+    }
+
+    /// A copy of the batch.
+    struct ArrivedCopy {
+        /// The folder that it has come into.
+        var temporary: String
+        /// What that is called in its recorder's.
+        var name: String
+        var copy: GatheredCopy
     }
 
     /// - Parameters:
@@ -94,6 +105,7 @@ package final class Gathering {
         try commit()
         for (place, name) in loose { try takeCorrections(name, at: place, of: nil) }
         for case .archive(let other) in sources { try takeTexts(of: other) }
+        report.outdated = try archive.outdated().map { "\(archive.files)/\($0)" }.filter { isTaken($0) }
         return report
     }
 
@@ -212,7 +224,8 @@ package final class Gathering {
         }
     }
 
-    private static func digest(of name: String, in folder: Folder) throws(DeviceError) -> String {
+    /// SHA-256 of a file.
+    static func digest(of name: String, in folder: Folder) throws(DeviceError) -> String {
         let file = try folder.openFile(name, O_RDONLY)
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4_096)
         defer { room.deallocate() }
@@ -254,22 +267,30 @@ package final class Gathering {
             let reading = try copy.reading.wait().get()
             report.notes += reading.notes.filter { !report.notes.contains($0) }
             // The same one may lie on another stick, and a sealed one may be of one that came in the clear.
-            // What the archive knew before was not staged.
-            if copy.sealed == nil, digests.contains(reading.manifest.digest) {
+            if try isKnown(reading.manifest.digest, sealed: copy.sealed != nil) {
                 report.known += 1
                 try staging.removeAll(copy.temporary)
+                if let sealed = copy.sealed { sealedAgain.append((sealed, reading.manifest.digest)) }
             } else {
-                try add(reading, copy)
+                batch.append(try arrived(reading, copy))
+                digests.insert(reading.manifest.digest)
+                batchBytes += reading.bytes
             }
         } catch {
             try? staging.removeAll(copy.temporary)
             throw error
         }
-        if batch.count >= Self.mostCopies || batchBytes >= Self.mostBytes { try commit() }
+        if batch.count + sealedAgain.count >= Self.mostCopies || batchBytes >= Self.mostBytes { try commit() }
         if let digest = copy.digest { try takeCorrections(beside: found, digest) }
     }
 
-    private func add(_ reading: CopyReading, _ copy: ComingCopy) throws(DeviceError) {
+    /// Whether the archive has a copy, or will have it with the batch. Of what is not sealed it was asked before the copy came.
+    private func isKnown(_ digest: String, sealed: Bool) throws(DeviceError) -> Bool {
+        if digests.contains(digest) || !sealed { return digests.contains(digest) }
+        return try archive.known(copies: [digest]).contains(digest)
+    }
+
+    private func arrived(_ reading: CopyReading, _ copy: ComingCopy) throws(DeviceError) -> ArrivedCopy {
         var identity = copy.found.recorder
         identity.key = reading.key ?? identity.key
         // Of a recorder that nothing else tells, a recording that is known does.
@@ -278,13 +299,9 @@ package final class Gathering {
         let recorder = if let known { known } else { try recorder(identity) }
         let title = CopyName(reading.name)?.text ?? reading.number.padded(to: 6)
         let place = title + reading.mark
-        batch.append(
-            (
-                copy.temporary, place,
-                reading.copy(of: recorder, at: "\(recorder.folder)/\(place)", sealed: copy.sealed)
-            ))
-        digests.insert(reading.manifest.digest)
-        batchBytes += reading.bytes
+        return ArrivedCopy(
+            temporary: copy.temporary, name: place,
+            copy: reading.copy(of: recorder, at: "\(recorder.folder)/\(place)", sealed: copy.sealed))
     }
 
     private func recorder(_ identity: RecorderIdentity) throws(DeviceError) -> Recorder {
@@ -300,24 +317,30 @@ package final class Gathering {
 
     /// Makes the batch durable, gives its copies their names, and has the archive tell of them.
     func commit() throws(DeviceError) {
-        guard !batch.isEmpty else { return try takePending() }
-        try files.syncFileSystem()
-        var folders: [String: Folder] = [:]
-        for (temporary, name, copy) in batch {
-            if folders[copy.recorder.folder] == nil {
-                folders[copy.recorder.folder] = try files.folder(copy.recorder.folder)
+        guard !batch.isEmpty || !sealedAgain.isEmpty else { return try takePending() }
+        // Another with the same database may have taken one meanwhile: then its folder is there, with what people have saved in it.
+        let known = try batch.isEmpty ? [] : archive.known(copies: batch.map(\.copy.digest))
+        let new = batch.filter { !known.contains($0.copy.digest) }
+        if !new.isEmpty {
+            try files.syncFileSystem()
+            var folders: [String: Folder] = [:]
+            for arrived in new {
+                let name = arrived.copy.recorder.folder
+                if folders[name] == nil { folders[name] = try files.folder(name) }
+                guard let folder = folders[name] else { continue }
+                // From one that was ended before its rows were there.
+                try folder.removeAll(arrived.name)
+                try staging.move(arrived.temporary, to: folder, as: arrived.name)
             }
-            guard let folder = folders[copy.recorder.folder] else { continue }
-            // From one that was ended before its rows were there.
-            try folder.removeAll(name)
-            try staging.move(temporary, to: folder, as: name)
+            for folder in folders.values { try folder.sync() }
+            try files.sync()
         }
-        for folder in folders.values { try folder.sync() }
-        try files.sync()
-        try archive.take(batch.map(\.copy))
-        report.taken += batch.count
+        if !batch.isEmpty { try archive.take(batch.map(\.copy)) }
+        for (sealed, digest) in sealedAgain { try archive.enter(sealed: sealed, of: digest) }
+        report.taken += new.count
+        report.known += batch.count - new.count
         report.bytes += batchBytes
-        (batch, batchBytes) = ([], 0)
+        (batch, batchBytes, sealedAgain) = ([], 0, [])
         try takePending()
     }
 }

@@ -30,12 +30,14 @@ package struct GatheredCopy: Sendable {
     package var history: [HistoryLine]
     /// SHA-256 of its samples, by which corrections name it; empty where the copy does not tell.
     package var sound: String
+    /// How many stretches were struck from the recording when it was made: a copy from before has what was struck.
+    package var struck: Int
 
     /// - Parameter startedAt: in seconds since 1970-01-01T00:00:00Z; moved into the years that a date can have.
     package init(
         recorder: Recorder, number: Int, root: String, startedAt: Double, clock: RecordingSummary.Clock,
         length: SamplePosition, digest: String, place: String, audio: String, isSigned: Bool?, sealed: String?,
-        readings: [GatheredReading], history: [HistoryLine], sound: String
+        readings: [GatheredReading], history: [HistoryLine], sound: String, struck: Int
     ) {
         self.recorder = recorder
         self.number = number
@@ -51,7 +53,23 @@ package struct GatheredCopy: Sendable {
         self.readings = readings
         self.history = history
         self.sound = sound
+        self.struck = struck
     }
+
+    /// Of the copies of a recording, the one that is shown, played and given away comes first: none that has what was struck, and of the
+    /// others the latest that came.
+    package static let preference = "struck DESC, id DESC"
+
+    /// Asks either database for the folders of copies that have what was struck later, as other copies or texts tell. What an earlier
+    /// version took has -1 where nothing tells how much was struck from it.
+    package static let outdated = """
+        SELECT copy.place FROM copy JOIN (
+            SELECT told.recording, max(told.struck) AS struck FROM (
+                SELECT recording, struck FROM copy WHERE struck > 0
+                UNION ALL SELECT recording, struck FROM reading WHERE struck > 0) AS told
+            GROUP BY told.recording) AS latest ON latest.recording = copy.recording
+        WHERE copy.struck >= 0 AND copy.struck < latest.struck ORDER BY copy.place
+        """
 }
 
 /// One text of a recording: an engine's, or a person's.

@@ -16,6 +16,9 @@ package protocol OfficeArchive: AnyObject {
     /// The copy that a sealed file was opened to, by that file's digest: the digest of its SHA256SUMS; nil where it was not opened yet.
     func known(sealed digest: String) throws(DeviceError) -> String?
 
+    /// Enters that a copy which it has was in a sealed file, too, by that file's digest and that of its SHA256SUMS.
+    func enter(sealed digest: String, of copy: String) throws(DeviceError)
+
     /// The recorder that a copy comes from; one that is new is entered.
     func recorder(_ identity: RecorderIdentity) throws(DeviceError) -> Recorder
 
@@ -51,6 +54,9 @@ package protocol OfficeArchive: AnyObject {
 
     /// The recording of a sound, by its digest and its number on the recorder; nil where it has none.
     func recording(ofSound digest: String, number: Int) throws(DeviceError) -> OfficeRecording?
+
+    /// The folders of copies that have what was struck from their recordings later, relative to the archive's files; sorted.
+    func outdated() throws(DeviceError) -> [String]
 
     /// The digest of a recording's sound, by which corrections name it; nil where none of its copies tells.
     func sound(of recording: Int) throws(DeviceError) -> String?
@@ -116,7 +122,7 @@ package struct OfficeRecording: Hashable, Sendable {
     package var title: String
     /// Who takes part, as people wrote it; may be empty.
     package var people: String
-    /// The folder of its latest copy, relative to the archive's files.
+    /// The folder of the copy that is shown and played, relative to the archive's files.
     package var place: String
     /// The name of the sound in that; empty where it has none.
     package var audio: String

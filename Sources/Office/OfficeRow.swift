@@ -36,7 +36,9 @@ extension OfficeRecording {
             (SELECT count(*) FROM reading WHERE reading.recording = recording.id),
             recorder.id, recorder.name, recorder.folder, recorder.key, recorder.machine
         FROM recording JOIN recorder ON recorder.id = recording.recorder
-        LEFT JOIN copy ON copy.id = (SELECT max(id) FROM copy AS latest WHERE latest.recording = recording.id)
+        LEFT JOIN copy ON copy.id = (
+            SELECT id FROM copy AS latest WHERE latest.recording = recording.id
+            ORDER BY \(GatheredCopy.preference) LIMIT 1)
         """
 
     /// - Parameter row: of `selection`.

@@ -46,6 +46,7 @@ enum GatherCommand: OfficeCommand {
         var bytes: Int64
         var problems: [String]
         var notes: [String]
+        var outdated: [String]
     }
 
     static func run(_ words: OptionWords) throws {
@@ -65,6 +66,11 @@ enum GatherCommand: OfficeCommand {
         report.problems = refused + report.problems
         for problem in report.problems { Terminal.say("fieldscribe-office: \(problem)") }
         for note in report.notes { Terminal.say("fieldscribe-office: \(note)") }
+        for place in report.outdated {
+            Terminal.say(
+                "fieldscribe-office: \(place): holds what was struck later, and is shown no more; remove that folder once "
+                    + "nobody needs it")
+        }
         if report.sealed > 0 {
             Terminal.say(
                 "fieldscribe-office: left out \(counted(report.sealed, "sealed copy", "sealed copies")); name the private key "
@@ -74,13 +80,15 @@ enum GatherCommand: OfficeCommand {
             let summary = Summary(
                 archive: archive.name, taken: report.taken, known: report.known, corrections: report.corrections,
                 texts: report.texts,
-                sealed: report.sealed, bytes: report.bytes, problems: report.problems, notes: report.notes)
+                sealed: report.sealed, bytes: report.bytes, problems: report.problems, notes: report.notes,
+                outdated: report.outdated)
             try Terminal.print(jsonText(summary))
         } else {
             var parts = ["\(counted(report.taken, "copy", "copies")) taken"]
             if report.known > 0 { parts.append("\(report.known) there already") }
             if report.corrections > 0 { parts.append(counted(report.corrections, "correction", "corrections")) }
             if report.texts > 0 { parts.append(counted(report.texts, "text", "texts")) }
+            if !report.outdated.isEmpty { parts.append("\(report.outdated.count) hold what was struck later") }
             if !report.problems.isEmpty { parts.append("\(report.problems.count) refused") }
             try Terminal.print("\(archive.name): \(parts.joined(separator: ", "))\n")
         }

@@ -58,7 +58,7 @@ private final class Served {
                     sealed: nil,
                     readings: [GatheredReading(digest: "\(number)", timeline: timeline, person: nil, madeAt: 1)],
                     history: [],
-                    sound: String(repeating: "ab", count: 32))
+                    sound: String(repeating: "ab", count: 32), struck: 0)
             ])
         }
     }

@@ -41,7 +41,7 @@ import Testing
         var copy = GatheredCopy(
             recorder: try archive.recorder(RecorderIdentity(name: "pi")), number: 1, root: "", startedAt: 0,
             clock: .synchronized, length: SamplePosition(seconds: 1), digest: "d", place: "pi/000001",
-            audio: "audio.flac", isSigned: nil, sealed: nil, readings: [], history: [], sound: "")
+            audio: "audio.flac", isSigned: nil, sealed: nil, readings: [], history: [], sound: "", struck: 0)
         // As only who changes the database can have it.
         copy.startedAt = time
         try archive.take([copy])

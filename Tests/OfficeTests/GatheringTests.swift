@@ -203,14 +203,7 @@ import Testing
         await recorder.record(1, "one")
         var lines: [HistoryLine] = []
         for (number, act) in [(1, "recorded"), (2, "written"), (5, "copied")] {
-            let own =
-                lines.last.map { "\"\(shell("printf %s '\($0.text)' | sha256sum").output.prefix(64))\"" } ?? "null"
-            let text =
-                "{\"act\":\"\(act)\",\"before\":\"\(HistoryEntry.start)\",\"clock\":\"synchronized\",\"length\":4,"
-                + "\"number\":\(number),\"own\":\(own),\"recording\":1,\"sinceBoot\":1,\"time\":\"2026-11-20T08:30:16Z\"}"
-            let line = try #require(historyLines(in: "[\n\(text)\n]\n")?.first)
-            lines.append(line)
-            await recorder.archive.enter(line)
+            lines.append(try await recorder.enter(number, act, before: lines.last))
             if number > 1 { try await recorder.copy(to: desk.stick("\(number)")) }
         }
         let report = try desk.gather(desk.stick("5"), desk.stick("2"))
@@ -231,7 +224,7 @@ import Testing
         shell("sqlite3 '\(database)' 'PRAGMA user_version = 99'")
         #expect(
             thrown { _ = try desk.archive() }?.message
-                == "\(database): was written by a newer fieldscribe-office (schema 99, this one knows 2); update fieldscribe-office"
+                == "\(database): was written by a newer fieldscribe-office (schema 99, this one knows 3); update fieldscribe-office"
         )
         shell("rm '\(database)'; sqlite3 '\(database)' 'CREATE TABLE x (y)'")
         #expect(

@@ -165,6 +165,7 @@ import Testing
             #expect(
                 refused.status == 1 && refused.errors.contains("\(storage): is a recorder's own archive; "),
                 "\(refused)")
+            #expect(refused.errors.contains("fieldscribe list --directory \(storage) ") == words.hasPrefix("list"))
         }
         // The stick brings other copies of the same.
         try desk.gather(stick)

@@ -45,6 +45,36 @@ import Testing
     }
 
     @Test(
+        "sealed copies that the archive has in the clear change nothing there, and what people saved beside them stays",
+        arguments: ArchiveKind.all)
+    func sealedOfKnown(kind: ArchiveKind) async throws {
+        let desk = try OfficeDesk(kind)
+        let (key, recipient) = try keys(desk, "key.txt")
+        var recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        recorder.recipients = [recipient]
+        for id in 1...2 { await recorder.record(id, "we planted fonio") }
+        try await recorder.copy(to: desk.stick("one"))
+        let first = try OfficeDesk()
+        try first.gather(desk.stick("one"), key: key)
+        // Its copies are in the clear.
+        #expect(try desk.gather(first.archivePath).taken == 2)
+        let copies = desk.copies()
+        for copy in copies { shell("echo mine > '\(desk.archivePath)/\(copy)/corrections-test.json'") }
+        for _ in 1...2 {
+            let report = try desk.gather(desk.stick("one"), key: key)
+            #expect(report.taken == 0 && report.known == 2 && report.problems == [], "\(report)")
+            #expect(desk.copies() == copies)
+            for copy in copies {
+                #expect(shell("cat '\(desk.archivePath)/\(copy)/corrections-test.json'").output == "mine\n")
+            }
+        }
+        // By now it need not be opened for that: its digest is known.
+        let digest = shell("sha256sum '\(desk.stick("one"))'/Fieldscribe/sealed-*/000001.fieldscribe.age").output
+        #expect(try desk.archive().known(sealed: String(digest.prefix(64))) != nil)
+        #expect(try desk.archive().recordings(OfficeFilter()).count == 2)
+    }
+
+    @Test(
         "another's key, a damaged file and one that ends early: a line each, and the rest is taken",
         arguments: ArchiveKind.all)
     func wrong(kind: ArchiveKind) async throws {

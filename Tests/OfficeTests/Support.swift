@@ -18,6 +18,7 @@ struct FieldRecorder {
     var identity: String?
     var signer: RecorderKey?
     var recipients: [Recipient]?
+    var audio = AudioForm.flac
     let folder = TemporaryFolder()
     let archive = CopiedArchive([])
     let ledger = MemoryLedger()
@@ -32,7 +33,8 @@ struct FieldRecorder {
     /// Makes a recording of a second for each two words, a segment for each text.
     func record(
         _ id: Int, _ texts: String..., startedAt: Double = 1_795_163_412, speakers: [String] = [],
-        annotations: Annotations? = nil, pass: Int? = nil, struck: Bool = false
+        annotations: Annotations? = nil, pass: Int? = nil, struck: Bool = false,
+        clock: RecordingSummary.Clock = .synchronized
     ) async {
         if !isTaken(audioPath(id)) {
             shell("sox -R -n -r 16000 -b 16 -c 1 '\(audioPath(id))' synth 4 pinknoise gain -6")
@@ -65,8 +67,24 @@ struct FieldRecorder {
         timeline.pass = pass
         await archive.put(
             RecordingSummary(
-                id: id, startedAt: startedAt, clock: .synchronized, microphone: "tone:440", length: length,
+                id: id, startedAt: startedAt, clock: clock, microphone: "tone:440", length: length,
                 transcribedUpTo: length, stopReason: .button), timeline)
+    }
+
+    /// Enters something into the history of recording 1, which lasts four seconds.
+    ///
+    /// - Parameter before: what was entered last.
+    @discardableResult func enter(
+        _ number: Int, _ act: String, time: String = "2026-11-20T08:30:16Z", clock: String = "synchronized",
+        before: HistoryLine? = nil
+    ) async throws -> HistoryLine {
+        let own = before.map { "\"\(shell("printf %s '\($0.text)' | sha256sum").output.prefix(64))\"" } ?? "null"
+        let text =
+            "{\"act\":\"\(act)\",\"before\":\"\(HistoryEntry.start)\",\"clock\":\"\(clock)\",\"length\":4,"
+            + "\"number\":\(number),\"own\":\(own),\"recording\":1,\"sinceBoot\":1,\"time\":\"\(time)\"}"
+        let line = try #require(historyLines(in: "[\n\(text)\n]\n")?.first)
+        await archive.enter(line)
+        return line
     }
 
     /// Copies what is new to a stick.
@@ -75,7 +93,7 @@ struct FieldRecorder {
         var export = FolderExport(
             archive: archive, ledger: ledger,
             settings: CopySettings(
-                formats: [.text, .json, .html], audio: .flac, device: DeviceName(madeOf: name), volume: stick,
+                formats: [.text, .json, .html], audio: audio, device: DeviceName(madeOf: name), volume: stick,
                 now: 1_795_163_500, identity: identity), audioPath: { [folder] in folder.file("\($0).wav") })
         export.signer = signer
         if let recipients { export.recipients = .success(recipients) }
@@ -130,7 +148,7 @@ struct OfficeDesk {
                     startedAt: 1_795_163_412 + Double(number * 7 % count / 3), clock: .synchronized,
                     length: SamplePosition(seconds: 1), digest: "\(number)", place: "pi/\(number)", audio: "",
                     isSigned: nil,
-                    sealed: nil, readings: [], history: [], sound: "")
+                    sealed: nil, readings: [], history: [], sound: "", struck: 0)
             })
     }
 

@@ -42,11 +42,13 @@ extension OfficeDatabase {
         let recordings = try recordings(of: copies)
         try connection.run(
             """
-            INSERT INTO copy (digest, recording, place, audio, sound, signed, sealed)
-            SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::boolean[], $7::text[])
+            INSERT INTO copy (digest, recording, place, audio, sound, signed, sealed, struck)
+            SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::boolean[], $7::text[],
+                $8::integer[])
             """, .texts(copies.map(\.digest)), .integers(recordings), .texts(copies.map(\.place)),
             .texts(copies.map(\.audio)), .texts(copies.map(\.sound)),
-            .texts(copies.map { $0.isSigned.map { $0 ? "true" : "false" } }), .texts(copies.map(\.sealed)))
+            .texts(copies.map { $0.isSigned.map { $0 ? "true" : "false" } }), .texts(copies.map(\.sealed)),
+            .integers(copies.map(\.struck)))
         var history: [(recording: Int, line: HistoryLine)] = []
         var readings: [(recording: Int, reading: GatheredReading)] = []
         for (recording, copy) in zip(recordings, copies) {

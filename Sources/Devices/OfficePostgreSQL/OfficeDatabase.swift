@@ -72,6 +72,10 @@ package final class OfficeDatabase: OfficeArchive {
         try connection.rows("SELECT digest FROM copy WHERE sealed = $1", [.text(digest)]) { $0.text(0) }.first
     }
 
+    package func enter(sealed digest: String, of copy: String) throws(DeviceError) {
+        try connection.run("UPDATE copy SET sealed = $1 WHERE digest = $2", .text(digest), .text(copy))
+    }
+
     package func recorder(_ identity: RecorderIdentity) throws(DeviceError) -> Recorder {
         if let known = try recorders().known(identity), known.key != nil || identity.key == nil,
             known.machine != nil || identity.machine == nil
@@ -191,9 +195,13 @@ package final class OfficeDatabase: OfficeArchive {
         ).first
     }
 
+    package func outdated() throws(DeviceError) -> [String] {
+        try connection.rows(GatheredCopy.outdated) { $0.text(0) }
+    }
+
     package func sound(of recording: Int) throws(DeviceError) -> String? {
         try connection.rows(
-            "SELECT sound FROM copy WHERE recording = $1 AND sound != '' ORDER BY id DESC LIMIT 1",
+            "SELECT sound FROM copy WHERE recording = $1 AND sound != '' ORDER BY \(GatheredCopy.preference) LIMIT 1",
             [.integer(recording)]
         ) { $0.text(0) }.first
     }

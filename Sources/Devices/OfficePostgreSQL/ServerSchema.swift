@@ -164,5 +164,16 @@ enum ServerSchema {
         );
         CREATE INDEX job_waiting ON job (engine, token, id) WHERE done_at IS NULL;
         """,
+        """
+        -- How many stretches were struck from the recording when the copy was made; -1: nothing tells.
+        ALTER TABLE copy ADD COLUMN struck integer NOT NULL DEFAULT 0;
+        UPDATE copy SET struck = CASE WHEN (SELECT count(*) FROM copy AS other WHERE other.recording = copy.recording) > 1
+            THEN -1 ELSE (SELECT max(reading.struck) FROM reading WHERE reading.recording = copy.recording) END
+        WHERE EXISTS (SELECT 1 FROM reading WHERE reading.recording = copy.recording AND reading.struck > 0);
+        DROP INDEX copy_of_recording;
+        CREATE INDEX copy_of_recording ON copy (recording, struck, id);
+        CREATE INDEX copy_struck ON copy (recording, struck) WHERE struck > 0;
+        CREATE INDEX reading_struck ON reading (recording, struck) WHERE struck > 0;
+        """,
     ]
 }

@@ -33,7 +33,8 @@ package final class OfficeFolder: OfficeArchive {
                     .unsupported, "open", on: path, "is a recorder's own archive",
                     remedy: makes
                         ? "name another folder"
-                        : "gather it into another: fieldscribe-office gather \(path) --into FOLDER")
+                        : "open it as it is with fieldscribe list --directory \(path) and its other commands, or gather it "
+                            + "into another: fieldscribe-office gather \(path) --into FOLDER")
             }
             guard makes else {
                 // Who may not look into it does not know whether it is one.
@@ -77,6 +78,12 @@ package final class OfficeFolder: OfficeArchive {
         try connection.rows("SELECT digest FROM copy WHERE sealed = ?", [.text(digest)]) { $0.text(0) }.first
     }
 
+    package func enter(sealed digest: String, of copy: String) throws(DeviceError) {
+        try transaction { () throws(DeviceError) in
+            _ = try connection.run("UPDATE copy SET sealed = ? WHERE digest = ?", .text(digest), .text(copy))
+        }
+    }
+
     package func recorder(_ identity: RecorderIdentity) throws(DeviceError) -> Recorder {
         try transaction { () throws(DeviceError) in
             let known = try recorders()
@@ -117,9 +124,12 @@ package final class OfficeFolder: OfficeArchive {
                 }
                 let recording = try recording(of: copy)
                 try connection.run(
-                    "INSERT INTO copy (digest, recording, place, audio, sound, signed, sealed) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    .text(copy.digest), .integer(recording), .text(copy.place), .text(copy.audio), .text(copy.sound),
-                    .optional(copy.isSigned.map { Int64($0 ? 1 : 0) }), .optional(copy.sealed))
+                    """
+                    INSERT INTO copy (digest, recording, place, audio, sound, signed, sealed, struck)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                    """, .text(copy.digest), .integer(recording), .text(copy.place), .text(copy.audio),
+                    .text(copy.sound), .optional(copy.isSigned.map { Int64($0 ? 1 : 0) }), .optional(copy.sealed),
+                    .integer(copy.struck))
                 for line in copy.history {
                     try connection.run(
                         "INSERT OR IGNORE INTO history (recording, number, line) VALUES (?, ?, ?)",
@@ -243,9 +253,14 @@ package final class OfficeFolder: OfficeArchive {
         ).first
     }
 
+    package func outdated() throws(DeviceError) -> [String] {
+        try connection.rows(GatheredCopy.outdated, []) { $0.text(0) }
+    }
+
     package func sound(of recording: Int) throws(DeviceError) -> String? {
         try connection.rows(
-            "SELECT sound FROM copy WHERE recording = ? AND sound != '' ORDER BY id DESC LIMIT 1", [.integer(recording)]
+            "SELECT sound FROM copy WHERE recording = ? AND sound != '' ORDER BY \(GatheredCopy.preference) LIMIT 1",
+            [.integer(recording)]
         ) { $0.text(0) }.first
     }
 

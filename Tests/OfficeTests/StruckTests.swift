@@ -1,0 +1,119 @@
+import Core
+import Exporting
+import Gathering
+import Glibc
+import Office
+import OfficeSQLite
+import Platform
+import TestKit
+import Testing
+
+/// Copies from before and from behind a strike, in whichever order they come.
+@Suite("What was struck, in an archive") struct StruckTests {
+    init() { signal(SIGPIPE, SIG_IGN) }
+
+    /// A stick `old` with a secret in text and sound, and a stick `new` without.
+    private func recorder(_ desk: OfficeDesk) async throws -> FieldRecorder {
+        let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        await recorder.record(1, "a secret", pass: 5)
+        try await recorder.copy(to: desk.stick("old"))
+        shell("sox -R -n -r 16000 -b 16 -c 1 '\(recorder.audioPath(1))' synth 3.75 pinknoise gain -6 pad 0 0.25")
+        await recorder.record(1, "a", pass: 1, struck: true)
+        try await recorder.copy(to: desk.stick("new"))
+        return recorder
+    }
+
+    private func isSame(_ one: String, _ other: String) -> Bool { shell("cmp -s '\(one)' '\(other)'").status == 0 }
+
+    @Test(
+        "sound from before a strike is neither played, nor given away, nor linked to, though its stick comes in later; its copy is named",
+        arguments: ArchiveKind.all, [["new", "old"], ["old", "new"], ["old+new"]])
+    func sound(kind: ArchiveKind, order: [String]) async throws {
+        let desk = try OfficeDesk(kind)
+        let recorder = try await recorder(desk)
+        let new = try #require(recorder.copies(on: desk.stick("new")).first)
+        let old = try #require(recorder.copies(on: desk.stick("old")).first)
+        #expect(!isSame("\(new)/audio.flac", "\(old)/audio.flac"))
+        for names in order.dropLast() { #expect(try desk.gather(desk.stick(names)).outdated == []) }
+        let last = try #require(order.last).split(separator: "+").map { "'\(desk.stick(String($0)))'" }
+        let run = try desk.run("gather \(last.joined(separator: " ")) \(desk.into) --page")
+        #expect(run.status == 0 && run.output.contains("1 hold what was struck later"), "\(run)")
+        let archive = try desk.archive()
+        let recording = try #require(try archive.recordings(OfficeFilter()).first)
+        #expect(isSame("\(desk.archivePath)/\(recording.place)/audio.flac", "\(new)/audio.flac"))
+        #expect(try archive.recording(1)?.place == recording.place)
+        let told = try #require(try archive.sound(of: recording.id))
+        #expect(try text("\(new)/index.html").contains(told) && !text("\(old)/index.html").contains(told))
+        // What may be removed is the other one.
+        let copies = desk.copies()
+        #expect(copies.count == 2)
+        let outdated = copies.filter { $0 != recording.place }
+        #expect(run.errors.contains("\(desk.archivePath)/\(outdated[0]): holds what was struck later"), "\(run)")
+        let index = try text("\(desk.archivePath)/index.html")
+        #expect(index.contains(recording.place) && !index.contains(outdated[0]))
+        let exported = try desk.run("export --to '\(desk.stick("out"))'")
+        #expect(exported.status == 0, "\(exported)")
+        #expect(
+            shell("cat '\(desk.stick("out"))'/Fieldscribe/*/*/transcript.txt").output.contains("secret") == false
+                && shell("ls -d '\(desk.stick("out"))'/Fieldscribe/*/*/").output.split(separator: "\n").count == 1)
+        shell("rm -r '\(desk.archivePath)/\(outdated[0])'")
+        let again = try desk.gather(desk.stick("old"), desk.stick("new"))
+        #expect(again.known == 2 && again.outdated == [] && desk.copies() == [recording.place])
+    }
+
+    @Test("a copy without a transcript tells by its history what was struck", arguments: ArchiveKind.all)
+    func history(kind: ArchiveKind) async throws {
+        let desk = try OfficeDesk(kind)
+        let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        await recorder.record(1, "a")
+        var before: HistoryLine?
+        for (number, act) in [(1, "recorded"), (2, "struck")] {
+            before = try await recorder.enter(number, act, before: before)
+            try await recorder.copy(to: desk.stick(act))
+            let copy = try #require(recorder.copies(on: desk.stick(act)).first)
+            shell("cd '\(copy)' && rm transcript.json && sha256sum $(ls | grep -v SHA256) > SHA256SUMS")
+        }
+        try desk.gather(desk.stick("struck"))
+        let place = try #require(try desk.archive().recordings(OfficeFilter()).first?.place)
+        let report = try desk.gather(desk.stick("recorded"))
+        #expect(report.taken == 1 && report.outdated.count == 1 && !report.outdated[0].hasSuffix(place), "\(report)")
+        #expect(try desk.archive().recordings(OfficeFilter()).map(\.place) == [place])
+    }
+
+    @Test("an archive of an earlier version: what nothing tells of one of several copies is not called outdated")
+    func migrated() async throws {
+        for kind in ArchiveKind.all {
+            let desk = try OfficeDesk(kind)
+            let recorder = try await recorder(desk)
+            await recorder.record(2, "more", struck: true)
+            try await recorder.copy(to: desk.stick("new"))
+            try desk.gather(desk.stick("old"), desk.stick("new"))
+            let earlier = """
+                DROP INDEX fieldscribe.copy_struck; DROP INDEX fieldscribe.reading_struck;
+                DROP INDEX fieldscribe.copy_of_recording; ALTER TABLE fieldscribe.copy DROP COLUMN struck;
+                CREATE INDEX copy_of_recording ON fieldscribe.copy (recording);
+                """
+            let asked = "SELECT recording, struck FROM fieldscribe.copy ORDER BY id"
+            let told: String
+            switch kind {
+            case .folder:
+                let database = "\(desk.archivePath)/office.sqlite"
+                let plain = { (sql: String) in sql.replacing("fieldscribe.", with: "") }
+                shell("sqlite3 '\(database)' '\(plain(earlier)) PRAGMA user_version = 2'")
+                #expect(try desk.archive().outdated() == [])
+                told = shell("sqlite3 '\(database)' '\(plain(asked))'").output
+            case .server(let server):
+                let address = try #require(desk.database)
+                let made = server.sql(earlier + "UPDATE fieldscribe.house SET version = 2", on: address)
+                #expect(made.status == 0, "\(made)")
+                #expect(try desk.archive().outdated() == [])
+                told = server.sql(asked, on: address).output
+            }
+            #expect(told == "1|-1\n1|-1\n2|1\n", "\(kind)")
+            // The latest that came, as before.
+            #expect(try desk.archive().recordings(OfficeFilter()).count == 2)
+        }
+    }
+
+    private func text(_ path: String) throws -> String { String(decoding: try content(ofFile: path), as: UTF8.self) }
+}
