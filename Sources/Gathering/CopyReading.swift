@@ -17,6 +17,8 @@ struct CopyReading: Sendable {
     let manifest: Manifest
     /// What its folder was called, without what an archive has put behind it.
     let name: String
+    /// What its sound says that its recorder is called; nil where it does not tell.
+    let device: String?
     /// The key that it names as its recorder's.
     let key: String?
     /// Whether the signature fits that key; nil where there is none, or minisign is missing.
@@ -94,14 +96,23 @@ struct CopyReading: Sendable {
             madeAt: written.flatMap { seconds(ofStamp: $0.time) } ?? 0)
         try reading.prepare()
         self.reading = reading
-        if let recorded, let end = seconds(ofStamp: recorded.time) {
-            startedAt = end - (recorded.length ?? 0)
-            clock = recorded.clock
-        } else if let time = copyName?.time.flatMap(seconds(ofName:)) {
-            (startedAt, clock) = (time, .synchronized)
-        } else {
-            (startedAt, clock) = (0, .unverified)
+        let tags = SoundTags(staged.heads[Self.audio(in: manifest)] ?? [])
+        device = tags.device
+        (startedAt, clock) = Self.beginning(copyName, tags, recorded)
+    }
+
+    /// When a recording began, as its copy's name tells, else its sound. What the history has is the time at which it was closed, by the
+    /// clock of that moment: of one that was cut short that is when the power was back, and it stays though the clock was set later.
+    private static func beginning(
+        _ name: CopyName?, _ tags: SoundTags, _ recorded: HistoryEntry?
+    ) -> (Double, RecordingSummary.Clock) {
+        if let time = name?.time, let local = seconds(ofName: time) {
+            // The name has no time zone.
+            return (tags.name == time ? tags.startedAt ?? local : local, .synchronized)
         }
+        if let time = tags.startedAt { return (time, name == nil ? tags.clock : .unverified) }
+        guard let recorded, let end = seconds(ofStamp: recorded.time) else { return (0, .unverified) }
+        return (end - (recorded.length ?? 0), name == nil ? recorded.clock : .unverified)
     }
 
     private static func mark(of manifest: Manifest) -> String { "-\(manifest.digest.prefix(8))" }
@@ -138,7 +149,9 @@ struct CopyReading: Sendable {
     }
 
     /// The name of the sound; empty where there is none.
-    var audio: String {
+    var audio: String { Self.audio(in: manifest) }
+
+    private static func audio(in manifest: Manifest) -> String {
         AudioForm.allCases.map { "audio.\($0.rawValue)" }.first { manifest.digests[$0] != nil } ?? ""
     }
 

@@ -293,6 +293,8 @@ package final class Gathering {
     private func arrived(_ reading: CopyReading, _ copy: ComingCopy) throws(DeviceError) -> ArrivedCopy {
         var identity = copy.found.recorder
         identity.key = reading.key ?? identity.key
+        // The folder of sealed copies tells no name.
+        if copy.sealed != nil, let device = reading.device { identity.name = device }
         // Of a recorder that nothing else tells, a recording that is known does.
         let isUntold = identity.key == nil && identity.machine == nil
         let known = isUntold ? try archive.recorder(ofRoot: reading.root) : nil

@@ -1,3 +1,4 @@
+import AudioEncoder
 import Copying
 import Core
 import Digests
@@ -22,6 +23,8 @@ struct StagedCopy: Sendable {
     let source: String
     private(set) var digests: [String: String] = [:]
     private(set) var contents: [String: [UInt8]] = [:]
+    /// The first bytes of its sound, by the file's name.
+    private(set) var heads: [String: [UInt8]] = [:]
     /// Bytes in all.
     private(set) var bytes: Int64 = 0
 
@@ -97,6 +100,7 @@ struct StagedCopy: Sendable {
         digests[entry.name] = entry.digest.finish()
         bytes += entry.length
         if entry.isWanted { contents[entry.name] = entry.content }
+        if entry.isSound { heads[entry.name] = entry.content }
     }
 
     /// Opens a sealed copy's file.
@@ -168,6 +172,8 @@ struct StagedCopy: Sendable {
         let name: String
         let source: String
         let isWanted: Bool
+        /// Of sound the tags at its beginning are wanted.
+        let isSound: Bool
         var digest = Digest()
         var content: [UInt8] = []
         var length: Int64 = 0
@@ -175,11 +181,13 @@ struct StagedCopy: Sendable {
         /// - Parameter source: what errors name: where it comes from.
         init(_ name: String, of source: String, isWanted: Bool) {
             (self.name, self.source, self.isWanted) = (name, source, isWanted)
+            isSound = AudioForm.allCases.contains { name == "audio.\($0.rawValue)" }
         }
 
         mutating func take(_ bytes: UnsafeRawBufferPointer) throws(DeviceError) {
             digest.add(bytes)
             length += Int64(bytes.count)
+            if isSound { content += bytes.prefix(SoundTags.reach - content.count) }
             guard isWanted else { return }
             guard content.count + bytes.count <= StagedCopy.longestText else {
                 throw DeviceError(

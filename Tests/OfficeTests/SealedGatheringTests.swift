@@ -33,6 +33,9 @@ import Testing
         let report = try desk.gather(desk.stick("one"), key: key)
         #expect(report.taken == 2 && report.sealed == 0 && report.problems == [])
         #expect(try desk.found("fonio").count == 1 && desk.copies().count == 2)
+        // Its folder on the stick has no name; what is sealed does.
+        #expect(desk.archiveNames == ["pi-aaaaaaaa"])
+        #expect(try desk.run("list --recorder pi").output.split(separator: "\n").count == 2)
         let again = try desk.gather(desk.stick("one"), key: key)
         #expect(again.taken == 0 && again.known == 2)
         // The same recorder in the clear is the same one.
@@ -71,7 +74,7 @@ import Testing
         // By now it need not be opened for that: its digest is known.
         let digest = shell("sha256sum '\(desk.stick("one"))'/Fieldscribe/sealed-*/000001.fieldscribe.age").output
         #expect(try desk.archive().known(sealed: String(digest.prefix(64))) != nil)
-        #expect(try desk.archive().recordings(OfficeFilter()).count == 2)
+        #expect(try desk.archive().recordings(OfficeFilter()).count == 2 && desk.archiveNames == ["pi-aaaaaaaa"])
     }
 
     @Test(

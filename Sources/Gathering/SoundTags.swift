@@ -1,0 +1,87 @@
+import Copying
+import Core
+
+/// What a copy's sound tells of its recording in the tags that players show: FLAC's comments, or a WAV's list. Pure; everything in it is a
+/// stranger's.
+struct SoundTags: Hashable, Sendable {
+    /// They lie in so many bytes from the beginning of the file.
+    static let reach = 16_384
+    private static let most = 100
+
+    /// What the recorder is called; nil where they do not tell.
+    let device: String?
+    /// When the recording began, in seconds since 1970-01-01T00:00:00Z; nil where they do not tell.
+    let startedAt: Double?
+    /// The same in the recorder's time zone, as a copy's name has it: `2026-11-20_09-30-12`.
+    let name: String
+    /// Whether that can be believed.
+    let clock: RecordingSummary.Clock
+
+    /// - Parameter head: the first bytes of the file; what is beyond them is not told.
+    init(_ head: [UInt8]) {
+        var rest = head[...]
+        let tags = Self.mark(&rest) == "fLaC" ? Self.ofComments(rest) : Self.ofList(rest)
+        device = tags["artist"].flatMap { $0.isEmpty ? nil : DeviceName(madeOf: $0).text }
+        let date = tags["date"] ?? ""
+        startedAt = seconds(ofStamp: date)
+        name = String(date.prefix(19)).replacing("T", with: "_").replacing(":", with: "-")
+        // `recording 7; start 2026-11-20T09:30:12+01:00; clock synchronized; stopped: button`
+        let isSet = (tags["comment"] ?? "").split(separator: ";").contains(" clock synchronized")
+        clock = isSet ? .synchronized : .unverified
+    }
+
+    /// Behind FLAC's mark: blocks, one of which has comments such as `artist=pi`.
+    private static func ofComments(_ blocks: ArraySlice<UInt8>) -> [String: String] {
+        var (blocks, tags) = (blocks, [String: String]())
+        while let kind = blocks.popFirst(), let length = number(&blocks, [16, 8, 0]),
+            var block = piece(&blocks, length)
+        {
+            guard kind & 0x7F == 4 else {
+                if kind & 0x80 != 0 { break }
+                continue
+            }
+            guard let maker = length32(&block), piece(&block, maker) != nil, let count = length32(&block) else { break }
+            for _ in 0..<min(count, most) {
+                guard let length = length32(&block), let comment = piece(&block, length) else { break }
+                let parts = text(comment).split(separator: "=", maxSplits: 1).map(String.init)
+                if parts.count == 2 { tags[parts[0].lowercased()] = parts[1] }
+            }
+            break
+        }
+        return tags
+    }
+
+    /// Behind the mark of a WAV, or of its form for long files: chunks, one of which is the list.
+    private static func ofList(_ file: ArraySlice<UInt8>) -> [String: String] {
+        let names = ["IART": "artist", "ICRD": "date", "ICMT": "comment"]
+        var (file, tags) = (file, [String: String]())
+        guard length32(&file) != nil, mark(&file) == "WAVE" else { return tags }
+        while let kind = mark(&file), let length = length32(&file), var chunk = piece(&file, length + length % 2) {
+            guard kind == "LIST", mark(&chunk) == "INFO" else { continue }
+            while let kind = mark(&chunk), let length = length32(&chunk), let entry = piece(&chunk, length + length % 2)
+            {
+                if let name = names[kind] { tags[name] = text(entry.prefix { $0 != 0 }) }
+            }
+        }
+        return tags
+    }
+
+    private static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
+
+    /// The next four bytes as letters.
+    private static func mark(_ bytes: inout ArraySlice<UInt8>) -> String? { piece(&bytes, 4).map(text) }
+
+    private static func length32(_ bytes: inout ArraySlice<UInt8>) -> Int? { number(&bytes, [0, 8, 16, 24]) }
+
+    /// - Parameter shifts: of each byte in turn, in bits.
+    private static func number(_ bytes: inout ArraySlice<UInt8>, _ shifts: [Int]) -> Int? {
+        piece(&bytes, shifts.count).map { zip($0, shifts).reduce(0) { $0 + Int($1.0) << $1.1 } }
+    }
+
+    /// The next bytes; nil, and none taken, where there are not so many.
+    private static func piece(_ bytes: inout ArraySlice<UInt8>, _ count: Int) -> ArraySlice<UInt8>? {
+        guard count <= bytes.count else { return nil }
+        defer { bytes = bytes.dropFirst(count) }
+        return bytes.prefix(count)
+    }
+}

@@ -1,0 +1,113 @@
+import AudioEncoder
+import Core
+import Glibc
+import Office
+import Platform
+import Sealing
+import TestKit
+import Testing
+
+@testable import Gathering
+
+/// Of recordings whose history has another time than they began at.
+@Suite("When a recording began, in an archive") struct BeginningTests {
+    /// 20 November 2026, 08:30:12 UTC.
+    private static let start = 1_795_163_412.0
+
+    init() { signal(SIGPIPE, SIG_IGN) }
+
+    /// How a copy comes.
+    enum Form: CaseIterable { case plain, wave, sealed, renamed, silent }
+
+    /// Gathers a recording whose history says that it was closed at `closed`; gives what the archive tells of it.
+    private func gathered(
+        _ desk: OfficeDesk, _ form: Form, startedAt: Double, _ clock: RecordingSummary.Clock, closed: String,
+        byClock: String
+    ) async throws -> OfficeRecording {
+        var recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        var key: String?
+        if form == .sealed {
+            let file = desk.stick("key.txt")
+            shell("age-keygen -o '\(file)'")
+            let line = shell("age-keygen -y '\(file)'").output.split(separator: "\n").last.map(String.init) ?? ""
+            recorder.recipients = [try #require(Recipient(line))]
+            key = file
+        }
+        if form == .wave { recorder.audio = .wav }
+        await recorder.record(1, "one", startedAt: startedAt, clock: clock)
+        try await recorder.enter(1, "recorded", time: closed, clock: byClock)
+        try await recorder.copy(to: desk.stick("one"))
+        if let copy = recorder.copies(on: desk.stick("one")).first {
+            if form == .renamed { shell("mv '\(copy)' '\(copy)/../interview'") }
+            if form == .silent { shell("cd '\(copy)' && rm audio.* && sed -i /audio/d SHA256SUMS") }
+        }
+        let report = try desk.gather(desk.stick("one"), key: key)
+        #expect(report.taken == 1 && report.problems == [], "\(report)")
+        return try #require(try desk.archive().recordings(OfficeFilter()).first)
+    }
+
+    @Test(
+        "one that was cut short began when it began, and not when the power was back", arguments: ArchiveKind.all,
+        Form.allCases)
+    func cutShort(kind: ArchiveKind, form: Form) async throws {
+        let desk = try OfficeDesk(kind)
+        let recording = try await gathered(
+            desk, form, startedAt: Self.start, .synchronized, closed: "2026-12-24T10:00:00Z", byClock: "synchronized")
+        #expect(recording.startedAt == Self.start && recording.clock == .synchronized)
+        let listed = try desk.run("list --since 2026-11-20 --until 2026-11-20")
+        #expect(listed.output.contains("2026-11-20 08:30 "), "\(listed)")
+        #expect(try desk.run("list --since 2026-12-01").output == "")
+    }
+
+    @Test("one that was dated once the clock was set has that time", arguments: ArchiveKind.all, Form.allCases)
+    func redated(kind: ArchiveKind, form: Form) async throws {
+        let desk = try OfficeDesk(kind)
+        let recording = try await gathered(
+            desk, form, startedAt: Self.start, .synchronized, closed: "1970-01-01T00:02:00Z", byClock: "unverified")
+        #expect(recording.startedAt == Self.start && recording.clock == .synchronized)
+        let listed = try desk.run("list --since 2026-11-20T08:30 --until 2026-11-20T08:31")
+        #expect(listed.output.contains("2026-11-20 08:30 "), "\(listed)")
+    }
+
+    @Test(
+        "one that began by a clock that was not set is doubtful, though it was closed by one that was",
+        arguments: ArchiveKind.all, [Form.plain, .wave, .sealed, .renamed])
+    func unverified(kind: ArchiveKind, form: Form) async throws {
+        let desk = try OfficeDesk(kind)
+        let recording = try await gathered(
+            desk, form, startedAt: 86_400, .unverified, closed: "2026-12-24T10:00:00Z", byClock: "synchronized")
+        #expect(recording.startedAt == 86_400 && recording.clock == .unverified)
+        #expect(try desk.run("list").output.contains("1970-01-02 00:00?"))
+    }
+
+    @Test("a recorder of another time zone: its sound tells which")
+    func zones() async throws {
+        let desk = try OfficeDesk()
+        let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        await recorder.record(1, "one")
+        try await recorder.copy(to: desk.stick("one"))
+        let run = shell(
+            "TZ=Asia/Kolkata '\(try officeProgram())' gather '\(desk.stick("one"))' --into '\(desk.archivePath)'")
+        #expect(run.status == 0, "\(run)")
+        #expect(try desk.archive().recordings(OfficeFilter()).map(\.startedAt) == [Self.start])
+    }
+
+    @Test("tags that are cut off, or none, tell what is there and nothing else")
+    func tags() throws {
+        let folder = TemporaryFolder()
+        for form in ["flac", "wav"] {
+            let path = folder.file("a.\(form)")
+            shell(
+                "sox -n -r 16000 -b 16 -c 1 --comment '' --add-comment ARTIST=pi --add-comment DATE=2026-11-20T08:30:12Z '\(path)' synth 1"
+            )
+            let bytes = try content(ofFile: path)
+            let tags = SoundTags(Array(bytes.prefix(SoundTags.reach)))
+            #expect(tags.device == (form == "flac" ? "pi" : tags.device) && tags.clock == .unverified)
+            for count in 0...400 {
+                let part = SoundTags(Array(bytes.prefix(count)))
+                #expect(part.device == nil || part.device == tags.device)
+                #expect(part.startedAt == nil || part.startedAt == Self.start)
+            }
+        }
+    }
+}
