@@ -62,6 +62,8 @@ package final class Gathering {
         /// What that is called in its recorder's.
         var name: String
         var copy: GatheredCopy
+        /// SHA-256 of the file with its sound; nil where it has none.
+        var soundFile: String?
     }
 
     /// - Parameters:
@@ -303,7 +305,8 @@ package final class Gathering {
         let place = title + reading.mark
         return ArrivedCopy(
             temporary: copy.temporary, name: place,
-            copy: reading.copy(of: recorder, at: "\(recorder.folder)/\(place)", sealed: copy.sealed))
+            copy: reading.copy(of: recorder, at: "\(recorder.folder)/\(place)", sealed: copy.sealed),
+            soundFile: reading.manifest.digests[reading.audio])
     }
 
     private func recorder(_ identity: RecorderIdentity) throws(DeviceError) -> Recorder {
@@ -324,6 +327,7 @@ package final class Gathering {
         let known = try batch.isEmpty ? [] : archive.known(copies: batch.map(\.copy.digest))
         let new = batch.filter { !known.contains($0.copy.digest) }
         if !new.isEmpty {
+            try shareSound(of: new)
             try files.syncFileSystem()
             var folders: [String: Folder] = [:]
             for arrived in new {

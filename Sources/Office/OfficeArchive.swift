@@ -49,6 +49,10 @@ package protocol OfficeArchive: AnyObject {
     /// The copies of a recording, by the digests of their SHA256SUMS, the earliest first.
     func copies(of recording: Int) throws(DeviceError) -> [String]
 
+    /// The folders of the copies that it has of the same recordings as these, for each of them; relative to the archive's files, the latest
+    /// first.
+    func places(of copies: [GatheredCopy]) throws(DeviceError) -> [[String]]
+
     /// The recorder of the recording whose history begins like this, by the digest of that line; nil where there is none.
     func recorder(ofRoot root: String) throws(DeviceError) -> Recorder?
 

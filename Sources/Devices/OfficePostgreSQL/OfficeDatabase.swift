@@ -176,6 +176,20 @@ package final class OfficeDatabase: OfficeArchive {
         }
     }
 
+    package func places(of copies: [GatheredCopy]) throws(DeviceError) -> [[String]] {
+        var places = [[String]](repeating: [], count: copies.count)
+        let found = try connection.rows(
+            """
+            SELECT asked.turn, copy.place
+            FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS asked (recorder, number, turn)
+            JOIN recording ON recording.recorder = asked.recorder AND recording.number = asked.number
+            JOIN copy ON copy.recording = recording.id ORDER BY copy.id DESC
+            """, [.integers(copies.map(\.recorder.id)), .integers(copies.map(\.number))]
+        ) { (turn: $0.integer(0), place: $0.text(1)) }
+        for (turn, place) in found { places[turn - 1].append(place) }
+        return places
+    }
+
     package func recorder(ofRoot root: String) throws(DeviceError) -> Recorder? {
         guard !root.isEmpty else { return nil }
         return try connection.rows(

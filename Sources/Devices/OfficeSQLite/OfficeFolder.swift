@@ -235,6 +235,20 @@ package final class OfficeFolder: OfficeArchive {
         }
     }
 
+    package func places(of copies: [GatheredCopy]) throws(DeviceError) -> [[String]] {
+        var places: [[String]] = []
+        for copy in copies {
+            places.append(
+                try connection.rows(
+                    """
+                    SELECT copy.place FROM recording JOIN copy ON copy.recording = recording.id
+                    WHERE recording.recorder = ? AND recording.number = ? ORDER BY copy.id DESC
+                    """, [.integer(copy.recorder.id), .integer(copy.number)]
+                ) { $0.text(0) })
+        }
+        return places
+    }
+
     package func recorder(ofRoot root: String) throws(DeviceError) -> Recorder? {
         guard !root.isEmpty else { return nil }
         return try connection.rows(

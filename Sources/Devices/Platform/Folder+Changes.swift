@@ -72,9 +72,16 @@ extension Folder {
     ///
     /// - Throws: `DeviceError` with `EEXIST` as its status where it is taken.
     package func link(_ name: String, as newName: String) throws(DeviceError) {
+        try link(name, to: self, as: newName)
+    }
+
+    /// Gives a file a second name in another folder of the same file system, which is free there.
+    ///
+    /// - Throws: `DeviceError` with `EEXIST` as its status where it is taken, another one where a file cannot have two names.
+    package func link(_ name: String, to other: Folder, as newName: String) throws(DeviceError) {
         _ = try path(of: name)
-        let path = try path(of: newName)
+        let path = try other.path(of: newName)
         try gate("link", path)
-        guard linkat(file.number, name, file.number, newName, 0) == 0 else { throw .system("link", on: path) }
+        guard linkat(file.number, name, other.file.number, newName, 0) == 0 else { throw .system("link", on: path) }
     }
 }
