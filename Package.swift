@@ -253,7 +253,7 @@ let package = Package(
                 "OfficeSQLite", "Gathering", "Serving", "WebServer",
                 "TestKit", "fieldscribe-office",
             ],
-            path: "Tests/OfficeTests", exclude: ["serving.py"]),
+            path: "Tests/OfficeTests", exclude: ["serving.py", "relay.py"]),
         tests("SQLiteArchiveTests", of: ["Core", "Digests", "SQLite", "SQLiteArchive"]),
         tests(
             "RecoveryTests",

@@ -15,9 +15,14 @@ final class ServerConnection {
     ///
     /// - Parameter address: `postgresql://...`, as libpq takes it.
     init(_ address: String) throws(DeviceError) {
-        // Both words count only where the address does not have them.
-        let keys = ["dbname", "connect_timeout", "application_name", "client_encoding"]
-        let values = [address, "10", "fieldscribe-office", "UTF8"]
+        // What stands before the address counts only where that does not have it. A server that is gone without a word, as where its power
+        // or the network fails, is given up after a minute; libpq by itself waits for hours.
+        let settings = [
+            ("connect_timeout", "10"), ("application_name", "fieldscribe-office"), ("keepalives_idle", "30"),
+            ("keepalives_interval", "10"), ("keepalives_count", "3"), ("tcp_user_timeout", "60000"),
+            ("dbname", address), ("client_encoding", "UTF8"),
+        ]
+        let (keys, values) = (settings.map(\.0), settings.map(\.1))
         var connection: OpaquePointer?
         withTexts(keys.map { Array($0.utf8) }) { keys in
             withTexts(values.map { Array($0.utf8) }) { values in connection = PQconnectdbParams(keys, values, 1) }

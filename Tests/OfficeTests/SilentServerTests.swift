@@ -1,0 +1,102 @@
+import Core
+import Gathering
+import Glibc
+import Office
+import Platform
+import TestKit
+import Testing
+
+@testable import OfficePostgreSQL
+
+/// What TCP alone can meet: the server is not told that it ends, and neither is the client.
+@Suite("A server that is gone without a word", .enabled(if: TestServer.shared != nil)) struct SilentServerTests {
+    private let server: TestServer
+    private let desk: OfficeDesk
+    /// The name of the desk's database.
+    private let database: String
+
+    init() throws {
+        signal(SIGPIPE, SIG_IGN)
+        server = try #require(TestServer.shared)
+        desk = try OfficeDesk(.server(server))
+        database = String((desk.database ?? "").drop { $0 != "@" }.dropFirst(2).prefix { $0 != "?" })
+    }
+
+    /// What starts a relay, and has its port in a file.
+    private func relay(_ words: String = "") -> String {
+        let program = "\(#filePath.split(separator: "/").dropLast().joined(separator: "/"))/relay.py"
+        return """
+            python3 '/\(program)' '\(server.folder.path)/.s.PGSQL.5432' \(getpid()) \(words) >'\(desk.folder.file("port"))' 2>&1 </dev/null &
+            relay=$!
+            for turn in $(seq 200); do [ -s '\(desk.folder.file("port"))' ] && break; sleep 0.05; done
+            """
+    }
+
+    /// How long the one connection of this process to a port waits: idle seconds, seconds between probes, probes, milliseconds for an answer.
+    private func patience(toPort port: UInt16) -> [Int32] {
+        for number in Int32(3)..<1_024 {
+            var (peer, length) = (sockaddr_in(), socklen_t(MemoryLayout<sockaddr_in>.size))
+            let status = withUnsafeMutablePointer(to: &peer) { peer in
+                peer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(number, $0, &length) }
+            }
+            guard status == 0, peer.sin_family == AF_INET, UInt16(bigEndian: peer.sin_port) == port else { continue }
+            return [TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT, TCP_USER_TIMEOUT].map { option in
+                var (value, size) = (Int32(-1), socklen_t(4))
+                getsockopt(number, Int32(IPPROTO_TCP), option, &value, &size)
+                return value
+            }
+        }
+        return []
+    }
+
+    @Test(
+        "it is waited for a minute, unless the address says otherwise; a transaction in which nothing is done ends by itself",
+        arguments: [
+            ("", [30, 10, 3, 60_000] as [Int32]),
+            (
+                "?keepalives_idle=7&keepalives_interval=2&keepalives_count=4&tcp_user_timeout=1234&connect_timeout=5",
+                [7, 2, 4, 1_234]
+            ),
+        ])
+    func settings(words: String, expected: [Int32]) throws {
+        let started = shell("\(relay()); echo $relay")
+        let process = started.output.split(separator: "\n").last ?? "none"
+        defer { shell("kill \(process)") }
+        let port = try #require(UInt16(shell("cat '\(desk.folder.file("port"))'").output.dropLast()), "\(started)")
+        let archive = try OfficeDatabase(
+            "postgresql://office@127.0.0.1:\(port)/\(database)\(words)", files: desk.archivePath, makes: true)
+        #expect(patience(toPort: port) == expected)
+        #expect(
+            try archive.connection.rows("SHOW idle_in_transaction_session_timeout") { $0.text(0) } == ["5min"])
+    }
+
+    @Test("in the middle of a transaction: one line that names the server, nothing half, and the next one goes on")
+    func silent() async throws {
+        let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        await recorder.record(1, "we planted fonio")
+        try await recorder.copy(to: desk.stick("one"))
+        _ = try desk.archive()
+        let patience = "tcp_user_timeout=1500&keepalives_idle=1&keepalives_interval=1&keepalives_count=2"
+        let script = """
+            ip link set lo up || exit 99
+            \(relay("'INSERT INTO copy'"))
+            port=$(cat '\(desk.folder.file("port"))')
+            timeout 120 '\(try officeProgram())' gather '\(desk.stick("one"))' --files '\(desk.archivePath)' \
+                --into "postgresql://office@127.0.0.1:$port/\(database)?\(patience)" 2>&1
+            echo status $?
+            kill $relay
+            """
+        try durableReplace(path: desk.folder.file("script"), with: script)
+        // Root, as which the server's folder may be entered, stays root.
+        let run = shell("unshare \(getuid() == 0 ? "-n" : "-rn") bash '\(desk.folder.file("script"))'")
+        if run.status == 99 || run.output.contains("unshare") {
+            return print("skipped: no network of its own can be made here")
+        }
+        let lines = run.output.split(separator: "\n")
+        try #require(lines.count == 2 && lines[1] == "status 1", "\(run)")
+        #expect(lines[0].contains("postgresql://127.0.0.1/\(database): the connection broke ("), "\(run)")
+        #expect(lines[0].contains("run it again once the server is there"), "\(run)")
+        #expect(try desk.archive().recordings(OfficeFilter()).isEmpty)
+        #expect(try desk.gather(desk.stick("one")).taken == 1 && desk.copies().count == 1)
+    }
+}
