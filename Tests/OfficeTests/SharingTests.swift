@@ -53,21 +53,23 @@ import Testing
         #expect(desk.copies().count == 1)
     }
 
-    @Test("where no file has two names, as on FAT, each copy has its own")
+    @Test("where a file may not be given a second name, as another person's may not, each copy has its own")
     func without() async throws {
+        let isProtected = shell("cat /proc/sys/fs/protected_hardlinks").output == "1\n"
+        guard getuid() == 0, isProtected else {
+            return print("skipped: only root can be two people, where the kernel keeps files from others' second names")
+        }
         let desk = try OfficeDesk()
         try await fill(desk)
-        try makeFolder(desk.archivePath)
-        let script = """
-            truncate -s 20M '\(desk.folder.file("image"))' && mkfs.vfat '\(desk.folder.file("image"))' >/dev/null &&
-                mount -o loop '\(desk.folder.file("image"))' '\(desk.archivePath)' || exit 99
-            '\(try officeProgram())' gather '\(desk.stick("one"))' '\(desk.stick("two"))' --into '\(desk.archivePath)'
-            for copy in '\(desk.archivePath)'/*/*/; do (cd $copy && sha256sum --quiet --strict -c SHA256SUMS && echo whole); done
-            umount '\(desk.archivePath)'
-            """
-        try durableReplace(path: desk.folder.file("script"), with: script)
-        let run = shell("unshare -m bash '\(desk.folder.file("script"))'")
-        if run.status == 99 || run.status == 1 { return print("skipped: no FAT can be mounted here") }
-        #expect(run.output.contains("2 copies taken\n") && run.output.hasSuffix("whole\nwhole\n"), "\(run)")
+        try desk.gather(desk.stick("one"))
+        // A folder of a team: everybody may add to it.
+        shell(
+            "cd '\(desk.folder.path)' && chmod -R a+rX . && cd '\(desk.archivePath)' && chmod a+w . * office.sqlite"
+        )
+        let run = shell(
+            "setpriv --reuid=65534 --regid=65534 --clear-groups '\(try officeProgram())' gather '\(desk.stick("two"))' "
+                + "--into '\(desk.archivePath)'")
+        #expect(run.status == 0 && run.output.contains("1 copy taken"), "\(run)")
+        #expect(desk.copies().count == 2 && files(desk) == 2 && desk.archiveNames == ["pi-aaaaaaaa"])
     }
 }
