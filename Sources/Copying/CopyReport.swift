@@ -15,6 +15,9 @@ package struct CopyReport: Sendable {
 
         /// How far its text has come, in words; nil where it has come to the end.
         package var written: String?
+
+        /// Whether it is a sealed file.
+        var isSealed: Bool { SealedName(folder.split(separator: "/").last.map(String.init) ?? "") != nil }
     }
 
     /// Copied now.
@@ -35,12 +38,30 @@ package struct CopyReport: Sendable {
     /// Recordings that are on the target in the clear, from before copies were sealed; they are left there.
     package var inClear: [Int] = []
 
+    /// Recordings in which something was struck, of whose copies of before something was left that somebody had changed or added.
+    package var leftStruck: [Int] = []
+
     /// How many recordings have no room on the drive.
     package var leftOut = 0
 
     package init() {}
 
-    /// What RESULT.txt says of those; nil where there are none.
+    /// Adds a copy in the place of what was said of an earlier one of that recording.
+    mutating func add(_ copy: Copy, isNew: Bool) {
+        copied.removeAll { $0.recording == copy.recording }
+        kept.removeAll { $0.recording == copy.recording }
+        if isNew { copied.append(copy) } else { kept.append(copy) }
+    }
+
+    /// What RESULT.txt says of what was left; nil where there is none.
+    var leftStruckText: String? {
+        guard !leftStruck.isEmpty else { return nil }
+        return
+            "STRUCK SINCE: \(SealedTexts.recordings(leftStruck)). Earlier copies were replaced, but for files that somebody has "
+            + "changed or added there: look through them, since they may have what was struck."
+    }
+
+    /// What RESULT.txt says of recordings that have no room; nil where there are none.
     var leftOutText: String? {
         guard leftOut > 0 else { return nil }
         return

@@ -40,11 +40,12 @@ extension FolderExport {
 
     private func seal(_ chosen: [RecordingSummary], on desk: Desk) async throws -> CopyReport {
         let folder = desk.sealedFolder
-        var known = KnownSealedCopies(try await ledger?.exports(to: settings.volume) ?? [], folder: folder.name)
+        var entries = try await ledger?.exports(to: settings.volume) ?? []
+        var known = KnownSealedCopies(entries, folder: folder.name)
         var report = CopyReport()
         let thread = WorkThread(named: "copy", niceness: 5)
         // Nothing goes better for the others without age either.
-        let carried = try await carry(chosen.filter(\.isSealed), to: folder, &known, &report)
+        let carried = try await carry(chosen.filter(\.isSealed), to: folder, entries, &known, &report)
         let failures = try await each(of: chosen.filter { !$0.isSealed }, endsAll: { $0.operation == "age" }) {
             job, pass in
             let copies = known
@@ -56,25 +57,28 @@ extension FolderExport {
             let copy = CopyReport.Copy(
                 recording: job.summary.id, folder: place, bytes: outcome.manifest?.bytes ?? 0,
                 written: settings.formats.isEmpty ? nil : unwrittenText(job.timeline))
-            guard let manifest = outcome.manifest else {
-                report.kept.append(copy)
-                guard var entry = outcome.entry, let manifest = entry.manifest(unlessOf: pass) else { return }
-                (entry.pass, entry.manifest, entry.exportedAt) = (pass, manifest, settings.now)
-                try await ledger?.add(entry)
-                known.add(entry)
-                return
-            }
+            report.add(copy, isNew: outcome.manifest != nil)
             report.readPastCache = report.readPastCache && outcome.isDirect
-            let entry = ExportEntry(
-                recording: job.summary.id, pass: pass, volume: settings.volume, folder: place,
-                manifest: manifest.text, exportedAt: settings.now)
+            let there = outcome.manifest?.text ?? outcome.entry?.manifest ?? ""
+            try await removeStruck(
+                of: job.summary.id, but: (place, there), entries, job.history.map(\.entry), below: folder.top, &report)
+            guard let manifest = outcome.manifest?.text ?? outcome.entry?.manifest(unlessOf: pass) else { return false }
+            let isStruck = try await isStruck(since: job)
+            var entry = ExportEntry(
+                recording: job.summary.id, pass: isStruck ? nil : pass, volume: settings.volume, folder: place,
+                manifest: manifest, exportedAt: settings.now)
+            entry.struck = job.timeline.gaps.struck.count
             do { try await ledger?.add(entry) } catch {
                 // Nobody could tell later what it is, and each copy would add another.
-                if !outcome.hasReplaced { try? folder.folder.remove(outcome.name.text) }
+                if outcome.manifest != nil {
+                    report.copied.removeAll { $0.recording == entry.recording }
+                    if !outcome.hasReplaced { try? folder.folder.remove(outcome.name.text) }
+                }
                 throw error
             }
-            report.copied.append(copy)
             known.add(entry)
+            entries.append(entry)
+            return isStruck
         }
         report.failures = carried + failures
         let sums = known.all
@@ -94,9 +98,10 @@ extension FolderExport {
             try folder.clearTemporaries()
             return folder
         }
-        var known = KnownSealedCopies(try await ledger?.exports(to: settings.volume) ?? [], folder: folder.name)
+        let entries = try await ledger?.exports(to: settings.volume) ?? []
+        var known = KnownSealedCopies(entries, folder: folder.name)
         var report = CopyReport()
-        report.failures = try await carry(sealed, to: folder, &known, &report)
+        report.failures = try await carry(sealed, to: folder, entries, &known, &report)
         let sums = known.all
         do {
             try await onThread(named: "copy") {
@@ -109,13 +114,21 @@ extension FolderExport {
 
     /// Copies sealed files as they are; returns what failed.
     private func carry(
-        _ sealed: [RecordingSummary], to folder: SealedFolder, _ known: inout KnownSealedCopies,
-        _ report: inout CopyReport
+        _ sealed: [RecordingSummary], to folder: SealedFolder, _ entries: [ExportEntry],
+        _ known: inout KnownSealedCopies, _ report: inout CopyReport
     ) async throws -> [(recording: Int, error: DeviceError)] {
         var failures: [(recording: Int, error: DeviceError)] = []
         for (index, summary) in sealed.enumerated() {
             do {
-                try await carry(summary, number: index + 1, of: sealed.count, to: folder, &known, &report)
+                do {
+                    try await carry(
+                        summary, number: index + 1, of: sealed.count, to: folder, entries, &known, &report)
+                } catch let error as DeviceError where error.code == .damaged {
+                    // It may have been sealed again, since the list was read.
+                    let now = try await archive.recordings().first { $0.id == summary.id }
+                    guard let now, now.isSealed, now.seal != summary.seal else { throw error }
+                    try await carry(now, number: index + 1, of: sealed.count, to: folder, entries, &known, &report)
+                }
             } catch let error as DeviceError {
                 if error.status == ECANCELED { throw error }
                 failures.append((summary.id, error))
@@ -126,17 +139,21 @@ extension FolderExport {
     }
 
     private func carry(
-        _ summary: RecordingSummary, number: Int, of count: Int, to folder: SealedFolder,
+        _ summary: RecordingSummary, number: Int, of count: Int, to folder: SealedFolder, _ entries: [ExportEntry],
         _ known: inout KnownSealedCopies, _ report: inout CopyReport
     ) async throws {
         guard let manifest = summary.seal.flatMap({ SealedManifest($0) }) else { return }
         let (copies, shouldStop, progress) = (known, shouldStop, progress)
+        // Nothing is struck any more in what is sealed.
+        let isKnown = entries.contains { $0.recording == summary.id }
+        let history = isKnown ? try await archive.history(of: summary.id).map(\.entry) : []
+        let outdated = Set(entries.filter { $0.recording == summary.id }.beforeStrike(in: history))
         let audio = audioPath(summary.id)
         let outcome = try await onThread(named: "copy", niceness: 5) {
             let source = try Folder.holding(audio, crosses: true).folder
             return try SealedCarrying(
                 sealedFolder: folder, recording: summary.id, manifest: manifest, source: source, known: copies,
-                shouldStop: shouldStop
+                outdated: outdated, shouldStop: shouldStop
             ) { bytes in
                 let reached = Double(bytes) / Double(manifest.bytes) * Double(summary.length.samples)
                 progress(
@@ -147,6 +164,9 @@ extension FolderExport {
         }
         let copy = CopyReport.Copy(
             recording: summary.id, folder: "\(folder.name)/\(outcome.name.text)", bytes: outcome.manifest?.bytes ?? 0)
+        try await removeStruck(
+            of: summary.id, but: (copy.folder, outcome.entry?.manifest ?? manifest.text), entries, history,
+            below: folder.top, &report)
         guard outcome.manifest != nil else { return report.kept.append(copy) }
         report.readPastCache = report.readPastCache && outcome.isDirect
         let entry = ExportEntry(

@@ -90,7 +90,8 @@ package struct FolderExport: Sendable {
     ) async throws -> CopyReport {
         let thread = WorkThread(named: "copy", niceness: 5)
         let renamed = try await thread.run { try exportFolder.renamed() }
-        var known = KnownCopies(try await ledger?.exports(to: settings.volume) ?? [], device: settings.device)
+        var entries = try await ledger?.exports(to: settings.volume) ?? []
+        var known = KnownCopies(entries, device: settings.device)
         var texts = IndexTexts()
         var report = carried
         let failures = try await each(of: chosen) { job, pass in
@@ -103,14 +104,22 @@ package struct FolderExport: Sendable {
             let copy = CopyReport.Copy(
                 recording: job.summary.id, folder: "\(settings.device.text)/\(outcome.place)", bytes: outcome.bytes,
                 written: settings.formats.isEmpty ? nil : unwrittenText(job.timeline))
-            if outcome.isNew { report.copied.append(copy) } else { report.kept.append(copy) }
-            guard let manifest = outcome.manifest ?? outcome.entry?.manifest(unlessOf: pass) else { return }
-            let entry = ExportEntry(
-                recording: job.summary.id, pass: pass, volume: settings.volume,
-                folder: "\(settings.device.text)/\(outcome.name.text)", manifest: manifest,
-                exportedAt: settings.now)
+            report.add(copy, isNew: outcome.isNew)
+            let folder = "\(settings.device.text)/\(outcome.name.text)"
+            let there = outcome.manifest ?? outcome.entry?.manifest ?? ""
+            try await removeStruck(
+                of: job.summary.id, but: (folder, there), entries, job.history.map(\.entry), below: exportFolder.top,
+                &report)
+            guard let manifest = outcome.manifest ?? outcome.entry?.manifest(unlessOf: pass) else { return false }
+            let isStruck = try await isStruck(since: job)
+            var entry = ExportEntry(
+                recording: job.summary.id, pass: isStruck ? nil : pass, volume: settings.volume, folder: folder,
+                manifest: manifest, exportedAt: settings.now)
+            entry.struck = job.timeline.gaps.struck.count
             try await ledger?.add(entry)
             known.add(entry)
+            entries.append(entry)
+            return isStruck
         }
         report.failures += failures
         // What was not asked for now is on the target, too.
@@ -145,14 +154,19 @@ package struct FolderExport: Sendable {
     /// Does something with each recording, and with the number of the pass that its text is of; what fails for one is told, and the
     /// others are done, unless nothing would go better for them.
     ///
-    /// - Parameter endsAll: another failure after which nothing would, besides a volume that is gone.
+    /// - Parameters:
+    ///   - endsAll: another failure after which nothing would, besides a volume that is gone.
+    ///   - body: returns whether something was struck meanwhile, so that it is to be done once more.
     /// - Throws: `DeviceError` with `ECANCELED`, when it was stopped.
     func each(
         of chosen: [RecordingSummary], endsAll: (DeviceError) -> Bool = { _ in false },
-        _ body: (RecordingCopy, Int?) async throws -> Void
+        _ body: (RecordingCopy, Int?) async throws -> Bool
     ) async throws -> [(recording: Int, error: DeviceError)] {
         var failures: [(recording: Int, error: DeviceError)] = []
-        for (index, summary) in chosen.enumerated() {
+        var turn = 1
+        var rest = chosen.enumerated().makeIterator()
+        var next = rest.next()
+        while let (index, summary) = next {
             do {
                 let progress = progress
                 // Asked first: text that comes meanwhile is newer than what the ledger says, and never older. Of a text that is
@@ -165,12 +179,21 @@ package struct FolderExport: Sendable {
                             recording: summary.id, number: index + 1, count: chosen.count, reached: position,
                             length: length))
                 }
-                try await body(job, pass)
+                if try await body(job, pass) {
+                    turn += 1
+                    if turn <= Self.turns { continue }
+                    throw DeviceError(
+                        .busy, "export", on: "recording \(summary.id)",
+                        "was struck again and again while it was copied",
+                        remedy: "copy it again")
+                }
             } catch let error as DeviceError {
                 if error.status == ECANCELED { throw error }
                 failures.append((summary.id, error))
                 if [EIO, ENODEV, ENXIO, EROFS].contains(error.status) || endsAll(error) { break }
             }
+            turn = 1
+            next = rest.next()
         }
         return failures
     }
@@ -178,16 +201,22 @@ package struct FolderExport: Sendable {
     private func job(
         _ summary: RecordingSummary, progress: @escaping @Sendable (SamplePosition, SamplePosition) -> Void
     ) async throws -> RecordingCopy {
+        // In this order: what the history tells of was struck before the text is read, and what it does not is found out afterwards.
+        let history = try await archive.history(of: summary.id)
+        try await waitForStriking(summary.id)
         guard let (summary, timeline) = try await archive.transcript(of: summary.id) else {
             throw DeviceError(
                 .missing, "export", "recording \(summary.id): was deleted in the meantime; nothing is left to do")
+        }
+        if summary.isSealed {
+            throw DeviceError(
+                .busy, "export", on: "recording \(summary.id)", "was sealed in the meantime", remedy: "copy it again")
         }
         let source = try RecordingReader(path: audioPath(summary.id))
         let length = try source.length
         guard length > .zero else {
             throw DeviceError(.missing, "export", "recording \(summary.id): has no audio; delete it")
         }
-        let history = try await archive.history(of: summary.id)
         return RecordingCopy(
             summary: summary, timeline: timeline, settings: settings, source: source, length: length,
             shouldStop: shouldStop, progress: { progress($0, length) }, history: history, signer: signer)
@@ -213,7 +242,7 @@ package struct FolderExport: Sendable {
                 report, settings: settings, all: all, answer: answer, key: key, corrections: corrections)
             try await onThread(named: "copy") {
                 let page = try indexPage(index.entries(), readings: index.readings)
-                try exportFolder.top.replaceList("index.html", with: page)
+                try exportFolder.top.replaceList(Self.listName, with: page)
                 try exportFolder.top.replaceList("RESULT.txt", with: result)
                 try exportFolder.top.syncFileSystem()
             }

@@ -64,7 +64,9 @@ struct Placing {
         // Before the ledger has heard of the new one: where that is interrupted, it comes to this again.
         for (place, manifest) in outdated {
             let folder = try exportFolder.folder.folder(place)
-            if try copy.remove(manifest, from: folder) { try exportFolder.folder.removeFolder(place) }
+            if try RecordingCopy.remove(manifest, from: folder, shouldStop: copy.shouldStop) {
+                try exportFolder.folder.removeFolder(place)
+            }
         }
         return outcome
     }
@@ -131,7 +133,7 @@ struct Placing {
     }
 
     /// Whether an error tells of something that is not a copy of ours, and is left alone.
-    private static func isForeign(_ error: DeviceError) -> Bool {
+    static func isForeign(_ error: DeviceError) -> Bool {
         [ELOOP, ENOTDIR, EXDEV, EISDIR, ENOENT, EACCES].contains(error.status)
     }
 

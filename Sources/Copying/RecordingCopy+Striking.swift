@@ -1,4 +1,5 @@
 import Core
+import Exporting
 import Glibc
 import Platform
 
@@ -15,15 +16,25 @@ extension RecordingCopy {
         return true
     }
 
-    /// Removes the files of a copy that are as they were written, the manifest first: what a person has changed or put there stays.
+    /// Removes the files of a copy that are as they were written: what a person has changed or put there stays. What the copy is known
+    /// by goes last, so that one that was interrupted can be completed.
     ///
     /// - Returns: whether nothing is left.
-    func remove(_ manifest: Manifest, from folder: Folder) throws(DeviceError) -> Bool {
-        for name in [CopySettings.signatureName, CopySettings.manifestName] { try folder.remove(name) }
-        for (name, digest) in manifest.digests.sorted(by: { $0.key < $1.key }) {
-            let file = try ReadBack(name, in: folder, shouldStop: shouldStop)
-            if try file.finish() == digest { try folder.remove(name) }
+    static func remove(
+        _ manifest: Manifest, from folder: Folder, shouldStop: @escaping @Sendable () -> Bool
+    ) throws(DeviceError) -> Bool {
+        try folder.remove(CopySettings.signatureName)
+        let page = TranscriptFormat.html.fileName
+        for name in manifest.digests.keys.sorted(by: { ($0 == page ? 1 : 0, $0) < ($1 == page ? 1 : 0, $1) }) {
+            do throws(DeviceError) {
+                let file = try ReadBack(name, in: folder, shouldStop: shouldStop)
+                if try file.finish() == manifest.digests[name] { try folder.remove(name) }
+            } catch {
+                guard Placing.isForeign(error) else { throw error }
+            }
         }
+        try folder.sync()
+        try folder.remove(CopySettings.manifestName)
         try folder.sync()
         return try folder.names().isEmpty
     }

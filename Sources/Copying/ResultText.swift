@@ -31,6 +31,7 @@ func resultText(
         lines += report.kept.map { "    recording \($0.recording), in \($0.folder)" + rest($0) } + [""]
     }
     if let leftOut = report.leftOutText { lines += [leftOut, ""] }
+    if let left = report.leftStruckText { lines += [left, ""] }
     if (report.copied + report.kept).contains(where: { $0.written != nil }) {
         lines += [
             "NOT EVERYTHING HAS BEEN TRANSCRIBED YET. The sound is complete; copy again later for the rest of the text.",
@@ -42,7 +43,15 @@ func resultText(
     if report.copied.isEmpty, report.kept.isEmpty, report.failures.isEmpty {
         lines += ["There was nothing to copy.", ""]
     }
-    lines.append("Open index.html to read and hear them. In a folder, sha256sum -c SHA256SUMS checks its files.")
+    let copies = report.copied + report.kept
+    if copies.isEmpty || copies.contains(where: { !$0.isSealed }) {
+        lines.append("Open index.html to read and hear them. In a folder, sha256sum -c SHA256SUMS checks its files.")
+    }
+    if copies.contains(where: \.isSealed) {
+        lines.append(
+            "What ends in .age was sealed on the recorder: \(SealedTexts.readmeName) tells how to open it with the private key."
+        )
+    }
     return lines.map { $0 + "\n" }.joined()
 }
 

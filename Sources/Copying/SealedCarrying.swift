@@ -15,25 +15,36 @@ struct SealedCarrying {
     let source: Folder
     /// What the ledger knows of this volume.
     let known: KnownSealedCopies
+    /// What it has of the recording from before something was struck in it.
+    let outdated: Set<ExportEntry>
     let shouldStop: @Sendable () -> Bool
     /// Called with how much was read, of `manifest.bytes`.
     let progress: @Sendable (Int64) -> Void
 
-    /// Copies it unless it is there, or another file with the same in it is.
+    /// Copies it unless it is there, or another file with the same in it is: in the place of an older one for the same keys, or of one
+    /// that has what was struck since. One for other keys stays beside it: nobody else could open the new one.
     func run() throws(DeviceError) -> SealedPlacing.Outcome {
+        var older: SealedName?
         for copy in known.latest(of: recording) where try sealedFolder.holds(copy.name, copy.manifest) {
-            let isSame = copy.manifest.content == manifest.content && copy.manifest.recipients == manifest.recipients
-            if isSame { return SealedPlacing.Outcome(name: copy.name, entry: copy.entry) }
+            let isForSame = copy.manifest.recipients == manifest.recipients
+            if isForSame, copy.manifest.content == manifest.content {
+                return SealedPlacing.Outcome(name: copy.name, entry: copy.entry)
+            }
+            if older == nil, isForSame || outdated.contains(copy.entry) { older = copy.name }
         }
         let folder = sealedFolder.folder
         try folder.checkRoom(for: manifest.bytes + 4 * 65_536, recording: recording)
         let temporary = try sealedFolder.freeTemporary()
-        var name = SealedName(recording)
+        var name = older ?? SealedName(recording)
         do throws(DeviceError) {
             let isDirect = try copy(as: temporary)
             while true {
                 do throws(DeviceError) {
-                    try folder.rename(temporary, toFree: name.text)
+                    if older != nil {
+                        try folder.rename(temporary, replacing: name.text)
+                    } else {
+                        try folder.rename(temporary, toFree: name.text)
+                    }
                     break
                 } catch {
                     guard error.operation == "rename", error.status == EEXIST else { throw error }

@@ -47,6 +47,10 @@ struct SealedFolder: Sendable {
 
     /// Whether a sealed file is there as the ledger knows it, by its length and its beginning.
     func holds(_ name: SealedName, _ manifest: SealedManifest) throws(DeviceError) -> Bool {
+        try Self.holds(name, manifest, in: folder)
+    }
+
+    static func holds(_ name: SealedName, _ manifest: SealedManifest, in folder: Folder) throws(DeviceError) -> Bool {
         guard let status = try folder.status(name.text), status.kind == .file, status.bytes == manifest.bytes else {
             return false
         }
@@ -73,6 +77,22 @@ struct SealedFolder: Sendable {
         if sums.isEmpty { return }
         let text = sums.sorted { $0.key < $1.key }.map { "\($0.value)  \($0.key)\n" }.joined()
         _ = try folder.renewList(Self.sumsName, with: text)
+    }
+
+    /// Removes a sealed file, and what the list of digests says of it.
+    static func remove(_ name: SealedName, from folder: Folder) throws(DeviceError) {
+        if try folder.exists(sumsName) {
+            let before = String(
+                decoding: try folder.openFile(sumsName, O_RDONLY).content(limit: 1 << 22), as: UTF8.self)
+            let lines = before.split(separator: "\n").filter { $0.dropFirst(66) != name.text }
+            if lines.isEmpty {
+                try folder.remove(sumsName)
+            } else {
+                _ = try folder.renewList(sumsName, with: lines.map { $0 + "\n" }.joined())
+            }
+        }
+        try folder.remove(name.text)
+        try folder.sync()
     }
 
     /// The numbers of this recorder's recordings that are on the volume in the clear, from before they were sealed.

@@ -54,6 +54,7 @@ enum SealedTexts {
         }
         if !report.kept.isEmpty { lines.append("Already here: \(recordings(report.kept.map(\.recording))).") }
         if let leftOut = report.leftOutText { lines.append(leftOut) }
+        if let left = report.leftStruckText { lines.append(left) }
         let unwritten = (report.copied + report.kept).filter { $0.written != nil }.map(\.recording)
         if !unwritten.isEmpty {
             lines.append(
@@ -64,8 +65,8 @@ enum SealedTexts {
             lines += [
                 "",
                 "NOT SEALED: \(recordings(report.inClear)), copied to this stick before copies were sealed. Whoever has "
-                    + "the stick can read and hear them, and index.html lists them. They were left as they are: delete "
-                    + "them if they are not to be here.",
+                    + "the stick can read and hear them. They were left as they are: delete them, and index.html, if they "
+                    + "are not to be here.",
             ]
         }
         if error == nil, report.copied.isEmpty, report.kept.isEmpty, report.failures.isEmpty {

@@ -33,6 +33,10 @@ package struct ExportEntry: Hashable, Sendable, Codable {
     /// Wall time, in seconds since 1970-01-01T00:00:00Z.
     package var exportedAt: Double { didSet { exportedAt = exportedAt.asWallTime } }
 
+    /// In how many places the recording was struck when the copy was begun; nil where nobody says. Not kept: by then, the ledger sees
+    /// whether the copy has the text that there is now.
+    package var struck: Int?
+
     /// - Parameter exportedAt: wall time in seconds since 1970-01-01T00:00:00Z; moved into the limits of
     ///   `Double.asWallTime`.
     package init(
@@ -44,6 +48,19 @@ package struct ExportEntry: Hashable, Sendable, Codable {
         self.folder = folder
         self.manifest = manifest
         self.exportedAt = exportedAt.asWallTime
+    }
+
+    /// The number of the entry in the history that tells of this copy; 0 where none does.
+    package func number(in history: [HistoryEntry]) -> Int {
+        history.last { $0.act == .copied && $0.folder == folder && $0.digest == digest }?.number ?? 0
+    }
+}
+
+extension Array where Element == ExportEntry {
+    /// The copies from before something was struck last in their recording. By the history, since a clock may have been wrong.
+    package func beforeStrike(in history: [HistoryEntry]) -> [ExportEntry] {
+        guard let strike = history.last(where: { $0.act == .struck })?.number else { return [] }
+        return filter { $0.number(in: history) < strike }
     }
 }
 

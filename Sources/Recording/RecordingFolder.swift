@@ -24,6 +24,9 @@ package struct RecordingFolder: Hashable, Sendable {
     /// The name of what is to take the sealed file's place, in the moments in which it does.
     package static let resealedName = "resealed.age"
 
+    /// The name of a file that is there as long as something is being struck.
+    package static let strikingName = ".striking"
+
     /// The path of its sealed file.
     package var sealed: String { "\(path)/\(Self.sealedName)" }
 

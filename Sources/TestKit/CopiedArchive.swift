@@ -12,7 +12,19 @@ package actor CopiedArchive: ArchiveReading {
         held.append((summary, timeline))
     }
 
-    package func recordings() -> [RecordingSummary] { held.map(\.summary).sorted { $0.id < $1.id } }
+    /// What becomes of a recording once the list was read.
+    private var later: (summary: RecordingSummary, timeline: Timeline)?
+
+    /// As `put`, once the list has been asked for.
+    package func putAfterNextList(_ summary: RecordingSummary, _ timeline: Timeline) { later = (summary, timeline) }
+
+    package func recordings() -> [RecordingSummary] {
+        defer {
+            if let later { put(later.summary, later.timeline) }
+            later = nil
+        }
+        return held.map(\.summary).sorted { $0.id < $1.id }
+    }
 
     package func transcript(of recording: Int) -> (RecordingSummary, Timeline)? {
         held.first { $0.summary.id == recording }.map { ($0.summary, $0.timeline) }

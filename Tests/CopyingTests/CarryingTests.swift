@@ -19,24 +19,7 @@ import Testing
     /// A desk with two recordings, of which the first is sealed on the recorder.
     private func desk() async throws -> (Desk, SealedManifest) {
         let desk = try await Desk(recordings: 2)
-        let storage = desk.folder.file("storage")
-        let folder = RecordingFolder(storage: storage, recording: 1)
-        try makeFolder(folder.path)
-        #expect(rename(desk.audioPath(1), folder.audio) == 0)
-        let (summary, timeline) = try #require(await desk.archive.transcript(of: 1))
-        let settings = CopySettings(
-            formats: desk.formats, audio: .flac, device: Desk.device, volume: "", now: 1_795_170_000)
-        let manifest = try RecordingSealer(
-            summary, timeline, journal: "the journal\n", history: [], in: storage, settings: settings,
-            for: [keys.recipient],
-            goesOn: { true }
-        ).seal()
-        // As the export finds it, beside where the sound was.
-        #expect(rename(folder.sealed, desk.folder.file(RecordingFolder.sealedName)) == 0)
-        var sealed = summary
-        sealed.seal = manifest.text
-        await desk.archive.put(sealed, Timeline(name: "000001", length: summary.length, engine: timeline.engine))
-        return (desk, manifest)
+        return (desk, try await desk.sealOnRecorder(for: keys.recipient))
     }
 
     @Test(
@@ -60,6 +43,47 @@ import Testing
         if !sealsOthers { #expect(desk.copies == [Desk.name(2)]) }
         let again = try await desk.copy()
         #expect(again.error == nil && again.copied.isEmpty && again.kept.map(\.recording) == [1, 2], "\(again)")
+    }
+
+    @Test("where all is sealed, RESULT.txt tells how to open it, and of no page")
+    func allSealed() async throws {
+        let (desk, _) = try await desk()
+        try await desk.copy([1])
+        #expect(desk.result().contains("README.txt tells how to open it") && !desk.result().contains("Open index.html"))
+        try await desk.copy()
+        #expect(desk.result().contains("README.txt tells how to open it") && desk.result().contains("Open index.html"))
+    }
+
+    @Test("one that is sealed again after the list was read is copied as it is then")
+    func sealedAgain() async throws {
+        let (desk, manifest) = try await desk()
+        // Its text was read again: the list has the seal of before, and the file is the new one already.
+        let (before, timeline) = try #require(await desk.archive.transcript(of: 1))
+        await desk.put(1, text: "one two three")
+        shell("cd '\(desk.folder.path)' && cp storage/recordings/000001/audio.wav 1.wav")
+        let again = try await desk.sealOnRecorder(for: keys.recipient)
+        #expect(again.content != manifest.content)
+        let (after, _) = try #require(await desk.archive.transcript(of: 1))
+        await desk.archive.put(before, timeline)
+        await desk.archive.putAfterNextList(after, timeline)
+        let report = try await desk.copy()
+        #expect(report.error == nil && report.copied.map(\.recording) == [1, 2], "\(report)")
+        #expect(desk.sealedFiles == [Desk.sealedName(1)])
+        #expect(
+            shell(
+                "cmp '\(desk.sealedFolder)/\(Desk.sealedName(1))' '\(desk.folder.file(RecordingFolder.sealedName))'"
+            ).status == 0)
+    }
+
+    @Test("one for other keys stays beside it: nobody else could open the new one")
+    func otherKeys() async throws {
+        let others = try KeyPair()
+        var desk = try await Desk()
+        desk.recipients = .success([others.recipient])
+        try await desk.copy()
+        _ = try await desk.sealOnRecorder(for: keys.recipient)
+        #expect(try await desk.copy().copied.count == 1)
+        #expect(desk.sealedFiles.count == 2 && others.opens("\(desk.sealedFolder)/\(Desk.sealedName(1))"))
     }
 
     @Test("one that was changed on the recorder is not copied, and the others are")

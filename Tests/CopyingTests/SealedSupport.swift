@@ -1,6 +1,10 @@
+import Copying
 import Core
+import Glibc
 import Platform
+import Recording
 import TestKit
+import Testing
 
 /// A pair of keys that `age-keygen` made.
 struct KeyPair {
@@ -38,6 +42,26 @@ extension Desk {
     var sealedFiles: [String] { names(sealedFolder).filter { $0.hasSuffix(".fieldscribe.age") } }
 
     static func sealedName(_ id: Int) -> String { "00000\(id).fieldscribe.age" }
+
+    /// Seals recording 1 as the recorder does, where the export finds it: beside where its sound was.
+    func sealOnRecorder(for recipient: Recipient) async throws -> SealedManifest {
+        let storage = folder.file("storage")
+        let place = RecordingFolder(storage: storage, recording: 1)
+        try makeFolder(place.path)
+        #expect(rename(audioPath(1), place.audio) == 0)
+        let (summary, timeline) = try #require(await archive.transcript(of: 1))
+        let settings = CopySettings(
+            formats: formats, audio: .flac, device: Desk.device, volume: "", now: 1_795_170_000)
+        let manifest = try RecordingSealer(
+            summary, timeline, journal: "the journal\n", history: [], in: storage, settings: settings,
+            for: [recipient], goesOn: { true }
+        ).seal()
+        #expect(rename(place.sealed, folder.file(RecordingFolder.sealedName)) == 0)
+        var sealed = summary
+        sealed.seal = manifest.text
+        await archive.put(sealed, Timeline(name: "000001", length: summary.length, engine: timeline.engine))
+        return manifest
+    }
 
     func result() -> String { shell("cat '\(stick)/Fieldscribe/RESULT.txt'").output }
 }

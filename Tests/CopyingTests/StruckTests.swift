@@ -1,5 +1,8 @@
 import Core
 import Glibc
+import Platform
+import Recording
+import Synchronization
 import TestKit
 import Testing
 
@@ -19,6 +22,29 @@ import Testing
         timeline.segments = timeline.segments.map { $0.struck([Self.range]) }
         timeline.gaps = [Gap(Self.range, cause: .struck)]
         await desk.archive.put(summary, timeline)
+        await enter(.struck, in: desk)
+    }
+
+    private func enter(_ act: HistoryEntry.Act, _ copy: ExportEntry? = nil, in desk: Desk) async {
+        let number = await desk.archive.history(of: nil).count + 1
+        var entry = HistoryEntry(
+            number: number, recording: 1, act: act, time: "2026-11-25T15:00:00Z", clock: .unverified, boot: "b",
+            sinceBoot: 9, before: HistoryEntry.start, own: nil)
+        (entry.folder, entry.digest) = (copy?.folder, copy?.digest)
+        await desk.archive.enter(HistoryLine(text: #"{"number":\#(number)}"#, entry: entry))
+    }
+
+    /// Copies, and has the history tell of it.
+    @discardableResult private func copy(_ desk: Desk, _ export: FolderExport? = nil) async throws -> CopyReport {
+        let known = await desk.ledger.entries.count
+        let report = try await (export ?? desk.export()).copy(to: desk.stick)
+        for entry in await desk.ledger.entries.dropFirst(known) { await enter(.copied, entry, in: desk) }
+        return report
+    }
+
+    /// What can be read on the stick of what was struck.
+    private func readable(_ desk: Desk) -> String {
+        shell("grep -rl 'one two' '\(desk.stick)/Fieldscribe'; cd '\(desk.stick)' && find . -name audio.flac").output
     }
 
     private func silence(in audio: String) -> Bool {
@@ -97,5 +123,131 @@ import Testing
         let opened = desk.folder.file("opened")
         #expect(keys.open("\(desk.sealedFolder)/\(Desk.sealedName(1))", into: opened) == "")
         #expect(silence(in: "\(opened)/\(Desk.name(1))/audio.flac"))
+    }
+
+    enum Form: CaseIterable, Sendable { case clear, sealed, onRecorder, onRecorderAmongSealed }
+
+    /// Sets how a desk copies; returns for whom what is sealed is.
+    private func set(_ form: Form, of desk: inout Desk, _ keys: KeyPair) async throws {
+        let seals = form == .sealed || form == .onRecorderAmongSealed
+        desk.recipients = seals ? .success([keys.recipient]) : nil
+        if form == .onRecorder || form == .onRecorderAmongSealed {
+            _ = try await desk.sealOnRecorder(for: keys.recipient)
+        }
+    }
+
+    @Test(
+        "a copy of another form takes the place of one that still has it, too",
+        arguments: [Form.clear, .sealed], Form.allCases)
+    func otherForm(before: Form, after: Form) async throws {
+        if before == after { return }
+        var desk = try await Desk()
+        let keys = try KeyPair()
+        try await set(before, of: &desk, keys)
+        try await copy(desk)
+        try await strike(desk)
+        try await set(after, of: &desk, keys)
+        let report = try await copy(desk)
+        #expect(report.error == nil && report.copied.map(\.recording) == [1], "\(report)")
+        var sound = "\(desk.exportFolder)/\(desk.copies.first ?? "")/audio.flac"
+        if after == .clear {
+            #expect(desk.copies.count == 1 && names(desk.sealedFolder) == [])
+            #expect(shell("grep -rl 'one two' '\(desk.stick)'").output == "")
+        } else {
+            #expect(readable(desk) == "" && names(desk.exportFolder).allSatisfy { $0 == "RECORDER.txt" })
+            #expect(desk.sealedFiles == [Desk.sealedName(1)])
+            #expect(shell("cd '\(desk.sealedFolder)' && sha256sum --quiet --strict -c SHA256SUMS").status == 0)
+            let opened = desk.folder.file("opened")
+            #expect(keys.open("\(desk.sealedFolder)/\(Desk.sealedName(1))", into: opened) == "")
+            sound = "\(opened)/\(Desk.name(1))/audio.flac"
+        }
+        #expect(silence(in: sound))
+        let again = try await copy(desk)
+        #expect(again.error == nil && again.copied.isEmpty && again.kept.count == 1, "\(again)")
+    }
+
+    @Test("whatever the form, what others have put there stays, and what was copied since; the first is told")
+    func keepsOthersSealed() async throws {
+        var desk = try await Desk()
+        try await copy(desk)
+        let (old, others) = ("\(desk.exportFolder)/\(Desk.name(1))", "\(desk.stick)/Fieldscribe/other")
+        shell("mkdir '\(others)' && cp -r '\(old)' '\(others)' && echo mine > '\(old)/corrections.json'")
+        shell("mv '\(old)' '\(desk.exportFolder)/Anna'")
+        try await strike(desk)
+        desk.recipients = .success([try KeyPair().recipient])
+        #expect(try await copy(desk).leftStruck == [1])
+        #expect(desk.result().contains("STRUCK SINCE: recording 1."))
+        #expect(names("\(desk.exportFolder)/Anna") == ["corrections.json"])
+        #expect(shell("cd '\(others)/\(Desk.name(1))' && sha256sum --quiet -c SHA256SUMS").status == 0)
+        desk.recipients = nil
+        try await copy(desk)
+        #expect(desk.sealedFiles == [Desk.sealedName(1)] && desk.copies.count == 2)
+    }
+
+    @Test(
+        "a removal that was interrupted is done by the next copy",
+        arguments: ["audio.flac", "index.html", "SHA256SUMS"])
+    func interruptedRemoval(name: String) async throws {
+        var desk = try await Desk()
+        try await copy(desk)
+        try await strike(desk)
+        desk.recipients = .success([try KeyPair().recipient])
+        let export = desk.export { operation, path throws(DeviceError) in
+            if operation == "unlink", path.hasSuffix("/\(name)") {
+                throw DeviceError(.failed, "unlink", status: EIO, "\(path): gone")
+            }
+        }
+        #expect(try await copy(desk, export).failures.map(\.recording) == [1])
+        #expect(try await copy(desk).error == nil)
+        #expect(readable(desk) == "" && desk.copies == [])
+    }
+
+    @Test("what is struck while it is copied is copied once more, and not counted before", arguments: [true, false])
+    func meanwhile(isSealed: Bool) async throws {
+        var desk = try await Desk()
+        let keys = try KeyPair()
+        if isSealed { desk.recipients = .success([keys.recipient]) }
+        var export = desk.export()
+        let isStruck = Mutex(false)
+        let (done, struck) = (Wakeup(), desk)
+        export.progress = { _ in
+            let isFirst = isStruck.withLock { isStruck in
+                defer { isStruck = true }
+                return !isStruck
+            }
+            guard isFirst else { return }
+            // The copy has read the text, and has the sound open.
+            Task {
+                try await strike(struck)
+                done.signal()
+            }
+            done.wait()
+        }
+        let report = try await copy(desk, export)
+        #expect(report.error == nil && report.copied.count == 1, "\(report)")
+        #expect(await desk.ledger.entries.map(\.pass) == [nil, 3])
+        var sound = "\(desk.exportFolder)/\(desk.copies.first ?? "")/audio.flac"
+        if isSealed {
+            #expect(desk.sealedFiles == [Desk.sealedName(1)])
+            let opened = desk.folder.file("opened")
+            #expect(keys.open("\(desk.sealedFolder)/\(Desk.sealedName(1))", into: opened) == "")
+            sound = "\(opened)/\(Desk.name(1))/audio.flac"
+        } else {
+            #expect(desk.copies.count == 1 && shell("grep -rl 'one two' '\(desk.stick)'").output == "")
+        }
+        #expect(silence(in: sound))
+    }
+
+    @Test("a copy waits until nothing is being struck")
+    func underWay() async throws {
+        let desk = try await Desk()
+        let note = desk.folder.file(RecordingFolder.strikingName)
+        shell("touch '\(note)'")
+        let copying = Task { try await copy(desk) }
+        try await strike(desk)
+        #expect(await desk.ledger.entries.isEmpty)
+        unlink(note)
+        #expect(try await copying.value.error == nil)
+        #expect(desk.copies.count == 1 && shell("grep -rl 'one two' '\(desk.stick)'").output == "")
     }
 }

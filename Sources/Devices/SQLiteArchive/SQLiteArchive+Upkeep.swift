@@ -101,6 +101,9 @@ extension SQLiteArchive {
         if let pass = entry.pass, try !queries.passes(of: entry.recording).contains(where: { $0.id == pass }) {
             entry.pass = nil
         }
+        // One that was begun before something was struck may have it.
+        if let struck = entry.struck, try queries.gaps(of: entry.recording).struck.count != struck { entry.pass = nil }
+        entry.struck = nil
         var counted = entry
         counted.pass = try entry.pass.map { try number(ofPass: $0, in: entry.recording) }
         // The same copy is entered again where another reading turns out to be what it has.

@@ -1,0 +1,110 @@
+import Core
+import Glibc
+import Platform
+import Recording
+
+/// Removes what a volume has of a recording from before something was struck in it, be it sealed or not, once a copy of what there is
+/// now is there. What a person has changed or put there stays, and so does whatever the ledger does not know. Blocks.
+struct StruckCopies: Sendable {
+    /// `Fieldscribe` on the volume; held.
+    let top: Folder
+    let shouldStop: @Sendable () -> Bool
+
+    /// - Parameter outdated: what the ledger knows of such copies.
+    /// - Returns: whether something of one was left.
+    func remove(_ outdated: [ExportEntry]) throws(DeviceError) -> Bool {
+        var isLeft = false
+        for entry in outdated {
+            let parts = entry.folder.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+            guard parts.count == 2 else { continue }
+            do throws(DeviceError) {
+                guard try top.exists(parts[0]) else { continue }
+                let folder = try top.folder(parts[0])
+                if let manifest = SealedManifest(entry.manifest) {
+                    guard let name = SealedName(parts[1]), try SealedFolder.holds(name, manifest, in: folder) else {
+                        continue
+                    }
+                    try SealedFolder.remove(name, from: folder)
+                } else if CopyName(parts[1]) != nil, try !remove(entry, parts[1], from: folder) {
+                    isLeft = true
+                }
+            } catch {
+                guard Placing.isForeign(error) else { throw error }
+            }
+        }
+        return isLeft
+    }
+
+    /// Returns whether nothing of it is left.
+    private func remove(_ entry: ExportEntry, _ name: String, from folder: Folder) throws(DeviceError) -> Bool {
+        let other = try ExportFolder.renamed(in: folder)[entry.manifest]
+        for place in [name, other].compactMap({ $0 }) where try folder.exists(place) {
+            let copy = try folder.folder(place)
+            guard let manifest = try Manifest(in: copy), manifest.digest == entry.manifest else { continue }
+            guard try RecordingCopy.remove(manifest, from: copy, shouldStop: shouldStop) else { return false }
+            try folder.removeFolder(place)
+            try folder.sync()
+        }
+        return true
+    }
+}
+
+extension FolderExport {
+    /// As `StruckCopies`, of one recording.
+    ///
+    /// - Parameters:
+    ///   - kept: its copy of now.
+    ///   - known: what the ledger knows of the volume.
+    ///   - history: what was done to the recording.
+    func removeStruck(
+        of id: Int, but kept: (folder: String, manifest: String), _ known: [ExportEntry], _ history: [HistoryEntry],
+        below top: Folder, _ report: inout CopyReport
+    ) async throws {
+        let outdated = known.filter {
+            $0.recording == id && ($0.folder, $0.manifest) != (kept.folder, kept.manifest)
+        }.beforeStrike(in: history)
+        if outdated.isEmpty { return }
+        // Sealed copies have no such list beside them; one of before has text of all that was copied then.
+        let (copies, isClear) = (StruckCopies(top: top, shouldStop: shouldStop), recipients == nil)
+        let isLeft = try await onThread(named: "copy", niceness: 5) { () throws(DeviceError) -> Bool in
+            if !isClear, outdated.contains(where: { SealedManifest($0.manifest) == nil }) {
+                try top.remove(Self.listName)
+                try top.sync()
+            }
+            return try copies.remove(outdated)
+        }
+        if isLeft { report.leftStruck.append(id) }
+    }
+
+    /// The list over all copies that are not sealed.
+    static let listName = "index.html"
+
+    /// How often a recording is copied in which something is struck meanwhile.
+    static let turns = 3
+
+    /// Waits until nothing is being struck in a recording: sound and text are of one piece then.
+    func waitForStriking(_ id: Int) async throws {
+        let audio = audioPath(id)
+        let folder = audio.lastIndex(of: "/").map { String(audio[..<$0]) } ?? "."
+        var turn = 0
+        while isTaken("\(folder)/\(RecordingFolder.strikingName)") {
+            turn += 1
+            if shouldStop() { throw Copying.interrupted }
+            guard turn < 100 else {
+                throw DeviceError(
+                    .busy, "export", on: "recording \(id)", "something is being struck in it",
+                    remedy: "copy again in a minute; where nothing runs that strikes, run fieldscribe recover before")
+            }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+    }
+
+    /// Whether something was struck in a recording since a copy of it was begun.
+    func isStruck(since job: RecordingCopy) async throws -> Bool {
+        try await archive.history(of: job.summary.id).map(\.entry).strikes != job.history.map(\.entry).strikes
+    }
+}
+
+extension Array where Element == HistoryEntry {
+    fileprivate var strikes: Int { count { $0.act == .struck } }
+}
