@@ -21,6 +21,7 @@ final class LiveObserver: RecordingSink {
     private let inFile = Atomic<Int64>(0)
     private let hasClosed = Atomic<Bool>(false)
     private let present = Mutex<[String: String]>([:])
+    private let found = Mutex<[Gap]>([])
 
     init(recording: Int, path: String, hub: EventHub) {
         self.recording = recording
@@ -37,6 +38,9 @@ final class LiveObserver: RecordingSink {
 
     /// What is wrong now: message by code.
     var faults: [String: String] { present.withLock { $0 } }
+
+    /// The pauses that have ended, up to what is in the file.
+    var pauses: [SampleRange] { found.withLock { $0.paused } }
 
     /// Asked anew each time: listeners come and go.
     var wantsLevel: Bool { hub.wantsPartials }
@@ -66,6 +70,7 @@ final class LiveObserver: RecordingSink {
 
     func lost(_ gap: Gap) {
         source.lost(gap)
+        found.withLock { $0.append(gap) }
         lostGaps.yield(gap)
         hub.publish(.gap(recording: recording, gap: gap))
     }

@@ -73,6 +73,9 @@ package final class LiveRecording: Sendable {
     /// Behind the last sample that was taken: as `position`, but for what was lost or left out since.
     package var heard: SamplePosition { session.heard }
 
+    /// Where it was paused, up to what is on the disk; the pause that goes on is behind what was heard.
+    package var pauses: [SampleRange] { observer.pauses }
+
     /// Returns once everything before a position is on the disk.
     ///
     /// - Throws: `CancellationError` where the recording has ended before.

@@ -42,4 +42,7 @@ extension SampleRange {
 extension Array where Element == Gap {
     /// Where something was struck.
     package var struck: [SampleRange] { filter { $0.cause == .struck }.map(\.range) }
+
+    /// Where nothing was taken, since somebody had paused.
+    package var paused: [SampleRange] { filter { $0.cause == .paused }.map(\.range) }
 }

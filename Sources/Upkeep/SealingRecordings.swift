@@ -77,13 +77,41 @@ package struct SealingRecordings: Sendable {
 
     private var storage: String { configuration.storage.directory }
 
-    /// Returns whether it is sealed now; not where something was entered meanwhile, and it is to be sealed again.
+    /// Returns whether it is sealed now; not where something was entered or struck meanwhile, and it is to be sealed again.
     private func seal(_ id: Int, for recipients: [Recipient]) async throws -> Bool {
+        // It was begun before, and could not come to its end.
+        if let begun = try await archive.seal(of: id), try await isThere(begun, id) {
+            try await Self.end(id, in: storage, archive)
+            return true
+        }
         let journal = try await archive.journalContent(of: id)
+        let struck = try await archive.gaps(of: id).struck
+        // Asked behind both: of what they tell, the sound is silent then, too.
+        if Striking.isUnderWay(id, in: storage) { return false }
         guard let manifest = try await write(id, of: archive, journal.text, for: recipients) else { return false }
-        guard try await archive.beginSealed(id, manifest, journalOf: journal.bytes) else { return false }
-        try await Self.end(id, in: storage, archive)
-        return true
+        if try await archive.gaps(of: id).struck == struck, !Striking.isUnderWay(id, in: storage),
+            try await archive.beginSealed(id, manifest, journalOf: journal.bytes)
+        {
+            try await Self.end(id, in: storage, archive)
+            return true
+        }
+        // It may hold what was struck since.
+        if let row = try await archive.recording(id), !row.isSealed, try await archive.seal(of: id) == nil {
+            let storage = storage
+            try await onThread(named: "seal", niceness: 5) {
+                let folder = try Self.folder(of: id, in: storage)
+                try folder.remove(RecordingFolder.sealedName)
+                try folder.sync()
+            }
+        }
+        return false
+    }
+
+    private func isThere(_ manifest: SealedManifest, _ id: Int) async throws -> Bool {
+        let storage = storage
+        return try await onThread(named: "seal", niceness: 5) {
+            try RecordingSealer.isThere(manifest, in: Self.folder(of: id, in: storage))
+        }
     }
 
     /// Seals a recording that is open once more, with the text that it has there, in the place of its sealed file.

@@ -12,8 +12,6 @@ import SQLiteArchive
 /// yet; with it, the next look at the recording does the rest. No promise about the flash underneath: a card may keep old blocks
 /// for itself.
 package struct Striking: Sendable {
-    private static let note = ".striking"
-
     private let storage: String
     private let archive: SQLiteArchive
 
@@ -33,7 +31,9 @@ package struct Striking: Sendable {
             let what = order.recording.map { "recording \($0): not in the archive" } ?? "there is no recording"
             throw DeviceError(.missing, "strike", "\(what); nothing was struck; see fieldscribe list")
         }
-        return (recording.id, try await strike(order.range(of: recording.id, upTo: recording.length), of: recording.id))
+        let pauses = try await archive.gaps(of: recording.id).paused
+        let range = try order.range(of: recording.id, upTo: recording.length, pauses: pauses)
+        return (recording.id, try await strike(range, of: recording.id))
     }
 
     /// Strikes a range, all of which is on the disk.
@@ -51,26 +51,36 @@ package struct Striking: Sendable {
                 "recording \(id): is sealed, and nothing on the recorder can read or change it; delete it, or open a copy"
             )
         }
+        if await archive.isBeingSealed(id) {
+            throw DeviceError(
+                .denied, "strike",
+                "recording \(id): is being sealed at this moment, and nothing in it can be struck any more; delete it, or open a copy"
+            )
+        }
         let folder = try Self.folder(of: id, in: storage)
-        if try !folder.exists(Self.note) { try folder.replace(Self.note, with: []) }
+        if try !folder.exists(RecordingFolder.strikingName) {
+            try folder.replace(RecordingFolder.strikingName, with: [])
+        }
         // A voice may have been learned from it; what is left is learned from again.
         try RememberedVoices.drop(id, in: storage)
         try await archive.add(Gap(range, cause: .struck), recording: id)
-        try await finish(id, isGrowing: isGrowing)
+        // Also where another one has come to its end meanwhile, and the file is gone.
+        try await finish(id, isGrowing: isGrowing, isBegun: true)
         return try await stillHeld(id, in: folder)
     }
 
     /// Does what is left of striking, if anything is.
     ///
+    /// - Parameter isBegun: whether something is; else the file in the recording's folder says so.
     /// - Returns: whether something was.
     @discardableResult
-    package func finish(_ id: Int, isGrowing: Bool = false) async throws -> Bool {
+    package func finish(_ id: Int, isGrowing: Bool = false, isBegun: Bool = false) async throws -> Bool {
         let folder: Folder
         do throws(DeviceError) { folder = try Self.folder(of: id, in: storage) } catch {
             guard error.code == .missing else { throw error }
             return false
         }
-        guard try folder.exists(Self.note) else { return false }
+        guard try isBegun || folder.exists(RecordingFolder.strikingName) else { return false }
         let audio = RecordingFolder(storage: storage, recording: id).audio
         while true {
             let ranges = try await archive.gaps(of: id).struck
@@ -89,7 +99,7 @@ package struct Striking: Sendable {
             // Another may have been struck meanwhile.
             if try await archive.gaps(of: id).struck == ranges { break }
         }
-        try folder.remove(Self.note)
+        try folder.remove(RecordingFolder.strikingName)
         try folder.sync()
         return true
     }
@@ -113,10 +123,7 @@ package struct Striking: Sendable {
     /// it had from before. By the history, since a clock may have been wrong.
     static func current(_ exports: [ExportEntry], _ history: [HistoryEntry]) -> [ExportEntry] {
         let strikes = history.filter { $0.act == .struck }.map(\.number)
-        func number(_ export: ExportEntry) -> Int {
-            history.last { $0.act == .copied && $0.folder == export.folder && $0.digest == export.digest }?.number ?? 0
-        }
-        let numbered = exports.map { (export: $0, number: number($0)) }
+        let numbered = exports.map { (export: $0, number: $0.number(in: history)) }
         return numbered.filter { old in
             !numbered.contains { new in
                 new.export.volume == old.export.volume && strikes.contains { old.number < $0 && $0 < new.number }
@@ -126,7 +133,7 @@ package struct Striking: Sendable {
 
     /// Whether striking was begun in a recording, and has not come to its end.
     static func isUnderWay(_ id: Int, in storage: String) -> Bool {
-        (try? folder(of: id, in: storage).exists(note)) ?? true
+        (try? folder(of: id, in: storage).exists(RecordingFolder.strikingName)) ?? true
     }
 
     private static func folder(of id: Int, in storage: String) throws(DeviceError) -> Folder {

@@ -54,6 +54,45 @@ import Testing
         #expect(try await recorder.archive.recordings().map(\.id) == [1])
     }
 
+    @Test("three presses in a pause strike what was said before it, and not the pause")
+    func strikeInPause() async throws {
+        let (spoken, goOn, over) = (Wakeup(), Wakeup(), Wakeup())
+        let wait: ScriptedMicrophone.Step = .perform {
+            spoken.signal()
+            goOn.wait()
+        }
+        // Two minutes, a pause of 70 s, and a moment more, as fast as they can be read.
+        func seconds(_ count: Int) -> [ScriptedMicrophone.Step] {
+            [ScriptedMicrophone.Step](repeating: .samples(numbered(1_600)), count: 10 * count)
+        }
+        let end: ScriptedMicrophone.Step = .perform {
+            spoken.signal()
+            over.wait()
+        }
+        func heard() async throws { try await onThread(named: "test") { _ = spoken.wait() } }
+        let microphone = ScriptedMicrophone(seconds(120) + [wait] + seconds(70) + [wait] + seconds(1) + [end, .ended])
+        let recorder = try recorder(microphone)
+        async let running: Void = recorder.run()
+        #expect(try await recorder.perform(.start, reason: .command).get().recording == 1)
+        try await heard()
+        let live = try #require(recorder.snapshot.live)
+        live.setPaused(true)
+        goOn.signal()
+        try await heard()
+        // In the pause, and once more after it: as if the first of three presses had ended it.
+        try await recorder.strikeMinute(before: PanelController.now, of: 1)
+        let before = SampleRange(SamplePosition(seconds: 60), SamplePosition(seconds: 120))
+        #expect(try await recorder.archive.gaps(of: 1).struck == [before])
+        live.setPaused(false)
+        goOn.signal()
+        try await heard()
+        try await recorder.strikeMinute(before: PanelController.now - .milliseconds(2_000), of: 1)
+        #expect(try await recorder.archive.gaps(of: 1).struck == [before])
+        over.signal()
+        await recorder.stop()
+        await running
+    }
+
     @Test("no fault is lost on the way to status and lamp, however many come and whoever does not read")
     func floodOfFaults() async throws {
         let recorder = try recorder(ScriptedMicrophone([.ended]))

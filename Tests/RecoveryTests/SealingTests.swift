@@ -194,6 +194,62 @@ import Testing
         #expect(try Self.shell("cat '\(try opened())/journal.jsonl'").contains("late"))
     }
 
+    @Test("once sealing has begun, nothing is struck, corrected or marked any more, and the journal has no text again")
+    func refusedMeanwhile() async throws {
+        let archive = try storage.archive()
+        try await record(in: archive)
+        let (manifest, journal) = try await writeSealed(archive)
+        #expect(try await archive.beginSealed(1, manifest, journalOf: journal))
+        let striking = Striking(storage: storage.folder.path, archive: archive)
+        let attempts: [() async throws -> Void] = [
+            { _ = try await striking.strike(SampleRange(.zero, SamplePosition(900)), of: 1) },
+            { try await archive.strike(recording: 1) },
+            {
+                _ = try await archive.correct(
+                    [segment(1, "dar")], Correction(person: "A", savedAt: 5, base: 1), recording: 1)
+            },
+            { try await archive.add(Bookmark(SamplePosition(900), text: "late"), recording: 1) },
+        ]
+        for attempt in attempts {
+            let error = await thrown { try await attempt() }
+            #expect(
+                error?.code == .denied && error?.message.contains("is being sealed") == true,
+                "\(String(describing: error))")
+        }
+        #expect(!Striking.isUnderWay(1, in: storage.folder.path))
+        // A copy may be told of meanwhile.
+        try await archive.add(
+            ExportEntry(recording: 1, pass: 1, volume: "V", folder: "f", manifest: "m", exportedAt: 5))
+        let text = try #require(
+            String(data: Data(contentsOf: URL(filePath: "\(folder)/journal.jsonl")), encoding: .utf8))
+        #expect(!text.contains("zanzibar") && !text.contains("late") && text.contains(#""volume":"V""#))
+        #expect(try await sealing(archive).run().isEmpty)
+        #expect(try names() == Self.sealedNames)
+        #expect(try await archive.recordings().map(\.isSealed) == [true])
+        #expect(try Self.shell("cat '\(try opened())/journal.jsonl'").contains("zanzibar"))
+        let error = await thrown { _ = try await striking.strike(SampleRange(.zero, SamplePosition(900)), of: 1) }
+        #expect(error?.message.contains("is sealed") == true)
+    }
+
+    @Test("nothing is sealed in which something is being struck")
+    func strikeUnderWay() async throws {
+        let archive = try storage.archive()
+        try await record(in: archive)
+        let range = SampleRange(SamplePosition(600), SamplePosition(1_000))
+        // Gap and text are done, the sound is not.
+        try Data().write(to: URL(filePath: "\(folder)/.striking"))
+        try await archive.add(Gap(range, cause: .struck), recording: 1)
+        try await archive.strike(recording: 1)
+        #expect(try await sealing(archive).run().isEmpty)
+        #expect(try await archive.recordings().map(\.isSealed) == [false])
+        #expect(try names() == [".striking", "audio.sums", "audio.wav", "journal.jsonl"])
+        try await Striking(storage: storage.folder.path, archive: archive).finish(1)
+        #expect(try await sealing(archive).run().isEmpty)
+        #expect(try names() == Self.sealedNames)
+        try Self.shell("cd '\(try opened())' && sox audio.flac -t raw -e signed -b 16 out.raw trim 600s 400s")
+        #expect(try bytes("\(keys.file("opened"))/out.raw") == [UInt8](repeating: 0, count: 800))
+    }
+
     @Test("sound is not erased where the sealed file is gone, or is another")
     func withoutFile() async throws {
         let archive = try storage.archive()

@@ -6,6 +6,7 @@ import Recording
 import SQLiteArchive
 import TestKit
 import Testing
+
 import Upkeep
 
 @Suite("Striking") struct StrikingTests {
@@ -157,6 +158,61 @@ import Upkeep
         let told = try await Striking(storage: storage.folder.path, archive: archive).strike(next, of: 1)
         #expect(
             told.map { $0.prefix { $0 != ":" } } == ["f_2 on the volume 1234-ABCD", "g on the volume 5678-EF00"])
+
+        // One that was begun before the strike, and told of after it, is no copy of what there is now.
+        var late = ExportEntry(
+            recording: 1, pass: 1, volume: "9999-0000", folder: "late", manifest: "m", exportedAt: 6)
+        late.struck = 1
+        try await archive.add(late)
+        (late.folder, late.struck) = ("since", 2)
+        try await archive.add(late)
+        #expect(try await archive.exports(of: 1).map(\.pass).suffix(2) == [nil, 1])
+    }
+
+    /// Until when a recording was, which pauses there were, and what its last minute is, in seconds.
+    struct Minute: Sendable {
+        var until: Int
+        var pauses: [[Int]]
+        var from: Int
+        var to: Int
+
+        static let cases: [Minute] = [
+            Minute(until: 100, pauses: [[60, 80]], from: 20, to: 100),
+            Minute(until: 130, pauses: [[60, 130]], from: 0, to: 60),
+            Minute(until: 130, pauses: [[70, 140]], from: 10, to: 70),
+            Minute(until: 200, pauses: [[100, 110], [120, 180]], from: 70, to: 200),
+            Minute(until: 200, pauses: [[120, 180], [100, 120], [180, 200]], from: 40, to: 100),
+            Minute(until: 50, pauses: [[0, 10]], from: 0, to: 50),
+            Minute(until: 100, pauses: [[0, 40]], from: 40, to: 100),
+            Minute(until: 80, pauses: [], from: 20, to: 80),
+            Minute(until: 100, pauses: [[100, 130]], from: 40, to: 100),
+        ]
+
+        static func range(_ from: Int, _ to: Int) -> SampleRange {
+            SampleRange(SamplePosition(seconds: Double(from)), SamplePosition(seconds: Double(to)))
+        }
+    }
+
+    @Test(
+        "the last seconds are those that were taken, whatever pauses lie among them and behind them",
+        arguments: Minute.cases)
+    func pauses(minute: Minute) throws {
+        let pauses = minute.pauses.map { Minute.range($0[0], $0[1]) }
+        let found = try StrikeOrder(recording: 7, last: 60).range(
+            of: 7, upTo: SamplePosition(seconds: Double(minute.until)), pauses: pauses)
+        #expect(found == Minute.range(minute.from, minute.to))
+    }
+
+    @Test("of a recording that was paused at its end, the last second is what was said")
+    func lastOfPaused() async throws {
+        let archive = try storage.archive()
+        try await record(in: archive)
+        try await archive.add(
+            Gap(SampleRange(SamplePosition(2_000), SamplePosition(3_000)), cause: .paused), recording: 1)
+        let order = StrikeOrder(recording: 1, last: 0.0625)
+        #expect(try await Striking(storage: storage.folder.path, archive: archive).strike(order).recording == 1)
+        let struck = SampleRange(SamplePosition(1_000), SamplePosition(2_000))
+        #expect(try await archive.gaps(of: 1).struck == [struck])
     }
 
     @Test(

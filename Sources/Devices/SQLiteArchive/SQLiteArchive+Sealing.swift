@@ -10,7 +10,11 @@ extension SQLiteArchive {
         return (Int64(content.count), String(decoding: content, as: UTF8.self))
     }
 
-    /// Puts a journal in the place of a recording's that has nothing but when it was, where it was copied to, and its seal.
+    /// Whether a recording's sealing was begun, and has not come to its end: what was said in it cannot be changed any more.
+    package func isBeingSealed(_ recording: Int) -> Bool { sealing.contains(recording) }
+
+    /// Puts a journal in the place of a recording's that has nothing but when it was, where it was copied to, and its seal. From then on
+    /// nothing of what was said is entered.
     ///
     /// - Parameter bytes: the journal's length when that was sealed.
     /// - Returns: false where something was entered since, or there is no such recording any more: then all is as it was.
@@ -29,15 +33,24 @@ extension SQLiteArchive {
             }
         }
         entries.append(.sealed(manifest: manifest.text))
-        // Where only one of both comes through, nothing is entered until the next start, which sees to it.
-        erasing.insert(recording)
-        try connection.transaction {
-            let length = try journal.replace(entries, recording: recording)
-            try connection.run(
-                "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(recording), .integer(length))
+        sealing.insert(recording)
+        do {
+            try connection.transaction {
+                let length = try journal.replace(entries, recording: recording)
+                try connection.run(
+                    "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(recording), .integer(length))
+            }
+        } catch {
+            // Where the journal came through and the row did not, nothing is entered until this has come to its end.
+            if !isBegun(recording) { sealing.remove(recording) }
+            throw error
         }
-        erasing.remove(recording)
         return true
+    }
+
+    /// Whether a journal says that its recording is sealed, or may say so.
+    private func isBegun(_ recording: Int) -> Bool {
+        do { return try seal(of: recording) != nil } catch { return true }
     }
 
     /// What a recording's journal says of its seal; nil where it says nothing, or another number's recording is there.
@@ -49,8 +62,7 @@ extension SQLiteArchive {
     /// archive's files; then, and not before, it is told to be sealed.
     package func endSealed(_ recording: Int) async throws {
         guard let manifest = try seal(of: recording) else { throw unknown(recording: recording) }
-        erasing.insert(recording)
-        defer { erasing.remove(recording) }
+        sealing.insert(recording)
         try await deleteSegments(of: recording)
         try connection.transaction {
             for table in ["pass", "gap", "mark", "turn"] {
@@ -68,6 +80,7 @@ extension SQLiteArchive {
                 """, .integer(recording), .text(manifest.text), .integer(bytes))
             try enter(.sealed, of: recording) { $0.digest = manifest.file }
         }
+        sealing.remove(recording)
     }
 }
 

@@ -2,6 +2,9 @@ import Core
 
 extension SQLiteArchive {
     package func strike(recording: Int) async throws {
+        if erasing.contains(recording) { throw unknown(recording: recording) }
+        // Its journal is not to have text again.
+        try refuseSealed(recording)
         try connection.transaction {
             let ranges = try queries.gaps(of: recording).struck
             guard !ranges.isEmpty else { return }

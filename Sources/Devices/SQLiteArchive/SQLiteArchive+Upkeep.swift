@@ -29,6 +29,7 @@ extension SQLiteArchive {
 
     package func delete(recordings: [Int]) async throws {
         erasing.formUnion(recordings)
+        sealing.subtract(recordings)
         defer { erasing.subtract(recordings) }
         // Without room for it they are erased all the same, and the next opening tries again.
         try? keepHighestNumber()

@@ -17,6 +17,8 @@ package actor SQLiteArchive: ArchiveUpkeep {
     var highestFolder: Int?
     /// Recordings that are being erased, step by step: nothing more is entered for them.
     var erasing: Set<Int> = []
+    /// Recordings whose sealing was begun and has not come to its end: nothing of what was said is entered for them any more.
+    var sealing: Set<Int> = []
 
     /// A queue of its own, since every change waits for the disk.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -272,9 +274,16 @@ package actor SQLiteArchive: ArchiveUpkeep {
             case .began, .dated, .exported, .sealed: false
             }
         }
-        guard isOfText, try queries.recording(recording)?.isSealed == true else { return }
+        if isOfText { try refuseSealed(recording) }
+    }
+
+    /// - Throws: `DeviceError` with `denied` where a recording is sealed, or its sealing was begun.
+    func refuseSealed(_ recording: Int) throws {
+        let isBegun = sealing.contains(recording)
+        guard try isBegun || queries.recording(recording)?.isSealed == true else { return }
         throw DeviceError(
-            .denied, "UPDATE recording", on: "recording \(recording)", "is sealed, and nothing can be added to it",
+            .denied, "UPDATE recording", on: "recording \(recording)",
+            "is \(isBegun ? "being sealed at this moment" : "sealed"), and nothing can be added to it",
             remedy: "open it with the private key, and work on what comes out")
     }
 
