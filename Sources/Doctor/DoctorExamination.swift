@@ -60,7 +60,10 @@ package struct DoctorExamination: Sendable {
             facts.sealing = doctorSealing(configuration)
             facts.signing = doctorSigning(configuration)
             facts.opened = doctorOpened(configuration)
-            if !configuration.storage.seal.isEmpty { facts.recorderSealing = doctorRecorderSealing(configuration) }
+            if !configuration.storage.seal.isEmpty {
+                facts.recorderSealing = doctorRecorderSealing(configuration)
+                facts.keptAside = doctorKeptAside(configuration)
+            }
             if configuration.usb.drive { facts.drivePorts = doctorDrivePorts() }
             if configuration.export.sticks == .known { facts.knownSticks = doctorSticks(configuration) }
         }
@@ -144,6 +147,13 @@ func doctorRecorderSealing(_ configuration: Configuration) -> Result<Int, Device
         told.remedy = "correct storage.seal, or apt install age; until then nothing is sealed on the recorder"
         return .failure(told)
     }
+}
+
+/// Damaged databases that were kept aside: they may have the text of what is sealed.
+func doctorKeptAside(_ configuration: Configuration) -> [String] {
+    let directory = configuration.storage.directory
+    let names = (try? names(inFolder: directory)) ?? []
+    return names.filter { $0.hasPrefix("archive.sqlite.damaged-") }.sorted().map { "\(directory)/\($0)" }
 }
 
 /// What the appliance has open of what is sealed.

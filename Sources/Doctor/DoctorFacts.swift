@@ -173,6 +173,8 @@ package struct DoctorFacts: Sendable {
     package var sealing: Result<Int, DeviceError>?
     /// For how many public keys recordings are sealed on the recorder, or why none is; nil where that is not asked for.
     package var recorderSealing: Result<Int, DeviceError>?
+    /// Damaged databases that were kept aside on a recorder that seals.
+    package var keptAside: [String] = []
     /// How many sealed recordings a private key has opened now, and seconds until they are locked; nil where none is open.
     package var opened: (recordings: Int, secondsLeft: Double)?
     /// The public key that recordings and copies are signed by, nil before the first start; or why they are not. Nil where it was not

@@ -250,14 +250,20 @@ extension DoctorFacts {
 
     /// Whether recordings are sealed on the recorder, where that is asked for.
     private var recorderFindings: [DoctorFinding] {
+        let asideFindings = keptAside.map {
+            DoctorFinding(
+                .copies, .notice,
+                "\($0): a damaged database, kept aside, may still have the text of what is sealed, readable",
+                remedy: "remove it once you do not need it")
+        }
         switch recorderSealing {
         case nil: return openedFindings
-        case .failure(let error): return [DoctorFinding(.copies, error: error)] + openedFindings
+        case .failure(let error): return [DoctorFinding(.copies, error: error)] + openedFindings + asideFindings
         case .success(let count):
             let told = count == 1 ? "1 public key" : "\(count) public keys"
             return openedFindings + [
                 .init(.copies, .ok, "recordings on the recorder are sealed for \(told) once they are transcribed")
-            ]
+            ] + asideFindings
         }
     }
 

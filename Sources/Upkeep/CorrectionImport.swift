@@ -112,6 +112,12 @@ package struct CorrectionImport: Sendable {
         guard let summary = try await archive.recordings().first(where: { $0.id == identity.recording }) else {
             throw refusal(file, "is of recording \(identity.recording), which is not in this archive", nil)
         }
+        if summary.isSealed {
+            throw refusal(
+                file, "is of recording \(summary.id), which is sealed, so that nothing can be added to it",
+                "open it with the private key, age -d -i key.txt \(RecordingFolder.sealedName) | tar x, and correct what comes out"
+            )
+        }
         guard summary.length > .zero, summary.transcribedUpTo >= summary.length else {
             throw refusal(file, "recording \(summary.id) is still being written down", "import it again afterwards")
         }
@@ -121,6 +127,14 @@ package struct CorrectionImport: Sendable {
                 try soundDigest(of: audio, length: summary.length)
             }
             guard sound == identity.sound else {
+                let history = try await archive.history(of: summary.id).map(\.entry)
+                if history.contains(where: { $0.act == .struck }) {
+                    let isKnown = history.contains { $0.sound == identity.sound }
+                    throw refusal(
+                        file,
+                        "is of before something was struck in recording \(summary.id)\(isKnown ? "" : ", or of another one")",
+                        "copy the recording again, and save the corrections anew from that copy's page")
+                }
                 throw refusal(file, "is of another recording than recording \(summary.id) of this archive", nil)
             }
         }

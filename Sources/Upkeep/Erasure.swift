@@ -78,6 +78,17 @@ package struct Erasure: Sendable {
         try names(inFolder: storage).filter { $0.hasPrefix("archive.sqlite.damaged-") }.map { "\(storage)/\($0)" }
     }
 
+    /// The same, where anything is sealed: they may still have its text, for whoever has the card.
+    package func keptBesideSealed() async throws -> [StorageFinding] {
+        guard try await archive.recordings().contains(where: \.isSealed) else { return [] }
+        return try keptAside().sorted().map {
+            StorageFinding(
+                .damaged, file: $0,
+                "a damaged database, kept aside, may still have the text of recordings that are sealed, readable; remove it "
+                    + "once you do not need it")
+        }
+    }
+
     /// Completes what a kill interrupted, or what could not be removed before. One that still cannot keeps no other from
     /// being erased.
     package func finishInterrupted() async throws -> Outcome {

@@ -102,6 +102,12 @@ package struct Upkeep: Sendable {
             let failures = try await sealing.run { Log.tell(.notice, "sealed", ["recording": "\($0)"]) }
             for (_, error) in failures.sorted(by: { $0.key < $1.key }) { hub.publish(fault: error) }
         } catch let error as DeviceError where !error.isOfDatabase { hub.publish(fault: error) }
+        // Each is told of once a start.
+        let erasure = Erasure(storage: configuration.storage.directory, archive: archive)
+        for finding in try await erasure.keptBesideSealed() {
+            let error = DeviceError(.damaged, "seal", on: finding.file, finding.message)
+            if complaints.take(error) { Log.tell(.notice, "unsealed", ["message": error.message]) }
+        }
     }
 
     /// What cannot be erased keeps nothing from being read; it is a fault each time it was tried.

@@ -67,7 +67,8 @@ package struct Verification: Sendable {
                 throw DeviceError.noRecording(id, "verify")
             }
         }
-        return findings + self.unsummed(unsummed)
+        let aside = ids.isEmpty ? try await Erasure(storage: storage, archive: archive).keptBesideSealed() : []
+        return findings + self.unsummed(unsummed) + aside
     }
 
     /// Checks a sealed recording: that its file is there, and nothing else; and, unless that is left alone, that no byte has changed.

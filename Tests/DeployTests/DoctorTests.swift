@@ -120,6 +120,12 @@ import Testing
             $0.knownSticks = .failure(missing)
         },
         Case("a sealed recorder", .ok, .copies, "are sealed for 1 public key") { $0.recorderSealing = .success(1) },
+        Case("a damaged database beside what is sealed", .notice, .copies, "damaged-1: a damaged database, kept aside")
+        {
+            $0.sealing = .success(1)
+            $0.recorderSealing = .success(1)
+            $0.keptAside = ["/d/archive.sqlite.damaged-1"]
+        },
         Case("a recorder that cannot seal", .missing, .copies, "not found", exit: 3) {
             $0.recorderSealing = .failure(missing)
         },

@@ -84,6 +84,26 @@ import Testing
             changed.status == 4 && changed.errors.count == 1 && changed.errors[0].contains("\(sealed): age refuses it"))
     }
 
+    @Test("what was struck is gone from a stick after the next copy, also where the recording was sealed in between")
+    func struckThenSealed() throws {
+        func configure(_ text: String) throws {
+            try Data("[recognizer]\nsecond-pass = no\n\(text)".utf8).write(to: URL(filePath: folder.file("a.conf")))
+        }
+        try configure("")
+        #expect(try copy().status == 0)
+        #expect(try files.contains { $0.hasSuffix("/audio.flac") })
+        let struck = try run("strike", "1", "0", "2", "--yes", "--directory", storage)
+        #expect(
+            struck.status == 0 && struck.errors.contains { $0.contains("the next copy to that volume replaces it") })
+        try configure("[storage]\nseal = \(folder.file("key.pub"))\n")
+        #expect(try run("seal", "--directory", storage).output == "sealed: 1\n")
+        let ending = try copy()
+        #expect(ending.status == 0, "\(ending.errors)")
+        let left = try files.filter { $0.contains("000001") }
+        #expect(left.count == 1 && left[0].hasSuffix("/000001.fieldscribe.age"), "\(left)")
+        #expect(try copy().errors.last?.contains("nothing was copied") == true)
+    }
+
     @Test("without age, or with a program in its place that does not seal, nothing is copied")
     func noAge() throws {
         let without = try copy(path: folder.file("nowhere"))

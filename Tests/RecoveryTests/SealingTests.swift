@@ -280,6 +280,34 @@ import Testing
         #expect(quick.count == (damage == 0 ? 0 : 1))
     }
 
+    @Test("a text for it is refused, and it says that it is sealed")
+    func importing() async throws {
+        let archive = try storage.archive()
+        try await record(in: archive)
+        #expect(try await sealing(archive).run().isEmpty)
+        let file = CorrectionImport.File(name: "t.txt", text: "zanzibar\n", recording: 1)
+        let error = await thrown { _ = try await CorrectionImport(configuration, archive: archive).take(file) }
+        #expect(
+            error?.message.hasPrefix("t.txt: is of recording 1, which is sealed") == true,
+            "\(String(describing: error))")
+        #expect(error?.message.contains("age -d -i key.txt") == true)
+    }
+
+    @Test("a damaged database that was kept aside is told of, once anything is sealed")
+    func keptAside() async throws {
+        let archive = try storage.archive()
+        try await record(in: archive)
+        let aside = storage.folder.file("archive.sqlite.damaged-1")
+        try Data("zanzibar".utf8).write(to: URL(filePath: aside))
+        let verification = Verification(storage: storage.folder.path, archive: archive)
+        #expect(try await verification.run([]) == [])
+        #expect(try await sealing(archive).run().isEmpty)
+        let findings = try await verification.run([], isQuick: true)
+        #expect(findings.map(\.file) == [aside] && findings[0].message.contains("kept aside"))
+        unlink(aside)
+        #expect(try await verification.run([]) == [])
+    }
+
     @Test("nothing is added to it, and it can be erased")
     func afterwards() async throws {
         let archive = try storage.archive()

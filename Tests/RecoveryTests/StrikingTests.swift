@@ -1,4 +1,5 @@
 import Core
+import Exporting
 import FoundationEssentials
 import Glibc
 import Platform
@@ -7,7 +8,7 @@ import SQLiteArchive
 import TestKit
 import Testing
 
-import Upkeep
+@testable import Upkeep
 
 @Suite("Striking") struct StrikingTests {
     private let storage = Storage()
@@ -120,6 +121,23 @@ import Upkeep
             #expect(text[1] == "" && text[0] != "" && text[2] != "", "\(text)")
         }
         #expect(try holders(of: "secretmark") == [])
+    }
+
+    @Test("corrections of a page of before are refused, and it says why", arguments: [true, false])
+    func oldPage(isSigned: Bool) async throws {
+        let archive = try storage.archive()
+        try await record(in: archive)
+        let path = storage.audio(1)
+        let sound = try await onThread(named: "test") { try soundDigest(of: path, length: SamplePosition(3_000)) }
+        if isSigned { try await SigningRecordings(storage: storage.folder.path, archive: archive).run() }
+        _ = try await Striking(storage: storage.folder.path, archive: archive).strike(range, of: 1)
+        let file = CorrectionImport.File(
+            name: "t.txt", text: "pears\n", neighbour: RecordingIdentity(recording: 1, sound: sound))
+        let error = await thrown { _ = try await CorrectionImport(storage.configuration, archive: archive).take(file) }
+        let words = isSigned ? "in recording 1; copy" : "in recording 1, or of another one; copy"
+        #expect(
+            error?.message.contains("is of before something was struck \(words)") == true,
+            "\(String(describing: error))")
     }
 
     @Test("in a recording that goes on, the checksums follow once it has ended")

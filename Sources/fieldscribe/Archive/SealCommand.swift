@@ -50,6 +50,9 @@ enum SealCommand: Command {
         for (id, error) in failures.sorted(by: { $0.key < $1.key }) {
             Terminal.say("fieldscribe: recording \(id): \(error.message)")
         }
+        for finding in try await Erasure(storage: place.directory, archive: archive).keptBesideSealed() {
+            Terminal.say("\(finding.file): \(finding.message)")
+        }
         if let error = failures.min(by: { $0.key < $1.key })?.value { throw Ending(status: error.exitStatus) }
     }
 }
