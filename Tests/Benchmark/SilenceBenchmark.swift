@@ -14,7 +14,7 @@ struct SilenceBenchmark {
     func run(_ contenders: [Contender]) throws {
         let contenders = contenders.filter { !$0.isPeer && !$0.isSmallBoard }
         try soundless(contenders)
-        try room(contenders, minutes: 30 / step)
+        try room(contenders, minutes: 60 / step)
         try lost(contenders)
         try repeated(contenders)
         try languages(contenders)
