@@ -53,6 +53,17 @@ struct SpeechGateTests {
         #expect(!isSpeech("the first is the first", tokens: Array(repeating: 7, count: 30)))
     }
 
+    @Test("of what is short one word at least must be likely; what is longer is written with its doubts")
+    func shortAndUnlikely() {
+        func evidence(_ seconds: Double) -> SpeechGate.Evidence {
+            SpeechGate.Evidence(
+                text: "Mm-Hmm", tokens: [1, 2, 3], limit: 10, firstEnd: -15, meanEntropy: 1, seconds: seconds)
+        }
+        #expect(!SpeechGate.isLikely(evidence(0.3), [0.02]))
+        #expect(SpeechGate.isLikely(evidence(0.3), [0.02, 0.24]))
+        #expect(SpeechGate.isLikely(evidence(2), [0.02]))
+    }
+
     @Test("loops are told by three tokens in a row that come again")
     func repeats() {
         #expect(SpeechGate.repeats(Array(0..<20)) == 0)

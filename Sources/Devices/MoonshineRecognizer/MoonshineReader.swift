@@ -98,11 +98,11 @@ package final class MoonshineReader {
             firstEnd: best.firstEnd,
             meanEntropy: best.evidence.reduce(0) { $0 + $1.entropy } / Double(max(1, best.evidence.count)),
             seconds: speech)
-        guard SpeechGate.isSpeech(gate) else {
-            return Outcome(words: [], alternatives: [], evidence: evidence, gate: gate)
-        }
         let confidences = WordConfidence.confidences(
             of: evidence, meanEntropy: gate.meanEntropy, isForeign: SpeechGate.isForeign(gate))
+        guard SpeechGate.isSpeech(gate), SpeechGate.isLikely(gate, confidences) else {
+            return Outcome(words: [], alternatives: [], evidence: evidence, gate: gate)
+        }
         let nowhere = SampleRange(.zero, .zero)
         return Outcome(
             words: zip(words, confidences).map { Word($0.text, nowhere, confidence: $1) },

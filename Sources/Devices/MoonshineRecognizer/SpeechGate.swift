@@ -37,6 +37,9 @@ package struct SpeechGate: Sendable {
     private static let doubt = (
         entropyWeight: 1.5, most: -7.2, mostOfShort: -6.0, shortSeconds: 1.5, mostOfStrange: -9.0
     )
+    /// Of what is that short, one word at least is as likely as this: below it were noises of a room; of speech the unlikeliest
+    /// had 0.24.
+    private static let leastConfidenceOfShort = 0.1
     /// Of English the mean entropy seldom reaches this; of other languages it does.
     private static let foreignEntropy = 2.5
 
@@ -58,6 +61,13 @@ package struct SpeechGate: Sendable {
         let most = evidence.seconds < doubt.shortSeconds ? doubt.mostOfShort : doubt.most
         return evidence.firstEnd + doubt.entropyWeight * evidence.meanEntropy
             <= (isLoop || isStrange(evidence.text) ? doubt.mostOfStrange : most)
+    }
+
+    /// Whether a reading that passes for speech is worth anything.
+    ///
+    /// - Parameter confidences: of its words.
+    package static func isLikely(_ evidence: Evidence, _ confidences: [Double]) -> Bool {
+        evidence.seconds >= doubt.shortSeconds || confidences.contains { $0 >= leastConfidenceOfShort }
     }
 
     /// Whether what was said is likely of another language, or music: read, but not to be believed.
