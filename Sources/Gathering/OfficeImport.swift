@@ -61,10 +61,11 @@ package struct OfficeImport {
         }
         let recording = try recording(identity, file)
         var best: (timeline: Timeline, texts: [Int: [String]])?
+        var shown: Timeline?
         for reading in try archive.readings(of: recording.id) {
-            guard let timeline = try archive.timeline(ofReading: reading.id), let texts = written.texts(over: timeline),
-                texts.count < best?.texts.count ?? .max
-            else { continue }
+            guard let timeline = try archive.timeline(ofReading: reading.id) else { continue }
+            if shown == nil { shown = timeline }
+            guard let texts = written.texts(over: timeline), texts.count < best?.texts.count ?? .max else { continue }
             best = (timeline, texts)
         }
         guard let best else {
@@ -77,6 +78,8 @@ package struct OfficeImport {
         corrected.segments = best.timeline.segments.map { segment in
             best.texts[segment.id].map { CorrectedSegment(segment, words: $0).segment } ?? segment
         }
+        // Such a file has nothing but words: names, notes and all else stay as they are shown.
+        if let shown { (corrected.annotations, corrected.marks) = (shown.annotations, shown.marks) }
         corrected.engine = EngineDescription(name: EngineDescription.person, version: "", model: file.person)
         corrected.pass = nil
         let said = corrected.segments.map(\.text).joined(separator: "\n")

@@ -68,17 +68,21 @@ package struct SavedCorrections: Sendable {
         return GatheredReading(digest: digest, timeline: corrected, person: file.person, madeAt: file.savedAt)
     }
 
-    /// Puts it to the first text of a recording that it was made of.
+    /// Puts it to the text of a recording that it says it was made of, else to the first one that it fits: a page that changes no word fits
+    /// them all.
     ///
     /// - Returns: whether it was new; nil where it was made of none of them.
     package func take(into archive: any OfficeArchive, of recording: OfficeRecording) throws(DeviceError) -> Bool? {
+        var first: GatheredReading?
         for reading in try archive.readings(of: recording.id) {
             guard let timeline = try archive.timeline(ofReading: reading.id),
                 let corrected = self.reading(over: timeline)
             else { continue }
-            return try archive.take(corrected, of: recording.id)
+            if first == nil || timeline.pass == file.pass { first = corrected }
+            if file.pass == nil || timeline.pass == file.pass { break }
         }
-        return nil
+        guard let first else { return nil }
+        return try archive.take(first, of: recording.id)
     }
 
     /// Keeps the file beside the recording's copy, as far as that can be written to.

@@ -80,7 +80,7 @@ package struct CorrectionImport: Sendable {
             let person = corrections.person.isEmpty ? file.person : corrections.person
             let correction = Correction(
                 person: person, savedAt: corrections.savedAt, base: base.number, annotations: corrections.annotations)
-            return try await keep(corrected, correction, over: base, of: summary, file)
+            return try await keep(corrected, correction, isPage: true, over: base, of: summary, file)
         }
         let written = try WrittenText(file.text, ending: ending, name: file.name)
         guard
@@ -97,10 +97,12 @@ package struct CorrectionImport: Sendable {
         let corrected = base.timeline.segments.compactMap { segment in
             texts[segment.id].map { CorrectedSegment(segment, words: $0) }
         }
+        // Such a file has nothing but words: names, notes and all else stay as they are shown.
+        let shown = try await archive.shownPass(of: summary.id)?.correction?.annotations
         let correction = Correction(
             person: file.person, savedAt: MonotonicClock.wallSeconds, base: base.number,
-            annotations: base.timeline.annotations ?? Annotations())
-        return try await keep(corrected, correction, over: base, of: summary, file)
+            annotations: shown ?? Annotations())
+        return try await keep(corrected, correction, isPage: false, over: base, of: summary, file)
     }
 
     /// The recording that a file is of, if its sound is the one that the file was made of.
@@ -190,35 +192,36 @@ package struct CorrectionImport: Sendable {
         return bases
     }
 
+    /// - Parameter isPage: whether a page saved it, which has all that a person has added, and tells when.
     private func keep(
-        _ corrected: [CorrectedSegment], _ correction: Correction, over base: Base, of summary: RecordingSummary,
-        _ file: File
+        _ corrected: [CorrectedSegment], _ correction: Correction, isPage: Bool, over base: Base,
+        of summary: RecordingSummary, _ file: File
     ) async throws -> String {
         let timed = try await timed(corrected, of: summary)
         let new = Dictionary(timed.map { ($0.segment.id, $0.segment) }) { first, _ in first }
         let segments = base.timeline.segments.map { new[$0.id] ?? $0 }
         let name = "\(file.name): recording \(summary.id)"
         let passes = try await archive.passes(of: summary.id)
-        for pass in passes where pass.correction?.annotations == correction.annotations {
-            guard pass.correction?.person == correction.person,
-                let (_, known) = try await archive.transcript(of: summary.id, pass: pass.id),
-                known.segments.map(\.text) == segments.map(\.text)
-            else { continue }
+        let before = try await archive.shownPass(of: summary.id)
+        if try await isKnown(segments, correction, isPage: isPage, among: passes, shown: before) {
             return "\(name): this is in the archive already; nothing was changed"
         }
         let changes = timed.flatMap(\.changes)
-        let isAnnotated = correction.annotations != base.timeline.annotations ?? Annotations()
-        let isConfirmed = timed.contains { $0.isConfirmed }
-        guard !changes.isEmpty || isAnnotated || isConfirmed else {
-            return "\(name): nothing was corrected in it; nothing was changed"
+        let isAnnotated = isPage && correction.annotations != base.timeline.annotations ?? Annotations()
+        if changes.isEmpty, !isAnnotated, !timed.contains(where: { $0.isConfirmed }) {
+            // Whoever has corrected more from the same page, and saves it later as it was, takes that back.
+            guard isPage, let own = before?.correction, own.person == correction.person,
+                own.savedAt < correction.savedAt
+            else { return "\(name): nothing was corrected in it; nothing was changed" }
         }
+        let shown = try await archive.transcript(of: summary.id)?.1
         // The latest of somebody else, with which this is compared.
         let other = passes.last { $0.correction.map { $0.person != correction.person } ?? false }
         _ = try await archive.correct(segments, correction, recording: summary.id)
-        let places = changes.count == 1 ? "1 place" : "\(changes.count) places"
-        let estimated = timed.flatMap(\.segment.words).count(where: \.isSpread)
-        var line = "\(name): corrected in \(places)"
-        if estimated > 0 { line += ", the times of \(estimated) \(estimated == 1 ? "word" : "words") estimated" }
+        let taken = TakenCorrection(
+            changes: changes.count, estimated: timed.flatMap(\.segment.words).count(where: \.isSpread),
+            segments: segments, person: correction.engine, annotations: correction.annotations, shown: shown)
+        var line = "\(name): \(taken.text)"
         if let other, let (_, text) = try await archive.transcript(of: summary.id, pass: other.id) {
             let differing = WordChange.changes(from: text.segments, to: segments).count
             let who = other.correction.map { $0.person.isEmpty ? "somebody else" : $0.person } ?? ""
@@ -242,6 +245,27 @@ package struct CorrectionImport: Sendable {
     }
 
     private static let mostTold = 10
+
+    /// Whether this is in the archive: the same of the same person. What a page saved counts if it is that which is shown, or if it was saved
+    /// no later: else somebody takes back what came in between. Other files do not tell when they were saved.
+    private func isKnown(
+        _ segments: [Segment], _ correction: Correction, isPage: Bool, among passes: [PassSummary], shown: PassSummary?
+    ) async throws -> Bool {
+        let said = { (segment: Segment) in isPage ? MergedTimelines.said(segment) : [segment.text] }
+        let wanted = segments.map(said)
+        for pass in passes {
+            guard let known = pass.correction, known.person == correction.person else { continue }
+            if isPage {
+                guard known.annotations == correction.annotations,
+                    pass.id == shown?.id || known.savedAt >= correction.savedAt
+                else { continue }
+            }
+            guard let (_, plain) = try await archive.transcript(of: pass.recording, pass: pass.id) else { continue }
+            if plain.segments.map(said) == wanted { return true }
+            if try punctuator.punctuated(plain).segments.map(said) == wanted { return true }
+        }
+        return false
+    }
 
     /// The segments with the times at which their new words were said, where the model can tell.
     private func timed(_ corrected: [CorrectedSegment], of summary: RecordingSummary) async throws -> [CorrectedSegment]

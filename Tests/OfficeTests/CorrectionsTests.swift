@@ -69,6 +69,26 @@ import Testing
         #expect(try desk.run("show 1 --reading 4").output.contains("phone yo again"))
     }
 
+    @Test("what was corrected on a page is taken back on that page", arguments: ArchiveKind.all)
+    func takenBack(kind: ArchiveKind) async throws {
+        let desk = try OfficeDesk(kind)
+        let (copy, sound) = try await stick(desk)
+        try durableReplace(
+            path: "\(copy)/corrections.json",
+            with: corrections("fonio again", by: "Awa", at: 1_795_200_000, sound: sound))
+        try desk.gather(desk.stick("one"))
+        #expect(try desk.found("fonio").count == 1)
+        try durableReplace(
+            path: "\(copy)/corrections (1).json",
+            with: """
+                {"format":"fieldscribe-corrections","version":1,"recording":{"id":1,"sound":"\(sound)","pass":1},
+                "editor":{"name":"Awa","saved":1795300000},"segments":[]}
+                """)
+        #expect(try desk.gather(desk.stick("one")).corrections == 1)
+        #expect(try desk.found("fonio") == [] && desk.found("phone").count == 1)
+        #expect(try desk.archive().readings(of: 1).map(\.person) == ["Awa", "Awa", nil])
+    }
+
     @Test("they go with the archive into another one", arguments: ArchiveKind.all)
     func moved(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)

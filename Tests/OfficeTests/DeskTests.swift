@@ -81,6 +81,16 @@ import Testing
         shell("sed -i 's/phone yo/fonio/' '\(file)'")
         let nobody = try desk.run("import '\(file)'")
         #expect(nobody.status == 1 && nobody.errors.contains("name it with --recording ID"), "\(nobody)")
+        // Whom somebody has named meanwhile keeps that name.
+        let page = desk.folder.file("corrections.json")
+        let sound = try #require(try desk.archive().sound(of: id))
+        try durableReplace(
+            path: page,
+            with: """
+                {"format":"fieldscribe-corrections","version":1,"recording":{"id":1,"sound":"\(sound)","pass":1},
+                "editor":{"name":"Bo","saved":1795200000},"segments":[],"speakers":{"A":"Anna"}}
+                """)
+        #expect(try desk.run("import '\(page)'").status == 0)
         let other = try desk.run("import '\(file)' --recording \(number(desk, "zero", 1))")
         #expect(other.status == 1 && other.errors.contains("is no text of recording"), "\(other)")
         let taken = try desk.run("import '\(file)' --recording \(id) --by Awa")
@@ -88,7 +98,9 @@ import Testing
         let again = try desk.run("import '\(file)' --recording \(id) --by Awa")
         #expect(again.output.contains("nothing was changed"), "\(again)")
         #expect(try desk.found("fonio").count == 2 && desk.found("phone") == [])
-        #expect(try desk.archive().readings(of: id).map(\.person) == ["Awa", nil])
+        let readings = try desk.archive().readings(of: id)
+        #expect(readings.map(\.person) == ["Awa", "Bo", nil])
+        #expect(try desk.archive().timeline(ofReading: readings[0].id)?.annotations?.speakers == ["A": "Anna"])
         let accuracy = try desk.run("accuracy")
         #expect(
             accuracy.output.contains("\(id)  pi-aaaaaaaa  test  ") && accuracy.output.contains("test: "), "\(accuracy)")

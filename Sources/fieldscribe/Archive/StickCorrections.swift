@@ -18,6 +18,9 @@ enum StickCorrections {
         guard let top = try? Folder(opening: stick).folder("Fieldscribe") else { return [] }
         var found: [(path: String, folder: Folder, name: String)] = []
         look(in: top, path: "", depth: 0, &found)
+        // In the order in which they were saved, since the later one counts; what cannot be read comes first.
+        let times = found.map { time(of: $0.name, in: $0.folder) }
+        found = found.indices.sorted { (times[$0], $0) < (times[$1], $1) }.map { found[$0] }
         var lines: [String] = []
         var seen: Set<[UInt8]> = []
         for (path, folder, name) in found {
@@ -35,6 +38,13 @@ enum StickCorrections {
             }
         }
         return lines
+    }
+
+    private static func time(of name: String, in folder: Folder) -> Double {
+        guard let bytes = try? folder.openFile(name, O_RDONLY).content(limit: largest),
+            let text = try? incomingText(bytes, name: name)
+        else { return 0 }
+        return (try? CorrectionsFile(text, name: name))?.savedAt ?? 0
     }
 
     private static func look(
