@@ -53,10 +53,47 @@ import Testing
         #expect(try await found("speaker:A") == [1])
         #expect(try await found("speaker:C and") == [])
         #expect(try await found("speaker:A two") == [])
-        // A word of the text, where it names nobody.
+        // A name that nobody has.
         #expect(try await found("speaker:one") == [])
         for _ in 1...2 { _ = try await recorded(in: archive) }
         #expect(try await archive.search("speaker:A", limit: 2).count == 1)
+    }
+
+    @Test("counts for each word: what the other one says in the same segment is not found; and by names")
+    func searchWords() async throws {
+        let archive = try archive()
+        let (id, pass) = try await archive.record("Wasser for the fields", "water, water more waterfalls")
+        try await archive.endRecording(id, length: SamplePosition(150_000), reason: .button)
+        try await archive.transcribed(upTo: SamplePosition(150_000), recording: id)
+        try await archive.endPass(pass, recording: id)
+        // A thousand samples a word, which is less than a third of a second.
+        try await archive.keep(
+            Speakers(turns: [
+                turn(0, 1_000, 0), turn(1_000, 10_000, 1), turn(100_000, 102_000, 1), turn(102_000, 110_000, 0),
+            ]), recording: id)
+        func found(_ words: String) async throws -> [Int] {
+            try await archive.search(words, limit: 10).map(\.segment).sorted()
+        }
+        #expect(try await found("wasser speaker:A") == [1])
+        #expect(try await found("wasser speaker:B") == [])
+        #expect(try await found("fields speaker:A") == [])
+        #expect(try await found("the fie speaker:b") == [1])
+        #expect(try await found("wasser fields speaker:A") == [], "each of the words")
+        #expect(try await found("water speaker:B") == [2])
+        #expect(try await found("water speaker:A") == [2], "it is the beginning of another word")
+        #expect(try await found("water more speaker:A") == [])
+        #expect(try await found("wässer speaker:A") == [1], "as the index has it")
+        #expect(try await found("speaker:Anna") == [])
+        var correction = Correction(person: "P", savedAt: 1, base: 1)
+        correction.annotations.speakers = ["A": "Anna Rossi", "B": "Bo"]
+        let segments = try #require(try await archive.transcript(of: id)?.1.segments)
+        _ = try await archive.correct(segments, correction, recording: id)
+        #expect(try await found("speaker:anna wasser") == [1])
+        #expect(try await found("fields speaker:BO") == [1])
+        #expect(try await found("speaker:Anna_Rossi wasser") == [1])
+        #expect(try await found("speaker:rossi") == [1, 2])
+        #expect(try await found("speaker:Anna fields") == [])
+        #expect(try await found("speaker:Zoe") == [])
     }
 
     @Test("is not told of what was struck, then or before")

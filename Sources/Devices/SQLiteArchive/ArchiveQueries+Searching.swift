@@ -8,52 +8,19 @@ extension ArchiveQueries {
     static let mostCompared = 2_000
 
     /// What contains all of the words: marks, newest first, then segments, best match first, or, where the words are too common
-    /// for that, newest first. With `speaker:A` among them, segments alone of which that person says some; without other words,
-    /// the newest of these.
+    /// for that, newest first. With `speaker:A` or `speaker:Anna` among them, segments alone in which that person says these words; without
+    /// other words, the newest of those in which that person says some.
     func search(_ words: String, limit: Int) throws -> [SearchHit] {
         let query = SearchQuery(words)
         guard limit > 0 else { return [] }
-        if let speaker = query.speaker {
-            return try query.expression.map { try spoken($0, by: speaker, limit: limit) }
-                ?? said(by: speaker, limit: limit)
+        if let name = query.speaker {
+            let person = NamedSpeaker(name, self)
+            return try query.expression.map { try spoken($0, by: (person, query.phrases), limit: limit) }
+                ?? said(by: person, limit: limit)
         }
         guard let expression = query.expression else { return [] }
         let marks = try marked(words, limit: limit)
         return marks.count < limit ? marks + (try spoken(expression, limit: limit - marks.count)) : marks
-    }
-
-    /// Samples that a person has to speak within a segment, so that it is found: a third of a second.
-    private static let leastSaid = SamplePosition.rate / 3
-
-    /// Whether a person says some of what lies there.
-    private func says(_ speaker: Int?, _ range: SampleRange, of recording: Int) throws(DeviceError) -> Bool {
-        guard let speaker else { return true }
-        return try connection.rows(
-            """
-            SELECT 1 FROM turn WHERE recording = ? AND speaker = ?
-                AND min(end_sample, ?4) - max(start_sample, ?3) >= min(\(Self.leastSaid), ?4 - ?3) LIMIT 1
-            """, [.integer(recording), .integer(speaker), .position(range.start), .position(range.end)]
-        ) { _ in true }.first ?? false
-    }
-
-    /// The newest segments with words of a person.
-    private func said(by speaker: Int, limit: Int) throws -> [SearchHit] {
-        var hits: [SearchHit] = []
-        let recordings = try connection.rows(
-            "SELECT DISTINCT recording FROM turn WHERE speaker = ? ORDER BY recording DESC", [.integer(speaker)]
-        ) { $0.integer(0) }
-        for recording in recordings {
-            guard let pass = try shownPass(of: recording) else { continue }
-            for segment in try segments(ofPass: pass.id).reversed() where !segment.words.isEmpty {
-                guard try says(speaker, segment.range, of: recording) else { continue }
-                hits.append(
-                    SearchHit(
-                        recording: recording, segment: segment.id, range: segment.range, text: segment.text,
-                        excerpt: segment.text))
-                if hits.count == limit { return hits }
-            }
-        }
-        return hits
     }
 
     /// Bookmarks that contain all of the words; there are few, since a person has made each.
@@ -77,7 +44,7 @@ extension ArchiveQueries {
         return hits
     }
 
-    private func spoken(_ query: String, by speaker: Int? = nil, limit: Int) throws -> [SearchHit] {
+    private func spoken(_ query: String, by speaker: SpokenPhrases? = nil, limit: Int) throws -> [SearchHit] {
         let count =
             try connection.rows(
                 "SELECT count(*) FROM (SELECT 1 FROM segment_text WHERE segment_text MATCH ? LIMIT \(Self.mostCompared + 1))",
@@ -88,23 +55,23 @@ extension ArchiveQueries {
     }
 
     /// Without sorting: the index tells its places in the order of time, and is left as soon as there are enough.
-    private func newest(_ query: String, by speaker: Int?, limit: Int) throws -> [SearchHit] {
+    private func newest(_ query: String, by speaker: SpokenPhrases?, limit: Int) throws -> [SearchHit] {
         var shown: [Int: Int] = [:]
         var hits: [SearchHit] = []
-        var failure: DeviceError?
+        var failure: (any Error)?
         try connection.rows(
             """
             SELECT pass.recording, segment.number, segment.start_sample, segment.end_sample, segment.text,
-                snippet(segment_text, 0, '[', ']', '…', 12), pass.id
+                snippet(segment_text, 0, '[', ']', '…', 12), pass.id, segment.id
             FROM segment_text
             CROSS JOIN segment ON segment.id = segment_text.rowid
             CROSS JOIN pass ON pass.id = segment.pass
             WHERE segment_text MATCH ? ORDER BY segment_text.rowid DESC
             """, [.text(query)],
             while: { row in
-                do throws(DeviceError) {
+                do {
                     guard try isShown(row.integer(6), of: row.integer(0), &shown),
-                        try says(speaker, row.range(2, 3), of: row.integer(0))
+                        try says(speaker, in: row.integer(7), of: row.integer(0))
                     else { return true }
                 } catch {
                     failure = error
@@ -117,7 +84,7 @@ extension ArchiveQueries {
         return hits
     }
 
-    private func best(_ query: String, by speaker: Int?, limit: Int) throws -> [SearchHit] {
+    private func best(_ query: String, by speaker: SpokenPhrases?, limit: Int) throws -> [SearchHit] {
         let places = try connection.rows(
             "SELECT rowid FROM segment_text WHERE segment_text MATCH ? ORDER BY rank, rowid", [.text(query)]
         ) { $0.integer(0) }
@@ -125,13 +92,11 @@ extension ArchiveQueries {
         var chosen: [Int] = []
         for place in places {
             let found = try connection.rows(
-                """
-                SELECT pass.id, pass.recording, segment.start_sample, segment.end_sample
-                FROM segment JOIN pass ON pass.id = segment.pass WHERE segment.id = ?
-                """, [.integer(place)]
-            ) { (pass: $0.integer(0), recording: $0.integer(1), range: $0.range(2, 3)) }.first
+                "SELECT pass.id, pass.recording FROM segment JOIN pass ON pass.id = segment.pass WHERE segment.id = ?",
+                [.integer(place)]
+            ) { (pass: $0.integer(0), recording: $0.integer(1)) }.first
             guard let found, try isShown(found.pass, of: found.recording, &shown),
-                try says(speaker, found.range, of: found.recording)
+                try says(speaker, in: place, of: found.recording)
             else { continue }
             chosen.append(place)
             if chosen.count == limit { break }

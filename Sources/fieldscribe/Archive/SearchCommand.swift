@@ -10,7 +10,8 @@ enum SearchCommand: Command {
     static let usage = "WORDS... [--json] [--limit N] [--context N] [--directory DIR]"
     static let details = """
           WORDS              all must occur in one segment or bookmark; the last may be the beginning of a word. The best match
-                             comes first; of words in more than 2,000 places, the newest
+                             comes first; of words in more than 2,000 places, the newest. speaker:A or speaker:Anna among
+                             them: said by that person, by the letter or the name that was given
           --json             one JSON array
           --limit N          at most N places; default 50
           --context N        N lines of the recording before and after each place; default 0
@@ -46,7 +47,9 @@ enum SearchCommand: Command {
         let limit = try arguments.number("--limit", in: 1...100_000, default: 50)
         let context = try arguments.number("--context", in: 0...100, default: 0)
         let archive = try await ArchivePlace(arguments).archive
-        let hits = try await archive.search(arguments.rest.joined(separator: " "), limit: limit)
+        // A name of several words is one argument.
+        let words = arguments.rest.map { isSpeaker($0) ? $0.replacing(" ", with: "_") : $0 }
+        let hits = try await archive.search(words.joined(separator: " "), limit: limit)
         var rows: [Row] = []
         var spoken: [Int: [Segment]] = [:]
         for hit in hits {
@@ -67,7 +70,7 @@ enum SearchCommand: Command {
             rows.append(row)
         }
         if arguments.has("--json") { return try Terminal.print(jsonText(rows)) }
-        if rows.isEmpty { Terminal.say("nobody said that") }
+        if rows.isEmpty { Terminal.say("nobody said that" + (try await reason(words, archive))) }
         for row in rows {
             let time = RecordingScreen.clock(SamplePosition(seconds: row.start))
             for line in row.before ?? [] { try Terminal.print("       \(line)\n") }
@@ -75,5 +78,20 @@ enum SearchCommand: Command {
             try Terminal.print("\(row.recording)  \(time)  \(text)\n")
             for line in row.after ?? [] { try Terminal.print("       \(line)\n") }
         }
+    }
+
+    private static func isSpeaker(_ word: String) -> Bool { word.lowercased().hasPrefix("speaker:") }
+
+    /// Why nobody who was named can have said it; empty where somebody of that name is known, or nobody was named.
+    private static func reason(_ words: [String], _ archive: any ArchiveReading) async throws -> String {
+        let all = words.flatMap { $0.split(separator: " ").map(String.init) }
+        guard let named = all.last(where: isSpeaker), named.utf8.count > "speaker:".utf8.count else { return "" }
+        // Whoever is heard first is A.
+        if try await archive.search("speaker:A", limit: 1).isEmpty {
+            return ": it was told in no recording yet who spoke (recognizer.speakers, or fieldscribe speakers ID)"
+        }
+        guard try await archive.search(named, limit: 1).isEmpty else { return "" }
+        let name = String(named.dropFirst("speaker:".count)).replacing("_", with: " ")
+        return ": nobody is called \(oneLine(name)); people are A, B and so on, and have names where somebody gave them"
     }
 }
