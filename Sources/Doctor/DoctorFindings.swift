@@ -164,7 +164,8 @@ extension DoctorFacts {
     private var speakersFindings: [DoctorFinding] {
         switch speakers {
         case nil: return []
-        case .success(let model): return [.init(.speakers, .ok, "voices are told apart with \(model), which loads")]
+        case .success(let model):
+            return rememberedFindings + [.init(.speakers, .ok, "voices are told apart with \(model), which loads")]
         case .failure(let error):
             var finding = DoctorFinding(.speakers, error: error)
             // Nothing but this waits for it.
@@ -172,8 +173,20 @@ extension DoctorFacts {
             if configuration.capture.kept > 1 {
                 finding.message += "; two microphones tell who speaks without it, wherever they differ"
             }
-            return [finding]
+            return rememberedFindings + [finding]
         }
+    }
+
+    /// What keeps names from being remembered.
+    private var rememberedFindings: [DoctorFinding] {
+        guard configuration.speakers.remember, !configuration.storage.seal.isEmpty else { return [] }
+        return [
+            .init(
+                .speakers, .notice,
+                "speakers.remember with storage.seal: a recording is sealed before somebody can name who speaks in it, "
+                    + "and no voice is learned of it then",
+                remedy: "set speakers.remember = no, or leave storage.seal out")
+        ]
     }
 
     /// Programs that the engine needs and the service may not run, whoever else may.

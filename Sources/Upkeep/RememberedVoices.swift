@@ -1,4 +1,5 @@
 import Core
+import Exporting
 import FoundationEssentials
 import Glibc
 import Platform
@@ -37,9 +38,28 @@ package struct RememberedVoices: Codable, Hashable, Sendable {
     private(set) var looked: [Int: Int] = [:]
     /// Nothing up to this recording is learned from: what was forgotten stays so.
     private(set) var after = 0
+    /// Names that were forgotten, and up to which recording nobody is learned by them.
+    private(set) var forgotten: [String: Int] = [:]
+    /// How often a name came that was not there before.
+    private(set) var growth = 0
+    /// For each recording that was looked at and has people without a name: `growth` as it was then.
+    private(set) var compared: [Int: Int] = [:]
 
     /// None.
     package init() {}
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        voices = try container.decode([Voice].self, forKey: .voices)
+        proposals = try container.decode([Int: [String: String]].self, forKey: .proposals)
+        after = try container.decode(Int.self, forKey: .after)
+        // Files of before have none of these, and say of recordings that they were looked at where nobody was known yet.
+        guard let growth = try container.decodeIfPresent(Int.self, forKey: .growth) else { return }
+        self.growth = growth
+        looked = try container.decode([Int: Int].self, forKey: .looked)
+        forgotten = try container.decode([String: Int].self, forKey: .forgotten)
+        compared = try container.decode([Int: Int].self, forKey: .compared)
+    }
 
     /// Reads the file; where there is none, nobody is remembered.
     ///
@@ -72,24 +92,50 @@ package struct RememberedVoices: Codable, Hashable, Sendable {
         try durableReplace(path: "\(storage)/\(Self.fileName)", with: Array(data) + [0x0A], mode: 0o600)
     }
 
-    /// Takes all voices away, or those of some names; recordings that are there are not learned from again.
+    /// Takes all voices away; recordings that are there are not learned from again. What cannot be read is taken away, too.
     ///
-    /// - Parameters:
-    ///   - names: nil: all of them.
-    ///   - last: the highest number of a recording.
+    /// - Parameter last: the highest number of a recording.
     /// - Returns: how many voices were taken away.
-    package static func forget(_ names: [String]?, upTo last: Int, in storage: String) throws(DeviceError) -> Int {
-        var known = RememberedVoices()
-        // What cannot be read is taken away, too.
+    package static func forgetAll(upTo last: Int, in storage: String) throws(DeviceError) -> Int {
         let before = try? RememberedVoices(in: storage)
-        if let names, let before {
-            known = before
-            known.voices.removeAll { names.contains($0.name) }
-            known.proposals = known.proposals.mapValues { $0.filter { !names.contains($0.value) } }
-        }
-        known.after = max(last, known.after)
+        var known = RememberedVoices()
+        known.after = max(last, before?.after ?? 0)
         try known.save(in: storage)
-        return (before?.voices.count ?? 0) - known.voices.count
+        return before?.voices.count ?? 0
+    }
+
+    /// Takes the voices of some names away; from recordings that are there nobody is learned by these names again.
+    ///
+    /// - Parameter last: the highest number of a recording.
+    /// - Returns: how many voices were taken away.
+    /// - Throws: `DeviceError` with `unsupported` where a name is nobody's; then nothing was taken away.
+    package static func forget(_ names: [String], upTo last: Int, in storage: String) throws(DeviceError) -> Int {
+        var known = try RememberedVoices(in: storage)
+        let there = Set(known.voices.map(\.name)).union(known.proposals.values.flatMap(\.values))
+        if let unknown = names.first(where: { !there.contains($0) }) {
+            let names = there.sorted().map { oneLine($0) }.joined(separator: ", ")
+            let told = there.isEmpty ? "nobody is" : "those who are: \(names)"
+            throw DeviceError(
+                .unsupported, "forget", "nobody is remembered as \(oneLine(unknown)); \(told)",
+                remedy: "nothing was taken away")
+        }
+        let before = known.voices.count
+        for name in names { known.forgotten[name] = last }
+        known.voices.removeAll { names.contains($0.name) }
+        known.propose()
+        try known.save(in: storage)
+        return before - known.voices.count
+    }
+
+    /// Proposes nobody any more whose voice is not there.
+    private mutating func propose() {
+        let there = Set(voices.map(\.name))
+        proposals = proposals.mapValues { $0.filter { there.contains($0.value) } }.filter { !$0.value.isEmpty }
+    }
+
+    /// Whether somebody is learned by a name in a recording.
+    func learns(_ name: String, in recording: Int) -> Bool {
+        !name.isEmpty && recording > after && recording > forgotten[name] ?? 0
     }
 
     /// Takes away what came of recordings that are gone, or of which something was struck.
@@ -97,14 +143,16 @@ package struct RememberedVoices: Codable, Hashable, Sendable {
         voices.removeAll { isGone($0.recording) }
         proposals = proposals.filter { !isGone($0.key) }
         looked = looked.filter { !isGone($0.key) }
+        compared = compared.filter { !isGone($0.key) }
+        propose()
     }
 
     /// The same in the file, where there is one. Of a file that cannot be read all is taken away: nobody knows what is in it.
-    static func drop(_ recording: Int, in storage: String) throws(DeviceError) {
+    package static func drop(_ recording: Int, in storage: String) throws(DeviceError) {
         var known: RememberedVoices
         do throws(DeviceError) { known = try RememberedVoices(in: storage) } catch {
             guard error.code == .damaged else { throw error }
-            _ = try forget(nil, upTo: recording, in: storage)
+            _ = try forgetAll(upTo: recording, in: storage)
             return
         }
         let before = known
@@ -119,6 +167,7 @@ package struct RememberedVoices: Codable, Hashable, Sendable {
     ///   - names: by label, of those who have one.
     ///   - pass: the reading that has these names.
     mutating func learn(_ found: [[Float]], names: [String: String], recording: Int, pass: Int) {
+        let before = Set(voices.map(\.name))
         drop { $0 == recording }
         looked[recording] = pass
         var open: [(label: String, voice: [Float])] = []
@@ -128,8 +177,12 @@ package struct RememberedVoices: Codable, Hashable, Sendable {
                 open.append((label, voice))
                 continue
             }
+            guard learns(name, in: recording) else { continue }
             voices.append(Voice(name: name, recording: recording, label: label, numbers: voice))
         }
+        voices.sort { ($0.recording, $0.label) < ($1.recording, $1.label) }
+        if !before.isSuperset(of: voices.map(\.name)) { growth += 1 }
+        if !open.isEmpty { compared[recording] = growth }
         let who = Self.proposals(
             for: open, among: voices.filter { $0.recording != recording }, taken: Set(names.values))
         if !who.isEmpty { proposals[recording] = who }
@@ -139,6 +192,12 @@ package struct RememberedVoices: Codable, Hashable, Sendable {
             let oldest = own.sorted { $0.recording < $1.recording }.prefix(own.count - Self.most)
             voices.removeAll { oldest.contains($0) }
         }
+        propose()
+    }
+
+    /// Whether a recording is to be looked at: this reading of it was not yet, or it has people without a name, and there are new names.
+    func isToBeLookedAt(_ recording: Int, pass: Int) -> Bool {
+        looked[recording] != pass || compared[recording].map { $0 < growth } ?? false
     }
 
     /// Who people without a name may be: the most alike first, each name once.

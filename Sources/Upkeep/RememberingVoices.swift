@@ -21,45 +21,55 @@ package struct RememberingVoices: Sendable {
         self.telling = telling ?? SpeakerTelling(configuration)
     }
 
-    /// Looks at each recording whose people were told apart, once for each reading of it.
+    /// Looks at each recording whose people were told apart, once for each reading of it; where somebody has no name, again when there are new
+    /// names.
     ///
-    /// - Returns: the recordings in which names are proposed now.
+    /// - Returns: the recordings in which other names are proposed now.
     /// - Throws: `CancellationError`; `DeviceError` where the model or the file cannot be used.
     @discardableResult
     package func run() async throws -> [Int] {
         guard configuration.speakers.remember, configuration.recognizer.speakers != .no else { return [] }
         var known = try RememberedVoices(in: storage)
-        let recordings = try await archive.recordings()
-        let there = Set(recordings.filter { !$0.isSealed }.map(\.id))
+        let recordings = try await archive.recordings().sorted { $0.id < $1.id }
         let before = known
+        // What a sealed one has left stays; nobody can hear it again.
+        let there = Set(recordings.map(\.id))
         known.drop { !there.contains($0) }
         if known != before { try known.save(in: storage) }
-        var proposed: [Int] = []
-        for recording in recordings.sorted(by: { $0.id < $1.id })
-        where recording.id > known.after && there.contains(recording.id) && !recording.isMissing {
-            try Task.checkCancellation()
-            guard let pass = try await archive.shownPass(of: recording.id), known.looked[recording.id] != pass.id,
-                let timeline = try await archive.transcript(of: recording.id)?.1, let speakers = timeline.speakers,
-                speakers.count > 0
-            else { continue }
-            let names = timeline.annotations?.speakers ?? [:]
-            // Where nobody was named yet, there is nothing to learn and nobody to propose.
-            let isNeeded = !names.isEmpty || known.voices.contains { $0.recording != recording.id }
-            var voices: [[Float]] = []
-            if isNeeded {
-                try telling.check()
-                let path = RecordingFolder(storage: storage, recording: recording.id).audio
-                voices = try await telling.voices(in: path, of: Self.longest(speakers))
-            }
-            // Read again: somebody may have had all of it forgotten meanwhile.
-            let now = try RememberedVoices(in: storage)
-            guard now.after == known.after else { return proposed }
-            known = now
-            known.learn(voices, names: names, recording: recording.id, pass: pass.id)
-            try known.save(in: storage)
-            if known.proposals[recording.id] != nil { proposed.append(recording.id) }
+        var heard: [PassSummary] = []
+        for recording in recordings where !recording.isSealed && !recording.isMissing && recording.id > known.after {
+            if let pass = try await archive.shownPass(of: recording.id) { heard.append(pass) }
         }
-        return proposed
+        // Those with names first: whom they name may speak in an earlier one, too.
+        for isNaming in [true, false] {
+            for pass in heard {
+                try Task.checkCancellation()
+                try await look(at: pass, isNaming: isNaming, &known)
+            }
+        }
+        return known.proposals.keys.filter { known.proposals[$0] != before.proposals[$0] }.sorted()
+    }
+
+    /// Looks at a recording, as it is shown.
+    ///
+    /// - Parameter isNaming: whether only those are looked at in which somebody has a name.
+    private func look(at pass: PassSummary, isNaming: Bool, _ known: inout RememberedVoices) async throws {
+        let recording = pass.recording
+        guard known.isToBeLookedAt(recording, pass: pass.id) else { return }
+        // Where nobody was named yet, there is nothing to learn and nobody to propose.
+        let names = pass.correction?.annotations.speakers ?? [:]
+        let isNamed = names.values.contains { known.learns($0, in: recording) }
+        guard isNamed || !isNaming && known.voices.contains(where: { $0.recording != recording }),
+            let speakers = try await archive.transcript(of: recording)?.1.speakers, speakers.count > 0
+        else { return }
+        try telling.check()
+        let path = RecordingFolder(storage: storage, recording: recording).audio
+        let voices = try await telling.voices(in: path, of: Self.longest(speakers))
+        // Read again: somebody may have had all of it forgotten meanwhile.
+        known = try RememberedVoices(in: storage)
+        guard recording > known.after else { return }
+        known.learn(voices, names: names, recording: recording, pass: pass.id)
+        try known.save(in: storage)
     }
 
     /// Each person's longest turns, where nobody else speaks.

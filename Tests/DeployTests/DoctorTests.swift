@@ -100,6 +100,10 @@ import Testing
             $0.sound = hears { sound in sound.channels = 2 }
             $0.speakers = .failure(DeviceError(.missing, "open", "the model is not there", remedy: "install it"))
         },
+        Case("voices to remember of what is sealed", .notice, .speakers, "before somebody can name") {
+            $0.configuration.speakers.remember = true
+            $0.configuration.storage.seal = ["age1key"]
+        },
         Case("copies that are not sealed", .notice, .copies, "whoever plugs in a stick can take every recording") {
             $0.sealing = .success(0)
         },

@@ -115,8 +115,8 @@ import Testing
         #expect(try await archive.transcript(of: 1)?.1.speakers?.turns.count == 2, "the model's answer")
     }
 
-    /// An archive of three recordings of which it is told who spoke, two people each; in the first, A is Anna.
-    private func remembering() async throws -> SQLiteArchive {
+    /// An archive of three recordings of which it is told who spoke, two people each; in the first, A is Anna, if anybody is named.
+    private func remembering(_ names: [String: String] = ["A": "Anna"]) async throws -> SQLiteArchive {
         let archive = try await archive(recordings: 3)
         for id in 1...3 {
             try await archive.keep(
@@ -125,7 +125,7 @@ import Testing
                     Speakers.Turn(SampleRange(SamplePosition(900), SamplePosition(2_500)), speaker: 1),
                 ]), recording: id)
         }
-        try await name(["A": "Anna"], in: 1, of: archive)
+        if !names.isEmpty { try await name(names, in: 1, of: archive) }
         return archive
     }
 
@@ -187,12 +187,81 @@ import Testing
         let archive = try await remembering()
         let place = storage.configuration.storage.directory
         try await remembering(archive).run()
-        #expect(try RememberedVoices.forget(["Zoe"], upTo: 0, in: place) == 0)
-        #expect(try RememberedVoices.forget(nil, upTo: 3, in: place) == 1)
+        #expect(try RememberedVoices.forgetAll(upTo: 3, in: place) == 1)
         #expect(try remembered().voices.isEmpty && remembered().proposals.isEmpty)
         let text = String(decoding: try content(ofFile: file), as: UTF8.self)
         #expect(!text.contains("Anna") && !text.contains("numbers"), "\(text)")
         #expect(try await remembering(archive).run().isEmpty)
+        #expect(try remembered().voices.isEmpty)
+    }
+
+    @Test("a name that nobody has forgets nothing; one that is forgotten is not learned again, others are")
+    func forgetOne() async throws {
+        let archive = try await remembering()
+        let place = storage.configuration.storage.directory
+        try await remembering(archive).run()
+        let before = try remembered()
+        let error = thrown { _ = try RememberedVoices.forget(["Anna", "Ana"], upTo: 3, in: place) }
+        #expect(error?.message.contains("nobody is remembered as Ana; those who are: Anna") == true)
+        #expect(try remembered() == before)
+        #expect(try RememberedVoices.forget(["Anna"], upTo: 2, in: place) == 1)
+        #expect(try remembered().voices.isEmpty && remembered().proposals.isEmpty)
+        // Bob can still be learned from what is there, and Anna from what comes.
+        try await name(["B": "Bob"], in: 2, of: archive)
+        try await name(["A": "Anna", "B": "Cleo"], in: 1, of: archive)
+        try await remembering(archive).run()
+        #expect(try remembered().voices.map(\.name) == ["Cleo", "Bob"])
+        try await name(["A": "Anna"], in: 3, of: archive)
+        try await remembering(archive).run()
+        #expect(try remembered().voices.map { "\($0.recording) \($0.name)" } == ["1 Cleo", "2 Bob", "3 Anna"])
+    }
+
+    @Test("who is named after several recordings is proposed in those that were there before, once each")
+    func namedLater() async throws {
+        let archive = try await remembering([:])
+        #expect(try await remembering(archive).run().isEmpty)
+        #expect(access(file, F_OK) != 0, "there is nothing to remember yet")
+        try await name(["A": "Dora"], in: 3, of: archive)
+        #expect(try await remembering(archive).run() == [2])
+        #expect(try remembered().proposals == [2: ["A": "Dora"]])
+        try await name(["A": "Anna"], in: 1, of: archive)
+        #expect(try await remembering(archive).run() == [2])
+        #expect(try remembered().proposals == [2: ["A": "Dora", "B": "Anna"]])
+        let asked = { String(decoding: try content(ofFile: folder.file("orders"), limit: 100_000), as: UTF8.self) }
+        let before = try asked()
+        #expect(try await remembering(archive).run().isEmpty)
+        #expect(try asked() == before, "there is no new name")
+        // Who spoke was told again: what came of these letters is gone, and learned again.
+        try RememberedVoices.drop(1, in: storage.configuration.storage.directory)
+        #expect(try remembered().proposals == [2: ["A": "Dora"]])
+        try await remembering(archive).run()
+        #expect(try remembered().proposals == [2: ["A": "Dora", "B": "Anna"]])
+    }
+
+    @Test("a file of before is read, and what it says was looked at is looked at once more")
+    func before() async throws {
+        let archive = try await remembering()
+        try write(#"{"after":0,"looked":{"2":2,"3":3},"proposals":{},"voices":[]}"#, to: file)
+        #expect(try await remembering(archive).run() == [2])
+        try write(#"{"after":3,"looked":{},"proposals":{},"voices":[]}"#, to: file)
+        #expect(try await remembering(archive).run().isEmpty && remembered().after == 3)
+    }
+
+    @Test("a voice stays when its recording is sealed, and goes when that is erased")
+    func sealed() async throws {
+        let archive = try await remembering()
+        try await remembering(archive).run()
+        let digest = String(repeating: "a", count: 64)
+        let seal = SealedManifest(
+            file: digest, bytes: 1, head: digest, plain: digest, content: digest, recipients: digest)
+        #expect(try await archive.beginSealed(1, seal, journalOf: archive.journalContent(of: 1).bytes))
+        try await archive.endSealed(1)
+        #expect(try await archive.recordings().first?.isSealed == true)
+        try await remembering(archive).run()
+        #expect(try remembered().voices.map(\.name) == ["Anna"])
+        #expect(try remembered().proposals == [2: ["B": "Anna"]])
+        try await Erasure(storage: storage.configuration.storage.directory, archive: archive).erase([1])
+        try await remembering(archive).run()
         #expect(try remembered().voices.isEmpty)
     }
 

@@ -22,11 +22,11 @@ enum SpeakersCommand: Command {
           --directory DIR    where the archive is; default storage.directory
 
         With speakers.remember = yes, the voices of people who were named on the page of a recording are kept, and their names
-        proposed in later recordings, where no name was given.
+        proposed in other recordings, where no name was given.
 
           remembered         whose voices are kept, from which recordings, and who is proposed where
           forget             take all voices away, or those of some names, for good; the recordings that are there now are
-                             not learned from again
+                             not learned from again, or not by these names. A name that nobody has: nothing is taken away
         """
     static let options = (values: ["--speakers", "--directory"], flags: [String]())
 
@@ -75,12 +75,10 @@ enum SpeakersCommand: Command {
         let telling = TellingSpeakers(configuration: configuration, archive: archive, hub: hub)
         let told = try await telling.run(recordings)
         hub.finish()
-        for (id, count) in told {
-            let speakers = try await archive.transcript(of: id)?.1.speakers
-            let people = (speakers?.seconds ?? []).enumerated().map { speaker, seconds in
-                "\(Speakers.label(speaker)) \(RecordingScreen.clock(SamplePosition(seconds: seconds)))"
-            }
-            try Terminal.print("\(id)  \(count == 0 ? "nobody" : people.joined(separator: "  "))\n")
+        // Their letters may be other people's now; what comes of names is looked at again.
+        for (id, _) in told { try RememberedVoices.drop(id, in: configuration.storage.directory) }
+        for (id, _) in told {
+            try Terminal.print("\(id)  \(try await TellingAfterwards.people(of: id, in: archive))\n")
         }
         for await case .fault(_, let message) in faults { Terminal.say("fieldscribe: \(message)") }
         if told.count < recordings.count { throw Ending(status: 1) }
@@ -108,8 +106,11 @@ enum SpeakersCommand: Command {
         // A folder for each; numbers only grow.
         let last = ((try? Folder(opening: "\(storage)/recordings", crosses: true).names()) ?? []).compactMap { Int($0) }
             .max()
-        let count = try RememberedVoices.forget(names.isEmpty ? nil : names, upTo: last ?? 0, in: storage)
-        Terminal.say("\(count) voices were taken away")
+        let count =
+            names.isEmpty
+            ? try RememberedVoices.forgetAll(upTo: last ?? 0, in: storage)
+            : try RememberedVoices.forget(names, upTo: last ?? 0, in: storage)
+        Terminal.say(count == 1 ? "1 voice was taken away" : "\(count) voices were taken away")
     }
 
     /// The archive's folder, whose owner the process becomes.
