@@ -86,12 +86,18 @@ import Testing
             try Fieldscribe(words + ["--config", settings], in: folder).wait()
         }
         #expect(try run("record", "--microphone", "file+fast:\(sound)").status == 0)
+        #expect(try run("search", "speaker:A").errors.last?.contains("told in no recording yet who spoke") == true)
         let told = try run("speakers", "1")
         #expect(told.status == 0 && told.output.wholeMatch(of: /1  A 00:0[567]  B 00:0[567]\n/) != nil, "\(told)")
         let text = try run("show", "1").output
         let names = text.split(separator: "\n").compactMap { $0.first }.filter { "AB".contains($0) }
         #expect(names == ["A", "B", "A", "B"], "\(text)")
         #expect(try run("verify", "1").status == 0)
+        #expect(try run("search", "speaker:B").output.split(separator: "\n").count == 2)
+        #expect(try run("search", "speaker:Zoe Q", "go").errors.last?.contains("nobody is called Zoe Q") == true)
+        let forgotten = try run("speakers", "forget", "Zoe")
+        #expect(forgotten.status == 1 && forgotten.errors.last?.contains("nobody is remembered as Zoe") == true)
+        #expect(access("\(storage)/voices.json", F_OK) != 0)
         let document = try run("show", "1", "--format", "odt")
         #expect(document.status == 0 && document.output.hasPrefix("PK\u{3}\u{4}"))
         // Three people share no two microphones: that takes the model, which is not there.
@@ -105,5 +111,23 @@ import Testing
             let ending = try Fieldscribe(words + ["--config", settings], in: folder).wait()
             #expect(ending.status == Int32(status) && !ending.errors.isEmpty, "\(words): \(ending)")
         }
+    }
+
+    @Test("record and recover tell who spoke by themselves, where that is asked for; without the model a line says so")
+    func byThemselves() throws {
+        let (settings, sound) = (try configuration("[recognizer]\nspeakers = auto"), try conversation())
+        func run(_ words: String...) throws -> Fieldscribe.Ending {
+            try Fieldscribe(words + ["--config", settings], in: folder).wait()
+        }
+        let told = /recording (\d): A 00:0[567]  B 00:0[567]/
+        let recorded = try run("record", "--microphone", "file+fast:\(sound)")
+        #expect(recorded.status == 0 && recorded.errors.last?.wholeMatch(of: told)?.1 == "1", "\(recorded)")
+        #expect(try run("record", "--audio-only", "--microphone", "file+fast:\(sound)").status == 0)
+        #expect(try run("recover", "--no-transcribe").errors == ["all is well in \(storage)"])
+        let recovered = try run("recover")
+        #expect(recovered.status == 0 && recovered.errors.last?.wholeMatch(of: told)?.1 == "2", "\(recovered)")
+        #expect(try run("show", "2").output.contains("B: "))
+        let one = try run("record", "--microphone", "file+fast:\(Speech.all[0])")
+        #expect(one.status == 0 && one.errors.last?.contains("campplus.ort") == true, "\(one)")
     }
 }

@@ -22,7 +22,7 @@ enum RecoverCommand: Command {
           --again            then transcribe again, slower and better, what another engine or a faster profile did,
                              such as everything from before the better engine was installed; the old text stays
                              as a pass of its own, and show gives the new text
-          --no-transcribe    repair only; the appliance, or the next recover, transcribes the rest
+          --no-transcribe    repair only; the appliance, or the next recover, transcribes the rest, and tells who spoke
           --json             print one JSON document
           --directory DIR    where archive and recordings are; default storage.directory
           --engine E         \(EngineRegistry.forms); default
@@ -37,6 +37,8 @@ enum RecoverCommand: Command {
         var findings: [FindingRow]
         var dated: [Int]
         var transcribed: [Int]
+        /// Of which it was told who spoke; only where that is wanted.
+        var speakers: [Int]?
         var reread: [Int]?
     }
 
@@ -70,6 +72,11 @@ enum RecoverCommand: Command {
         let transcribed =
             arguments.has("--no-transcribe")
             ? [] : try await transcribe(configuration, archive: archive, isQuiet: isJSON)
+        var speakers: [Int]?
+        if !arguments.has("--no-transcribe"), configuration.recognizer.speakers != .no {
+            let telling = TellingAfterwards(configuration: configuration, archive: archive)
+            speakers = try await telling.tell(isQuiet: isJSON)
+        }
         let reread =
             arguments.has("--again")
             ? try await rereadAll(configuration, archive: archive, isQuiet: isJSON) : nil
@@ -77,11 +84,11 @@ enum RecoverCommand: Command {
             try Terminal.print(
                 jsonText(
                     Report(
-                        findings: findings.map(FindingRow.init), dated: dated, transcribed: transcribed, reread: reread)
-                ))
+                        findings: findings.map(FindingRow.init), dated: dated, transcribed: transcribed,
+                        speakers: speakers, reread: reread)))
         } else if reread != nil {
             // It has said how many.
-        } else if findings.isEmpty, dated.isEmpty, transcribed.isEmpty {
+        } else if findings.isEmpty, dated.isEmpty, transcribed.isEmpty, speakers ?? [] == [] {
             Terminal.say("all is well in \(directory)")
         }
         if findings.contains(where: { $0.outcome == .damaged }) { throw Ending(status: 4) }

@@ -56,6 +56,9 @@ enum RecordCommand: Command {
             screen: RecordingScreen(json: arguments.has("--json")))
         await pool?.finish()
         try finish(outcome)
+        guard pool != nil else { return }
+        let telling = TellingAfterwards(configuration: configuration, archive: archive)
+        _ = try await telling.tell(only: outcome.id, isQuiet: arguments.has("--json"))
     }
 
     static func workers(_ configuration: Configuration) throws -> WorkerPool {
