@@ -12,7 +12,6 @@ package final class WaveFile {
     private var header: WaveHeader
     private let frameBytes: Int64
     private var dataBytes: Int64 = 0
-    private var syncedBytes: Int64 = 0
 
     /// Where the next sample goes, from the file's first.
     var end: SamplePosition { SamplePosition(dataBytes / frameBytes) }
@@ -70,39 +69,27 @@ package final class WaveFile {
         dataBytes += bytes
     }
 
-    /// Puts everything on the disk, and tells of it in the header.
-    ///
-    /// The header reaches the disk with the next sync: before the sound itself, a power cut would leave zeros there that
-    /// it calls sound.
+    /// Puts everything on the disk, with a header that tells of it.
     ///
     /// - Throws: `DeviceError`; a failure is final, see `FileDescriptor.syncData`.
     func sync() throws(DeviceError) {
-        try syncSound()
         try writeHeader()
+        try faults?(.sync, path)
+        try file.syncData()
     }
 
     /// Says that the file holds all parts of a recording, once it is closed.
     func setJoined() { header.setJoined() }
 
-    /// Says why the recording ended, and puts everything on the disk: the sound first, so that a power cut leaves no file
-    /// that calls itself closed and ends in zeros.
+    /// Says why the recording ended, and puts everything on the disk.
     package func close(reason: StopReason) throws(DeviceError) {
-        var failure: DeviceError?
-        if dataBytes != syncedBytes { do throws(DeviceError) { try syncSound() } catch { failure = error } }
         header.set(reason: reason)
         try writeHeader()
         // What a full disk took of a last, half sample.
         try file.truncate(to: Int64(WaveHeader.size) + dataBytes)
-        if let failure { throw failure }
         try faults?(.sync, path)
         try file.sync()
         try place.folder.sync()
-    }
-
-    private func syncSound() throws(DeviceError) {
-        try faults?(.sync, path)
-        try file.syncData()
-        syncedBytes = dataBytes
     }
 
     private func writeHeader() throws(DeviceError) {

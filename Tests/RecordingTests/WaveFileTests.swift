@@ -2,7 +2,6 @@ import Core
 import FoundationEssentials
 import Glibc
 @testable import Recording
-import Synchronization
 import TestKit
 import Testing
 
@@ -37,39 +36,6 @@ import Testing
         #expect(try header() == golden(samples: 3, reason: "cut short"))
         let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
         #expect(Array(bytes.dropFirst(512)) == [1, 0, 0xFE, 0xFF, 3, 0])
-    }
-
-    @Test("no sync takes a header to the disk that tells of sound which that sync has yet to take there")
-    func headerFollowsSound() throws {
-        let seen = Mutex<[[UInt8]]>([])
-        let file = try WaveFile(creating: path) { operation, path throws(DeviceError) in
-            guard operation == .sync, let bytes = try? Data(contentsOf: URL(fileURLWithPath: path)) else { return }
-            seen.withLock { $0.append(Array(bytes.prefix(WaveHeader.size))) }
-        }
-        for _ in 1...3 {
-            try file.append(numbered(100))
-            try file.sync()
-        }
-        try file.append(numbered(50))
-        try file.close(reason: .button)
-        let told: [(UInt32, String)] = [
-            (0, "cut short"), (100, "cut short"), (200, "cut short"), (300, "cut short"), (350, "button"),
-        ]
-        #expect(seen.withLock { $0 } == told.map { golden(samples: $0.0, reason: $0.1) })
-    }
-
-    @Test("a close whose sync fails still says why the recording ended")
-    func closesOnABrokenDisk() throws {
-        let failing = Mutex(false)
-        let file = try WaveFile(creating: path) { operation, path throws(DeviceError) in
-            if operation == .sync, failing.withLock({ $0 }) {
-                throw DeviceError(.failed, "fdatasync", status: EIO, path)
-            }
-        }
-        try file.append(numbered(100))
-        failing.withLock { $0 = true }
-        #expect(thrown { try file.close(reason: .disk) }?.status == EIO)
-        #expect(try header() == golden(samples: 100, reason: "disk"))
     }
 
     @Test("the stop reason is in the file once it is closed", arguments: StopReason.allCases)
