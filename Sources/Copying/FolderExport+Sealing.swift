@@ -63,11 +63,7 @@ extension FolderExport {
             try await removeStruck(
                 of: job.summary.id, but: (place, there), entries, job.history.map(\.entry), below: folder.top, &report)
             guard let manifest = outcome.manifest?.text ?? outcome.entry?.manifest(unlessOf: pass) else { return false }
-            let isStruck = try await isStruck(since: job)
-            var entry = ExportEntry(
-                recording: job.summary.id, pass: isStruck ? nil : pass, volume: settings.volume, folder: place,
-                manifest: manifest, exportedAt: settings.now)
-            entry.struck = job.timeline.gaps.struck.count
+            let (entry, isStruck) = try await entry(of: job, pass: pass, in: place, manifest)
             do { try await ledger?.add(entry) } catch {
                 // Nobody could tell later what it is, and each copy would add another.
                 if outcome.manifest != nil {

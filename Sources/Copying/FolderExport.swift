@@ -111,11 +111,7 @@ package struct FolderExport: Sendable {
                 of: job.summary.id, but: (folder, there), entries, job.history.map(\.entry), below: exportFolder.top,
                 &report)
             guard let manifest = outcome.manifest ?? outcome.entry?.manifest(unlessOf: pass) else { return false }
-            let isStruck = try await isStruck(since: job)
-            var entry = ExportEntry(
-                recording: job.summary.id, pass: isStruck ? nil : pass, volume: settings.volume, folder: folder,
-                manifest: manifest, exportedAt: settings.now)
-            entry.struck = job.timeline.gaps.struck.count
+            let (entry, isStruck) = try await entry(of: job, pass: pass, in: folder, manifest)
             try await ledger?.add(entry)
             known.add(entry)
             entries.append(entry)

@@ -99,9 +99,17 @@ extension FolderExport {
         }
     }
 
-    /// Whether something was struck in a recording since a copy of it was begun.
-    func isStruck(since job: RecordingCopy) async throws -> Bool {
-        try await archive.history(of: job.summary.id).map(\.entry).strikes != job.history.map(\.entry).strikes
+    /// What the ledger is told of a copy, and whether something was struck since it was begun: then it has no text that there is now.
+    func entry(
+        of job: RecordingCopy, pass: Int?, in folder: String, _ manifest: String
+    ) async throws -> (entry: ExportEntry, isStruck: Bool) {
+        let history = try await archive.history(of: job.summary.id)
+        let isStruck = history.map(\.entry).strikes != job.history.map(\.entry).strikes
+        var entry = ExportEntry(
+            recording: job.summary.id, pass: isStruck ? nil : pass, volume: settings.volume, folder: folder,
+            manifest: manifest, exportedAt: settings.now)
+        entry.struck = job.timeline.gaps.struck.count
+        return (entry, isStruck)
     }
 }
 

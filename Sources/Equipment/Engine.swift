@@ -77,6 +77,9 @@ extension Configuration {
         return modelFolders.map { "\($0)/\(name)" }.first { access($0, F_OK) == 0 } ?? "\(modelFolders[0])/\(name)"
     }
 
+    /// Whether this is a name, and no model has it.
+    func lacksModel(named name: String) -> Bool { !name.contains("/") && access(modelFolder(name), F_OK) != 0 }
+
     /// The model by which voices are told apart, whether it is there or not.
     package var speakerTelling: SpeakerModel {
         SpeakerModel(path: recognizer.speakerModel ?? modelFolder(SpeakerModel.usual))
@@ -93,7 +96,7 @@ extension Configuration {
         if let vocabulary { configuration.recognizer.vocabulary = vocabulary }
         guard let name else { return configuration }
         // A folder here is one where no model has its name.
-        let isHere = !name.contains("/") && access(modelFolder(name), F_OK) != 0 && access(name, F_OK) == 0
+        let isHere = lacksModel(named: name) && access(name, F_OK) == 0
         configuration.recognizer.model = isHere ? "./\(name)" : name
         configuration.recognizer.languageModel = nil
         configuration.recognizer.dictionary = nil

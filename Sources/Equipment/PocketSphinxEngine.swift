@@ -21,9 +21,7 @@ package struct PocketSphinxEngine: EngineEntry {
 
     package func check(_ configuration: Configuration) throws(DeviceError) {
         let name = configuration.recognizer.model
-        if !name.contains("/"), name != Configuration.Recognizer().model,
-            access(configuration.modelFolder(name), F_OK) != 0
-        {
+        if name != Configuration.Recognizer().model, configuration.lacksModel(named: name) {
             throw DeviceError(
                 .missing, "access", on: name, "no model has this name",
                 remedy: "fieldscribe models lists those that have one; name a folder by its path, such as ./\(name)")

@@ -9,15 +9,18 @@ import Testing
     private let storage = Storage()
 
     /// Twelve bursts of noise, a second each, with half a second of silence around each.
-    static let sound: [Int16] = {
+    static let sound = sound(Array(repeating: 1, count: 12))
+
+    /// Bursts of noise of so many seconds, with half a second of silence around each.
+    static func sound(_ seconds: [Int]) -> [Int16] {
         var random = SeededGenerator(seed: 4)
         var samples = [Int16](repeating: 0, count: 8_000)
-        for _ in 1...12 {
-            samples += (0..<16_000).map { _ in Int16.random(in: -6_000...6_000, using: &random) }
+        for length in seconds {
+            samples += (0..<length * 16_000).map { _ in Int16.random(in: -6_000...6_000, using: &random) }
             samples += [Int16](repeating: 0, count: 8_000)
         }
         return samples
-    }()
+    }
 
     static func faults(in events: AsyncStream<Event>) async -> [String] {
         var faults: [String] = []

@@ -19,22 +19,13 @@ import Upkeep
             BacklogTests.command(model: "never"), size: 1, fallback: BacklogTests.command(model: "plain"))
     }
 
-    /// Bursts of so many seconds, with half a second of silence around each.
-    private func sound(_ seconds: [Int]) -> [Int16] {
-        var random = SeededGenerator(seed: 4)
-        return seconds.reduce(into: [Int16](repeating: 0, count: 8_000)) { samples, length in
-            samples += (0..<length * 16_000).map { _ in Int16.random(in: -6_000...6_000, using: &random) }
-            samples += [Int16](repeating: 0, count: 8_000)
-        }
-    }
-
     @Test("A text of which another engine has read a part is called by that one's name, in the journal, too")
     func writtenDown() async throws {
         for (seconds, model) in [([1, 3, 1], "plain"), ([1, 1, 1], "never")] {
             let storage = Storage()
             func write() async throws {
                 let archive = try storage.archive()
-                let id = try await storage.record([.samples(sound(seconds))], in: archive)
+                let id = try await storage.record([.samples(BacklogTests.sound(seconds))], in: archive)
                 let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
                 #expect(try await backlog.run(pool: pool()) == [id])
                 #expect(try await archive.passes(of: id).map(\.engine.model) == [model])
@@ -51,7 +42,9 @@ import Upkeep
     @Test("A second reading that the wanted engine cannot do changes no text, is told of, and the next one's turn")
     func readAgain() async throws {
         let archive = try storage.archive()
-        for seconds in [[1, 3, 1], [1, 1]] { try await storage.record([.samples(sound(seconds))], in: archive) }
+        for seconds in [[1, 3, 1], [1, 1]] {
+            try await storage.record([.samples(BacklogTests.sound(seconds))], in: archive)
+        }
         let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
         #expect(try await backlog.run(pool: BacklogTests.pool()) == [1, 2])
         let before = try #require(try await archive.transcript(of: 1)).1
