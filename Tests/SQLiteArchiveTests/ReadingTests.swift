@@ -167,6 +167,19 @@ struct ReadingTests {
         #expect(try await archive.search("the hay", limit: 10_000).count == count)
     }
 
+    @Test("what changed since a connection last read the index of the words is not called damaged")
+    func changedIndex() async throws {
+        let (first, _) = try await archive.record("lost and found")
+        try await archive.check()
+        try await archive.record("found again")
+        #expect(try await archive.search("found", limit: 3).count == 2)
+        try await archive.check()
+        // The parts of the index that were known are merged into others.
+        try await archive.delete(recordings: [first])
+        try await archive.check()
+        #expect(try await archive.search("found", limit: 3).count == 1)
+    }
+
     @Test("a damaged index of the words is told by a check that changes nothing, and made anew by the next repair")
     func damagedIndex() async throws {
         try await archive.record("lost and found")
