@@ -25,10 +25,11 @@ import Testing
     private func told(_ sounds: String, block: Int) -> String {
         var health = MicrophoneHealth()
         var random = SeededGenerator(seed: 7)
+        let kinds = Dictionary(uniqueKeysWithValues: Set(sounds).map { ($0, sound($0, &random)) })
         var out = ""
         for letter in sounds {
             var mark: Character = "."
-            let samples = sound(letter, &random)
+            let samples = kinds[letter, default: []]
             samples.withUnsafeBufferPointer { samples in
                 for start in stride(from: 0, to: samples.count, by: block) {
                     let part = samples[start..<min(samples.count, start + block)]
@@ -74,11 +75,12 @@ import Testing
         #expect(told(sounds, block: 1_600) == expected, "\(sounds)")
     }
 
-    @Test("what is told does not depend on the blocks in which sound comes", arguments: [7, 160, 1_601, 8_000])
-    func blocks(block: Int) {
+    @Test("what is told does not depend on the blocks in which sound comes")
+    func blocks() {
         let sounds = "ssCCssssss0000000000sss--------------------rrr7777777ss"
-        #expect(told(sounds, block: block) == told(sounds, block: 1_600))
-        #expect(told(sounds, block: block).filter { $0 != "." } == "CcZzFfKk")
+        let expected = told(sounds, block: 1_600)
+        #expect(expected.filter { $0 != "." } == "CcZzFfKk")
+        for block in [7, 160, 1_601, 8_000] { #expect(told(sounds, block: block) == expected, "\(block)") }
     }
 
     @Test("a message names the microphone and a remedy", arguments: MicrophoneHealth.Trouble.allCases)

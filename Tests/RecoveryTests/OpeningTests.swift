@@ -272,9 +272,9 @@ import Testing
         .enabled(if: canMount))
     func fullMemory() async throws {
         let archive = try storage.archive()
-        // Texts of 1 MB.
+        // Texts of 0.2 MB.
         for word in ["zanzibar", "mombasa", "pemba"] {
-            let long = (1...10).map { "\(word)\($0)" + String(repeating: "x", count: 100_000) }
+            let long = (1...4).map { "\(word)\($0)" + String(repeating: "x", count: 50_000) }
             try await storage.record([.samples(numbered(20_000))], words: [word] + long, in: archive)
         }
         // Without the other formats, which take an emulated board minutes.
@@ -283,8 +283,8 @@ import Testing
         #expect(try await SealingRecordings(configuration, archive: archive).run().isEmpty)
         let place = TemporaryFolder()
         var outcomes: [[Int]] = []
-        for megabytes in [9, 16, 40] {
-            #expect(mount("tmpfs", place.path, "tmpfs", 0, "size=\(megabytes)m") == 0)
+        for kilobytes in [9_000, 11_500, 20_000] {
+            #expect(mount("tmpfs", place.path, "tmpfs", 0, "size=\(kilobytes)k") == 0)
             defer { umount2(place.path, Int32(MNT_DETACH)) }
             let opening = opening(archive, in: [place.path])
             do {
