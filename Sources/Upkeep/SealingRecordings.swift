@@ -182,13 +182,26 @@ package struct SealingRecordings: Sendable {
             pauseSeconds: configuration.export.pauseSeconds)
         let history = try await archive.history(of: id)
         let storage = storage
-        let signer = try? await onThread(named: "signing", niceness: 5) { try RecorderKey(in: storage) }
-        return try await onStoppableThread(named: "seal") { goesOn in
+        let signer: Result<RecorderKey, DeviceError>
+        do {
+            signer = .success(try await onThread(named: "signing", niceness: 5) { try RecorderKey(in: storage) })
+        } catch { signer = .failure(DeviceError(wrapping: error)) }
+        let manifest = try await onStoppableThread(named: "seal") { goesOn in
             try RecordingSealer(
-                summary, shown, journal: journal, history: history, signer: signer, in: storage, soundIn: sound,
-                settings: settings, for: recipients, goesOn: goesOn
+                summary, shown, journal: journal, history: history, signer: try? signer.get(), in: storage,
+                soundIn: sound, settings: settings, for: recipients, goesOn: goesOn
             ).seal(as: name)
         }
+        let error: DeviceError? =
+            switch signer {
+            case .success(let key): key.error
+            case .failure(let error): error
+            }
+        // Nobody can make good for it later: what would be signed cannot be read here any more.
+        if let error {
+            Log.tell(.warning, "seal", ["message": "\(error.message); recording \(id) is sealed without a signature"])
+        }
+        return manifest
     }
 
     /// Completes the sealing of a recording whose journal says that it was begun.

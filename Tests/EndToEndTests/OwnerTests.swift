@@ -86,6 +86,32 @@ struct OwnerTests {
         #expect(FileStatus(configuration)?.owner == 0)
     }
 
+    @Test("What root seals by hand is signed, and root hears what ffmpeg reads")
+    func programs() throws {
+        let (film, key) = (folder.file("film.m4a"), folder.file("key.txt"))
+        try Fieldscribe.tool(
+            "bash", "-c",
+            "ffmpeg -v error -f lavfi -i sine=440:d=1 '\(film)' && age-keygen -o '\(key)' && age-keygen -y '\(key)' > '\(key).pub'",
+            in: folder)
+        let text = try String(contentsOfFile: configuration, encoding: .utf8)
+        let further = text.replacing("[control]", with: "seal = \(key).pub\n[control]") + "second-pass = no\n"
+        try Data(further.utf8).write(to: URL(filePath: configuration))
+        let recorded = try run("record", "--audio-only", "--microphone", "file+fast:\(film)")
+        #expect(recorded.status == 0, "\(recorded.errors)")
+        #expect(try run("recover").status == 0)
+        let sealed = try run("seal")
+        #expect(sealed.status == 0 && sealed.output == "sealed: 1\n", "\(sealed.errors)")
+        #expect(sealed.errors.isEmpty, "\(sealed.errors)")
+        // Whoever has the private key sees by the public one of the recorder that it is unaltered.
+        try Fieldscribe.tool(
+            "bash", "-c",
+            "cd '\(folder.path)' && age -d -i '\(key)' '\(storage)/recordings/000001/sealed.age' | tar x --strip-components=1 "
+                + "&& minisign -V -q -p '\(storage)/signing.pub' -m SHA256SUMS -x SHA256SUMS.minisig "
+                + "&& sha256sum --quiet --strict -c SHA256SUMS",
+            in: folder)
+        #expect(try strangers() == "")
+    }
+
     @Test("A lost database and a lost journal come back as the user's, by whom ever")
     func lost() throws {
         #expect(try record(as: user).status == 0)

@@ -106,8 +106,11 @@ __attribute__((noinline)) static pid_t fieldscribe_spawn(const char *path, char 
         // Who ended before that call tells nothing any more.
         if (getppid() != parent) _exit(127);
         setpriority(PRIO_PROCESS, 0, niceness);
-        for (int pair = 0; pair < count; pair++)
-            if (failure == 0 && dup2(pairs[2 * pair], pairs[2 * pair + 1]) < 0) failure = errno;
+        for (int pair = 0; pair < count; pair++) {
+            int ours = pairs[2 * pair], childs = pairs[2 * pair + 1];
+            // What has its number already is only kept open.
+            if (failure == 0 && (ours == childs ? fcntl(childs, F_SETFD, 0) : dup2(ours, childs)) < 0) failure = errno;
+        }
         if (failure == 0 && !shows_errors) {
             int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
             if (nothing < 0 || dup2(nothing, STDERR_FILENO) < 0) failure = errno;

@@ -46,11 +46,10 @@ enum MovieSound: String {
                 "-c",
                 "ulimit -v \(limits.memory * 1_024); ulimit -t \(limits.cpu); ulimit -c 0; ulimit -f 0; exec nice \"$@\"",
                 "sh", program, "-nostdin", "-hide_banner", "-loglevel", "quiet", "-threads", "1",
-                "-protocol_whitelist", "file", "-f", rawValue, "-i", "file:/proc/\(getpid())/fd/\(source.number)",
-                "-map",
-                "0:a:0", "-vn", "-sn", "-dn", "-ac", "1", "-ar", "\(SamplePosition.rate)", "-t",
+                "-protocol_whitelist", "file", "-f", rawValue, "-i", "file:\(ChildProcess.file)",
+                "-map", "0:a:0", "-vn", "-sn", "-dn", "-ac", "1", "-ar", "\(SamplePosition.rate)", "-t",
                 "\(limits.hours * 3_600)", "-c:a", "pcm_s16le", "-f", "s16le", "pipe:1",
-            ], showsErrors: false)
+            ], showsErrors: false, file: source.number)
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
         defer { room.deallocate() }
         var written: Int64 = 0

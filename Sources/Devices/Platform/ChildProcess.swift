@@ -13,24 +13,32 @@ package struct ChildProcess: ~Copyable {
     package let name: String
     private let pipes: ChildPipes
 
+    private static let fileNumber: Int32 = 3
+    /// Where a child finds the file that it was given. By `/proc/PID/fd` of ours it would find none where we were root before: nobody
+    /// but root looks into such a process.
+    package static let file = "/proc/self/fd/\(fileNumber)"
+
     /// Starts a program.
     ///
     /// - Parameters:
     ///   - showsErrors: whether its standard error is ours; else what it writes there is dropped.
     ///   - remedy: what errors say is to be done, or is done, where it does not answer.
     ///   - environment: added to our own, where it does not have that name.
+    ///   - file: the number of an open file of ours that it reads as `ChildProcess.file`; not beside copies.
     ///   - copies: pipes for the copies that it makes of itself (`ProcessCopies`), at most so many as those can be; each is
     ///     then adopted.
     /// - Throws: `DeviceError` with `missing` or `denied` for a program that cannot be started.
     package init(
         _ path: String, arguments: [String], showsErrors: Bool = true, remedy: String = "try again",
-        environment: [String: String] = [:], copies: [ChildPipes] = []
+        environment: [String: String] = [:], file: Int32? = nil, copies: [ChildPipes] = []
     ) throws(DeviceError) {
         let pipes = try ChildPipes(to: path, remedy: remedy)
         var passed = pipes.passed(input: STDIN_FILENO, output: STDOUT_FILENO)
         for (copy, pipes) in copies.enumerated() {
             passed += pipes.passed(input: ProcessCopies.input(copy), output: ProcessCopies.output(copy))
         }
+        // Behind the others, whose ends may have that number here.
+        if let file { passed.append(ChildStart.Passed(ours: file, childs: Self.fileNumber)) }
         if !copies.isEmpty { fieldscribe_take_orphans() }
         id = try ChildStart(
             path: path, arguments: arguments, passed: passed, showsErrors: showsErrors, environment: environment

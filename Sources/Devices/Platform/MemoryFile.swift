@@ -2,7 +2,7 @@ internal import CLinux
 import Core
 import Glibc
 
-/// A file that is in memory and nowhere else, which other processes of the same user can open by its path. A secret one is kept from being
+/// A file that is in memory and nowhere else, which this process can open by its path, and a child that it is given to. A secret one is kept from being
 /// swapped out where the system lets that be asked for, and overwritten when it goes; what has mapped another keeps it.
 // Safety: what it holds does not change until it goes.
 package final class MemoryFile: @unchecked Sendable {
@@ -28,8 +28,11 @@ package final class MemoryFile: @unchecked Sendable {
         room.copyBytes(from: bytes)
     }
 
-    /// Where another process finds it, as long as this value lives.
-    package var path: String { "/proc/\(getpid())/fd/\(file.number)" }
+    /// Where this process finds it, as long as this value lives.
+    package var path: String { "/proc/self/fd/\(file.number)" }
+
+    /// The kernel's number of it, to give it to a child.
+    package var number: Int32 { file.number }
 
     deinit {
         guard let address = room.baseAddress else { return }

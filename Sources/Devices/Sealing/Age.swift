@@ -56,23 +56,25 @@ package struct Age: Sendable {
     /// Begins to open what was sealed.
     ///
     /// - Parameters:
-    ///   - key: opens it; it has to live until all is opened.
+    ///   - key: opens it.
     ///   - take: called with what is opened, in its order.
     package func opener(
         with key: OpeningKey, take: @escaping (UnsafeRawBufferPointer) throws(DeviceError) -> Void
     ) throws(DeviceError) -> Sealer {
-        Sealer(try child(["-d", "-i", key.path]), isSealing: false, take: take)
+        Sealer(try child(["-d", "-i", ChildProcess.file], file: key.number), isSealing: false, take: take)
     }
 
     private static func recipients(_ recipients: [Recipient]) -> [String] {
         recipients.flatMap { ["-r", $0.text] }
     }
 
-    private func child(_ arguments: [String], mergesErrors: Bool = false) throws(DeviceError) -> ChildProcess {
+    private func child(
+        _ arguments: [String], file: Int32? = nil, mergesErrors: Bool = false
+    ) throws(DeviceError) -> ChildProcess {
         let limits = Self.limits
         // The recorder's sandbox has no shell: where nothing but what is sealed is wanted of it, there is none.
         guard mergesErrors else {
-            let child = try ChildProcess(program, arguments: arguments, showsErrors: false)
+            let child = try ChildProcess(program, arguments: arguments, showsErrors: false, file: file)
             child.limit(
                 memory: UInt64(limits.memory) << 10, data: UInt64(limits.data) << 10, cpuSeconds: UInt64(limits.cpu))
             return child

@@ -44,7 +44,7 @@ package struct Minisign: Sendable {
     func openKey(of secret: borrowing FileDescriptor) throws(DeviceError) -> [UInt8] {
         let folder = try ScratchFolder(for: "key")
         let open = "\(folder.path)/public"
-        let (status, _) = try run(["-R", "-s", Self.path(of: secret), "-p", open])
+        let (status, _) = try run(["-R", "-s", ChildProcess.file, "-p", open], reading: secret.number)
         guard status == 0 else { throw failed(status) }
         return try content(ofFile: open, limit: Self.longest)
     }
@@ -58,9 +58,9 @@ package struct Minisign: Sendable {
     func sign(_ bytes: [UInt8], comment: String, with secret: borrowing FileDescriptor) throws(DeviceError) -> String {
         let (status, answer) = try run(
             [
-                "-S", "-s", Self.path(of: secret), "-m", "/dev/stdin", "-x", "/dev/stdout", "-t", comment, "-c",
+                "-S", "-s", ChildProcess.file, "-m", "/dev/stdin", "-x", "/dev/stdout", "-t", comment, "-c",
                 "signature of a Fieldscribe recorder",
-            ], giving: bytes)
+            ], giving: bytes, reading: secret.number)
         let text = String(decoding: answer, as: UTF8.self)
         guard status == 0, text.split(separator: "\n").count == 4 else { throw failed(status) }
         return text
@@ -74,16 +74,15 @@ package struct Minisign: Sendable {
         let file = try MemoryFile(signature, named: "signature", isSecret: false)
         // minisign reads it there.
         defer { withExtendedLifetime(file) {} }
-        let (status, answer) = try run(["-V", "-Q", "-P", key, "-m", "/dev/stdin", "-x", file.path], giving: bytes)
+        let (status, answer) = try run(
+            ["-V", "-Q", "-P", key, "-m", "/dev/stdin", "-x", ChildProcess.file], giving: bytes, reading: file.number)
         return status == 0 ? String(decoding: answer.prefix { $0 != 0x0A }, as: UTF8.self) : nil
     }
 
-    private static func path(of file: borrowing FileDescriptor) -> String { "/proc/\(getpid())/fd/\(file.number)" }
-
     private func run(
-        _ arguments: [String], giving bytes: [UInt8] = []
+        _ arguments: [String], giving bytes: [UInt8] = [], reading file: Int32? = nil
     ) throws(DeviceError) -> (status: Int32, answer: [UInt8]) {
-        let child = try started(arguments)
+        let child = try started(arguments, file)
         let limits = Self.limits
         child.limit(
             memory: UInt64(limits.memory) << 10, data: UInt64(limits.data) << 10, cpuSeconds: UInt64(limits.cpu),
@@ -115,9 +114,9 @@ package struct Minisign: Sendable {
         }
     }
 
-    private func started(_ arguments: [String]) throws(DeviceError) -> ChildProcess {
+    private func started(_ arguments: [String], _ file: Int32?) throws(DeviceError) -> ChildProcess {
         do throws(DeviceError) {
-            return try ChildProcess(program, arguments: arguments, showsErrors: false)
+            return try ChildProcess(program, arguments: arguments, showsErrors: false, file: file)
         } catch {
             // Of minisign's own, so that nobody takes it for something wrong with what was signed.
             throw DeviceError(

@@ -9,8 +9,8 @@ package final class OpeningKey: Sendable {
 
     private let file: MemoryFile
 
-    /// What `age` reads.
-    var path: String { file.path }
+    /// The number of the file that `age` reads.
+    var number: Int32 { file.number }
 
     /// - Parameters:
     ///   - text: what `age-keygen` makes, with any number of keys and comments, or a private key of SSH.
