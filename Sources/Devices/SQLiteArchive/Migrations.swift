@@ -100,7 +100,7 @@ enum Migrations {
     ///
     /// - Throws: `DeviceError` with `damaged`.
     static func check(_ connection: Connection, path: String) throws {
-        try checkTables(connection, path: path)
+        // The index first: from SQLite 3.44 on quick_check calls the whole database damaged where only that is.
         do throws(DeviceError) {
             // The rank asks for a comparison with the segments as well.
             try connection.execute("INSERT INTO segment_text (segment_text, rank) VALUES ('integrity-check', 1)")
@@ -108,6 +108,7 @@ enum Migrations {
             guard error.code == .damaged else { throw error }
             try connection.execute("INSERT INTO segment_text (segment_text) VALUES ('rebuild')")
         }
+        try checkTables(connection, path: path)
     }
 
     /// Reads the whole file for damage over a connection that only reads.
