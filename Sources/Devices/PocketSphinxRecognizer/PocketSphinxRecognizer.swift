@@ -104,8 +104,10 @@ package final class PocketSphinxRecognizer: Adaptation, PartialReading {
             throw error
         }
         try decoder.check(ps_end_utt(decoder.pointer), "ps_end_utt")
-        // Of pure silence the decoder makes words, and is sure of them; of tones, too.
-        guard !open.isFlat, !SteadySound.isTone(open.samples) else { return Hypothesis() }
+        // Of pure silence the decoder makes words, and is sure of them; of tones and of what is played, too.
+        guard !open.isFlat, !SteadySound.isTone(open.samples), !PlayedSound.isPlayed(open.samples) else {
+            return Hypothesis()
+        }
         let reading = decoder.reading(limit: Int64(open.samples.count))
         evidence = reading.spoken.map(\.evidence)
         let words = reading.words(by: profile.calibration)
