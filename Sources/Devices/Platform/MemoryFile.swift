@@ -2,8 +2,9 @@ internal import CLinux
 import Core
 import Glibc
 
-/// A file that is in memory and nowhere else, which this process can open by its path, and a child that it is given to. A secret one is kept from being
-/// swapped out where the system lets that be asked for, and overwritten when it goes; what has mapped another keeps it.
+/// A file that is in memory and nowhere else, which this process can open by its path, and a child that it is given to. A secret one
+/// is kept from being swapped out where the system lets that be asked for, and overwritten when it goes; what has mapped another keeps
+/// it.
 // Safety: what it holds does not change until it goes.
 package final class MemoryFile: @unchecked Sendable {
     private let file: FileDescriptor

@@ -3,8 +3,8 @@ import Glibc
 
 /// Tells what is played or whistled from speech: plucked strings, melodies, sirens, birds. The decoder makes words of it.
 ///
-/// Of a note each moment sounds like the one before, to a sixteenth of a voice's breadth, until the next note; a voice glides. Of a
-/// whistle or a siren each sample follows from the two before it. The constants were chosen with a model of this in numpy, on made
+/// Within a note each moment sounds like the one before, while a voice glides; of a whistle or a siren each sample follows from the two
+/// before it. The constants were chosen with a model of this in numpy, on made
 /// sounds and on pieces of 1 to 5 s of the open set: of its speech the nearest had 0.44 of 0.45 in 1 s, 0.35 in 2 s; and 0.25 of 0.40
 /// in 0.8 s. Speech beside a hum, or a melody 10 dB below it, stays speech.
 enum PlayedSound {
