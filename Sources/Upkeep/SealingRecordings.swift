@@ -192,13 +192,8 @@ package struct SealingRecordings: Sendable {
                 soundIn: sound, settings: settings, for: recipients, goesOn: goesOn
             ).seal(as: name)
         }
-        let error: DeviceError? =
-            switch signer {
-            case .success(let key): key.error
-            case .failure(let error): error
-            }
         // Nobody can make good for it later: what would be signed cannot be read here any more.
-        if let error {
+        if let error = signer.whyUnsigned {
             Log.tell(.warning, "seal", ["message": "\(error.message); recording \(id) is sealed without a signature"])
         }
         return manifest

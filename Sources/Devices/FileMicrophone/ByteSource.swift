@@ -151,7 +151,7 @@ private func spool(_ pipe: borrowing FileDescriptor) throws(DeviceError) -> File
 }
 
 private func temporaryFile(named name: String? = nil) throws(DeviceError) -> FileDescriptor {
-    let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/var/tmp"
+    let folder = ScratchFolder.roomyParent
     var template = Array("\(folder)/fieldscribe-XXXXXX".utf8CString)
     let number = mkstemp(&template)
     guard number >= 0 else { throw .system("mkstemp", on: folder, remedy: "set TMPDIR to a folder with room") }

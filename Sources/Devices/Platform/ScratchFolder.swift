@@ -10,12 +10,17 @@ package final class ScratchFolder: Sendable {
     /// The folder's path.
     package let path: String
 
+    /// Where what may be as large as a recording or an archive goes: `$TMPDIR` or `/var/tmp`, for from Debian 13 on `/tmp` is in memory.
+    package static var roomyParent: String { parent(orElse: "/var/tmp") }
+
+    private static func parent(orElse place: String) -> String { getenv("TMPDIR").map { String(cString: $0) } ?? place }
+
     /// - Parameters:
     ///   - purpose: a part of the name: `demo`.
     ///   - parent: the folder that it is made in; nil for `$TMPDIR` or `/tmp`.
     /// - Throws: `DeviceError` where none can be made.
     package init(for purpose: String, in parent: String? = nil) throws(DeviceError) {
-        let parent = parent ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        let parent = parent ?? Self.parent(orElse: "/tmp")
         let prefix = Self.prefix(purpose)
         Self.sweep(parent, prefix)
         var template = Array("\(parent)/\(prefix)\(getpid())-XXXXXX".utf8CString)

@@ -22,6 +22,15 @@ struct FourierTransform {
         }
     }
 
+    /// Gives the energies of one window after the other, each `hop` samples behind the one before.
+    func forEachWindow(of samples: [Int16], hop: Int, _ take: ([Float]) -> Void) {
+        var frame = [Float](repeating: 0, count: size)
+        for start in stride(from: 0, through: samples.count - size, by: hop) {
+            for index in 0..<size { frame[index] = Float(samples[start + index]) }
+            take(energies(of: &frame))
+        }
+    }
+
     /// Of each frequency from 0 up to half the rate; their mean is taken from the samples first, which change.
     func energies(of samples: inout [Float]) -> [Float] {
         let mean = samples.reduce(0, +) / Float(size)

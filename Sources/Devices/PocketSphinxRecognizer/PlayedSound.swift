@@ -84,13 +84,10 @@ enum PlayedSound {
 
     /// Of each window the amplitudes of its frequencies, `width` a window.
     private static func amplitudes(of samples: [Int16]) -> [Float] {
-        let transform = FourierTransform(size: window)
         var levels: [Float] = []
         levels.reserveCapacity(samples.count / hop * width)
-        var frame = [Float](repeating: 0, count: window)
-        for start in stride(from: 0, through: samples.count - window, by: hop) {
-            for index in 0..<window { frame[index] = Float(samples[start + index]) }
-            for energy in transform.energies(of: &frame)[firstBin...] { levels.append(energy.squareRoot()) }
+        FourierTransform(size: window).forEachWindow(of: samples, hop: hop) { energies in
+            for energy in energies[firstBin...] { levels.append(energy.squareRoot()) }
         }
         return levels
     }

@@ -22,13 +22,9 @@ enum SteadySound {
     /// Whether these samples, an utterance with the silence around it, are a tone.
     static func isTone(_ samples: [Int16]) -> Bool {
         guard Double(samples.count) >= shortest * Double(SamplePosition.rate) else { return false }
-        let transform = FourierTransform(size: window)
         var levels: [Float] = []
         levels.reserveCapacity((samples.count / hop) * bands.count)
-        var frame = [Float](repeating: 0, count: window)
-        for start in stride(from: 0, through: samples.count - window, by: hop) {
-            for index in 0..<window { frame[index] = Float(samples[start + index]) }
-            let energies = transform.energies(of: &frame)
+        FourierTransform(size: window).forEachWindow(of: samples, hop: hop) { energies in
             for band in bands {
                 var sum: Float = 0
                 for (offset, weight) in band.weights.enumerated() { sum += weight * energies[band.first + offset] }

@@ -64,8 +64,7 @@ package actor ReadOnlyArchive: ArchiveReading {
 
     /// Opens a copy of the database with its log taken in; the copy has no name any more when this returns.
     private static func copied(_ path: String) throws -> Connection {
-        // As large as the archive; /tmp is in memory from Debian 13 on.
-        let folder = try ScratchFolder(for: "archive", in: getenv("TMPDIR").map { String(cString: $0) } ?? "/var/tmp")
+        let folder = try ScratchFolder(for: "archive", in: ScratchFolder.roomyParent)
         let copy = "\(folder.path)/archive.sqlite"
         for suffix in ["", "-wal"] { try copyFile("\(path)\(suffix)", to: copy + suffix) }
         try takeLog(into: copy)

@@ -105,3 +105,13 @@ package final class RecorderKey: Sendable {
     /// Why something could not be signed; nil where everything was.
     package var error: DeviceError? { failure.withLock { $0 } }
 }
+
+extension Result<RecorderKey, DeviceError> {
+    /// Why something could not be signed, for want of a key or later; nil where everything was.
+    package var whyUnsigned: DeviceError? {
+        switch self {
+        case .success(let key): key.error
+        case .failure(let error): error
+        }
+    }
+}

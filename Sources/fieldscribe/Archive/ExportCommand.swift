@@ -136,9 +136,7 @@ enum ExportCommand: Command {
         defer { bar.clear() }
         do {
             let report = try await body(&export)
-            var error = export.signer?.error
-            if case .failure(let none) = signer { error = none }
-            if !report.copied.isEmpty, let error {
+            if !report.copied.isEmpty, let error = signer.whyUnsigned {
                 bar.clear()
                 Terminal.say("fieldscribe: \(error.message); copies are not signed")
             }
