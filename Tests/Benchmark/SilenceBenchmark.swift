@@ -1,6 +1,7 @@
 import Core
 import MoonshineRecognizer
 import Platform
+import TestKit
 
 /// What is written down where nobody speaks, what the tests against that cost of speech, and what becomes of other languages.
 struct SilenceBenchmark {

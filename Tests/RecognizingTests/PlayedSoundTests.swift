@@ -14,67 +14,24 @@ import Testing
         return samples.map { Int16($0 / loudest * 16_000) }
     }
 
-    /// By Karplus and Strong, one string after the other.
-    private func plucked(_ random: inout SeededGenerator, seconds: Double = 5) -> [Int16] {
-        var samples = [Double](repeating: 0, count: Int(seconds * Self.rate))
-        var place = 0
-        while place < samples.count {
-            let hertz = 110 * exp2(Double(Int.random(in: 0..<30, using: &random)) / 12)
-            var string = (0..<Int(Self.rate / hertz)).map { _ in Double.random(in: -1...1, using: &random) }
-            for index in 0..<min(24_000, samples.count - place) {
-                let (here, next) = (index % string.count, (index + 1) % string.count)
-                samples[place + index] += string[here]
-                string[here] = 0.498 * (string[here] + string[next])
-            }
-            place += Int(Double.random(in: 0.2...1, using: &random) * Self.rate)
-        }
-        return pcm(samples)
-    }
-
-    /// Notes of five harmonics.
-    private func melody(_ random: inout SeededGenerator, seconds: Double = 4) -> [Int16] {
-        var samples: [Double] = []
-        while Double(samples.count) < seconds * Self.rate {
-            let (hertz, length) = (
-                130 * exp2(Double(Int.random(in: 0..<24, using: &random)) / 12),
-                Double.random(in: 0.15...0.8, using: &random)
-            )
-            for index in 0..<Int(length * Self.rate) {
-                let time = Double(index) / Self.rate
-                let envelope = min(1, min(time / 0.02, (length - time) / 0.05))
-                samples.append(
-                    (1...5).reduce(0.0) { $0 + envelope * sin(2 * .pi * hertz * Double($1) * time) / Double($1) })
-            }
-        }
-        return pcm(samples)
-    }
-
-    /// A tone that goes up and down so often in a second.
-    private func siren(_ speed: Double, seconds: Double = 3) -> [Int16] {
-        var phase = 0.0
-        return pcm(
-            (0..<Int(seconds * Self.rate)).map { index in
-                phase += (800 + 600 * sin(2 * .pi * speed * Double(index) / Self.rate)) / Self.rate
-                return sin(2 * .pi * phase)
-            })
-    }
-
     @Test("are told from speech")
     func told() {
-        var random = SeededGenerator(seed: 5)
+        var sounds = Soundless(seed: 5)
         for _ in 0..<4 {
-            #expect(PlayedSound.isPlayed(plucked(&random)))
-            #expect(PlayedSound.isPlayed(melody(&random)))
+            #expect(PlayedSound.isPlayed(pcm(sounds.plucked(5))))
+            #expect(PlayedSound.isPlayed(pcm(sounds.melody(4))))
         }
-        for speed in [0.4, 1.5, 4, 6] { #expect(PlayedSound.isPlayed(siren(speed)), "\(speed)") }
+        for speed in [0.4, 1.5, 4, 6] {
+            #expect(PlayedSound.isPlayed(pcm(Soundless.siren(3, speed: speed))), "\(speed)")
+        }
     }
 
     @Test("give no word")
     func words() throws {
-        var random = SeededGenerator(seed: 5)
+        var sounds = Soundless(seed: 5)
         let recognizer = try PocketSphinxRecognizer(
             model: PocketSphinxModel(folder: PocketSphinxModel.debian), profile: .live)
-        for sound in [plucked(&random, seconds: 3), siren(1.5)] {
+        for sound in [sounds.plucked(3), Soundless.siren(3, speed: 1.5)].map(pcm) {
             let words = try sound.withUnsafeBufferPointer { samples in
                 try recognizer.recognize(samples, from: nil, alternatives: 1) { _ throws(DeviceError) in }
             }.words.map(\.text)
@@ -103,8 +60,8 @@ import Testing
             (0..<16_000).map { index in
                 (1...7).reduce(0.0) { $0 + sin(2 * .pi * 50 * Double($1) * Double(index) / Self.rate) / Double($1) }
             })
-        var random = SeededGenerator(seed: 6)
-        let played = melody(&random)
+        var sounds = Soundless(seed: 6)
+        let played = pcm(sounds.melody(4))
         #expect(PlayedSound.isPlayed(played))
         #expect(!PlayedSound.isPlayed(speech))
         #expect(!PlayedSound.isPlayed(mixed(hum, below: 0)))

@@ -1,31 +1,29 @@
 import Core
-import FoundationEssentials
 import Glibc
-import TestKit
 
 /// Sounds in which nobody speaks, always the same by their seed: silence, noise, tones, hum, clicks, plucked strings, melodies,
 /// sirens, chirps, wind.
-struct Soundless {
-    struct Piece {
-        var name: String
+package struct Soundless {
+    package struct Piece: Sendable {
+        package var name: String
         /// -1 to 1, 16 kHz.
-        var samples: [Double]
+        package var samples: [Double]
 
-        var pcm: [Int16] { samples.map { Int16(max(-1, min(1, $0)) * 32_767) } }
+        package var pcm: [Int16] { samples.map { Int16(max(-1, min(1, $0)) * 32_767) } }
     }
 
     private static let rate = SamplePosition.rate
 
-    let seed: UInt64
+    package let seed: UInt64
     private var random: SeededGenerator
 
-    init(seed: UInt64) {
+    package init(seed: UInt64) {
         self.seed = seed
         random = SeededGenerator(seed: seed)
     }
 
     /// All of them: 147.
-    mutating func pieces() -> [Piece] {
+    package mutating func pieces() -> [Piece] {
         var pieces: [Piece] = []
         func add(_ name: String, _ samples: [Double], peak: Double? = nil) {
             let loudest = samples.reduce(0) { max($0, abs($1)) }
@@ -58,16 +56,16 @@ struct Soundless {
             }
         }
         for number in 1...8 { add("clicks-\(number)", clicks(), peak: 0.6) }
-        for number in 1...14 { add("plucked-\(number)", plucked(), peak: 0.5) }
-        for number in 1...14 { add("melody-\(number)", melody(), peak: 0.5) }
-        for number in 1...8 { add("siren-\(number)", siren()) }
+        for number in 1...14 { add("plucked-\(number)", plucked(seconds(3...12)), peak: 0.5) }
+        for number in 1...14 { add("melody-\(number)", melody(seconds(3...12)), peak: 0.5) }
+        for number in 1...8 { add("siren-\(number)", Self.siren(seconds(2...10), speed: seconds(0.3...6))) }
         for number in 1...6 { add("birds-\(number)", birds(), peak: 0.4) }
         for number in 1...6 { add("wind-\(number)", wind(), peak: 0.3) }
         return pieces
     }
 
     /// A room in which nobody speaks: noise whose level goes up and down, a little hum, seldom a knock.
-    mutating func room(seconds: Int) -> [Int16] {
+    package mutating func room(seconds: Int) -> [Int16] {
         var brown = 0.0
         var samples: [Int16] = []
         samples.reserveCapacity(seconds * Self.rate)
@@ -146,9 +144,9 @@ struct Soundless {
         return samples
     }
 
-    /// By Karplus and Strong.
-    private mutating func plucked() -> [Double] {
-        var samples = [Double](repeating: 0, count: Self.count(seconds(3...12)))
+    /// So many seconds of strings, one after the other, by Karplus and Strong.
+    package mutating func plucked(_ length: Double) -> [Double] {
+        var samples = [Double](repeating: 0, count: Self.count(length))
         var place = 0
         while place < samples.count {
             let hertz = 110 * exp2(Double(Int.random(in: 0..<30, using: &random)) / 12)
@@ -163,9 +161,9 @@ struct Soundless {
         return samples
     }
 
-    /// Notes and chords of one to three, of five harmonics each.
-    private mutating func melody() -> [Double] {
-        var samples = [Double](repeating: 0, count: Self.count(seconds(3...12)))
+    /// So many seconds of notes and chords of one to three, of five harmonics each.
+    package mutating func melody(_ length: Double) -> [Double] {
+        var samples = [Double](repeating: 0, count: Self.count(length))
         var place = 0
         while place < samples.count {
             let length = seconds(0.15...0.8)
@@ -185,10 +183,10 @@ struct Soundless {
         return samples
     }
 
-    private mutating func siren() -> [Double] {
-        let (length, speed) = (seconds(2...10), seconds(0.3...6))
+    /// So many seconds of a tone that goes up and down so often in a second.
+    package static func siren(_ length: Double, speed: Double) -> [Double] {
         var phase = 0.0
-        return Self.sound(length) { time in
+        return sound(length) { time in
             phase += (800 + 600 * sin(2 * .pi * speed * time)) / Double(Self.rate)
             return 0.3 * sin(2 * .pi * phase)
         }
@@ -216,12 +214,4 @@ struct Soundless {
             return window.reduce(0, +) / 20 * swell
         }
     }
-}
-
-/// Writes mono samples of 16 kHz as WAV.
-func writeWave(_ samples: [Int16], to path: String) throws {
-    let raw = "\(path).raw"
-    try samples.withUnsafeBytes { try Data($0).write(to: URL(filePath: raw)) }
-    try sox(["-D", "-t", "raw", "-r", "16000", "-e", "signed", "-b", "16", "-c", "1", raw, path])
-    _ = unlink(raw)
 }

@@ -1,0 +1,10 @@
+import FoundationEssentials
+import Glibc
+
+/// Writes mono samples of 16 kHz as WAV.
+func writeWave(_ samples: [Int16], to path: String) throws {
+    let raw = "\(path).raw"
+    try samples.withUnsafeBytes { try Data($0).write(to: URL(filePath: raw)) }
+    try sox(["-D", "-t", "raw", "-r", "16000", "-e", "signed", "-b", "16", "-c", "1", raw, path])
+    _ = unlink(raw)
+}
