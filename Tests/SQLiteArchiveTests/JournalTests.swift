@@ -178,6 +178,13 @@ import Testing
             let archive = try SQLiteArchive(path: folder.archive)
             try await archive.record("findable")
             try await archive.execute(damage)
+            if damage.contains("delete-all") {
+                #expect(try await archive.search("findable", limit: 1).isEmpty)
+            }
+            // Either tells; before SQLite 3.44 no check that only reads sees blocks of zeros.
+            let isTold = (try? await archive.check()) == nil
+            let hits = try? await archive.search("findable", limit: 1)
+            #expect(isTold || hits?.isEmpty != false)
         }
         let opened = try await SQLiteArchive.openRepairing(path: folder.archive)
         #expect(opened.setAside == nil)
