@@ -7,8 +7,9 @@ import Platform
 package struct Minisign: Sendable {
     /// KiB of address space and of data, and seconds of CPU.
     private static let limits = (memory: 1 << 20, data: 128 << 10, cpu: 60)
-    /// Seconds that one run may take: it signs some lines, which takes it a hundredth of one.
-    private static let patience = 10
+    /// Seconds that one run may take. It signs some lines, which takes it a hundredth of one, but a worn card lets it wait for longer
+    /// than a write, and one that is given up is not asked again.
+    private static let patience = 60
     /// A signature's file is some hundred bytes long.
     package static let longest = 4_096
 
