@@ -1,6 +1,6 @@
 import Glibc
 
-/// A client of a local socket that may send anything. It gives up waiting after 20 s, so that a test fails and ends.
+/// A client of a local socket that may send anything. It gives up waiting after 120 s, so that a test fails and ends.
 package final class SocketClient {
     package let number: Int32
     private var received: [UInt8] = []
@@ -8,7 +8,7 @@ package final class SocketClient {
     /// Connects; nil where nobody listens.
     package init?(_ path: String) {
         number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        var patience = timeval(tv_sec: 20, tv_usec: 0)
+        var patience = timeval(tv_sec: 120, tv_usec: 0)
         setsockopt(number, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(number, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         guard named(path, { connect(number, $0, $1) }) == 0 else { return nil }

@@ -5,6 +5,7 @@ import os
 import tarfile
 
 from bench import expect, same_as_heard
+from machine import Starved
 from upgrade import bring
 
 # Seconds from a press to the lamp: 0.1 on a board; this machine is emulated.
@@ -67,7 +68,9 @@ def recorded(machine, engine, is_right):
     expect(not lamp.fast_blinks(), "the lamp showed a fault")
     (began, marked, ended), (_, let_go, _) = lamp.all("press"), lamp.all("release")
     answered = lamp.lit_after(began) - began
-    expect(answered < ANSWERED, "the lamp told of a press only after %.0f ms" % (answered * 1000))
+    if answered >= ANSWERED:
+        # A recorder that is too slow is so the second time, too.
+        raise Starved("the lamp told of a press only after %.0f ms" % (answered * 1000))
     # It told of the press, and then of sound that is on the disk.
     expect(lamp.lit_for(marked) > 3, "the lamp was not steady between press and mark")
     expect(lamp.changes_in(let_go + 1, ended) == 0 and lamp.lit_for(ended) > 1, "the lamp was not steady after the mark")

@@ -67,10 +67,15 @@ struct CorruptExperiment {
         let environment = bench.environment(storage: golden)
         for _ in 0..<2 {
             _ = try Program(bench.record(to: golden, seconds: 2), in: bench.folder, environment: environment).wait(
-                seconds: 20)
+                seconds: 120)
         }
         let cut = try Program(bench.record(to: golden), in: bench.folder, environment: environment)
-        usleep(2_500_000)
+        let deadline = ContinuousClock.now + .seconds(120)
+        while WaveContent.samples(ofRecording: 3, in: golden).count < 2 * KnownSound.rate,
+            ContinuousClock.now < deadline
+        {
+            usleep(10_000)
+        }
         cut.signal(SIGKILL)
         _ = cut.wait(seconds: 10)
         try durableReplace(path: "\(golden)/settings.conf", with: text(of: "\(bench.folder)/usual.conf"))

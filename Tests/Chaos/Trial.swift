@@ -44,7 +44,7 @@ struct Trial: Sendable {
         let program = try Program(
             bench.record(to: storage, seconds: Self.seconds, configuration: "often"), in: work,
             environment: bench.environment(storage: storage, faults: faults))
-        let ending = program.wait(seconds: Double(Self.seconds) + 10)
+        let ending = program.wait(seconds: Double(Self.seconds) + 60)
         let state = ShimState(path: "\(work)/state")
         wasHit = state.raised > 0
         if isKill, wasHit { _ = try PowerCut(journal: "\(work)/journal", storage: storage).apply() }
@@ -86,7 +86,7 @@ struct Trial: Sendable {
         let hit = trials.filter(\.wasHit)
         report.add(none: "committed segments lost", trials.reduce(0) { $0 + $1.lostSegments }, of: trials.count)
         report.note("committed segments told of", "\(trials.reduce(0) { $0 + $1.committed })")
-        report.add(none: "hung over 10 s", trials.count { $0.hung }, of: trials.count)
+        report.add(none: "hung over 60 s", trials.count { $0.hung }, of: trials.count)
         report.add(none: "crashed", trials.count { $0.crashed }, of: trials.count)
         report.add(none: "silent loss", trials.count { $0.isSilent }, of: trials.count)
         report.add(none: "failed without words", trials.count { $0.isWordless }, of: trials.count)

@@ -32,7 +32,7 @@ final class ApplianceProcess {
             button = \(button)
             lamp = sim:
             style = \(style)
-            hold-milliseconds = 400
+            hold-milliseconds = 2000
             [storage]
             directory = \(storage)
             reserve-megabytes = 16

@@ -49,7 +49,7 @@ private let betterModel: String? = {
 
     @Test(
         "what PocketSphinx has read is read again as a pass of its own, and shown; the old one stays",
-        .timeLimit(.minutes(5)))
+        .timeLimit(.minutes(60)))
     func again() throws {
         guard let betterModel else { return }
         let old = try configuration("engine = pocketsphinx")
@@ -87,7 +87,7 @@ private let betterModel: String? = {
         #expect(try run("recover", "--again", "--no-transcribe", config: config).status == 2)
     }
 
-    @Test("a folder of it is kept whole, listed with the star, and reads without being named", .timeLimit(.minutes(5)))
+    @Test("a folder of it is kept whole, listed with the star, and reads without being named", .timeLimit(.minutes(60)))
     func add() throws {
         guard let betterModel else { return }
         let config = try configuration()

@@ -28,7 +28,13 @@ import Testing
         }
         var status = stat()
         #expect(lstat(folder.file(made[0]), &status) == 0 && status.st_mode & 0o777 == 0o700)
-        usleep(1_000_000)
+        // It takes signals itself once it records.
+        let audio = "\(folder.file(made[0]))/recordings/000001/audio.wav"
+        // More than a header.
+        while stat(audio, &status) != 0 || status.st_size <= 512 {
+            usleep(10_000)
+            try #require(kill(demo.id, 0) == 0, "the demo has ended early")
+        }
         kill(demo.id, SIGINT)
         _ = try demo.wait()
         #expect(access(marker, F_OK) != 0, "the planted configuration was read")

@@ -23,7 +23,7 @@ import Testing
         return status.split(separator: ")").last?.split(separator: " ").first.map { !"ZX".contains($0) } ?? false
     }
 
-    @Test("no worker, however busy", .timeLimit(.minutes(10)))
+    @Test("no worker, however busy", .timeLimit(.minutes(60)))
     func engine() throws {
         let told = folder.file("told")
         let engine = try engine(telling: told)
@@ -39,7 +39,7 @@ import Testing
         while runs(id) { usleep(10_000) }
     }
 
-    @Test("no copy of a worker", .timeLimit(.minutes(10)))
+    @Test("no copy of a worker", .timeLimit(.minutes(60)))
     func copies() throws {
         let command = try Fieldscribe(
             ["transcribe", "--jobs", "2", try Speech.endless(in: folder), try Speech.joined(in: folder)], in: folder)

@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(
-        "it can be searched and shown, until it is locked; nothing is copied beside the key", .timeLimit(.minutes(10)))
+        "it can be searched and shown, until it is locked; nothing is copied beside the key", .timeLimit(.minutes(60)))
     func opens() throws {
         let appliance = try sealed()
         try shell("cp '\(folder.file("key.txt"))' '\(key)'")
@@ -77,7 +77,7 @@ import Testing
         try shell("! grep -rFl '\(secret)' '\(appliance.storage)'")
     }
 
-    @Test("what is no key, or another one, is one line in RESULT.txt, and opens nothing", .timeLimit(.minutes(10)))
+    @Test("what is no key, or another one, is one line in RESULT.txt, and opens nothing", .timeLimit(.minutes(60)))
     func refuses() throws {
         let appliance = try sealed()
         let cases: [(make: String, words: String, isKey: Bool)] = [
@@ -129,7 +129,7 @@ import Testing
         return target
     }
 
-    @Test("a recording that goes on meanwhile loses nothing, and begins at once", .timeLimit(.minutes(10)))
+    @Test("a recording that goes on meanwhile loses nothing, and begins at once", .timeLimit(.minutes(60)))
     func whileRecording() throws {
         try #expect(sealed().end().status == 0)
         let appliance = try ApplianceProcess(

@@ -6,7 +6,7 @@ import Testing
 @Suite("Settings that a stick brings to an appliance that runs") struct StickSettingsRunTests {
     private let folder = TemporaryFolder()
 
-    @Test("count once nothing is being recorded, and RESULT.txt answers them", .timeLimit(.minutes(5)))
+    @Test("count once nothing is being recorded, and RESULT.txt answers them", .timeLimit(.minutes(60)))
     func counted() throws {
         let appliance = try ApplianceProcess(in: folder, microphone: "tone:440", further: "[export]\nsettings = yes")
         let settings = folder.file("stick/Fieldscribe/settings")

@@ -39,7 +39,7 @@ import Testing
         #expect(one.output.hasSuffix(single.output) && !single.output.isEmpty)
     }
 
-    @Test("Many short files keep all workers busy to the end", .timeLimit(.minutes(15)))
+    @Test("Many short files keep all workers busy to the end", .timeLimit(.minutes(60)))
     func manyFiles() async throws {
         let folder = TemporaryFolder()
         let (workers, rounds) = (3, 2)

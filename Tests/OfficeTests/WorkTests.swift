@@ -149,11 +149,12 @@ import Testing
     @Test("a worker that stood still for longer than its lease finds that another has read it, and keeps nothing twice")
     func late() async throws {
         try await record(1)
-        shell("echo 2 > '\(desk.folder.file("delay"))'")
+        shell("echo 10 > '\(desk.folder.file("delay"))'")
         let run = shell(
             """
             \(try work("--once")) > '\(desk.folder.file("told"))' 2>&1 & worker=$!
-            sleep 1; kill -STOP $worker; sleep 4
+            until [ -s '\(desk.folder.file("log"))' ]; do sleep 0.05; done
+            kill -STOP $worker; echo 0 > '\(desk.folder.file("delay"))'; sleep 4
             \(try work("--once")); kill -CONT $worker; wait $worker; cat '\(desk.folder.file("told"))'
             """)
         #expect(run.output.contains("somebody else has"), "\(run)")
@@ -191,7 +192,7 @@ import Testing
             server.kill()
             try server.start()
         }
-        shell("for turn in $(seq 600); do [ $(grep -c ended '\(log)') = 2 ] && break; sleep 0.1; done")
+        shell("for turn in $(seq 6000); do [ $(grep -c ended '\(log)') = 2 ] && break; sleep 0.1; done")
         let told = shell("cat '\(log)'").output
         #expect(told.split(separator: "\n").count { $0 == "ended 0" } == 2, "\(told)")
         #expect(told.contains("trying for 10 minutes"), "\(told)")

@@ -70,7 +70,7 @@ class Browser:
         request = urllib.request.Request(self.base + path, data, {"Content-Type": "application/json"}, method=method)
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
-            with opener.open(request, timeout=60) as answer:
+            with opener.open(request, timeout=300) as answer:
                 return json.load(answer)["value"]
         except urllib.error.HTTPError as error:
             raise RuntimeError(json.load(error)["value"]["message"].split("\n")[0]) from None
@@ -107,7 +107,7 @@ class Browser:
 
     def until(self, script, *arguments):
         """Waits until a script's value is true; returns it."""
-        end = time.monotonic() + 20
+        end = time.monotonic() + 120
         while True:
             value = self.js(script, *arguments)
             if value:
@@ -155,17 +155,20 @@ def word_follows(b):
     b.js("document.getElementById('audio').playbackRate = 4")
     b.click("#play")
     seen = set()
-    end = time.monotonic() + 20
+    right = time.monotonic()
+    end = right + 20
     while len(seen) < 8 and time.monotonic() < end:
         time_, start, next_ = b.js(
             "const on = document.querySelector('.w.on'), all = [...document.querySelectorAll('.w')];"
             "const after = on && all[all.indexOf(on) + 1];"
             "return [document.getElementById('audio').currentTime * 1000, on && Number(on.dataset.t),"
             " after ? Number(after.dataset.t) : 1e12]")
-        if start is not None:
-            # A frame's time at fourfold speed.
-            assert start <= time_ + 2 and time_ < next_ + 400, (start, time_, next_)
-            seen.add(start)
+        # A frame's time at fourfold speed; one frame may come late, but not all of two seconds.
+        if start is None or start <= time_ + 2 and time_ < next_ + 400:
+            right = time.monotonic()
+            seen |= {start} - {None}
+        else:
+            assert time.monotonic() - right < 2, (start, time_, next_)
     assert len(seen) >= 8, seen
     assert b.js("return document.querySelectorAll('.w.on').length") == 1
     b.press("Space")

@@ -49,7 +49,7 @@ class Firefox:
         self.number = 0
         try:
             port = self.port(os.path.join(profile, "MarionetteActivePort"))
-            self.socket = socket.create_connection(("127.0.0.1", port), timeout=60)
+            self.socket = socket.create_connection(("127.0.0.1", port), timeout=300)
             self.read()
             self.call("WebDriver:NewSession", {})
         except BaseException:
@@ -57,7 +57,7 @@ class Firefox:
             raise
 
     def port(self, path):
-        end = time.monotonic() + 60
+        end = time.monotonic() + 300
         while time.monotonic() < end:
             if self.process.poll() is not None:
                 break
@@ -108,7 +108,7 @@ class Firefox:
         return self.call("WebDriver:ExecuteScript", {"script": script, "args": list(arguments), "newSandbox": False})["value"]
 
     def until(self, script, *arguments):
-        end = time.monotonic() + 20
+        end = time.monotonic() + 120
         while True:
             value = self.js(script, *arguments)
             if value:

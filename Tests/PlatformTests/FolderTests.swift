@@ -30,7 +30,7 @@ import Testing
         #expect(try names(inFolder: outside) == ["theirs"])
     }
 
-    @Test("A file is opened; a pipe, a folder and a link of its name are refused at once", .timeLimit(.minutes(10)))
+    @Test("A file is opened; a pipe, a folder and a link of its name are refused at once", .timeLimit(.minutes(60)))
     func opening() throws {
         let outside = try outside()
         let folder = try Folder(opening: temporary.path)

@@ -44,7 +44,7 @@ import Testing
         #expect(whole.segments.contains { $0.words.count == 2 } == (mode == "holed"))
     }
 
-    @Test("A worker hears of an utterance before that has ended", .timeLimit(.minutes(15)))
+    @Test("A worker hears of an utterance before that has ended", .timeLimit(.minutes(60)))
     func early() async throws {
         let folder = TemporaryFolder()
         let fifo = folder.file("heard")
@@ -76,7 +76,7 @@ import Testing
         #expect(sink.faults.count == 1)
     }
 
-    @Test("A source that fails in mid-utterance leaves the workers to others", .timeLimit(.minutes(15)))
+    @Test("A source that fails in mid-utterance leaves the workers to others", .timeLimit(.minutes(60)))
     func sourceFails() async throws {
         let pool = TranscriberTests.pool("plain", size: 1)
         let pieces = Self.pieces(Array(TranscriberTests.sound([80]).prefix(88_000)))

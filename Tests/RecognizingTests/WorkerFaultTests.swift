@@ -37,7 +37,7 @@ import Testing
 
     @Test(
         "A worker that goes on talking has no more time for an utterance than one that says nothing",
-        .timeLimit(.minutes(10)), arguments: ["chatter", "drip"])
+        .timeLimit(.minutes(60)), arguments: ["chatter", "drip"])
     func endless(mode: String) throws {
         let script = #filePath.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/worker.py"
         let command = WorkerCommand(path: "/usr/bin/python3", arguments: [script, mode], model: "none")

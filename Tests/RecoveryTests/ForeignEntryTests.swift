@@ -9,7 +9,7 @@ import TestKit
 import Testing
 
 /// What somebody put into an archive, or left there: none of it keeps the rest from working, and nothing leads out.
-@Suite("Entries that do not belong into an archive", .timeLimit(.minutes(10))) struct ForeignEntryTests {
+@Suite("Entries that do not belong into an archive", .timeLimit(.minutes(60))) struct ForeignEntryTests {
     private let storage = Storage()
 
     private func write(_ count: Int = 1) async throws {

@@ -5,6 +5,7 @@ import FoundationEssentials
 import Glibc
 import Platform
 import SQLiteArchive
+import Synchronization
 import TestKit
 import Testing
 
@@ -377,18 +378,29 @@ import Testing
         try await refused("sealing this recording needs")
         unlink(filler)
         // There is room when it begins.
-        let filling = Task.detached {
-            while access("\(place)/sealing.partial", F_OK) != 0, !Task.isCancelled { usleep(100) }
-            _ = try? Self.shell("head -c 12M /dev/zero > '\(filler)' 2>/dev/null")
+        let ending = Ending()
+        async let filled: Void = onThread(named: "fill", niceness: 0) {
+            let file = open(filler, O_WRONLY | O_CREAT, 0o600)
+            let zeros = [UInt8](repeating: 0, count: 1 << 16)
+            while access("\(place)/sealing.partial", F_OK) != 0, !ending.hasCome.load(ordering: .relaxed) {
+                usleep(100)
+            }
+            while write(file, zeros, zeros.count) > 0 {}
+            close(file)
         }
         try await refused("make room on that disk")
-        filling.cancel()
-        await filling.value
+        ending.hasCome.store(true, ordering: .relaxed)
+        try await filled
         unlink(filler)
         #expect(try await sealing.run().isEmpty)
         #expect(try await archive.recordings().map(\.isSealed) == [true])
         #expect(try names() == Self.sealedNames)
     }
+}
+
+/// That nothing more is to be waited for.
+private final class Ending: Sendable {
+    let hasCome = Atomic(false)
 }
 
 /// Whether this process may mount file systems.

@@ -68,7 +68,7 @@ struct ReadOnlyTests {
         #expect(await failure { _ = try ReadOnlyArchive(path: folder.path + "/none") }?.code == .missing)
     }
 
-    @Test("one that is a pipe, a folder or a link is refused, and waited for by nobody", .timeLimit(.minutes(10)))
+    @Test("one that is a pipe, a folder or a link is refused, and waited for by nobody", .timeLimit(.minutes(60)))
     func noFile() async throws {
         let place = folder.path + "/place"
         let make: [(String) -> Int32] = [
