@@ -65,7 +65,7 @@ import Testing
         while controller.history.isEmpty { await Task.yield() }
         #expect(controller.history.first?.lit == true && controller.history.first?.shows == "blink")
         // The button has to come to rest, of which nothing is told. That a recording goes on, nobody has told the panel.
-        try await Task.sleep(for: .milliseconds(60))
+        try await Task.sleep(for: .milliseconds(500))
         _ = controller.simulate(pressed: true)
         #expect(await effects.next().map { if case .pressed = $0 { true } else { false } } == true)
         _ = controller.simulate(pressed: false)
@@ -80,12 +80,12 @@ import Testing
         async let running: Void = service.run()
         var effects = stream.makeAsyncIterator()
         #expect(await press(controller, &effects).count == 2)
-        try await Task.sleep(for: .milliseconds(60))
+        try await Task.sleep(for: .milliseconds(500))
         // It is told of a time before the press: that nothing is being recorded is old, and the next press is a stop.
         controller.show(PanelView())
         let second = await tap(controller, &effects)
         guard case .stop? = second else { return #expect(Bool(false), "\(String(describing: second))") }
-        try await Task.sleep(for: .milliseconds(60))
+        try await Task.sleep(for: .milliseconds(500))
         // It has heard all four, and could not follow: one goes on, and the next press is a stop as well.
         var view = PanelView()
         (view.records, view.pressesHeard) = (true, 4)

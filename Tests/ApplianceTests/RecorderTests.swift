@@ -41,7 +41,7 @@ import Testing
         async let first = recorder.perform(.stop, reason: .command)
         while recorder.snapshot.state != .stopping { await Task.yield() }
         async let second = recorder.perform(.start, reason: .command)
-        try await Task.sleep(for: .milliseconds(30))
+        try await Task.sleep(for: .milliseconds(500))
         async let third = recorder.perform(.stop, reason: .command)
         let takenBack = await second
         #expect(throws: DeviceError.self) { try takenBack.get() }
