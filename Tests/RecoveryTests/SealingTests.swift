@@ -388,8 +388,10 @@ import Testing
             while write(file, zeros, zeros.count) > 0 {}
             close(file)
         }
-        try await refused("make room on that disk")
-        ending.hasCome.store(true, ordering: .relaxed)
+        do {
+            defer { ending.hasCome.store(true, ordering: .relaxed) }
+            try await refused("make room on that disk")
+        }
         try await filled
         unlink(filler)
         #expect(try await sealing.run().isEmpty)
