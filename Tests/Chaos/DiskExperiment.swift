@@ -128,7 +128,7 @@ struct DiskExperiment {
             usleep(800_000)
             fill(place, leaving: step.free)
         }
-        let ending = program.wait(seconds: Double(Trial.seconds) + 10)
+        let ending = program.wait(seconds: Trial.patience)
         unlink("\(place)/filler")
         trial.wasHit = true
         trial.judge(

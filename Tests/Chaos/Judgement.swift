@@ -71,20 +71,20 @@ struct Judgement: Sendable {
         }
         if bench.recovers {
             let words = [bench.fieldscribe, "recover", "--no-transcribe"] + usual
-            let ending = Program.run(words, in: bench.folder, seconds: 120)
+            let ending = Program.run(words, in: bench.folder)
             if ending.status != 0 { archive = "recover ended with \(ending.status): \(ending.errors)" }
         }
-        let list = Program.run([bench.fieldscribe, "list", "--json"] + usual, in: bench.folder, seconds: 120)
+        let list = Program.run([bench.fieldscribe, "list", "--json"] + usual, in: bench.folder)
         if list.status != 0 { archive = archive ?? "list ended with \(list.status): \(list.errors)" }
         if bench.verifies {
-            let ending = Program.run([bench.fieldscribe, "verify", "--json"] + usual, in: bench.folder, seconds: 120)
+            let ending = Program.run([bench.fieldscribe, "verify", "--json"] + usual, in: bench.folder)
             if ending.status != 0 { archive = archive ?? "verify ended with \(ending.status): \(ending.output)" }
         }
         if let complaint = Self.integrity("\(storage)/archive.sqlite") { archive = archive ?? complaint }
         for recording in Set(committed.map(\.recording) + (last.map { [$0] } ?? [])) {
             let words = [bench.fieldscribe, "show", "\(recording)", "--format", "json"] + usual
             let shown = try? JSONDecoder().decode(
-                Shown.self, from: Data(Program.run(words, in: bench.folder, seconds: 120).output.utf8))
+                Shown.self, from: Data(Program.run(words, in: bench.folder).output.utf8))
             if recording == last { gapSeconds = shown?.gaps.reduce(0) { $0 + $1.end - $1.start } ?? 0 }
             for segment in committed where segment.recording == recording {
                 let isThere = shown?.segments.contains {

@@ -3,6 +3,8 @@ import Glibc
 /// A recording of a known length to which something is done, and what came of it.
 struct Trial: Sendable {
     static let seconds = 2
+    /// Seconds after which it counts as hung.
+    static let patience = Double(seconds) + 60
 
     /// What was done to it, in words.
     var name: String
@@ -44,7 +46,7 @@ struct Trial: Sendable {
         let program = try Program(
             bench.record(to: storage, seconds: Self.seconds, configuration: "often"), in: work,
             environment: bench.environment(storage: storage, faults: faults))
-        let ending = program.wait(seconds: Double(Self.seconds) + 60)
+        let ending = program.wait(seconds: Self.patience)
         let state = ShimState(path: "\(work)/state")
         wasHit = state.raised > 0
         if isKill, wasHit { _ = try PowerCut(journal: "\(work)/journal", storage: storage).apply() }

@@ -130,6 +130,8 @@ import Testing
         let opening = opening(archive, lasting: .milliseconds(700))
         let told = try await opening.open(text(), named: "key.txt")
         #expect(told.count == 1 && told.first?.hasPrefix("recording 1 is open") == true, "\(told)")
+        // On a busy machine it may be locked already.
+        #expect((0...0.7).contains(opening.state?.secondsLeft ?? 0))
         let end = ContinuousClock.now + .seconds(300)
         while try !inMemory().isEmpty, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(20)) }
         #expect(try inMemory() == [] && opening.state == nil)

@@ -5,7 +5,6 @@ import FoundationEssentials
 import Glibc
 import Platform
 import SQLiteArchive
-import Synchronization
 import TestKit
 import Testing
 
@@ -378,18 +377,16 @@ import Testing
         try await refused("sealing this recording needs")
         unlink(filler)
         // There is room when it begins.
-        let ending = Ending()
+        let isOver = Wakeup()
         async let filled: Void = onThread(named: "fill", niceness: 0) {
             let file = open(filler, O_WRONLY | O_CREAT, 0o600)
             let zeros = [UInt8](repeating: 0, count: 1 << 16)
-            while access("\(place)/sealing.partial", F_OK) != 0, !ending.hasCome.load(ordering: .relaxed) {
-                usleep(100)
-            }
+            while access("\(place)/sealing.partial", F_OK) != 0, !isOver.wait(timeout: .microseconds(100)) {}
             while write(file, zeros, zeros.count) > 0 {}
             close(file)
         }
         do {
-            defer { ending.hasCome.store(true, ordering: .relaxed) }
+            defer { isOver.signal() }
             try await refused("make room on that disk")
         }
         try await filled
@@ -398,11 +395,6 @@ import Testing
         #expect(try await archive.recordings().map(\.isSealed) == [true])
         #expect(try names() == Self.sealedNames)
     }
-}
-
-/// That nothing more is to be waited for.
-private final class Ending: Sendable {
-    let hasCome = Atomic(false)
 }
 
 /// Whether this process may mount file systems.
