@@ -265,3 +265,16 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// With FIELDSCRIBE_TARGETS, only those targets and what they use: the thread sanitizer's tree needs no more.
+if let wanted = Context.environment["FIELDSCRIBE_TARGETS"] {
+    var reached: Set<String> = []
+    var pending = wanted.split(separator: " ").map(String.init)
+    while let name = pending.popLast() {
+        guard reached.insert(name).inserted else { continue }
+        let target = package.targets.first { $0.name == name }
+        for case .byNameItem(let used, _) in target?.dependencies ?? [] { pending.append(used) }
+    }
+    package.targets.removeAll { !reached.contains($0.name) }
+    package.products = []
+}

@@ -6,6 +6,7 @@ import tarfile
 
 from bench import expect, same_as_heard
 from machine import Starved
+from stick import fill, make_stick, text
 from upgrade import bring
 
 # Seconds from a press to the lamp: 0.1 on a board; this machine is emulated.
@@ -17,7 +18,19 @@ SAID = "go forward ten meters"
 def power_on(bench):
     """From the plug to the text: the lamp is off, the service ready; a recording with a mark; sound and text are right."""
     with bench.appliance("power-on", cold=True) as machine:
-        return recorded(machine, "pocketsphinx", lambda words: sum(word in words for word in SAID.split()) >= 3)
+        return recorded(machine, "pocketsphinx", says_most)
+
+
+def power_on_stick(bench):
+    """Runs `power-on`, then plugs a stick in: the copy is whole, and its text says what was said."""
+    with bench.appliance("power-on-stick", cold=True) as machine:
+        figures = recorded(machine, "pocketsphinx", says_most)
+        path = machine.path("stick.img")
+        make_stick(path, "vfat")
+        seconds, root, (folder,) = fill(machine, path, 1, "copy")
+        copied = text(os.path.join(root, folder, "transcript.txt"))
+        expect(says_most(words_of(copied)), "of '%s' the stick has '%s'" % (SAID, copied))
+        return "%s, copied to a stick in %.0f s" % (figures, seconds)
 
 
 def power_on_moonshine(bench):
@@ -91,6 +104,11 @@ def recorded(machine, engine, is_right):
         ready, idle * 1.024e-3, answered * 1000, sound, text)
 
 
-def words_of(text):
+def says_most(words):
+    """Whether at least three of the four words that were said are there, as PocketSphinx hears them."""
+    return sum(word in words for word in SAID.split()) >= 3
+
+
+def words_of(said):
     """Its words, without what is there for the eye."""
-    return [word for word in (word.strip(".,?!;:'\"-").lower() for word in text.split()) if word]
+    return [word for word in (word.strip(".,?!;:'\"-").lower() for word in said.split()) if word]

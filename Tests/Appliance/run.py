@@ -17,7 +17,7 @@ from hostile import hostile
 from machine import Unfit, architecture_of
 from microphone import microphone_absent, microphone_unplugged
 from power_cut import power_cut
-from power_on import power_on, power_on_moonshine
+from power_on import power_on, power_on_moonshine, power_on_stick
 from robust import clock, disk_brimful, disk_full, line_taken, service_hangs, service_killed, worker_killed
 from sandbox import sandbox
 from sealed import sealed_recorder, sealed_stick, stick_unknown
@@ -27,6 +27,7 @@ from upgrade import upgrade
 SCENARIOS = {
     "power-on": power_on,
     "power-on-moonshine": power_on_moonshine,
+    "power-on-stick": power_on_stick,
     "stick-vfat": stick("vfat"),
     "stick-exfat": stick("exfat"),
     "stick-ntfs": stick("ntfs"),

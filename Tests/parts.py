@@ -1,0 +1,159 @@
+"""What `deploy/test` can run: each part's command, what it waits for, and which parts a change needs."""
+
+import collections
+import json
+import os
+import subprocess
+
+# name; argv; parts that must have succeeded; cores that it keeps busy; variables; kind:
+#   step   prepares, and is not counted as a test
+#   check  passes or fails as a whole
+#   suite  a test target, whose xUnit report counts
+Part = collections.namedtuple("Part", "name command needs cores variables kind")
+
+STRICT = ["-Xswiftc", "-warnings-as-errors", "--explicit-target-dependency-import-check", "error"]
+BUNDLE = "fieldscribePackageTests.xctest"
+CHECKS = {
+    "format": "swift format lint --strict --recursive Sources Tests Package.swift",
+    "imports": "! grep -rnE '^ *((public|package|internal|@preconcurrency) )*import Foundation$' Sources",
+    "docs": "Tests/check-docs",
+    "waits": "Tests/check-waits",
+    "runner": "python3 -B Tests/runner_tests.py",
+}
+# Long suites start first, so that none of them runs alone at the end. `fast` leaves out those that need a model, a browser,
+# a server or a minute.
+LONG_SUITES = ["EndToEndTests", "RecognizingTests", "OfficeTests", "PageTests", "CopyingTests", "DeployTests",
+               "MoonshineRecognizerTests", "DiarizingTests"]
+# Injected faults, in short; Tests/Chaos/run has the long forms.
+FAULTS = {
+    "kill": "--kills 30", "disk": "--steps 8", "corrupt": "--seeds 42",
+    "syscalls": "--stride 7", "owners": "--orders 20", "seal": "--cuts 30", "reseal": "--cuts 8", "strike": "--cuts 30",
+    "soak": "--hours 2",
+}
+MACHINES = {
+    "arm64-sentence": ("Tests/Arm64/test sentence", ["arm64-build", "test-data"], 1),
+    "power-on": ("Tests/Appliance/run --arm64 power-on-stick", ["arm64-build"], 1),
+    "arm64-suites": ("Tests/Arm64/test suites", ["arm64-build"], 2),
+    "arm64-package": ("Tests/Arm64/test package", ["arm64-suites"], 1),
+    "appliance": ("Tests/Appliance/run", ["packages"], 2),
+    "image": ("Tests/Appliance/run --image firmware start", ["arm64-build"], 2),
+    "fuzz": ("Tests/Fuzz/run 4", ["packages"], 1),
+}
+SANITIZED = ["tsan-RecordingTests", "tsan-ApplianceTests", "tsan-PlatformTests", "tsan-RecognizingTests"]
+# What only `all` runs, and what runs only by name.
+ONLY_ALL = ["syscalls", "owners", "seal", "reseal", "strike", "soak", "fuzz", "tsan-PlatformTests", "tsan-RecognizingTests",
+            "arm64-suites", "arm64-package", "appliance"]
+ONLY_BY_NAME = ["image"]
+
+
+def suites():
+    """The test targets, long ones first."""
+    found = sorted(name for name in os.listdir("Tests") if name.endswith("Tests"))
+    return [name for name in LONG_SUITES if name in found] + [name for name in found if name not in LONG_SUITES]
+
+
+def names():
+    """All names, in the order in which they start."""
+    everything = ["power-on", "arm64-sentence", *suites(), *FAULTS, *SANITIZED, *MACHINES, *CHECKS]
+    return list(dict.fromkeys(everything))
+
+
+def chosen(words):
+    """The parts that the words of the command line ask for."""
+    if not words:
+        return [name for name in names() if name not in ONLY_ALL + ONLY_BY_NAME]
+    if words == ["all"]:
+        return [name for name in names() if name not in ONLY_BY_NAME]
+    if words == ["fast"]:
+        return [name for name in [*suites(), *CHECKS] if name not in LONG_SUITES]
+    if words[0] == "changed" and len(words) <= 2:
+        return changed(*words[1:])
+    unknown = [name for name in words if name not in names()]
+    if unknown:
+        raise ValueError("%s: no such part; deploy/test --list names them" % unknown[0])
+    return words
+
+
+def changed(commit="origin/main"):
+    """The checks, and the suites of the modules that differ from a commit, with all that depends on them by Package.swift."""
+    files = subprocess.run(["git", "diff", "--name-only", "--merge-base", commit, "--"], capture_output=True, text=True)
+    if files.returncode != 0:
+        raise ValueError("changed: git knows no commit %s; name one" % commit)
+    new = subprocess.run(["git", "ls-files", "--others", "--exclude-standard"], check=True, capture_output=True, text=True)
+    package = subprocess.run(["swift", "package", "describe", "--type", "json"], check=True, capture_output=True, text=True)
+    return affected((files.stdout + new.stdout).splitlines(), json.loads(package.stdout)["targets"])
+
+
+def affected(files, targets):
+    """The checks and suites that changed files can break. `targets` are those of `swift package describe --type json`."""
+    if "Package.swift" in files:
+        return [*suites(), *CHECKS]
+    reached = {target["name"] for target in targets for file in files if file.startswith(target["path"] + "/")}
+    # Files outside of every target: scripts and units, which DeployTests reads.
+    if any(file.startswith(("deploy/", "udev/")) or file.endswith(".md") for file in files):
+        reached.add("DeployTests")
+    grown = True
+    while grown:
+        more = {target["name"] for target in targets if reached & set(target.get("target_dependencies", []))}
+        grown = not more <= reached
+        reached |= more
+    return [name for name in suites() if name in reached] + list(CHECKS)
+
+
+def parts(wanted):
+    """The wanted parts with the steps that they need, in the order in which they start."""
+    sanitized = [name for name in wanted if name.startswith("tsan-")]
+    steps = {
+        "packages": Part("packages", shell('. deploy/lib/dependencies.sh && install_dependencies "$@"', *wanted), [], 0, {}, "step"),
+        "test-data": Part("test-data", shell('. deploy/lib/dependencies.sh && fetch_test_data "$@"', ENVIRONMENT, LOGS),
+                          ["packages"], 0, {}, "step"),
+        "build": Part("build", ["swift", "build", "--build-tests", *STRICT], [], 2, {}, "step"),
+        "arm64-build": Part("arm64-build", ["Tests/Arm64/build"], ["packages"], 2, {}, "step"),
+        "tsan-build": Part("tsan-build", ["swift", "build", "--build-tests", "--sanitize=thread", "--scratch-path", ".build/tsan",
+                                          *STRICT], ["packages"], 2,
+                           {"FIELDSCRIBE_TARGETS": " ".join(name.removeprefix("tsan-") for name in sanitized)}, "step"),
+    }
+    made = [made_part(name) for name in wanted]
+    needed, waiting = [], ["packages"] + [need for part in made for need in part.needs]
+    while waiting:
+        name = waiting.pop(0)
+        if name in steps and name not in needed:
+            needed.append(name)
+            waiting += steps[name].needs
+    return [steps[name] for name in steps if name in needed] + made
+
+
+LOGS = ".build/test-logs"
+# Where the tests find what was fetched for them; NAME=VALUE lines.
+ENVIRONMENT = LOGS + "/environment"
+
+
+def shell(script, *words):
+    return ["bash", "-euo", "pipefail", "-c", script, "deploy/test", *words]
+
+
+def made_part(name):
+    if name in CHECKS:
+        return Part(name, shell(CHECKS[name]), [], 1, {}, "check")
+    if name in FAULTS:
+        return Part(name, [".build/debug/chaos", name, *FAULTS[name].split()], ["build", "packages"], 1, {}, "check")
+    if name in MACHINES:
+        command, needs, cores = MACHINES[name]
+        return Part(name, command.split(), needs, cores, {}, "check")
+    if name in SANITIZED:
+        options = "history_size=7 suppressions=%s/Tests/lib/thread-sanitizer.suppressions" % os.getcwd()
+        # DiskLimitTests forks children under limits, into which the sanitizer's own memory does not fit.
+        return suite(name, ".build/tsan/debug/" + BUNDLE, ["tsan-build", "test-data"], {"TSAN_OPTIONS": options},
+                     "--skip", "DiskLimitTests")
+    return suite(name, ".build/debug/" + BUNDLE, ["build", "test-data"], {})
+
+
+def suite(name, bundle, needs, variables, *more):
+    command = [bundle, "--testing-library", "swift-testing", "--filter", r"^%s\." % name.removeprefix("tsan-"), *more,
+               "--xunit-output", report(name)]
+    return Part(name, command, needs, 1, variables, "suite")
+
+
+def report(name):
+    """Where a suite leaves its xUnit report."""
+    return "%s/%s.xml" % (LOGS, name)

@@ -1,0 +1,248 @@
+"""Runs parts of the tests side by side, and prints a table and what failed. `deploy/test` calls it.
+
+Every part has a folder of its own for temporary files, which goes with it, and a log in .build/test-logs. What a part leaves in
+that folder, or running, is a failure: the part does not clean up after itself.
+"""
+
+import ctypes
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as xml
+
+import parts
+
+TIMES = parts.LOGS + "/times.json"
+# Lines of a log that are shown even if all is well.
+FIGURES = re.compile(r"^(➜|ok  |again |skipped:)|skipped: ")
+# A part that takes longer hangs.
+LIMIT = 3600
+PR_SET_CHILD_SUBREAPER = 36
+
+
+class Run:
+    """One part that is running or has ended."""
+
+    def __init__(self, part, folder, began):
+        self.part, self.began, self.log = part, began, "%s/%s.log" % (parts.LOGS, part.name)
+        self.folder = os.path.join(folder, part.name)
+        os.mkdir(self.folder)
+        # PostgreSQL's user enters it, too.
+        os.chmod(self.folder, 0o1777)
+        environment = dict(os.environ, TMPDIR=self.folder, **part.variables)
+        if os.path.exists(parts.ENVIRONMENT):
+            with open(parts.ENVIRONMENT) as lines:
+                environment.update(line.rstrip("\n").split("=", 1) for line in lines)
+        if part.kind == "suite" and os.path.exists(parts.report(part.name)):
+            os.unlink(parts.report(part.name))
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen(part.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment,
+                                            start_new_session=True)
+        self.passed, self.failures, self.left = 0, [], []
+
+    def end(self, status, usage, now):
+        """Judges what the part left. `status` is that of `os.wait4`."""
+        self.seconds, self.cpu = now - self.began, usage.ru_utime + usage.ru_stime
+        self.stop()
+        with open(self.log, errors="replace") as log:
+            self.lines = log.read().splitlines()
+        code = os.waitstatus_to_exitcode(status)
+        if self.part.kind == "suite":
+            self.read_report(code)
+        elif code != 0:
+            said = [line for line in self.lines if re.match(r"(➜ )?(FAIL|MISS)|.*\berror: ", line)]
+            self.failures = [(self.part.name, "status %d" % code, line) for line in (said or self.lines[-15:])[:8]]
+            self.failures = self.failures or [(self.part.name, "status %d" % code, "it printed nothing")]
+        elif self.part.kind == "check":
+            self.passed = 1
+        self.left = sorted(os.listdir(self.folder))
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def read_report(self, code):
+        """Counts the tests of a suite, by its xUnit report."""
+        try:
+            cases = xml.parse(parts.report(self.part.name)).getroot().iter("testcase")
+        except (OSError, xml.ParseError):
+            self.failures = [(self.part.name, "no report, status %d" % code, line) for line in self.lines[-15:]]
+            return
+        ran = 0
+        for case in cases:
+            if case.find("skipped") is not None:
+                continue
+            ran += 1
+            if (failure := case.find("failure")) is None:
+                self.passed += 1
+            else:
+                name = "%s.%s" % (case.get("classname"), case.get("name"))
+                self.failures.append((self.part.name, name, failure.get("message") or failure.text or "failed"))
+        races = [line for line in self.lines if line.startswith("SUMMARY: ThreadSanitizer")]
+        self.failures += [(self.part.name, "data race", line) for line in races]
+        if ran == 0:
+            self.failures.append((self.part.name, "status %d" % code, "no test ran"))
+        elif code != 0 and not self.failures:
+            self.failures += [(self.part.name, "status %d" % code, line) for line in self.lines[-15:]]
+
+    def stop(self):
+        """Ends all that the part started and that is still in its process group."""
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
+def main(words):
+    if words[:1] in (["--help"], ["-h"]):
+        print(USAGE)
+        return 0
+    if words == ["--list"]:
+        print("\n".join(parts.names()))
+        return 0
+    if words == ["--times"]:
+        return print_last_times()
+    try:
+        wanted = parts.chosen(words)
+    except ValueError as error:
+        print("deploy/test: %s" % error, file=sys.stderr)
+        return 2
+    os.makedirs(parts.LOGS, exist_ok=True)
+    # What a part leaves running becomes our child, so that it is seen and ended.
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupted)
+    # Short, since the paths of Unix sockets hold 108 bytes.
+    folder = tempfile.mkdtemp(prefix="fieldscribe-test.")
+    os.chmod(folder, 0o755)
+    running, done, began = [], [], time.monotonic()
+    signal.signal(signal.SIGALRM, lambda *_: [run.stop() for run in running if time.monotonic() - began - run.began > LIMIT])
+    signal.setitimer(signal.ITIMER_REAL, 60, 60)
+    try:
+        run_all(parts.parts(wanted), folder, running, done, began)
+    except KeyboardInterrupt:
+        print("interrupted; what ran is ended and its temporary files are removed", flush=True)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        for run in running:
+            run.stop()
+        orphans = end_orphans()
+        shutil.rmtree(folder, ignore_errors=True)
+    return report(wanted, done, orphans, time.monotonic() - began)
+
+
+def interrupted(number, _):
+    raise KeyboardInterrupt
+
+
+def run_all(waiting, folder, running, done, began):
+    """Starts each part once its needs are met and cores are free; the list `done` gets them as they end."""
+    free = (os.cpu_count() or 2) + 1
+    print("runs %s" % " ".join(part.name for part in waiting), flush=True)
+    failed = set()
+    while waiting or running:
+        busy = sum(run.part.cores for run in running)
+        ended = {run.part.name for run in done}
+        for part in list(waiting):
+            known = {other.name for other in waiting} | {run.part.name for run in running} | ended
+            needs = [need for need in part.needs if need in known]
+            if failed & set(needs):
+                waiting.remove(part)
+                failed.add(part.name)
+                print("skipped: %s: it needs %s" % (part.name, " ".join(failed & set(needs))), flush=True)
+            elif ended.issuperset(needs) and busy + part.cores <= free:
+                waiting.remove(part)
+                running.append(Run(part, folder, time.monotonic() - began))
+                busy += part.cores
+        if not running:
+            continue
+        run, status, usage = wait_for_any(running)
+        running.remove(run)
+        run.end(status, usage, time.monotonic() - began)
+        done.append(run)
+        if run.failures and run.part.kind == "step":
+            failed.add(run.part.name)
+        tests = " %d tests," % (run.passed + len(run.failures)) if run.part.kind == "suite" else ""
+        print("%-6s%s:%s %.0f s" % ("FAIL" if run.failures else "ok", run.part.name, tests, run.seconds), flush=True)
+        for line in run.lines:
+            if FIGURES.search(line):
+                print("      " + line[:300], flush=True)
+
+
+def wait_for_any(running):
+    """The next part that ends, with its status and what it used."""
+    while True:
+        identity, status, usage = os.wait4(-1, 0)
+        for run in running:
+            if run.process.pid == identity:
+                run.process.returncode = os.waitstatus_to_exitcode(status)
+                return run, status, usage
+
+
+def end_orphans():
+    """Ends our remaining children, and returns their names."""
+    names = []
+    with open("/proc/self/task/%d/children" % os.getpid()) as children:
+        for child in map(int, children.read().split()):
+            try:
+                with open("/proc/%d/cmdline" % child) as words:
+                    names.append(words.read().replace("\0", " ").strip())
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+            except (OSError, ChildProcessError):
+                pass
+    return [name for name in names if name]
+
+
+def report(wanted, done, orphans, seconds):
+    """Prints the table, what failed, and the closing line; keeps the table for --times. Returns the exit status."""
+    rows = [{"part": run.part.name, "result": "FAIL" if run.failures else "ok", "passed": run.passed, "began": run.began,
+             "seconds": run.seconds, "cpu": run.cpu} for run in sorted(done, key=lambda run: run.began)]
+    rows.append({"part": "all", "result": "", "passed": sum(run.passed for run in done), "began": 0, "seconds": seconds,
+                 "cpu": sum(run.cpu for run in done)})
+    with open(TIMES, "w") as file:
+        json.dump(rows, file, indent=1)
+    print_table(rows)
+    failures = [(run.log, failure) for run in done for failure in run.failures]
+    failures += [(run.log, (run.part.name, "left in its temporary folder", " ".join(run.left)[:300])) for run in done if run.left]
+    failures += [(parts.LOGS, ("deploy/test", "a part left this running", name[:300])) for name in orphans]
+    missing = set(wanted) - {run.part.name for run in done}
+    failures += [(parts.LOGS, (name, "did not run", "")) for name in sorted(missing)]
+    for log, (part, name, message) in failures:
+        print("FAIL  %s: %s: %s\n      %s" % (part, name, " ".join(message.split())[:600], log))
+    print("%d passed, %d failed" % (rows[-1]["passed"], len(failures)))
+    return 1 if failures else 0
+
+
+def print_table(rows):
+    print("%-26s %-6s %6s %8s %8s %8s" % ("part", "result", "passed", "began, s", "took, s", "CPU, s"))
+    for row in rows:
+        print("%-26s %-6s %6d %8.0f %8.0f %8.0f" % tuple(row[key] for key in ("part", "result", "passed", "began", "seconds", "cpu")))
+
+
+def print_last_times():
+    try:
+        with open(TIMES) as file:
+            print_table(json.load(file))
+    except OSError:
+        print("deploy/test: --times: no run yet; run deploy/test", file=sys.stderr)
+        return 2
+    return 0
+
+
+USAGE = """\
+Installs what is missing, builds with warnings as errors, and runs tests side by side.
+
+  deploy/test                    what every change needs
+  deploy/test all                everything but `image`
+  deploy/test fast               what needs no model, browser, server or machine
+  deploy/test changed [COMMIT]   the suites that the difference from COMMIT (else origin/main) can break
+  deploy/test NAME...            these parts, such as PanelTests or kill
+  deploy/test --list             the names
+  deploy/test --times            the table of the last run"""
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

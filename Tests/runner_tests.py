@@ -1,0 +1,110 @@
+"""Tests of the runner: python3 -B Tests/runner_tests.py"""
+
+import contextlib
+import io
+import os
+import tempfile
+import time
+import unittest
+
+import parts
+import runner
+
+XUNIT = """<testsuites><testsuite name="TestResults" tests="3">
+<testcase classname="PanelTests.Gesture" name="press()" time="0.1"/>
+<testcase classname="PanelTests.Gesture" name="hold()" time="0.1"><failure message="Expectation failed: 1 == 2"/></testcase>
+<testcase classname="PanelTests.Gesture" name="later()" time="0"><skipped/></testcase>
+</testsuite></testsuites>"""
+TARGETS = [
+    {"name": "Core", "path": "Sources/Core"},
+    {"name": "Panel", "path": "Sources/Panel", "target_dependencies": ["Core"]},
+    {"name": "PanelTests", "path": "Tests/PanelTests", "target_dependencies": ["Panel"]},
+    {"name": "OfficeTests", "path": "Tests/OfficeTests", "target_dependencies": ["Core"]},
+]
+
+
+class RunnerTests(unittest.TestCase):
+    def setUp(self):
+        self.place = tempfile.mkdtemp()
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.place)
+        os.makedirs(parts.LOGS)
+
+    def run_parts(self, *waiting):
+        """Runs parts as `deploy/test` does; returns its status and what it prints."""
+        done, began, said = [], time.monotonic(), io.StringIO()
+        folder = os.path.join(self.place, "temporary")
+        os.mkdir(folder)
+        with contextlib.redirect_stdout(said):
+            runner.run_all(list(waiting), folder, [], done, began)
+            status = runner.report([part.name for part in waiting], done, [], time.monotonic() - began)
+        return status, said.getvalue()
+
+    def part(self, name, script, needs=(), kind="check"):
+        return parts.Part(name, parts.shell(script), list(needs), 1, {}, kind)
+
+    def suite(self, script, report=XUNIT):
+        with open("report", "w") as file:
+            file.write(report)
+        return self.part("PanelTests", "cp report %s; %s" % (parts.report("PanelTests"), script), kind="suite")
+
+    def test_counts_and_ends_with_the_failures(self):
+        status, said = self.run_parts(self.suite("exit 1"))
+        self.assertEqual(status, 1)
+        self.assertEqual(said.splitlines()[-3:], [
+            "FAIL  PanelTests: PanelTests.Gesture.hold(): Expectation failed: 1 == 2",
+            "      .build/test-logs/PanelTests.log",
+            "1 passed, 1 failed"])
+
+    def test_a_suite_that_crashes_or_runs_no_test_fails(self):
+        crashed = self.run_parts(self.part("PanelTests", "echo Fatal error: index; kill -ILL $$", kind="suite"))
+        self.assertEqual(crashed[0], 1)
+        self.assertIn("FAIL  PanelTests: no report, status -4: Fatal error: index", crashed[1])
+        os.rmdir("temporary")
+        empty = self.run_parts(self.suite("true", "<testsuites/>"))
+        self.assertIn("no test ran", empty[1])
+        self.assertIn("0 passed, 1 failed", empty[1])
+
+    def test_a_suite_that_fails_although_its_tests_pass_fails(self):
+        report = XUNIT.replace('<failure message="Expectation failed: 1 == 2"/>', "")
+        status, said = self.run_parts(self.suite("echo 'SUMMARY: ThreadSanitizer: data race in f'; exit 66", report))
+        self.assertEqual(status, 1)
+        self.assertIn("FAIL  PanelTests: data race: SUMMARY: ThreadSanitizer: data race in f", said)
+
+    def test_what_needs_a_failed_step_counts_as_failed(self):
+        status, said = self.run_parts(self.part("build", "echo 'f.swift:1: error: no'; exit 1", kind="step"),
+                                      self.part("kill", "true", ["build"]))
+        self.assertEqual(status, 1)
+        self.assertIn("skipped: kill: it needs build", said)
+        self.assertIn("FAIL  kill: did not run", said)
+        self.assertIn("f.swift:1: error: no", said)
+
+    def test_what_a_part_leaves_is_a_failure_and_is_removed(self):
+        status, said = self.run_parts(self.part("kill", 'touch "$TMPDIR/left"'))
+        self.assertEqual(status, 1)
+        self.assertIn("FAIL  kill: left in its temporary folder: left", said)
+        self.assertEqual(os.listdir("temporary"), [])
+
+    def test_needs_come_first(self):
+        _, said = self.run_parts(self.part("second", "cat order", ["first"]), self.part("first", "echo 1 >order"))
+        self.assertIn("2 passed, 0 failed", said)
+
+    def test_a_change_needs_the_suites_of_what_depends_on_it(self):
+        os.mkdir("Tests")
+        for name in ("PanelTests", "OfficeTests", "DeployTests"):
+            os.mkdir("Tests/" + name)
+        checks = list(parts.CHECKS)
+        self.assertEqual(parts.affected(["Sources/Panel/Lamp.swift"], TARGETS), ["PanelTests"] + checks)
+        self.assertEqual(parts.affected(["Sources/Core/Clock.swift"], TARGETS), ["OfficeTests", "PanelTests"] + checks)
+        self.assertEqual(parts.affected(["Sources/PanelOther.swift"], TARGETS), checks)
+        self.assertEqual(parts.affected(["deploy/stick"], TARGETS), ["DeployTests"] + checks)
+        self.assertEqual(parts.affected(["Package.swift"], TARGETS), ["OfficeTests", "DeployTests", "PanelTests"] + checks)
+
+    def test_an_unknown_part_is_named(self):
+        os.mkdir("Tests")
+        with self.assertRaisesRegex(ValueError, "Nonsense: no such part"):
+            parts.chosen(["Nonsense"])
+
+
+if __name__ == "__main__":
+    unittest.main()

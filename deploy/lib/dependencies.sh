@@ -1,0 +1,67 @@
+# shellcheck shell=bash
+# Sourced by deploy/test and Tests/runner.py: what the parts of the tests need beside a build.
+
+. deploy/lib/packages.sh
+
+# packages_of PART...: prints the Debian packages of these parts.
+packages_of() {
+    local part
+    for part; do
+        case $part in
+        *Tests) echo age cmark ffmpeg flac libreoffice-writer-nogui libsox-fmt-all libxml2-utils minisign openssh-client \
+            praat python3 sox sqlite3 ;;
+        esac
+        case $part in
+        CopyingTests | DeployTests | EndToEndTests | OfficeTests | PageTests | RecognizingTests | tsan-*)
+            echo alsa-utils chromium chromium-driver firefox-esr unzip ;;
+        esac
+        case $part in
+        DeployTests) echo bash-completion binutils dpkg-dev lintian man-db mandoc shellcheck systemd udev xz-utils ;;
+        # The tests start this server themselves, and skip with a line if it cannot be had.
+        OfficeTests) echo curl postgresql ;;
+        arm64-*) echo age arch-test binutils-aarch64-linux-gnu dpkg-dev mmdebstrap pocketsphinx-testdata ;;
+        power-on | appliance | image) echo arch-test cpio curl dosfstools e2fsprogs exfatprogs fdisk mmdebstrap mtools \
+            ntfs-3g qemu-system-arm qemu-system-x86 xz-utils ;;
+        kill | syscalls | disk | corrupt | owners | seal | reseal | strike | soak) echo age e2fsprogs minisign ;;
+        esac
+    done
+}
+
+# install_dependencies PART...
+install_dependencies() {
+    local packages
+    mapfile -t packages < <(packages_of "$@" | tr ' ' '\n' | sort -u)
+    install_packages "${packages[@]}"
+}
+
+# fetch_test_data FILE LOGS: fetches what suites test with and Debian does not have. Writes NAME=VALUE lines for their environment
+# into the file. Prints "skipped:" for what cannot be had; the tests that need it skip, too.
+fetch_test_data() {
+    local file=$1 logs=$2 whisper pympi model speakers=${XDG_CACHE_HOME:-$HOME/.cache}/fieldscribe-speakers/model
+    . deploy/lib/files.sh
+    . deploy/lib/model.sh
+    . Tests/lib/whisper.sh
+    . Tests/lib/pympi.sh
+    : >"$file.new"
+    if whisper=$(make_whisper 2>"$logs/whisper.log"); then
+        echo "PATH=$PATH:$whisper" >>"$file.new"
+    else
+        echo "skipped: the tests with whisper-cli: $(tail -n 1 "$logs/whisper.log")"
+    fi
+    if pympi=$(make_pympi 2>"$logs/pympi.log"); then
+        echo "FIELDSCRIBE_TEST_PYMPI=$pympi" >>"$file.new"
+    else
+        echo "skipped: ELAN's documents by pympi: $(tail -n 1 "$logs/pympi.log")"
+    fi
+    if model=$(make_model moonshine-tiny-en 2>"$logs/model.log"); then
+        echo "FIELDSCRIBE_TEST_MODEL=$model" >>"$file.new"
+    else
+        echo "skipped: the tests with Moonshine: $(tail -n 1 "$logs/model.log")"
+    fi
+    if deploy/model speakers --folder "$speakers" >"$logs/speakers.log" 2>&1; then
+        echo "FIELDSCRIBE_TEST_SPEAKERS=$speakers" >>"$file.new"
+    else
+        echo "skipped: the tests with the voice network: $(tail -n 1 "$logs/speakers.log")"
+    fi
+    mv "$file.new" "$file"
+}
