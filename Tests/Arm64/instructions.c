@@ -1,4 +1,4 @@
-/* A plugin of qemu's user mode that counts the instructions a program runs, by deploy/arm64/instructions. */
+/* A plugin for qemu's user mode that counts the instructions a program runs. Tests/Arm64/instructions compiles it. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # cache and suite are of arm64.sh
-# Sourced by deploy/arm64/test and Tests/Appliance/image/build, after arm64.sh whose words it uses: runs programs for arm64 on
-# this machine, and makes a Debian 13 of them.
+# shellcheck disable=SC2154 # arm64.sh sets cache and suite
+# Runs arm64 programs on this machine with qemu, and makes a Debian 13 for arm64. Source deploy/lib/arm64.sh first.
+# Tests/Arm64/test, Tests/Appliance/image/build and deploy/image source this file.
 
 # The first bytes of an arm64 ELF file, as binfmt_misc takes them; by the name under which mmdebstrap looks for it.
 arm64_magic=':qemu-aarch64:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00'
