@@ -72,12 +72,12 @@ import TestKit
         "shellcheck finds nothing in the scripts",
         arguments: [
             "deploy/install", "deploy/uninstall", "deploy/stick", "deploy/drive", "deploy/deb", "deploy/test",
-            "deploy/test-appliance", "deploy/demo", "deploy/model", "deploy/image", "deploy/card/init",
-            "deploy/card/card", "deploy/card/customize", "deploy/card/upgrade", "deploy/card/slot",
-            "deploy/lib/files.sh", "deploy/lib/packages.sh", "deploy/lib/arm64.sh", "deploy/lib/deb.sh",
-            "deploy/lib/model.sh", "deploy/lib/pympi.sh", "deploy/completion/fieldscribe.bash",
-            "deploy/completion/fieldscribe-office.bash", "Tests/Arm64/build", "Tests/Arm64/emulation.sh",
-            "Tests/Arm64/instructions", "Tests/Arm64/test", "Tests/Arm64/try-package",
+            "deploy/demo", "deploy/model", "deploy/image", "deploy/card/init", "deploy/card/card",
+            "deploy/card/customize", "deploy/card/upgrade", "deploy/card/slot", "deploy/lib/files.sh",
+            "deploy/lib/packages.sh", "deploy/lib/arm64.sh", "deploy/lib/deb.sh", "deploy/lib/model.sh",
+            "deploy/lib/pympi.sh", "deploy/completion/fieldscribe.bash", "deploy/completion/fieldscribe-office.bash",
+            "Tests/Appliance/run", "Tests/Arm64/build", "Tests/Arm64/emulation.sh", "Tests/Arm64/instructions",
+            "Tests/Arm64/test", "Tests/Arm64/try-package",
         ])
     func shellcheck(script: String) throws {
         let shell = script.hasSuffix(".bash") ? ["--shell=bash"] : []
