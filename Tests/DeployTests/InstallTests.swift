@@ -77,7 +77,7 @@ import TestKit
             "deploy/lib/packages.sh", "deploy/lib/arm64.sh", "deploy/lib/deb.sh", "deploy/lib/model.sh",
             "deploy/lib/pympi.sh", "deploy/completion/fieldscribe.bash", "deploy/completion/fieldscribe-office.bash",
             "Tests/Appliance/run", "Tests/Arm64/build", "Tests/Arm64/emulation.sh", "Tests/Arm64/instructions",
-            "Tests/Arm64/test", "Tests/Arm64/try-package",
+            "Tests/Arm64/test", "Tests/Arm64/try-package", "Tests/Chaos/run",
         ])
     func shellcheck(script: String) throws {
         let shell = script.hasSuffix(".bash") ? ["--shell=bash"] : []
