@@ -1,8 +1,7 @@
 # shellcheck shell=bash
-# Sourced by deploy/test: whisper.cpp, which Debian has from its 14th release on, for the tests of that engine.
+# Provides whisper.cpp for the tests of that engine. Debian has it since Debian 14. deploy/test sources this file.
 
-# make_whisper: prints the folder of a whisper-cli that runs on this machine, whatever Debian it is. Fails where there is none
-# to be had.
+# make_whisper: prints the folder of a whisper-cli that runs on this machine, on any Debian. Fails if it cannot download one.
 make_whisper() (
     . deploy/lib/debian.sh
     # shellcheck disable=SC2030,SC2034 # used by fetch
