@@ -69,15 +69,32 @@ import TestKit
     }
 
     @Test(
+        "the old paths of moved scripts forward to the new ones",
+        arguments: [
+            ("deploy/chaos", "Tests/Chaos/run"), ("deploy/test-appliance", "Tests/Appliance/run"),
+            ("deploy/arm64/build", "Tests/Arm64/build"),
+        ])
+    func forwards(old: String, new: String) throws {
+        let moved = try Tool(Repository.file(new), "--help")
+        let forwarded = try Tool(Repository.file(old), "--help")
+        #expect(moved.status == 0 && moved.output.contains(new))
+        #expect(forwarded.status == 0 && forwarded.output == moved.output)
+    }
+
+    @Test(
         "shellcheck finds nothing in the scripts",
         arguments: [
             "deploy/install", "deploy/uninstall", "deploy/stick", "deploy/drive", "deploy/deb", "deploy/test",
-            "deploy/demo", "deploy/model", "deploy/image", "deploy/card/init", "deploy/card/card",
-            "deploy/card/customize", "deploy/card/upgrade", "deploy/card/slot", "deploy/lib/files.sh",
-            "deploy/lib/packages.sh", "deploy/lib/arm64.sh", "deploy/lib/deb.sh", "deploy/lib/model.sh",
-            "deploy/completion/fieldscribe.bash", "deploy/completion/fieldscribe-office.bash", "Tests/Appliance/run",
-            "Tests/Arm64/build", "Tests/Arm64/emulation.sh", "Tests/Arm64/instructions", "Tests/Arm64/test",
-            "Tests/Arm64/try-package", "Tests/Chaos/run", "Tests/lib/pympi.sh", "Tests/lib/whisper.sh",
+            "deploy/demo", "deploy/model", "deploy/image", "deploy/chaos", "deploy/test-appliance",
+            "deploy/arm64/build", "deploy/card/init", "deploy/card/card", "deploy/card/customize",
+            "deploy/card/upgrade", "deploy/card/slot", "deploy/lib/files.sh", "deploy/lib/packages.sh",
+            "deploy/lib/arm64.sh", "deploy/lib/deb.sh", "deploy/lib/debian.sh", "deploy/lib/model.sh",
+            "deploy/lib/speakers.sh", "deploy/completion/fieldscribe.bash",
+            "deploy/completion/fieldscribe-office.bash", "Tests/Appliance/run", "Tests/Appliance/guest/agent",
+            "Tests/Appliance/guest/hardware", "Tests/Appliance/image/build", "Tests/Appliance/image/customize",
+            "Tests/Appliance/image/init", "Tests/Arm64/build", "Tests/Arm64/emulation.sh", "Tests/Arm64/instructions",
+            "Tests/Arm64/test", "Tests/Arm64/try-package", "Tests/Benchmark/slow-stick", "Tests/Chaos/run",
+            "Tests/Fuzz/run", "Tests/lib/pympi.sh", "Tests/lib/whisper.sh", "Tests/postgresql-of",
         ])
     func shellcheck(script: String) throws {
         let shell = script.hasSuffix(".bash") ? ["--shell=bash"] : []
