@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* What of qemu-plugin.h, version 1, is used; Debian has no package with it. */
+/* The part of qemu-plugin.h, version 1, that this uses; no Debian package has that file. */
 typedef uint64_t plugin_id;
 struct qemu_plugin_tb;
 typedef void (*on_translation)(plugin_id, struct qemu_plugin_tb *);

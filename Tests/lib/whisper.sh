@@ -21,7 +21,7 @@ make_whisper() (
     fi
     libraries=$(find "$root/usr/lib" -name '*.so*' -printf '%h\n' | sort -u | paste -s -d :)
     linker=$(find "$root/usr/lib" -name 'ld-linux-*.so.*' | sort | head -n 1)
-    # The one for every processor of its kind.
+    # The backend that runs on every processor of the architecture.
     kernels=$(find "$root/usr/lib" -name 'libggml-cpu-x64.so' -o -name 'libggml-cpu-armv8.0_1.so' | head -n 1)
     mkdir -p "$cache/bin"
     cat >"$cache/bin/whisper-cli" <<SCRIPT
