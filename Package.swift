@@ -192,7 +192,8 @@ let package = Package(
             exclude: ["README.md", "moonshine-voice.py", "office", "slow-stick", "sync-costs"]),
         .target(name: "FaultShim", path: "Tests/FaultShim", linkerSettings: [.linkedLibrary("dl")]),
         .executableTarget(
-            name: "chaos", dependencies: ["Core", "Platform", "CSQLite", "fieldscribe"], path: "Tests/Chaos"),
+            name: "chaos", dependencies: ["Core", "Platform", "CSQLite", "fieldscribe"], path: "Tests/Chaos",
+            exclude: ["run"]),
         tests("PanelTests", of: ["Core", "GpioPanel", "Panel", "TestKit"]),
         tests(
             "ConfigurationTests",

@@ -1,6 +1,7 @@
 # shellcheck shell=bash
-# Sourced by deploy/arm64/build, deploy/arm64/test and deploy/deb: the Debian 13 in which the arm64 release is made, and the
-# sysroot against which. FIELDSCRIBE_ARM64 names the folder where both are kept; else it is in ~/.cache.
+# Makes the Debian 13 that builds the arm64 release, and the sysroot that the build links against. FIELDSCRIBE_ARM64 names the
+# folder that keeps both; the default is ~/.cache/fieldscribe-arm64. deploy/deb, deploy/image, Tests/Arm64 and
+# Tests/Appliance/image/build source this file.
 
 . deploy/lib/debian.sh
 

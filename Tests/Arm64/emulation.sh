@@ -1,14 +1,14 @@
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # cache and suite are of arm64.sh
-# Sourced by deploy/arm64/test and Tests/Appliance/image/build, after arm64.sh whose words it uses: runs programs for arm64 on
-# this machine, and makes a Debian 13 of them.
+# shellcheck disable=SC2154 # arm64.sh sets cache and suite
+# Runs arm64 programs on this machine with qemu, and makes a Debian 13 for arm64. Source deploy/lib/arm64.sh first.
+# Tests/Arm64/test, Tests/Appliance/image/build and deploy/image source this file.
 
-# The first bytes of an arm64 ELF file, as binfmt_misc takes them; by the name under which mmdebstrap looks for it.
+# The line for binfmt_misc with the magic number of arm64 ELF files, under the name that mmdebstrap looks for.
 arm64_magic=':qemu-aarch64:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00'
 arm64_magic+=':\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff'
 arm64_magic+=":$cache/qemu/usr/bin/qemu-aarch64:F"
 
-# Debian 13's qemu, which is linked statically: Debian 12's knows no openat2, by which every file of a copy is opened.
+# Unpacks Debian 13's qemu, which is linked statically. Debian 12's lacks openat2, with which a copy opens every file.
 make_qemu() {
     local place=$cache/qemu
     is_made "$place" qemu-user && return
@@ -20,8 +20,8 @@ make_qemu() {
     echo qemu-user >"$place/complete"
 }
 
-# emulating COMMAND...: with users, mounts and processes of its own, where arm64 programs run by qemu. Linux 6.7 keeps this
-# from the rest of the machine; before, a qemu must have been registered for all of it, as installing qemu-user-static does.
+# emulating COMMAND...: runs a command in its own user, mount and process namespaces, where qemu runs arm64 programs. Since Linux
+# 6.7 binfmt_misc is per namespace; an older kernel needs a qemu for the whole machine, as qemu-user-static installs it.
 emulating() {
     local gate inner status=0
     gate=$(mktemp --dry-run)
@@ -50,7 +50,7 @@ emulating() {
     return "$status"
 }
 
-# at_w COMMAND...: within emulating, this machine as it is, and this repository at /w, where the tests were built.
+# at_w COMMAND...: runs a command with emulating, with this repository mounted at /w, where the tests were built.
 at_w() {
     # shellcheck disable=SC2016 # for the inner shell
     emulating bash -c '
@@ -69,7 +69,7 @@ at_w() {
         exec chroot /mnt sh -c "cd /w && exec \"\$@\"" sh "$@"' bash "$@"
 }
 
-# map_ids PROGRAM PROCESS OWN FILE: root inside is who calls this, all others are the ids that the system gave to them.
+# map_ids PROGRAM PROCESS OWN FILE: maps root inside to the caller, and all other ids to the caller's range in FILE.
 map_ids() {
     local range
     range=$(sed -n "s/^$(id -un):\([0-9]*\):\([0-9]*\)$/\1 \2/p" "$4" | head -n 1)
@@ -77,8 +77,8 @@ map_ids() {
     "$1" "$2" 0 "$3" 1 1 $range
 }
 
-# Debian 13 for arm64 as Raspberry Pi OS Lite has it, as far as a package sees: apt, systemd, udev; and, not yet installed,
-# what the package asks for.
+# Makes a Debian 13 for arm64 that looks to a package like Raspberry Pi OS Lite: apt, systemd and udev. The package's dependencies
+# are downloaded but not installed.
 make_arm64_root() {
     local root=$cache/root mirror
     is_made "$root" "${wanted[@]}" && return

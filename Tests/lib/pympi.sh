@@ -1,7 +1,8 @@
 # shellcheck shell=bash
-# Sourced by deploy/test: pympi, a library of Python that reads and writes ELAN's documents as linguists do, from PyPI; pinned here.
+# Provides pympi, the Python library with which linguists read and write ELAN's documents. The version from PyPI is pinned here.
+# deploy/test sources this file.
 
-# make_pympi: prints the folder in the cache in which the package lies. Says why there is none, and fails, where PyPI cannot be reached.
+# make_pympi: prints the package's folder in the cache. If PyPI cannot be reached, prints why and fails.
 make_pympi() (
     version=1.71
     sum=f89043d275946d9fe04c09cd5a5fbcff1e42b4160c91c8aa246e5e8136e305ab

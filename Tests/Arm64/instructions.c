@@ -1,9 +1,9 @@
-/* A plugin of qemu's user mode that counts the instructions a program runs, by deploy/arm64/instructions. */
+/* A plugin for qemu's user mode that counts the instructions a program runs. Tests/Arm64/instructions compiles it. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 
-/* What of qemu-plugin.h, version 1, is used; Debian has no package with it. */
+/* The part of qemu-plugin.h, version 1, that this uses; no Debian package has that file. */
 typedef uint64_t plugin_id;
 struct qemu_plugin_tb;
 typedef void (*on_translation)(plugin_id, struct qemu_plugin_tb *);

@@ -1,8 +1,7 @@
 # shellcheck shell=bash
-# Sourced by deploy/test: whisper.cpp, which Debian has from its 14th release on, for the tests of that engine.
+# Provides whisper.cpp for the tests of that engine. Debian has it since Debian 14. deploy/test sources this file.
 
-# make_whisper: prints the folder of a whisper-cli that runs on this machine, whatever Debian it is. Fails where there is none
-# to be had.
+# make_whisper: prints the folder of a whisper-cli that runs on this machine, on any Debian. Fails if it cannot download one.
 make_whisper() (
     . deploy/lib/debian.sh
     # shellcheck disable=SC2030,SC2034 # used by fetch
@@ -22,7 +21,7 @@ make_whisper() (
     fi
     libraries=$(find "$root/usr/lib" -name '*.so*' -printf '%h\n' | sort -u | paste -s -d :)
     linker=$(find "$root/usr/lib" -name 'ld-linux-*.so.*' | sort | head -n 1)
-    # The one for every processor of its kind.
+    # The backend that runs on every processor of the architecture.
     kernels=$(find "$root/usr/lib" -name 'libggml-cpu-x64.so' -o -name 'libggml-cpu-armv8.0_1.so' | head -n 1)
     mkdir -p "$cache/bin"
     cat >"$cache/bin/whisper-cli" <<SCRIPT
