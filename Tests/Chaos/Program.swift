@@ -13,7 +13,7 @@ struct Program: Sendable {
         var hung = false
     }
 
-    /// A guard that ends a hang; no experiment asserts how long a program takes.
+    /// A guard that ends a hang.
     static let guardSeconds = 600.0
 
     let id: pid_t
@@ -73,7 +73,7 @@ struct Program: Sendable {
         var status: Int32 = 0
         var hung = false
         while waitpid(id, &status, WNOHANG) == 0 {
-            // wait: a guard; what happens at its end, the experiments report as hung
+            // wait: a guard; the experiments report such a program as hung
             if !hung, MonotonicClock.nanoseconds > deadline {
                 hung = true
                 kill(id, SIGKILL)
