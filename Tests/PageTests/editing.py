@@ -236,7 +236,7 @@ def saving(b):
         with open(beside, "w", encoding="utf-8") as file:
             file.write(bad)
         b.open("talk/index.html")
-        time.sleep(0.4)
+        time.sleep(0.4)  # wait: nothing may happen; a slow machine can only hide what does
         assert b.js("return document.querySelectorAll('.edited').length") == 0
         assert b.js("return document.querySelectorAll('.w').length") > 50
     # Without a picker it is a download.
@@ -448,6 +448,7 @@ def three_hours(b):
           document.execCommand('insertText', false, 'x');
           field.getBoundingClientRect();
           requestAnimationFrame(() => { const channel = new MessageChannel();
+            // wait: paces the keys whose times are printed; nothing is asserted about them
             channel.port1.onmessage = () => { found.push(performance.now() - from); setTimeout(turn, 30); };
             channel.port2.postMessage(0); });
         };
