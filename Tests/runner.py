@@ -119,6 +119,7 @@ def main(words):
     folder = tempfile.mkdtemp(prefix="fieldscribe-test.")
     os.chmod(folder, 0o755)
     running, done, began = [], [], time.monotonic()
+    # wait: a guard for each part
     signal.signal(signal.SIGALRM, lambda *_: [run.stop() for run in running if time.monotonic() - began - run.began > LIMIT])
     signal.setitimer(signal.ITIMER_REAL, 60, 60)
     try:

@@ -121,10 +121,11 @@ class Appliance(Machine):
 
     def room_sounds(self):
         """From now on the microphone hears the room, from its beginning."""
-        self.shell("pkill -x aplay && sleep 0.3; nice -n -10 setsid aplay -q -D hw:Loopback,0,0 "
+        self.shell("pkill -x aplay; while pgrep -x aplay >/dev/null; do sleep 0.1; done; "  # wait: polls until the sound card is free
+                   "nice -n -10 setsid aplay -q -D hw:Loopback,0,0 "
                    "--buffer-time=2000000 /root/room.wav </dev/null >/dev/null 2>&1 &\n"
-                   "for i in $(seq 100); do grep -q RUNNING /proc/asound/Loopback/pcm0p/sub0/status && exit 0; "
-                   "sleep 0.1; done; exit 1")
+                   # wait: polls until it plays; a guard of two minutes
+                   "for i in $(seq 1200); do grep -q RUNNING /proc/asound/Loopback/pcm0p/sub0/status && exit 0; sleep 0.1; done; exit 1")
 
     # What it says
 

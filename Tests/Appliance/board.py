@@ -133,7 +133,7 @@ class Board(Emulator):
     def wait_for_shell(self, timeout=120):
         """Seconds from power on until it answers."""
         end = time.monotonic() + timeout * PATIENCE
-        while time.monotonic() < end:
+        while time.monotonic() < end:  # wait: a guard
             self._serial.sendall(b"\nstty -echo; exec env TERM=dumb PS1= PS2= sh\necho SHELL-$((1+1))\n")
             if self._read_until(re.compile(rb"SHELL-2\r?\n"), 3):
                 # Behind the answers to all that was asked before this shell was there; what was on its way then may have been lost.
@@ -164,7 +164,7 @@ class Board(Emulator):
     def leave_shell(self):
         """Ends it, and waits for the one that comes in its place."""
         self._serial.sendall(b"exit\n")
-        time.sleep(3)
+        time.sleep(3)  # wait: spares questions that no shell reads; what is lost is asked again
         self.wait_for_shell()
 
     def until(self, script, timeout=120):
@@ -174,9 +174,9 @@ class Board(Emulator):
             try:
                 return self.shell(script)
             except GuestError as error:
-                if time.monotonic() > end:
+                if time.monotonic() > end:  # wait: a guard
                     raise TimedOut("after %d s: %s" % (timeout * PATIENCE, error))
-                time.sleep(0.5)
+                time.sleep(0.5)  # wait: polls for success
 
     def _read_until(self, pattern, seconds):
         end = time.monotonic() + seconds
@@ -185,7 +185,7 @@ class Board(Emulator):
                 before, self._buffer = self._buffer[:found.start()], self._buffer[found.end():]
                 return before, *found.groups()
             rest = end - time.monotonic()
-            if rest <= 0:
+            if rest <= 0:  # wait: a guard
                 return None
             if select.select([self._serial], [], [], rest)[0]:
                 data = self._serial.recv(1 << 16)

@@ -58,6 +58,7 @@ def bounces(bench):
         machine.room_sounds()
         for number in range(1, 13):
             was = machine.status()["state"] == "recording"
+            # wait: the debouncer asks for 20 ms; a slow machine only makes the press longer
             machine.shell("sh /run/test/bounce 31 quiet; sleep 0.05; sh /run/test/bounce 30 quiet")
             machine.until_status(lambda it: (it["state"] == "recording") != was, 60, "press %d heard" % number)
             if not was:
@@ -78,6 +79,6 @@ def storm(machine, count):
     said = machine.shell("sh /run/test/bounce %d" % count).split()
     made, first, last, longest = int(said[0]), float(said[1]), float(said[2]), float(said[3])
     expect(made == count, "%d of %d levels were traced" % (made, count))
-    # The button has to be told that it is at rest.
+    # wait: the debouncer asks for 20 ms of rest; a slow machine only makes the rest longer
     machine.shell("sleep 0.1")
     return made, made / (last - first), longest

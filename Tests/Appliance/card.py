@@ -95,7 +95,7 @@ def firmware(bench):
 
 def ready(board, timeout=240):
     board.wait_for_shell()
-    # Asked for in the board by what costs it next to nothing.
+    # wait: polls in the board, by what costs it next to nothing
     board.until("i=0; until [ -S /run/fieldscribe/control.sock ] || [ $i -ge 60 ]; do i=$((i + 1)); sleep 1; done; fieldscribe status >/dev/null",
                 timeout)
     return time.monotonic() - board.began
@@ -150,7 +150,7 @@ def start(bench):
         room = int(board.shell("df --output=size -k /card | tail -n 1")) // 1024
         expect(room > 2048 - 950, "the recordings' partition has %d MB of a card of 2048" % room)
         expect("rw" in board.shell("findmnt -no OPTIONS /card") and board.shell("findmnt -no FSTYPE /") == "overlay", "mounts")
-        board.shell("fieldscribe start && sleep 4 && fieldscribe stop")
+        board.shell("fieldscribe start && sleep 2 && fieldscribe stop")  # wait: a recording of any length
         board.until("fieldscribe list | grep -q .", 120)
         stick = board.path("stick.img")
         make_stick(stick, "vfat")
@@ -206,7 +206,7 @@ def lamp_blinks(board):
     """Whether the lamp's line is had, and changes its level within a second; what lights it may take some seconds to begin."""
     for _ in range(10):
         levels = board.shell("mkdir -p /run/d; mount -t debugfs d /run/d; for i in 1 2 3 4 5 6 7 8 9 10 11 12; do "
-                             "grep -E '[(]GPIO26 ' /run/d/gpio; sleep 0.07; done; umount /run/d").splitlines()
+                             "grep -E '[(]GPIO26 ' /run/d/gpio; sleep 0.07; done; umount /run/d").splitlines()  # wait: samples the lamp; ten tries
         if all("fieldscribe" in line for line in levels) and len(set(levels)) > 1:
             return True
     return False
@@ -227,7 +227,7 @@ def bad_cards(bench):
         expect(re.search(r"\s0 bytes free", card.firmware("mdir", "::").decode()), "the partition is not full")
         board.power_on(load=False)
         ready(board)
-        board.shell("fieldscribe start && sleep 2 && fieldscribe stop")
+        board.shell("fieldscribe start && sleep 2 && fieldscribe stop")  # wait: a recording of any length
         answer = card_answer(card)
         for words in ("partition is full", "words.txt: none of it counts", "rtc = ds3231: no such clock answers"):
             expect(words in answer and words in told(board), "%s is not answered: %s" % (words, answer))
@@ -342,7 +342,7 @@ def cuts(bench):
             board.power_on()
             if kind == "start":
                 seconds = chance.uniform(0.05, 1.1) * starting
-                time.sleep(seconds)
+                time.sleep(seconds)  # wait: cuts at an arbitrary moment
                 what = "%.0f s after power on, of %.0f until ready" % (seconds, starting)
             else:
                 starting = max(starting, ready(board))
@@ -353,7 +353,7 @@ def cuts(bench):
                     worst, promised[name] = max(worst, seconds - has), min(seconds, has)
             if kind == "record":
                 board.shell("fieldscribe start")
-                time.sleep(chance.uniform(2, 15))
+                time.sleep(chance.uniform(2, 15))  # wait: cuts at an arbitrary moment
                 shown = status(board)
                 promised[shown["recording"]] = shown["recordedSeconds"]
                 what = "%.1f s into recording %d" % (shown["recordedSeconds"], shown["recording"])
@@ -361,7 +361,7 @@ def cuts(bench):
                 board.stick_in(stick)
                 board.until("test -L /run/fieldscribe-stick.owner", 60)
                 seconds = chance.uniform(0, 12)
-                time.sleep(seconds)
+                time.sleep(seconds)  # wait: cuts at an arbitrary moment
                 what = "%.0f s into a copy" % seconds
             if kind == "end":
                 break
@@ -488,7 +488,7 @@ class Steps:
 
 def speak(board):
     """A recording of some seconds."""
-    board.shell("fieldscribe start && sleep 3 && fieldscribe stop")
+    board.shell("fieldscribe start && sleep 3 && fieldscribe stop")  # wait: a recording of any length
 
 
 def upgrade(bench):
@@ -512,7 +512,7 @@ def upgrade(bench):
 
         bring(board, "good", good, "its signature holds")
         board.until("journalctl -b --no-pager -o cat -t fieldscribe-card | grep -F 'writing version'", 60)
-        time.sleep(5)
+        time.sleep(5)  # wait: cuts in the middle of the writing, which takes longer; a slow board only cuts earlier in it
         board.power_cut()
         check_card(bench, board, card, system)
         expect(card.booted()[0] == "a/", "half an upgrade is started")

@@ -72,6 +72,7 @@ def refuses_writing(machine):
 
 def recorded_while_read(machine, seconds):
     """A recording while the laptop reads all the time; sample for sample what was heard. Returns its seconds."""
+    # wait: paces a reader in the background
     machine.shell(SEEN + "(while :; do dd if=$disk of=/dev/null bs=64k iflag=direct count=2000 || sleep 1; done) "
                   "</dev/null >/dev/null 2>&1 & echo $! >/run/test/reader")
     machine.room_sounds()
@@ -107,6 +108,7 @@ def drive(bench):
 
         sound = recorded_while_read(machine, 6)
         # It is the laptop's as long as it wants it.
+        # wait: nothing may happen; a slow machine can only hide what does
         machine.shell("sleep 50; cat /laptop/Fieldscribe/RESULT.txt")
         expect(machine.shell(SUMS).split() == ["1"], "what the laptop has mounted is another drive")
         machine.shell(EJECT)
@@ -157,7 +159,7 @@ def drive_interrupted(bench):
         machine.shell(SET_UP)
         plugged(machine, 1)
         machine.shell("umount /laptop; " + SEEN + "(dd if=$disk of=/dev/null bs=64k iflag=direct; echo $? >/run/test/read) "
-                      "</dev/null >/dev/null 2>&1 &\nsleep 1; " + PULL)
+                      "</dev/null >/dev/null 2>&1 &\nsleep 1; " + PULL)  # wait: pulls in the middle of the reading, which takes longer
         machine.until("[ -s /run/test/read ] && ! ls -d /sys/block/sd?", 60)
         expect(machine.shell("cat /run/test/read").strip() != "0", "it was read to its end before it was pulled")
         machine.record(2)
@@ -174,6 +176,7 @@ def drive_interrupted(bench):
         # The power goes while a third is copied.
         machine.record(3)
         machine.shell("cat >/run/test/hold <<'END'\nuntil find /run/fieldscribe-drive/mount -path '*/partial*' -name 'audio.*' | grep -q .; "
+                      # wait: polls for the moment
                       "do sleep 0.01; done\nsystemctl kill --signal=STOP fieldscribe-drive-copy\nEND\n"
                       "systemd-run --quiet --unit=hold sh /run/test/hold; " + EJECT)
         machine.until("! systemctl is-active --quiet hold", 150)

@@ -119,6 +119,6 @@ class Emulator:
         while True:
             if result := condition():
                 return result
-            if time.monotonic() - began > timeout * PATIENCE:
+            if time.monotonic() - began > timeout * PATIENCE:  # wait: a guard
                 raise TimedOut("after %d s: %s" % (time.monotonic() - began, what))
-            time.sleep(0.2)
+            time.sleep(0.2)  # wait: polls for the condition

@@ -13,14 +13,16 @@ DONE, FAILED = "safe to unplug", "not everything was copied"
 
 # Waits until udev and systemd have seen the stick with all of its partitions, and nothing is done with it any more.
 SETTLED = """cat >/run/test/settled <<'END'
+# wait: polls for udev and systemd; timeout is the guard
 until [ -b /dev/sda ]; do sleep 0.1; done
 udevadm settle --timeout=200
 for part in /sys/class/block/sda*; do
+    # wait: polls, as above
     until systemctl --quiet is-active "dev-${part##*/}.device"; do sleep 0.2; done
 done
 running='systemctl list-units --no-legend --plain --state=activating,active,deactivating fieldscribe-export@*'
 until [ -z "$($running)$(systemctl list-jobs --no-legend)" ]; do
-    sleep 0.5
+    sleep 0.5 # wait: polls, as above
 done
 journalctl --sync
 END
@@ -31,6 +33,7 @@ def hostile(bench):
     """Shows the zoo; nothing of the machine and nothing of anybody's own on a stick may change."""
     with bench.appliance("sticks-hostile") as machine:
         machine.record(2)
+        # wait: what is written from now on has a later time on every file system
         machine.shell("touch /root/before; sleep 1.1")
         became, wrong = {DONE: 0, FAILED: 0, "": 0}, []
         for one in ZOO:

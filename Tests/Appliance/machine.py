@@ -74,7 +74,7 @@ class Machine(Emulator):
         copy_disk(os.path.join(state, "root.img"), self.disk)
         self._start(["-incoming", "exec:cat " + os.path.abspath(os.path.join(state, "ram"))])
         while self.command("query-status")["status"] == "inmigrate":
-            time.sleep(0.05)
+            time.sleep(0.05)  # wait: polls until it runs
         self.command("cont")
         self.shell("date -s @%.3f" % time.time())
 
@@ -87,7 +87,7 @@ class Machine(Emulator):
         while (status := self.command("query-migrate").get("status")) != "completed":
             if status == "failed":
                 raise GuestError("the machine's state cannot be kept")
-            time.sleep(0.1)
+            time.sleep(0.1)  # wait: polls until it is kept
         self.power_cut()
         copy_disk(self.disk, os.path.join(state, "root.img"))
 

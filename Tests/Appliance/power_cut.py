@@ -32,7 +32,7 @@ class Clock(threading.Thread):
             size = os.path.getsize(self.path)
             if not self.sizes or size != self.sizes[-1][1]:
                 self.sizes.append((time.monotonic(), size))
-            time.sleep(0.01)
+            time.sleep(0.01)  # wait: samples the size; a late look dates a write too late, which errs on the safe side
 
     def when(self, place):
         """The moment at which the record was seen to reach beyond a place in it: rather too late than too early."""
@@ -91,7 +91,7 @@ class Recorded:
             asked = time.monotonic()
             said = machine.shell("cat " + SOUND_CARD)
             took = time.monotonic() - asked
-            if best is None or took < best[0]:
+            if best is None or took < best[0]:  # wait: picks the fastest answer, and asserts nothing
                 best = (took, asked, int(re.search(r"hw_ptr\s*: (\d+)", said)[1]))
         return best[1:]
 

@@ -67,15 +67,17 @@ def recorded(machine, engine, is_right):
     machine.press()
     number = machine.until_recorded(5)["recording"]
     # A machine that reads as fast as people speak has nothing left to read at the press, and then nothing pulses: so whoever reads is
-    # held from here, while somebody speaks, until four seconds after it.
+    # held from here, while somebody speaks, until the lamp has pulsed.
     readers = "--parent $(systemctl show -P MainPID fieldscribe) --full decode-worker"
+    # wait: polls for workers to hold
     machine.shell("rm -f /run/let-go; setsid sh -c 'while ! [ -e /run/let-go ]; do pkill -STOP %s; sleep 0.1; done; pkill -CONT %s' "
                   "</dev/null >/dev/null 2>&1 &" % (readers, readers))
     machine.press(seconds=1.4)
     status = machine.until_recorded(9)
     expect(status["microphone"]["health"] == "alive", "the microphone is %s" % status["microphone"]["health"])
     machine.press()
-    machine.shell("sleep 4; touch /run/let-go")
+    machine.wait_lamp(lambda it: pulses_of(it, it.last("press")), 60, "a pulse while text is left to write")
+    machine.shell("touch /run/let-go")
     machine.until_written()
     lamp = machine.wait_lamp(lambda it: it if not it.changes[-1][1] else None, 10, "off when all is written down")
     expect(not lamp.fast_blinks(), "the lamp showed a fault")
@@ -87,8 +89,7 @@ def recorded(machine, engine, is_right):
     # It told of the press, and then of sound that is on the disk.
     expect(lamp.lit_for(marked) > 3, "the lamp was not steady between press and mark")
     expect(lamp.changes_in(let_go + 1, ended) == 0 and lamp.lit_for(ended) > 1, "the lamp was not steady after the mark")
-    pulses = [length for begin, length, lit in lamp.phases(ended) if lit and 0.8 < length < 1.2]
-    expect(pulses, "the lamp did not pulse while text was being written")
+    expect(pulses_of(lamp, ended), "the lamp did not pulse while text was being written")
 
     transcript = machine.transcript(number)
     text = machine.text_of(transcript)
@@ -102,6 +103,11 @@ def recorded(machine, engine, is_right):
     machine.shell("fieldscribe verify")
     return "ready after %.0f s, idle %.1f MB resident, press to lamp %.0f ms, %.1f s sample-exact, text '%s', 1 mark" % (
         ready, idle * 1.024e-3, answered * 1000, sound, text)
+
+
+def pulses_of(lamp, since):
+    """The lengths of the pulses since a moment: text is being written."""
+    return [length for _, length, lit in lamp.phases(since) if lit and 0.8 < length < 1.2]
 
 
 def says_most(words):

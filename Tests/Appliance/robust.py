@@ -66,7 +66,9 @@ def disk_brimful(bench):
                       "! cat /dev/zero 2> /dev/null > /root/more")
         machine.wait_lamp(lambda lamp: lamp.fast_blinks(), 90, "fast blinks: a fault")
         # It closes into its ballast: that goes to others as well.
-        machine.shell("for _ in 1 2 3 4 5; do cat /dev/zero >> /root/more; sleep 1; done; true", timeout=120)
+        # wait: fills what is freed until the recording is closed, and for five seconds or more
+        machine.shell("fill() { cat /dev/zero >> /root/more; sleep 1; }; for _ in 1 2 3 4 5; do fill; done; "
+                      "while fieldscribe status --json | grep -q '\"recording\":[0-9]'; do fill; done", timeout=120)
         fault = machine.until_status(lambda it: it.get("recording") is None, 60, "closed")["lastFault"]
         expect(fault["code"] == "full", "the fault is %s" % fault)
         before = machine.row(number)

@@ -97,6 +97,7 @@ def main():
     names = words.scenarios or (everything if words.all else SHORT[architecture_of(words.image)])
     failed = 0
     for name in names:
+        # wait: the caller's own limit for all scenarios
         if words.within is not None and time.monotonic() - began > words.within:
             failed += 1
             print("FAIL  %s: not tried, for the time for all is over" % name, flush=True)

@@ -71,6 +71,7 @@ def sandbox(minutes, name="sandbox"):
                                    "ours": " || ".join('comm == "%s"' % name for name in NAMES)})
             make_stick(machine.path("stick.img"), "vfat")
             began, recordings, sticks, spoken = time.monotonic(), 0, 0, set()
+            # wait: the caller asks for so many minutes of use
             while not sticks or time.monotonic() - began < minutes * 60:
                 spoken |= use(machine)
                 recordings += 1

@@ -174,7 +174,9 @@ def sealed_recorder(bench):
         insert(machine, path)
         machine.stick_out()
         expect(int(machine.shell(search)) >= 1, "it is not open the second time")
-        machine.shell("systemctl kill --kill-whom=main --signal=KILL fieldscribe; sleep 2")
+        machine.shell("process=$(systemctl show -P MainPID fieldscribe); systemctl kill --kill-whom=main --signal=KILL fieldscribe; "
+                      # wait: polls until systemd has seen that the process is gone
+                      "while [ $(systemctl show -P MainPID fieldscribe) = $process ]; do sleep 0.1; done")
         machine.until_ready()
         expect(machine.shell(IN_MEMORY).strip() == "0", "a killed service left something: " + machine.shell(IN_MEMORY))
         expect(machine.shell(search).strip() == "0" and "opened" not in machine.status(), "it is open after a kill")

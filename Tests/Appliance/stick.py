@@ -219,7 +219,7 @@ PULLED = (("in mid-write", "test -n \"$(find /run/fieldscribe-stick -path '*/par
 # hold CONDITION: stops the copy in the moment in which that holds; systemd lets it go on when the stick is gone.
 HOLD = """cat >/run/test/hold <<'END'
 until eval "$1"; do
-    sleep 0.01
+    sleep 0.01 # wait: polls for the moment; the tries are a guard
     tries=$((tries + 1))
     [ $tries -le 6000 ] || exit 1
 done

@@ -36,7 +36,7 @@ emulating() {
         fi
         exec \"\$@\"" "$@"' bash "$gate" "$arm64_magic" "$@" &
     inner=$!
-    until [ "$(readlink /proc/$inner/ns/user)" != "$(readlink /proc/self/ns/user)" ]; do sleep 0.05; done
+    until [ "$(readlink /proc/$inner/ns/user)" != "$(readlink /proc/self/ns/user)" ]; do sleep 0.05; done # wait: polls for the namespace
     if [ "$(id -u)" -eq 0 ]; then
         echo '0 0 65536' >/proc/$inner/uid_map
         echo '0 0 65536' >/proc/$inner/gid_map
