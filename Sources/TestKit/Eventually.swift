@@ -1,14 +1,15 @@
 import Glibc
 
-/// Waits until a condition holds; checks it again and again.
+/// Blocks the thread until a condition holds; checks it again and again.
 ///
-/// A test waits by this instead of a sleep, and asserts nothing about how long it takes.
+/// A test waits by this instead of a sleep, and asserts nothing about how long it takes. Tasks use `eventually`.
 ///
 /// - Parameters:
 ///   - what: What the test waits for; the error names it.
 ///   - interval: The time between two checks.
 /// - Throws: `NeverHappened` after ten minutes, and whatever the condition throws.
-package func eventually(
+@available(*, noasync)
+package func waitUntil(
     _ what: String, every interval: Duration = .milliseconds(10), _ condition: () throws -> Bool
 ) throws {
     let limit = WaitLimit(what)
@@ -18,7 +19,7 @@ package func eventually(
     }
 }
 
-/// Waits until a condition holds, as above, without blocking a thread.
+/// Waits until a condition holds, as `waitUntil`, and leaves the thread to other tasks meanwhile.
 package func eventually(
     _ what: String, every interval: Duration = .milliseconds(10), _ condition: () async throws -> Bool
 ) async throws {

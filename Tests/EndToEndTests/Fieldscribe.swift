@@ -76,13 +76,13 @@ struct Fieldscribe {
             && state._sifields._sigchld.si_pid != id
     }
 
-    /// Waits until a condition holds, as `eventually`.
+    /// Waits until a condition holds, as `waitUntil`.
     ///
-    /// - Throws: `EndedEarly` if the process ends before, and what `eventually` throws.
+    /// - Throws: `EndedEarly` if the process ends before, and what `waitUntil` throws.
     func wait(
         until what: String, every interval: Duration = .milliseconds(10), _ condition: () throws -> Bool
     ) throws {
-        try eventually(what, every: interval) {
+        try waitUntil(what, every: interval) {
             let isRunning = isRunning
             if try condition() { return true }
             guard isRunning else { throw EndedEarly(waitedFor: what, errors: try Self.text(errorPath)) }

@@ -37,7 +37,7 @@ import Testing
         #expect(runs(id))
         kill(command.id, SIGKILL)
         _ = try command.wait()
-        try eventually("the engine ends") { !runs(id) }
+        try waitUntil("the engine ends") { !runs(id) }
     }
 
     @Test("no copy of a worker")
@@ -51,6 +51,6 @@ import Testing
         }
         kill(command.id, SIGKILL)
         _ = try command.wait()
-        try eventually("the workers end") { !workers.contains { runs("\($0)") } }
+        try waitUntil("the workers end") { !workers.contains { runs("\($0)") } }
     }
 }

@@ -15,7 +15,7 @@ import Testing
     /// Starts, waits for so many lines with that content or for the end, and kills without warning.
     private func kill(_ words: String..., after text: String, times: Int) throws {
         let process = try Fieldscribe(words + ["--directory", folder.file("storage")], in: folder)
-        try eventually("\(times) lines with \(text)", every: .milliseconds(5)) {
+        try waitUntil("\(times) lines with \(text)", every: .milliseconds(5)) {
             try !process.isRunning
                 || process.outputSoFar.split(separator: "\n").count(where: { $0.contains(text) }) >= times
         }

@@ -174,7 +174,7 @@ import Testing
     func stopStartStop(_ order: String) throws {
         let appliance = try ApplianceProcess(in: folder, microphone: "tone:440")
         for round in 1...3 {
-            try eventually("the last of the orders in round \(round) counts") {
+            try waitUntil("the last of the orders in round \(round) counts") {
                 #expect(try appliance.run("start").status == 0)
                 let clients = try (0..<3).map { _ in try #require(SocketClient(appliance.socket)) }
                 let orders = ["stop", order, order == "toggle" ? "toggle" : "stop"]
@@ -211,7 +211,7 @@ import Testing
         // Who waits for the reader ends once there is one.
         kill(appliance.process.id, SIGTERM)
         var bytes = [UInt8](repeating: 0, count: 65_536)
-        try eventually("it ends") {
+        try waitUntil("it ends") {
             while read(reader, &bytes, bytes.count) > 0 {}
             return !appliance.process.isRunning
         }

@@ -43,7 +43,7 @@ import Testing
             try access(folder.file("state"), F_OK) == 0 && raised() > 0
         }
         // Two within half a second are taken for one.
-        try eventually("it gives up", every: .seconds(1)) {
+        try waitUntil("it gives up", every: .seconds(1)) {
             guard process.isRunning else { return true }
             kill(process.id, SIGINT)
             return false
