@@ -44,6 +44,7 @@ import Testing
         #expect(whole.segments.contains { $0.words.count == 2 } == (mode == "holed"))
     }
 
+    // wait: a guard; a worker that hears later lets the source wait for ever
     @Test("A worker hears of an utterance before that has ended", .timeLimit(.minutes(60)))
     func early() async throws {
         let folder = TemporaryFolder()
@@ -76,6 +77,7 @@ import Testing
         #expect(sink.faults.count == 1)
     }
 
+    // wait: a guard; for a worker that is not given back, the next one waits for ever
     @Test("A source that fails in mid-utterance leaves the workers to others", .timeLimit(.minutes(60)))
     func sourceFails() async throws {
         let pool = TranscriberTests.pool("plain", size: 1)
