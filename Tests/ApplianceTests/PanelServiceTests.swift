@@ -45,9 +45,9 @@ import Testing
         return found
     }
 
-    /// Lets the contacts rest for longer than the debouncer asks, which nothing reports.
+    /// Leaves the contacts alone for longer than the debouncer's period; no event reports that.
     private func rest() async throws {
-        // wait: the debouncer compares the times of the edges; a slow machine only makes the rest longer
+        // wait: the debouncer asks for 20 ms of rest; a slow machine only makes the rest longer
         try await Task.sleep(for: .milliseconds(60))
     }
 

@@ -32,7 +32,7 @@ import Testing
         return ScriptedMicrophone(isRealTime: true, steps)
     }
 
-    /// Gives an order, and ends `posted` once that has its place among the orders; the answer may come later.
+    /// Posts an order, finishes `posted`, and waits for the answer.
     private static func order(
         _ order: Recorder.Order, of recorder: Recorder, posted: AsyncStream<Void>.Continuation
     ) async -> Result<Recorder.Answer, DeviceError> {

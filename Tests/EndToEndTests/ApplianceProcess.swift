@@ -92,9 +92,9 @@ final class ApplianceProcess {
         try process.wait(until: "\(seconds) s more of sound") { try recordedSeconds() >= end }
     }
 
-    /// A press that is no hold.
+    /// Presses and releases the button, too fast for a hold.
     func press() throws {
-        // wait: by the button's own time a press lasts 20 ms or more; only a pause of 4 s makes it a hold
+        // wait: the debouncer asks for 20 ms; only a stall of 4 s turns the press into a hold
         try press { usleep(60_000) }
     }
 
@@ -103,7 +103,7 @@ final class ApplianceProcess {
         _ = try ask(#"{"command":"press"}"#)
         try event()
         _ = try ask(#"{"command":"release"}"#)
-        // wait: by the button's own time the contacts rest for 20 ms or more; a slow machine makes that longer
+        // wait: the debouncer asks for 20 ms of rest; a slow machine only makes the rest longer
         usleep(60_000)
     }
 

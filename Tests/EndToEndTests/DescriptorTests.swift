@@ -26,7 +26,7 @@ import Testing
     /// What is open once the work of a start, which opens and closes some, is done: for half a second nothing has changed.
     private func settledDescriptors(of process: Fieldscribe) throws -> Set<Int> {
         var (open, times) = (Set<Int>(), 0)
-        // wait: no event ends the start; if it goes on, one of three clients still finds no descriptor
+        // wait: no event marks the end of a start; if descriptors close later, one of three clients still finds none
         try process.wait(until: "the descriptors settle", every: .milliseconds(100)) {
             let path = "/proc/\(process.id)/fd"
             let now = Set(try FileManager.default.contentsOfDirectory(atPath: path).compactMap { Int($0) })
@@ -48,7 +48,7 @@ import Testing
         #expect(clients.allSatisfy { $0 != nil })
         try watcher.wait { $0.contains("control.sock: ") }
         let before = try ticks(process)
-        // wait: only a thread that spins uses the processor meanwhile; a busy machine could hide that, never feign it
+        // wait: only a thread that spins uses CPU meanwhile; a busy machine can hide that, but not cause it
         sleep(3)
         #expect(try ticks(process) - before < 100)
         let said = try watcher.lines.filter { $0.contains("\"fault\"") }

@@ -11,7 +11,7 @@ import Testing
         let script = """
             echo '{"ready":{"name":"busy","version":"1","model":"none"}}'
             echo $$ > '\(file).new' && mv '\(file).new' '\(file)'
-            # wait: stands for work that outlasts the test; the test kills it
+            # wait: stands for work that outlasts the test, which kills it
             exec sleep 7200
 
             """

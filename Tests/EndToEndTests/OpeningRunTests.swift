@@ -36,7 +36,7 @@ import Testing
         return appliance
     }
 
-    /// Waits until so many recordings are sealed.
+    /// Waits until `count` recordings are sealed.
     private func seals(_ count: Int, _ appliance: ApplianceProcess) throws {
         try appliance.process.wait(until: "\(count) sealed recordings", every: .milliseconds(100)) {
             try appliance.run("list").output.split(separator: "\n").count { $0.contains("  sealed") } >= count
@@ -83,7 +83,7 @@ import Testing
         try shell("! grep -rFl '\(secret)' '\(appliance.storage)'")
     }
 
-    // wait: a guard; who opens the pipe waits for ever
+    // wait: a guard; code that opens the pipe hangs
     @Test("what is no key, or another one, is one line in RESULT.txt, and opens nothing", .timeLimit(.minutes(60)))
     func refuses() throws {
         let appliance = try sealed()

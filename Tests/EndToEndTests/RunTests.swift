@@ -180,7 +180,7 @@ import Testing
                 let orders = ["stop", order, order == "toggle" ? "toggle" : "stop"]
                 for (client, order) in zip(clients, orders) {
                     client.send("{\"command\":\"\(order)\"}")
-                    // wait: requests on several connections have no order; this makes one likely, else the round is repeated
+                    // wait: connections have no order among them; this makes one likely, else the round is repeated
                     usleep(200_000)
                 }
                 for client in clients { #expect(client.line() != nil) }

@@ -145,7 +145,7 @@ struct MoonshineReaderTests {
         let own = identity()
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
-                // wait: makes it likely that the tasks meet; without that the test passes all the same
+                // wait: makes overlaps likely; without one the test still passes
                 group.addTask { for _ in 0..<200 { RuntimeLog().whileRedirected { usleep(10) } } }
             }
         }

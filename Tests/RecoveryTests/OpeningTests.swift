@@ -342,7 +342,7 @@ import Testing
             while !Task.isCancelled {
                 let count = Self.descriptors(below: paths)
                 most.withLock { $0 = max($0, count) }
-                usleep(500)  // wait: between two looks; a slow machine looks less often
+                usleep(500)  // wait: samples the count; a slow machine only samples less often
             }
         }
         let before = Self.descriptors(below: paths)
