@@ -192,7 +192,7 @@ let package = Package(
             exclude: ["README.md", "moonshine-voice.py", "office", "slow-stick", "sync-costs"]),
         .target(name: "FaultShim", path: "Tests/FaultShim", linkerSettings: [.linkedLibrary("dl")]),
         .executableTarget(
-            name: "chaos", dependencies: ["Core", "Platform", "CSQLite", "fieldscribe"], path: "Tests/Chaos",
+            name: "chaos", dependencies: ["Core", "Platform", "CSQLite", "TestKit", "fieldscribe"], path: "Tests/Chaos",
             exclude: ["run"]),
         tests("PanelTests", of: ["Core", "GpioPanel", "Panel", "TestKit"]),
         tests(
@@ -255,7 +255,7 @@ let package = Package(
                 "TestKit", "fieldscribe-office",
             ],
             path: "Tests/OfficeTests", exclude: ["serving.py", "relay.py"]),
-        tests("SQLiteArchiveTests", of: ["Core", "Digests", "SQLite", "SQLiteArchive"]),
+        tests("SQLiteArchiveTests", of: ["Core", "Digests", "SQLite", "SQLiteArchive", "TestKit"]),
         tests(
             "RecoveryTests",
             of: [

@@ -13,6 +13,7 @@ import Testing
         var rest = inputs[...]
         var now = Duration.zero
         var lit = false
+        // wait: scripted time
         while now <= .milliseconds(end) {
             while let (time, kind) = rest.first, .milliseconds(time) <= now {
                 _ = state.take(RecorderInput(kind, at: RecorderMoment(monotonic: .milliseconds(time))))

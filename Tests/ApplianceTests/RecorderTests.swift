@@ -32,6 +32,16 @@ import Testing
         return ScriptedMicrophone(isRealTime: true, steps)
     }
 
+    /// Posts an order, finishes `posted`, and waits for the answer.
+    private static func order(
+        _ order: Recorder.Order, of recorder: Recorder, posted: AsyncStream<Void>.Continuation
+    ) async -> Result<Recorder.Answer, DeviceError> {
+        await withCheckedContinuation { reply in
+            recorder.inbox.post(.order(order, .command, .now, reply))
+            posted.finish()
+        }
+    }
+
     @Test("stop, start, stop: the start is taken back while the file is still being closed")
     func stopStartStop() async throws {
         let goOn = Wakeup()
@@ -39,9 +49,10 @@ import Testing
         async let running: Void = recorder.run()
         #expect(try await recorder.perform(.start, reason: .command).get().recording == 1)
         async let first = recorder.perform(.stop, reason: .command)
-        while recorder.snapshot.state != .stopping { await Task.yield() }
-        async let second = recorder.perform(.start, reason: .command)
-        try await Task.sleep(for: .milliseconds(500))
+        try await eventually("the stop") { recorder.snapshot.state == .stopping }
+        let (posts, posted) = AsyncStream<Void>.makeStream()
+        async let second = Self.order(.start, of: recorder, posted: posted)
+        for await _ in posts {}
         async let third = recorder.perform(.stop, reason: .command)
         let takenBack = await second
         #expect(throws: DeviceError.self) { try takenBack.get() }
@@ -100,7 +111,7 @@ import Testing
         let client = recorder.hub.events(withPartials: false)
         for number in 1...5_000 { recorder.hub.publish(.fault(code: "flood", message: "\(number)")) }
         async let running: Void = recorder.run()
-        while recorder.snapshot.lastFault?.message != "5000" { await Task.yield() }
+        try await eventually("the last fault") { recorder.snapshot.lastFault?.message == "5000" }
         #expect(recorder.snapshot.state == .faulted)
         #expect(try await recorder.perform(.stop, reason: .command).get() == Recorder.Answer())
         withExtendedLifetime(client) {}
@@ -116,7 +127,7 @@ import Testing
         async let running: Void = recorder.run()
         _ = try await recorder.perform(.start, reason: .command).get()
         async let stopped = recorder.perform(.stop, reason: .command)
-        while recorder.snapshot.state != .stopping { await Task.yield() }
+        try await eventually("the stop") { recorder.snapshot.state == .stopping }
         async let queued = recorder.perform(.start, reason: .command)
         async let ended: Void = recorder.stop()
         let refused = await queued

@@ -32,7 +32,7 @@ final class ApplianceProcess {
             button = \(button)
             lamp = sim:
             style = \(style)
-            hold-milliseconds = 2000
+            hold-milliseconds = 4000
             [storage]
             directory = \(storage)
             reserve-megabytes = 16
@@ -54,18 +54,10 @@ final class ApplianceProcess {
         } else {
             process = try Fieldscribe(["run", "--config", configuration], in: folder)
         }
-        while try ask(#"{"command":"status"}"#) == nil { try alive() }
+        try process.wait(until: "an answer") { try ask(#"{"command":"status"}"#) != nil }
     }
 
     deinit { kill(process.id, SIGKILL) }
-
-    private func alive() throws {
-        var status: Int32 = 0
-        guard waitpid(process.id, &status, Int32(WNOHANG)) == 0 else { throw Gone(status: status) }
-        usleep(5_000)
-    }
-
-    struct Gone: Error { var status: Int32 }
 
     /// Asks on a connection of its own; nil where nobody answers.
     func ask(_ line: String) throws -> String? { SocketClient(socket)?.ask(line) }
@@ -77,20 +69,41 @@ final class ApplianceProcess {
 
     /// Waits until the status has a text.
     func status(has text: String) throws {
-        let patience = Patience(text)
-        while try ask(#"{"command":"status"}"#)?.contains(text) != true {
-            try patience.check()
-            try alive()
+        try process.wait(until: "a status with \(text)") {
+            try ask(#"{"command":"status"}"#)?.contains(text) == true
         }
     }
 
-    /// A press that lasts at least so long, by the button's own time.
-    func press(milliseconds: UInt32 = 60) throws {
+    /// The seconds of sound that the microphone has given to the recording, including those that a pause leaves out.
+    func recordedSeconds() throws -> Double {
+        let text = try #require(try ask(#"{"command":"status"}"#))
+        return try JSONDecoder().decode(StatusAnswer.self, from: Data(text.utf8)).status.recordedSeconds
+    }
+
+    private struct StatusAnswer: Decodable {
+        struct Status: Decodable { var recordedSeconds: Double }
+
+        var status: Status
+    }
+
+    /// Waits until the microphone has given so many more seconds of sound.
+    func hear(seconds: Double) throws {
+        let end = try recordedSeconds() + seconds
+        try process.wait(until: "\(seconds) s more of sound") { try recordedSeconds() >= end }
+    }
+
+    /// Presses and releases the button, too fast for a hold.
+    func press() throws {
+        // wait: the debouncer asks for 20 ms; only a stall of 4 s turns the press into a hold
+        try press { usleep(60_000) }
+    }
+
+    /// Presses the button, and releases it once `event` returns.
+    func press(until event: () throws -> Void) throws {
         _ = try ask(#"{"command":"press"}"#)
-        // The length of a press is its meaning; nothing could tell of its end.
-        usleep(milliseconds * 1_000)
+        try event()
         _ = try ask(#"{"command":"release"}"#)
-        // The contacts come to rest before anybody could press again.
+        // wait: the debouncer asks for 20 ms of rest; a slow machine only makes the rest longer
         usleep(60_000)
     }
 
@@ -131,31 +144,12 @@ final class Watcher {
     }
 
     /// Waits for a line of which that is true.
-    ///
-    /// - Throws: where none came in minutes: the test fails instead of waiting for ever.
     func wait(for matches: (String) -> Bool) throws {
-        let patience = Patience("a line of watch")
-        while try !lines.contains(where: matches) {
-            try patience.check()
-            try #require(kill(process.id, 0) == 0)
-            usleep(10_000)
-        }
+        try process.wait(until: "a line of watch") { try lines.contains(where: matches) }
     }
 
     func end() throws -> Fieldscribe.Ending {
         kill(process.id, SIGINT)
         return try process.wait()
     }
-}
-
-/// How long a test waits for what never comes.
-struct Patience {
-    private let what: String
-    private let end = time(nil) + 180
-
-    init(_ what: String) { self.what = what }
-
-    struct Exhausted: Error { var waitedFor: String }
-
-    func check() throws { if time(nil) > end { throw Exhausted(waitedFor: what) } }
 }

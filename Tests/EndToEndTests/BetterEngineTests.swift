@@ -47,9 +47,7 @@ private let betterModel: String? = {
         try Fieldscribe(words + ["--config", config], in: folder).wait()
     }
 
-    @Test(
-        "what PocketSphinx has read is read again as a pass of its own, and shown; the old one stays",
-        .timeLimit(.minutes(60)))
+    @Test("what PocketSphinx has read is read again as a pass of its own, and shown; the old one stays")
     func again() throws {
         guard let betterModel else { return }
         let old = try configuration("engine = pocketsphinx")
@@ -87,7 +85,7 @@ private let betterModel: String? = {
         #expect(try run("recover", "--again", "--no-transcribe", config: config).status == 2)
     }
 
-    @Test("a folder of it is kept whole, listed with the star, and reads without being named", .timeLimit(.minutes(60)))
+    @Test("a folder of it is kept whole, listed with the star, and reads without being named")
     func add() throws {
         guard let betterModel else { return }
         let config = try configuration()

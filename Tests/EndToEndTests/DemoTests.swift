@@ -19,22 +19,18 @@ import Testing
         let demo = try Fieldscribe(
             program: "env", ["TMPDIR=\(folder.path)", executable, "demo", "--engine", "pocketsphinx"], in: folder)
         var made: [String] = []
-        while made.isEmpty || access("\(folder.file(made[0]))/asound.conf", F_OK) != 0 {
-            usleep(10_000)
-            try #require(kill(demo.id, 0) == 0, "the demo has ended early")
+        try demo.wait(until: "the demo's folder") {
             made = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {
                 $0.hasPrefix("fieldscribe-demo-\(demo.id)-")
             }
+            return made.contains { access("\(folder.file($0))/asound.conf", F_OK) == 0 }
         }
         var status = stat()
         #expect(lstat(folder.file(made[0]), &status) == 0 && status.st_mode & 0o777 == 0o700)
         // It takes signals itself once it records.
         let audio = "\(folder.file(made[0]))/recordings/000001/audio.wav"
         // More than a header.
-        while stat(audio, &status) != 0 || status.st_size <= 512 {
-            usleep(10_000)
-            try #require(kill(demo.id, 0) == 0, "the demo has ended early")
-        }
+        try demo.wait(until: "the demo records") { stat(audio, &status) == 0 && status.st_size > 512 }
         kill(demo.id, SIGINT)
         _ = try demo.wait()
         #expect(access(marker, F_OK) != 0, "the planted configuration was read")

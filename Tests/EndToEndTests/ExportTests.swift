@@ -135,11 +135,9 @@ import Testing
         let stick = folder.file("stick")
         try FileManager.default.createDirectory(atPath: stick, withIntermediateDirectories: true)
         let export = try Fieldscribe(["export", "--to", stick, "--directory", storage], in: folder)
-        // The sound has begun to arrive.
-        while kill(export.id, 0) == 0 {
+        try export.wait(until: "the sound begins to arrive", every: .milliseconds(1)) {
             let found = try FileManager.default.subpathsOfDirectory(atPath: stick)
-            if found.contains(where: { $0.hasSuffix("partial/audio.flac") }) { break }
-            usleep(1_000)
+            return found.contains { $0.hasSuffix("partial/audio.flac") }
         }
         kill(export.id, SIGINT)
         let ending = try export.wait()

@@ -69,6 +69,32 @@ struct Fieldscribe {
             output: outputPath == "/dev/full" ? "" : try Self.text(outputPath), errors: errors)
     }
 
+    /// Whether it has not ended; `wait` still finds its status.
+    var isRunning: Bool {
+        var state = siginfo_t()
+        return waitid(P_PID, id_t(id), &state, WEXITED | WNOHANG | WNOWAIT) == 0
+            && state._sifields._sigchld.si_pid != id
+    }
+
+    /// Waits until a condition holds, as `waitUntil`.
+    ///
+    /// - Throws: `EndedEarly` if the process ends before, and what `waitUntil` throws.
+    func wait(
+        until what: String, every interval: Duration = .milliseconds(10), _ condition: () throws -> Bool
+    ) throws {
+        try waitUntil(what, every: interval) {
+            let isRunning = isRunning
+            if try condition() { return true }
+            guard isRunning else { throw EndedEarly(waitedFor: what, errors: try Self.text(errorPath)) }
+            return false
+        }
+    }
+
+    struct EndedEarly: Error {
+        var waitedFor: String
+        var errors: String
+    }
+
     /// What it has written to standard output so far.
     var outputSoFar: String { get throws { try Self.text(outputPath) } }
 

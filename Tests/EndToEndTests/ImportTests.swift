@@ -173,6 +173,7 @@ import Testing
             try Fieldscribe.tool("cp", "-r", desk.storage, storage, in: desk.folder)
             let importing = try Fieldscribe(
                 ["import", desk.folder.file("corrections.json"), "--directory", storage], in: desk.folder)
+            // wait: kills at an arbitrary moment
             usleep(UInt32(20_000 + turn * 40_000))
             kill(importing.id, SIGKILL)
             let wasTold = try importing.wait().output.contains("corrected in")

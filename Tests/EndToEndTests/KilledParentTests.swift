@@ -11,7 +11,8 @@ import Testing
         let script = """
             echo '{"ready":{"name":"busy","version":"1","model":"none"}}'
             echo $$ > '\(file).new' && mv '\(file).new' '\(file)'
-            exec sleep 600
+            # wait: stands for work that outlasts the test, which kills it
+            exec sleep 7200
 
             """
         return try folder.program("engine", script)
@@ -23,7 +24,7 @@ import Testing
         return status.split(separator: ")").last?.split(separator: " ").first.map { !"ZX".contains($0) } ?? false
     }
 
-    @Test("no worker, however busy", .timeLimit(.minutes(60)))
+    @Test("no worker, however busy")
     func engine() throws {
         let told = folder.file("told")
         let engine = try engine(telling: told)
@@ -31,25 +32,25 @@ import Testing
         let config = folder.file("fieldscribe.conf")
         try Data(text.utf8).write(to: URL(filePath: config))
         let command = try Fieldscribe(["transcribe", "--config", config, Speech.all[4]], in: folder)
-        while access(told, F_OK) != 0 { usleep(10_000) }
+        try command.wait(until: "the engine is ready") { access(told, F_OK) == 0 }
         let id = try Fieldscribe.text(told).filter { $0 != "\n" }
         #expect(runs(id))
         kill(command.id, SIGKILL)
         _ = try command.wait()
-        while runs(id) { usleep(10_000) }
+        try waitUntil("the engine ends") { !runs(id) }
     }
 
-    @Test("no copy of a worker", .timeLimit(.minutes(60)))
+    @Test("no copy of a worker")
     func copies() throws {
         let command = try Fieldscribe(
             ["transcribe", "--jobs", "2", try Speech.endless(in: folder), try Speech.joined(in: folder)], in: folder)
         var workers: [pid_t] = []
-        while workers.count < 2 {
-            usleep(10_000)
+        try command.wait(until: "two workers") {
             workers = try command.children
+            return workers.count >= 2
         }
         kill(command.id, SIGKILL)
         _ = try command.wait()
-        while workers.contains(where: { runs("\($0)") }) { usleep(10_000) }
+        try waitUntil("the workers end") { !workers.contains { runs("\($0)") } }
     }
 }

@@ -127,10 +127,7 @@ struct OwnerTests {
     func appliance() throws {
         let process = try Fieldscribe(
             program: try Fieldscribe.executable(), ["run", "--config", configuration], in: folder)
-        while try run("status", as: user).status != 0 {
-            guard kill(process.id, 0) == 0 else { break }
-            usleep(20_000)
-        }
+        try process.wait(until: "an answer") { try run("status", as: user).status == 0 }
         // Each thread has an identity of its own.
         let tasks = "/proc/\(process.id)/task"
         let identities = [user, user, user, user].map { "\($0)" }.joined(separator: "\t")
@@ -221,10 +218,7 @@ struct OwnerTests {
             return try Fieldscribe(program: "setpriv", words, in: folder).wait()
         }
         let member = ["--reuid=\(stranger)", "--regid=\(stranger)", "--groups=\(audio)"]
-        while try status(member).status == 5 {
-            try #require(kill(process.id, 0) == 0)
-            usleep(20_000)
-        }
+        try process.wait(until: "an answer") { try status(member).status != 5 }
         #expect(try status(member).status == 0)
         let refused = try status(["--reuid=\(stranger)", "--regid=\(stranger)", "--clear-groups"])
         #expect(refused.status == 1 && refused.errors.contains { $0.contains("join its group") }, "\(refused.errors)")

@@ -48,9 +48,8 @@ import Testing
             ["record", "--json", "--microphone", "file+fast:\(joined)", "--directory", storage], in: folder)
         // Once the first segment is committed the next is being decoded.
         var killed = 0
-        while killed == 0, try recording.children.isEmpty || !recording.outputSoFar.contains("\"event\":\"final\"") {
-            usleep(5_000)
-            guard kill(recording.id, 0) == 0 else { break }
+        try recording.wait(until: "the first segment", every: .milliseconds(5)) {
+            try !recording.children.isEmpty && recording.outputSoFar.contains("\"event\":\"final\"")
         }
         for child in Set(try recording.children) where kill(child, SIGKILL) == 0 { killed += 1 }
         let ending = try recording.wait()
@@ -76,10 +75,7 @@ import Testing
         let storage = folder.file("storage")
         let recording = try Fieldscribe(
             ["record", "--json", "--audio-only", "--microphone", "tone:440", "--directory", storage], in: folder)
-        while try !recording.outputSoFar.contains("\"event\":\"level\"") {
-            usleep(10_000)
-            try #require(kill(recording.id, 0) == 0)
-        }
+        try recording.wait(until: "a level") { try recording.outputSoFar.contains("\"event\":\"level\"") }
         for signal in signals { kill(recording.id, signal) }
         let ending = try recording.wait()
         #expect(ending.status == 0, "\(ending.errors)")

@@ -12,13 +12,12 @@ import Testing
 
     private func shown() throws -> Transcript { try Transcript(try run("show", "1", "--format", "json").output) }
 
-    /// Starts, waits for so many lines with that content, and kills without warning.
+    /// Starts, waits for so many lines with that content or for the end, and kills without warning.
     private func kill(_ words: String..., after text: String, times: Int) throws {
         let process = try Fieldscribe(words + ["--directory", folder.file("storage")], in: folder)
-        while try process.outputSoFar.split(separator: "\n").count(where: { $0.contains(text) }) < times {
-            usleep(5_000)
-            var status: Int32 = 0
-            guard waitpid(process.id, &status, WNOHANG) == 0 else { return }
+        try waitUntil("\(times) lines with \(text)", every: .milliseconds(5)) {
+            try !process.isRunning
+                || process.outputSoFar.split(separator: "\n").count(where: { $0.contains(text) }) >= times
         }
         Glibc.kill(process.id, SIGKILL)
         _ = try process.wait()

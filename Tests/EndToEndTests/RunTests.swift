@@ -26,14 +26,19 @@ import Testing
         try watcher.wait { $0.contains(#""state":"recording""#) }
         try watcher.wait { $0.contains(#""event":"partial""#) }
         // In each style one marks and stops as the other does not.
-        try appliance.press(milliseconds: style == "toggle" ? 2_500 : 60)
-        try watcher.wait { $0.contains(#""event":"mark""#) }
+        let marked = { try watcher.wait { $0.contains(#""event":"mark""#) } }
+        let stopping = { try watcher.wait { $0.contains(#""state":"stopping""#) } }
+        try style == "toggle" ? appliance.press(until: marked) : appliance.press()
+        try marked()
         try watcher.wait { $0.contains(#""event":"final""#) }
-        try appliance.press(milliseconds: style == "toggle" ? 60 : 2_500)
-        try watcher.wait { $0.contains(#""state":"stopping""#) }
+        try style == "toggle" ? appliance.press() : appliance.press(until: stopping)
+        try stopping()
         try appliance.status(has: #""backlogSeconds":0,"#)
-        var lamp = try appliance.lamp()
-        while lamp.last?.lit != false { lamp = try appliance.lamp() }
+        var lamp: [ApplianceProcess.LampChange] = []
+        try appliance.process.wait(until: "the lamp goes out") {
+            lamp = try appliance.lamp()
+            return lamp.last?.lit == false
+        }
         let lines = try watcher.lines
         #expect(try watcher.end().status == 130)
         let ending = try appliance.end()
@@ -80,19 +85,20 @@ import Testing
         try appliance.status(has: #""state":"paused""#)
         #expect(try appliance.run("mark").errors.first?.contains("the recording is paused") ?? false)
         #expect(try appliance.run("pause").output == "paused 1\n")
-        let patience = Patience("a flash for the pause")
-        while try !appliance.lamp().contains(where: { $0.shows == "paused" && !$0.lit }) { try patience.check() }
+        try appliance.process.wait(until: "a flash for the pause") {
+            try appliance.lamp().contains { $0.shows == "paused" && !$0.lit }
+        }
         try appliance.press()
         try watcher.wait { $0.contains(#""cause":"paused""#) }
         // Pauses, and what is said between them, are told to a block of the microphone's.
-        let blocks: UInt32 = 300_000
-        usleep(blocks)
+        let blocks = 0.3
+        try appliance.hear(seconds: blocks)
         #expect(try appliance.run("pause").output == "paused 1\n")
-        usleep(blocks)
+        try appliance.hear(seconds: blocks)
         #expect(try appliance.run("resume").output == "recording 1\n")
-        usleep(blocks)
+        try appliance.hear(seconds: blocks)
         try watcher.wait { $0.contains(#""event":"final""#) }
-        try appliance.press(milliseconds: 2_500)
+        try appliance.press { try watcher.wait { $0.contains(#""state":"stopping""#) } }
         try appliance.status(has: #""backlogSeconds":0,"#)
         let states = try watcher.lines.filter { $0.contains(#""event":"state""#) }.compactMap {
             $0.split(separator: "\"").dropLast().last.map(String.init)
@@ -167,18 +173,19 @@ import Testing
     @Test("a stop takes back a start that waits for the recording before to be closed", arguments: ["start", "toggle"])
     func stopStartStop(_ order: String) throws {
         let appliance = try ApplianceProcess(in: folder, microphone: "tone:440")
-        for _ in 1...3 {
-            #expect(try appliance.run("start").status == 0)
-            let clients = try (0..<3).map { _ in try #require(SocketClient(appliance.socket)) }
-            let orders = ["stop", order, order == "toggle" ? "toggle" : "stop"]
-            for (client, order) in zip(clients, orders) {
-                client.send("{\"command\":\"\(order)\"}")
-                // What comes on several connections at once has no order.
-                usleep(200_000)
+        for round in 1...3 {
+            try waitUntil("the last of the orders in round \(round) counts") {
+                #expect(try appliance.run("start").status == 0)
+                let clients = try (0..<3).map { _ in try #require(SocketClient(appliance.socket)) }
+                let orders = ["stop", order, order == "toggle" ? "toggle" : "stop"]
+                for (client, order) in zip(clients, orders) {
+                    client.send("{\"command\":\"\(order)\"}")
+                    // wait: connections have no order among them; this makes one likely, else the round is repeated
+                    usleep(200_000)
+                }
+                for client in clients { #expect(client.line() != nil) }
+                return try appliance.ask(#"{"command":"status"}"#)?.contains(#""state":"idle""#) == true
             }
-            for client in clients { #expect(client.line() != nil) }
-            let status = try appliance.ask(#"{"command":"status"}"#) ?? ""
-            #expect(status.contains(#""state":"idle""#), "\(status)")
         }
         let ending = try appliance.end()
         #expect(ending.status == 0 && !ending.errors.contains { $0.contains("fault") }, "\(ending.errors)")
@@ -196,18 +203,19 @@ import Testing
             let words = "\(number)" + String(repeating: "x", count: 40_000)
             _ = try appliance.ask(#"{"command":"exporting","export":"failed","text":"\#(words)"}"#)
             try appliance.status(has: #""message":"\#(number)xxx"#)
-            while try appliance.lamp().last?.shows != "fault" { usleep(10_000) }
+            try appliance.process.wait(until: "the lamp shows it") { try appliance.lamp().last?.shows == "fault" }
         }
         #expect(try appliance.run("start").output == "recording 1\n")
         #expect(try appliance.run("stop").output == "stopped 1\n")
         try appliance.status(has: #""state":"faulted""#)
         // Who waits for the reader ends once there is one.
         kill(appliance.process.id, SIGTERM)
-        var (status, bytes) = (Int32(0), [UInt8](repeating: 0, count: 65_536))
-        while waitpid(appliance.process.id, &status, Int32(WNOHANG)) == 0 {
-            if read(reader, &bytes, bytes.count) < 0 { usleep(1_000) }
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        try waitUntil("it ends") {
+            while read(reader, &bytes, bytes.count) > 0 {}
+            return !appliance.process.isRunning
         }
-        #expect(status == 0)
+        #expect(try appliance.process.wait().status == 0)
     }
 
     @Test("a signal closes the recording, and what is not written down is left", arguments: [SIGTERM, SIGINT])
@@ -274,13 +282,12 @@ import Testing
         }
         // The file has been spoken to its end by then, or is still being spoken.
         let length = try samples(Speech.all[1]).count
-        var spoken = false
-        while !spoken {
-            let size = (try? samples(audio(1, of: appliance)).count) ?? 0
-            spoken = size > length
-            usleep(50_000)
+        try appliance.process.wait(until: "the file has been spoken", every: .milliseconds(50)) {
+            (try? samples(audio(1, of: appliance)).count) ?? 0 > length
         }
-        while try appliance.ask(#"{"command":"stop"}"#)?.contains("\"recording\":1") != true { usleep(10_000) }
+        try appliance.process.wait(until: "a stop") {
+            try appliance.ask(#"{"command":"stop"}"#)?.contains("\"recording\":1") == true
+        }
         // A machine that is busy may lose no sample, and no gap is told of.
         let shown = try appliance.run("show", "1", "--format", "json").output
         #expect(shown.contains(#""gaps":[]"#), "\(shown)")
@@ -326,9 +333,8 @@ import Testing
             in: folder, microphone: "tone:440", button: "gpio:no-such-line")
         try appliance.status(has: "no-such-line")
         // The lamp does not wait for the button.
-        while try !appliance.lamp().contains(where: { $0.shows == "fault" && $0.lit }) {
-            try #require(kill(appliance.process.id, 0) == 0)
-            usleep(10_000)
+        try appliance.process.wait(until: "the lamp shows a fault") {
+            try appliance.lamp().contains { $0.shows == "fault" && $0.lit }
         }
         #expect(try appliance.run("start").status == 0)
         #expect(try appliance.run("stop").status == 0)

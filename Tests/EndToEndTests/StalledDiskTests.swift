@@ -9,17 +9,17 @@ import Testing
 
     @Test("is waited for, and everything that was heard is in the closed recording")
     func isWaitedFor() throws {
+        let began = ContinuousClock.now
         let appliance = try ApplianceProcess(
             in: folder, microphone: "tone:440", environment: try stalling(milliseconds: 15_000))
         #expect(try appliance.run("start").output == "recording 1\n")
-        // The fourth sync has begun, and does not end.
-        while try raised() == 0 { usleep(10_000) }
-        usleep(500_000)
-        let stopped = MonotonicMoment()
+        try appliance.process.wait(until: "the fourth sync begins, and does not end") { try raised() > 0 }
+        try appliance.hear(seconds: 0.5)
         let ending = try appliance.end()
         #expect(ending.status == 0, "\(ending.errors)")
         #expect(!ending.errors.contains { $0.contains("stopped state=") }, "\(ending.errors)")
-        #expect(stopped.secondsAgo > 3, "it was not waited for")
+        // wait: the stall of 15 s starts after `began`; a slow machine only adds to it
+        #expect(ContinuousClock.now - began >= .seconds(15), "it was not waited for")
         let list = try appliance.run("list", "--json").output
         #expect(list.contains(#""stopReason":"shutdown""#), "\(list)")
         // Half a second and more was heard while nothing was taken.
@@ -39,15 +39,15 @@ import Testing
                 try Fieldscribe.executable(), "record", "--audio-only", "--microphone", "tone:440", "--directory",
                 folder.file("storage"),
             ], in: folder)
-        while access(folder.file("state"), F_OK) != 0 { usleep(10_000) }
-        while try raised() == 0 { usleep(10_000) }
+        try process.wait(until: "the fourth sync begins") {
+            try access(folder.file("state"), F_OK) == 0 && raised() > 0
+        }
         // Two within half a second are taken for one.
-        var state = siginfo_t()
-        repeat {
+        try waitUntil("it gives up", every: .seconds(1)) {
+            guard process.isRunning else { return true }
             kill(process.id, SIGINT)
-            usleep(1_000_000)
-            waitid(P_PID, id_t(process.id), &state, WEXITED | WNOHANG | WNOWAIT)
-        } while state._sifields._sigchld.si_pid != process.id
+            return false
+        }
         let ending = try process.wait()
         #expect(ending.status == 130)
         #expect(ending.errors.contains { $0.contains("its end may be lost") }, "\(ending.errors)")
@@ -73,11 +73,4 @@ import Testing
         guard bytes.count >= 17 * 8 else { return 0 }
         return bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 16 * 8, as: UInt64.self) }
     }
-}
-
-/// A moment that was.
-private struct MonotonicMoment {
-    private let moment = ContinuousClock.now
-
-    var secondsAgo: Double { Double((ContinuousClock.now - moment).components.seconds) }
 }

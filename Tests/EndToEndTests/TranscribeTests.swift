@@ -39,6 +39,7 @@ import Testing
         #expect(one.output.hasSuffix(single.output) && !single.output.isEmpty)
     }
 
+    // wait: a guard; workers that run one after the other never meet
     @Test("Many short files keep all workers busy to the end", .timeLimit(.minutes(60)))
     func manyFiles() async throws {
         let folder = TemporaryFolder()

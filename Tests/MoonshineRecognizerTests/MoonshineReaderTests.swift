@@ -145,6 +145,7 @@ struct MoonshineReaderTests {
         let own = identity()
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
+                // wait: makes overlaps likely; without one the test still passes
                 group.addTask { for _ in 0..<200 { RuntimeLog().whileRedirected { usleep(10) } } }
             }
         }

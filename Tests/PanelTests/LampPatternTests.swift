@@ -33,6 +33,7 @@ import Testing
                     let (lit, until) = lamp.next(after: now)
                     let end = min(until ?? .seconds(4), .seconds(4))
                     picture += String(repeating: lit ? "#" : ".", count: Int((end - now) / .milliseconds(50)))
+                    // wait: scripted time
                     guard let until, until < .seconds(4) else { break }
                     #expect(until > now)
                     now = until

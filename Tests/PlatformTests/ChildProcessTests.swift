@@ -1,4 +1,5 @@
 import Core
+import FoundationEssentials
 import Glibc
 import Platform
 import TestKit
@@ -19,12 +20,14 @@ import Testing
 
     @Test("one that no longer reads is an error in words, and not waited for for ever")
     func asleep() throws {
+        // wait: stands for a program that reads nothing; the test kills it
         let child = try ChildProcess("/bin/sleep", arguments: ["600"])
         let failure = write(to: child, timeoutSeconds: 1)
         #expect(
             failure?.code == .failed && failure?.message.contains("/bin/sleep: did not take all within 1 s") == true)
         // Nobody restarts a program that is asked once.
         #expect(failure?.message.hasSuffix("; try again") == true, "\(failure?.message ?? "")")
+        // wait: as above
         let worker = try ChildProcess("/bin/sleep", arguments: ["600"], remedy: "it is restarted")
         #expect(write(to: worker, timeoutSeconds: 1)?.message.hasSuffix("; it is restarted") == true)
     }
@@ -41,7 +44,8 @@ import Testing
 
     @Test("one that is slow gets all of it")
     func slow() throws {
-        let child = try ChildProcess("/bin/sh", arguments: ["-c", "sleep 1; wc -c"])
+        // wait: stands for a program that reads late; how late does not matter
+        let child = try ChildProcess("/bin/sh", arguments: ["-c", "sleep 0.2; wc -c"])
         #expect(write(to: child, timeoutSeconds: 300) == nil)
     }
 
@@ -60,8 +64,10 @@ import Testing
 
     @Test("it lives on when the thread that asked for it has ended")
     func threads() async throws {
-        let cat = try await onThread(named: "short") { try Handed("/bin/cat", []) }
-        try await Task.sleep(for: .milliseconds(50))
+        let (cat, thread) = try await onThread(named: "short") {
+            (try Handed("/bin/cat", []), try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self"))
+        }
+        try await eventually("the thread ends") { access("/proc/\(thread)", F_OK) != 0 }
         try Array("still here".utf8).withUnsafeBytes { try cat.child.write($0, timeoutSeconds: 60) }
         #expect(try cat.answer() == "still here")
     }

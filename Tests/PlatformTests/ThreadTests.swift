@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import Platform
 import Synchronization
+import TestKit
 import Testing
 
 @Suite struct ThreadTests {
@@ -70,6 +71,6 @@ import Testing
             }
         }
         #expect(held == nil)
-        while access("/proc/\(place)", F_OK) == 0 { sched_yield() }
+        try await eventually("the thread ends") { access("/proc/\(place)", F_OK) != 0 }
     }
 }

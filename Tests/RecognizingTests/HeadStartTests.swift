@@ -44,6 +44,7 @@ import Testing
         #expect(whole.segments.contains { $0.words.count == 2 } == (mode == "holed"))
     }
 
+    // wait: a guard; the source hangs if the worker hears too late
     @Test("A worker hears of an utterance before that has ended", .timeLimit(.minutes(60)))
     func early() async throws {
         let folder = TemporaryFolder()
@@ -76,6 +77,7 @@ import Testing
         #expect(sink.faults.count == 1)
     }
 
+    // wait: a guard; without a free worker the second run hangs
     @Test("A source that fails in mid-utterance leaves the workers to others", .timeLimit(.minutes(60)))
     func sourceFails() async throws {
         let pool = TranscriberTests.pool("plain", size: 1)

@@ -48,6 +48,7 @@ import Testing
         #expect(segments.enumerated().allSatisfy { $1.text.hasSuffix("c\($0)") }, "\(segments.map(\.text))")
     }
 
+    // wait: a guard; workers that run one after the other never meet
     @Test("One recording alone keeps all workers busy at the same time", .timeLimit(.minutes(60)), arguments: [2, 4])
     func beside(workers: Int) async throws {
         let meeting = try WorkerMeeting()

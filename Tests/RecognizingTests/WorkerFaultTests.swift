@@ -37,6 +37,7 @@ import Testing
 
     @Test(
         "A worker that goes on talking has no more time for an utterance than one that says nothing",
+        // wait: a guard; the worker never ends by itself
         .timeLimit(.minutes(60)), arguments: ["chatter", "drip"])
     func endless(mode: String) throws {
         let script = #filePath.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/worker.py"

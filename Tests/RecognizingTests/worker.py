@@ -60,7 +60,7 @@ while True:
     while mode == "drip":
         sys.stdout.write(" ")
         sys.stdout.flush()
-        time.sleep(0.1)
+        time.sleep(0.1)  # wait: drips until it is killed
     if mode == "once" and not os.path.exists(sys.argv[2]):
         open(sys.argv[2], "w").close()
         os._exit(9)

@@ -131,6 +131,7 @@ import Testing
             capture: CaptureSession(Heard(), configuration: configuration), hub: EventHub())
         let after = MonotonicClock.wallSeconds
         let start = try #require(try await archive.recordings().first).startedAt
+        // wait: compares the order of three moments, not their distance
         #expect(before - 1_000 <= start && start <= after - 1_000)
         #expect(recording.id == 1)
     }

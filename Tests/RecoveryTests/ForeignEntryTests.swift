@@ -8,6 +8,7 @@ import SQLiteArchive
 import TestKit
 import Testing
 
+// wait: a guard; code that opens a pipe hangs
 /// What somebody put into an archive, or left there: none of it keeps the rest from working, and nothing leads out.
 @Suite("Entries that do not belong into an archive", .timeLimit(.minutes(60))) struct ForeignEntryTests {
     private let storage = Storage()

@@ -67,6 +67,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
     @Test(
         "a minisign that says nothing, or never ends, is given up, and not waited for again",
         arguments: [
+            // wait: stand for a minisign that hangs; the product kills it
             "exec sleep 900", "while :; do echo; sleep 0.2; done", "exec 1>&-; exec sleep 900",
         ])
     func hangs(script: String) throws {
@@ -77,6 +78,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         let key = try RecorderKey(in: storage.folder.path, by: hanging)
         let began = ContinuousClock.now
         for _ in 1...3 { #expect(key.sign(Array("what is signed".utf8), comment: "a comment") == nil) }
+        // wait: a guard; the programs end by themselves only after 900 s
         #expect(ContinuousClock.now - began < .seconds(600))
         // One that was given up while it was being started has not written yet.
         #expect((try? bytes(starts))?.count ?? 0 <= 1)
