@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import Platform
+import TestKit
 
 /// Audio, database and settings are damaged before a start; each seed damages otherwise.
 ///
@@ -66,18 +67,14 @@ struct CorruptExperiment {
         let golden = bench.newFolder("golden")
         let environment = bench.environment(storage: golden)
         for _ in 0..<2 {
-            _ = try Program(bench.record(to: golden, seconds: 2), in: bench.folder, environment: environment).wait(
-                seconds: 120)
+            _ = try Program(bench.record(to: golden, seconds: 2), in: bench.folder, environment: environment).wait()
         }
         let cut = try Program(bench.record(to: golden), in: bench.folder, environment: environment)
-        let deadline = ContinuousClock.now + .seconds(120)
-        while WaveContent.samples(ofRecording: 3, in: golden).count < 2 * KnownSound.rate,
-            ContinuousClock.now < deadline
-        {
-            usleep(10_000)
+        try waitUntil("two seconds of sound") {
+            WaveContent.samples(ofRecording: 3, in: golden).count >= 2 * KnownSound.rate
         }
         cut.signal(SIGKILL)
-        _ = cut.wait(seconds: 10)
+        _ = cut.wait()
         try durableReplace(path: "\(golden)/settings.conf", with: text(of: "\(bench.folder)/usual.conf"))
         return golden
     }
@@ -116,7 +113,7 @@ struct CorruptExperiment {
                 bench.fieldscribe, "record", "--audio-only", "--seconds", "1", "--microphone", "tone+fast:440",
                 "--directory", storage, "--config", "\(storage)/settings.conf",
             ], in: work
-        ).wait(seconds: 20)
+        ).wait()
         outcome.started = ending.status == 0
         outcome.crashed = ending.status < 0
         outcome.words = ending.errors

@@ -1,6 +1,7 @@
 import Core
 import Glibc
 import Platform
+import TestKit
 
 /// A small file system that is full before a recording, or fills while it runs, to every degree.
 ///
@@ -99,7 +100,7 @@ struct DiskExperiment {
         let ending = try Program(
             bench.record(to: storage, seconds: Trial.seconds), in: bench.folder,
             environment: bench.environment(storage: storage)
-        ).wait(seconds: 20)
+        ).wait()
         guard ending.status == 0 else { throw DeviceError(.failed, "record", "no recording to begin with") }
         bench.copy(storage, to: "\(bench.folder)/golden")
         return ending
@@ -125,7 +126,9 @@ struct DiskExperiment {
             bench.record(to: storage, seconds: Trial.seconds, configuration: "often"), in: bench.folder,
             environment: bench.environment(storage: storage, faults: faults))
         if !step.isBefore {
-            usleep(800_000)
+            try waitUntil("the first sound on the disk") {
+                !program.isRunning || !WaveContent.samples(ofRecording: 2, in: storage).isEmpty
+            }
             fill(place, leaving: step.free)
         }
         let ending = program.wait(seconds: Trial.patience)
@@ -136,7 +139,7 @@ struct DiskExperiment {
         let again = try Program(
             bench.record(to: storage, seconds: 1), in: bench.folder,
             environment: bench.environment(storage: storage))
-        return (trial, again.wait(seconds: 20).status == 0)
+        return (trial, again.wait().status == 0)
     }
 
     private func fill(_ place: String, leaving free: Int) {

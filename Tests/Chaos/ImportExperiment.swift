@@ -63,7 +63,7 @@ struct ImportExperiment {
         let storage = bench.newFolder("import/storage")
         let recorded = try Program(
             bench.record(to: storage, seconds: 2), in: place, environment: bench.environment(storage: storage)
-        ).wait(seconds: 30)
+        ).wait()
         let heard = Self.shown(storage, on: bench)
         guard recorded.status == 0, heard.contains("word") else {
             throw DeviceError(.failed, "record", "nothing was recorded: \(recorded.errors) \(heard)")
@@ -123,7 +123,7 @@ struct ImportExperiment {
                 "--directory",
                 storage, "--config", "\(bench.folder)/usual.conf",
             ], in: place, environment: bench.environment(storage: storage, faults: faults)
-        ).wait(seconds: 30)
+        ).wait()
     }
 
     private static func shown(_ storage: String, on bench: Bench) -> String {

@@ -1,6 +1,7 @@
 import Core
 import Glibc
 import Platform
+import TestKit
 
 /// kill -9 at random moments of real recordings with transcription; every other one as a power cut.
 ///
@@ -85,19 +86,16 @@ struct KillExperiment {
             bench.record(to: storage), in: work, environment: bench.environment(storage: storage, faults: faults))
         // Every so often the kill comes before there is anything to lose.
         let starts = seconds > 0.4
-        while starts, MonotonicClock.nanoseconds - began < 10_000_000_000 {
-            guard let new = recordings(in: storage).subtracting(known).first,
-                !WaveContent.samples(ofRecording: new, in: storage).isEmpty
-            else {
-                usleep(5_000)
-                continue
+        if starts {
+            try waitUntil("the first sound on the disk", every: .milliseconds(5)) {
+                let new = recordings(in: storage).subtracting(known)
+                return !program.isRunning || new.contains { !WaveContent.samples(ofRecording: $0, in: storage).isEmpty }
             }
-            break
         }
         if starts { kill.restartSeconds = Double(MonotonicClock.nanoseconds - began) / 1e9 }
-        usleep(UInt32(seconds * 1e6))
+        usleep(UInt32(seconds * 1e6))  // wait: kills at an arbitrary moment
         program.signal(SIGKILL)
-        let ending = program.wait(seconds: 10)
+        let ending = program.wait()
         if ending.status != -SIGKILL { kill.complaint = "ended with \(ending.status) before: \(ending.errors)" }
         let fed = ShimState(path: state).frames
         if kill.isPowerCut { _ = try PowerCut(journal: journal, storage: storage).apply() }

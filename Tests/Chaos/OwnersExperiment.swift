@@ -1,5 +1,6 @@
 import Glibc
 import Platform
+import TestKit
 
 /// Root and a user in random orders over one archive of that user's: after each command all of it is still the user's, who
 /// records; an appliance runs meanwhile, by either, and is asked by both.
@@ -80,16 +81,15 @@ struct OwnersExperiment {
     private func appliance(as identity: uid_t?, in place: String) throws -> Program.Ending {
         let appliance = try Program(words(["run"], as: identity, in: place), in: place)
         var answer = run(["status"], as: Self.user, in: place)
-        for _ in 0..<500 where answer.status != 0 {
-            usleep(20_000)
-            answer = run(["status"], as: Self.user, in: place)
+        try waitUntil("an answer") {
+            if answer.status != 0 { answer = run(["status"], as: Self.user, in: place) }
+            return answer.status == 0 || !appliance.isRunning
         }
         for order in ["start", "stop"] where answer.status == 0 {
             answer = run([order], as: identity == nil ? Self.user : nil, in: place)
-            usleep(300_000)
         }
         appliance.signal(SIGTERM)
-        let ending = appliance.wait(seconds: 60)
+        let ending = appliance.wait()
         return answer.status == 0 ? ending : answer
     }
 

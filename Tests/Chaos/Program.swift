@@ -13,6 +13,9 @@ struct Program: Sendable {
         var hung = false
     }
 
+    /// A guard that ends a hang.
+    static let guardSeconds = 600.0
+
     let id: pid_t
     private let outputPath: String
     private let errorPath: String
@@ -47,7 +50,7 @@ struct Program: Sendable {
 
     /// Runs a program to its end; -1000 where it could not be started.
     static func run(
-        _ words: [String], in folder: String, environment: [String: String] = [:], seconds: Double = 60
+        _ words: [String], in folder: String, environment: [String: String] = [:], seconds: Double = guardSeconds
     ) -> Ending {
         guard let program = try? Program(words, in: folder, environment: environment) else {
             return Ending(status: -1000, output: "", errors: "")
@@ -57,17 +60,25 @@ struct Program: Sendable {
 
     func signal(_ number: Int32) { kill(id, number) }
 
+    /// Whether it has not ended; `wait` still finds its status.
+    var isRunning: Bool {
+        var state = siginfo_t()
+        return waitid(P_PID, id_t(id), &state, WEXITED | WNOHANG | WNOWAIT) == 0
+            && state._sifields._sigchld.si_pid != id
+    }
+
     /// Waits for its end, so long at most; then it is killed.
-    func wait(seconds: Double) -> Ending {
+    func wait(seconds: Double = guardSeconds) -> Ending {
         let deadline = MonotonicClock.nanoseconds + Int64(seconds * 1e9)
         var status: Int32 = 0
         var hung = false
         while waitpid(id, &status, WNOHANG) == 0 {
+            // wait: a guard; the experiments report such a program as hung
             if !hung, MonotonicClock.nanoseconds > deadline {
                 hung = true
                 kill(id, SIGKILL)
             }
-            usleep(2_000)
+            usleep(2_000)  // wait: polls for the end
         }
         defer {
             unlink(outputPath)

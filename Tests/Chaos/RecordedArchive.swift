@@ -95,7 +95,7 @@ struct RecordedArchive: Sendable {
                 wait(for: file, in: copy)
                 began[place] = MonotonicClock.nanoseconds
             }
-            let ending = program.wait(seconds: 60)
+            let ending = program.wait()
             guard ending.status == 0 else {
                 throw Failure(text: "\(words[0]) ended with \(ending.status): \(ending.errors)")
             }
@@ -109,6 +109,7 @@ struct RecordedArchive: Sendable {
         guard let file else { return }
         let end = MonotonicClock.nanoseconds + 10_000_000_000
         let path = "\(copy.storage)/recordings/000001/\(file)"
+        // wait: a late look misses the file; then the cut comes at another moment, which must hold as well
         while access(path, F_OK) != 0, MonotonicClock.nanoseconds < end { usleep(100) }
     }
 
@@ -120,9 +121,9 @@ struct RecordedArchive: Sendable {
     func cut(_ words: [String], on copy: Copy, after seconds: Double, from file: String?) throws {
         let program = try Program(command(words, copy), in: copy.work, environment: faults(copy))
         wait(for: file, in: copy)
-        usleep(UInt32(seconds * 1e6))
+        usleep(UInt32(seconds * 1e6))  // wait: cuts at an arbitrary moment
         program.signal(SIGKILL)
-        _ = program.wait(seconds: 10)
+        _ = program.wait()
         _ = try PowerCut(journal: "\(copy.work)/journal", storage: copy.storage).apply()
     }
 

@@ -1,6 +1,7 @@
 import Core
 import Glibc
 import Platform
+import TestKit
 
 /// Power cuts at random moments of an appliance that a private key has opened, and that reads a sealed recording a second time and seals it
 /// again: what is left is the one sealed file or the other, whole, which the key opens; and nothing of it can be read on the disk.
@@ -109,9 +110,8 @@ struct ResealExperiment {
         }
 
         /// Waits until it listens, and opens it; returns whether it is open.
-        func open() -> Bool {
-            let end = MonotonicClock.nanoseconds + 30_000_000_000
-            while access("\(copy.work)/s", F_OK) != 0, MonotonicClock.nanoseconds < end { usleep(2_000) }
+        func open() throws -> Bool {
+            try waitUntil("the socket") { access("\(copy.work)/s", F_OK) == 0 || !program.isRunning }
             return ask(["open", "--key", "\(bench.folder)/key.txt"]).status == 0
         }
 
@@ -127,14 +127,15 @@ struct ResealExperiment {
         defer { original.bench.remove(copy.work) }
         let began = MonotonicClock.nanoseconds
         let appliance = try Appliance(original, copy, faults: true)
-        guard appliance.open() else {
+        guard try appliance.open() else {
             throw RecordedArchive.Failure(text: "it was not opened: \(appliance.program.wait(seconds: 0).errors)")
         }
-        let end = began + 60_000_000_000
-        while readings(original, copy) != 2, MonotonicClock.nanoseconds < end { usleep(50_000) }
+        try waitUntil("the second reading, sealed", every: .milliseconds(50)) {
+            readings(original, copy) == 2 || !appliance.program.isRunning
+        }
         let seconds = Double(MonotonicClock.nanoseconds - began) / 1e9
         appliance.program.signal(SIGTERM)
-        let ending = appliance.program.wait(seconds: 20)
+        let ending = appliance.program.wait()
         guard readings(original, copy) == 2 else {
             throw RecordedArchive.Failure(text: "it was not sealed again: \(ending.errors)\(ending.output)")
         }
@@ -151,24 +152,26 @@ struct ResealExperiment {
         let isLate = index % 2 == 1
         let began = MonotonicClock.nanoseconds
         if isLate {
-            _ = appliance.open()
+            _ = try appliance.open()
             let path = "\(copy.storage)/recordings/000001/sealing.partial"
+            // wait: a late look misses the file; then the cut comes at another moment, which must hold as well
             while access(path, F_OK) != 0, MonotonicClock.nanoseconds < began + 20_000_000_000 { usleep(100) }
-            usleep(UInt32(seconds * 0.2 * 1e6))
+            usleep(UInt32(seconds * 0.2 * 1e6))  // wait: cuts at an arbitrary moment
         } else {
             let opener = try? Program(
                 [
                     "sh", "-c",
                     "until '\(original.bench.fieldscribe)' open --key '\(original.bench.folder)/key.txt' --config "
+                        // wait: polls until it is open, or the cut ends it
                         + "'\(appliance.configuration)'; do sleep 0.05; done",
                 ], in: copy.work)
-            usleep(UInt32(seconds * 1e6))
+            usleep(UInt32(seconds * 1e6))  // wait: cuts at an arbitrary moment
             opener?.signal(SIGKILL)
-            _ = opener?.wait(seconds: 5)
+            _ = opener?.wait()
         }
         cut.isOpen = !appliance.inMemory.isEmpty
         appliance.program.signal(SIGKILL)
-        _ = appliance.program.wait(seconds: 10)
+        _ = appliance.program.wait()
         _ = try PowerCut(journal: "\(copy.work)/journal", storage: copy.storage).apply()
         // A cut of the power takes memory away; a kill leaves it to the next start.
         cut.readable = readable(original, copy)
@@ -176,10 +179,9 @@ struct ResealExperiment {
         let next = try Appliance(original, copy, faults: false)
         defer {
             next.program.signal(SIGTERM)
-            _ = next.program.wait(seconds: 20)
+            _ = next.program.wait()
         }
-        let end = MonotonicClock.nanoseconds + 30_000_000_000
-        while next.ask(["status"]).status != 0, MonotonicClock.nanoseconds < end { usleep(20_000) }
+        try waitUntil("an answer") { next.ask(["status"]).status == 0 || !next.program.isRunning }
         cut.isLeft = !appliance.inMemory.isEmpty
         let list = next.ask(["list"])
         if list.status != 0 || !list.output.contains("  sealed") {

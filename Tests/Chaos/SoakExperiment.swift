@@ -75,7 +75,8 @@ struct SoakExperiment {
         var payload = 0.0
         // Another program's end is waited for here, so that its figures can still be read.
         while true {
-            usleep(20_000)
+            usleep(20_000)  // wait: samples the figures; a slow machine samples less often
+            // wait: the caller asks for a run of so many seconds
             if let seconds, MonotonicClock.nanoseconds - began > Int64(seconds) * 1_000_000_000 {
                 program.signal(SIGINT)
             }
@@ -90,7 +91,7 @@ struct SoakExperiment {
                     hours: payload / 2 / Double(KnownSound.rate) / 3_600, residentKilobytes: resident,
                     descriptors: Double(Self.entries(of: "/proc/\(program.id)/fd"))))
         }
-        let ending = program.wait(seconds: 60)
+        let ending = program.wait()
         // What a start takes is no slope.
         let steady = samples.filter { $0.hours >= (samples.last?.hours ?? 0) / 10 }.dropLast()
         return Figures(

@@ -51,7 +51,7 @@ struct SyscallExperiment {
         let program = try Program(
             bench.record(to: storage, seconds: Trial.seconds, configuration: "often"), in: work,
             environment: bench.environment(storage: storage, faults: ["FAULT_STATE": "\(work)/state"]))
-        _ = program.wait(seconds: 20)
+        _ = program.wait()
         return ShimState(path: "\(work)/state").counts
     }
 

@@ -98,6 +98,7 @@ enum fault_verdict fault_decide(int call) {
     }
     if (s->hangs) {
         struct timespec left = {s->stall / 1000, s->stall % 1000 * 1000000};
+        // wait: the stall is the fault
         while (nanosleep(&left, &left) != 0 && errno == EINTR) {}
         return FAULT_NONE;
     }

@@ -17,6 +17,7 @@ static void add(uint64_t *counter, uint64_t count) { atomic_fetch_add((_Atomic u
 
 static void sleep_until(uint64_t time) {
     struct timespec when = {(time_t)(time / 1000000000u), (long)(time % 1000000000u)};
+    // wait: paces the sound as a microphone does
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, NULL) == EINTR) {}
 }
 

@@ -28,7 +28,8 @@ import Testing
         return """
             python3 '/\(program)' '\(server.folder.path)/.s.PGSQL.5432' \(getpid()) \(words) >'\(desk.folder.file("port"))' 2>&1 </dev/null &
             relay=$!
-            for turn in $(seq 2400); do [ -s '\(desk.folder.file("port"))' ] && break; sleep 0.05; done
+            # wait: polls for the port; a guard of ten minutes
+            for turn in $(seq 12000); do [ -s '\(desk.folder.file("port"))' ] && break; sleep 0.05; done
             """
     }
 

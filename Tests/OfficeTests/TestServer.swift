@@ -35,6 +35,7 @@ final class TestServer: Sendable {
         try start()
         // It ends with the tests, however they end.
         shell(
+            // wait: polls for the end of the tests, which do not wait for this loop
             "(\(Self.closing) while kill -0 \(getpid()); do sleep 1; done; \(asUser) '\(programs)/pg_ctl' -D '\(data)' -m immediate stop; "
                 + "rm -rf '\(folder.path)') </dev/null >/dev/null 2>&1 &")
     }
@@ -60,10 +61,13 @@ final class TestServer: Sendable {
     }
 
     /// Kills all of its processes, as a power cut would.
-    func kill() {
-        let first = "$(head -n 1 '\(data)/postmaster.pid')"
-        shell("first=\(first); kill -9 $first $(ps -o pid= --ppid $first); while kill -0 $first; do sleep 0.05; done")
-        for _ in 1...50 where shell("pgrep -f '\(data)'").status == 0 { usleep(100_000) }
+    func kill() throws {
+        let found = shell("first=$(head -n 1 '\(data)/postmaster.pid'); echo $first $(ps -o pid= --ppid $first)").output
+        let processes = found.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        shell("kill -9 \(processes)")
+        try waitUntil("the end of the database's processes") {
+            shell("for process in \(processes); do ! kill -0 $process || exit 1; done").status == 0
+        }
     }
 
     /// The address of a database that it has.

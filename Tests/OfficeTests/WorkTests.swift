@@ -20,7 +20,7 @@ import Testing
         reader = try Self.reader(in: desk.folder)
     }
 
-    /// A program that reads as fieldscribe does, and tells in `log` when it begins.
+    /// A program that reads as fieldscribe does, and tells in `log` when it begins; it does not end while there is a file `hold`.
     private static func reader(in folder: TemporaryFolder) throws -> String {
         try folder.program(
             "reader",
@@ -30,6 +30,9 @@ import Testing
             transcribe)
                 for file; do :; done
                 echo "$file" >>'\(folder.file("log"))'
+                # wait: polls until the test lets it go on
+                while [ -e '\(folder.file("hold"))' ]; do sleep 0.05; done
+                # wait: stands for the work of reading
                 sleep $(cat '\(folder.file("delay"))' 2>/dev/null || echo 0)
                 case $file in *"$(cat '\(folder.file("bad"))' 2>/dev/null || echo none)"*) echo "reader: cannot" >&2; exit 4 ;; esac
                 echo '{"file":"x","duration":4,"sampleRate":16000,"engine":{"name":"fake","version":"1","model":"tiny"},"segments":[
@@ -149,12 +152,14 @@ import Testing
     @Test("a worker that stood still for longer than its lease finds that another has read it, and keeps nothing twice")
     func late() async throws {
         try await record(1)
-        shell("echo 10 > '\(desk.folder.file("delay"))'")
+        shell("touch '\(desk.folder.file("hold"))'")
         let run = shell(
             """
             \(try work("--once")) > '\(desk.folder.file("told"))' 2>&1 & worker=$!
-            until [ -s '\(desk.folder.file("log"))' ]; do sleep 0.05; done
-            kill -STOP $worker; echo 0 > '\(desk.folder.file("delay"))'; sleep 4
+            # wait: polls until the reading has begun; a guard of ten minutes
+            for turn in $(seq 12000); do [ -s '\(desk.folder.file("log"))' ] && break; sleep 0.05; done
+            # wait: the lease of 2 s must end; a slow machine only waits longer
+            kill -STOP $worker; rm '\(desk.folder.file("hold"))'; sleep 3
             \(try work("--once")); kill -CONT $worker; wait $worker; cat '\(desk.folder.file("told"))'
             """)
         #expect(run.output.contains("somebody else has"), "\(run)")
@@ -173,26 +178,38 @@ import Testing
         for id in 1...count { await recorder.record(id, "phone yo \(id)") }
         try await recorder.copy(to: desk.stick("one"))
         try desk.gather(desk.stick("one"))
+        let (begun, hold) = (desk.folder.file("begun"), desk.folder.file("hold"))
         let reader = try desk.folder.program(
             "reader",
             """
             if [ $1 = models ]; then
                 echo '[{"name":"tiny","engine":"fake","sha256":"0123456789abcdef","isChosen":true,"problems":[]}]'
             else
-                sleep 0.3
+                echo begun >>'\(begun)'
+                # wait: polls until the test lets it go on
+                while [ -e '\(hold)' ]; do sleep 0.05; done
                 echo '{"file":"x","duration":4,"sampleRate":16000,"engine":{"name":"fake","version":"1","model":"tiny"},"segments":[]}'
             fi
             """)
         let work =
             "'\(try officeProgram())' work --archive '\(desk.database ?? "")' --program '\(reader)' --lease 2 --until-empty"
         let log = desk.folder.file("log")
-        shell("for worker in 1 2; do (\(work); echo ended $?) >>'\(log)' 2>&1 </dev/null & done")
-        for _ in 1...2 {
-            shell("sleep 1.2")
-            server.kill()
+        func lines(with word: String, in file: String) -> Int {
+            Int(shell("grep -c '\(word)' '\(file)'").output.dropLast()) ?? 0
+        }
+        shell("touch '\(hold)'; for worker in 1 2; do (\(work); echo ended $?) >>'\(log)' 2>&1 </dev/null & done")
+        for turn in 1...2 {
+            // Each worker has one reading that waits, and finds no database when it ends.
+            try await eventually("two more readings") { lines(with: "begun", in: begun) >= 2 * turn }
+            try server.kill()
+            shell("rm '\(hold)'")
+            try await eventually("both wait for the database") {
+                lines(with: "trying for 10 minutes", in: log) >= 2 * turn
+            }
+            if turn == 1 { shell("touch '\(hold)'") }
             try server.start()
         }
-        shell("for turn in $(seq 6000); do [ $(grep -c ended '\(log)') = 2 ] && break; sleep 0.1; done")
+        try await eventually("the end of the work") { lines(with: "ended", in: log) == 2 }
         let told = shell("cat '\(log)'").output
         #expect(told.split(separator: "\n").count { $0 == "ended 0" } == 2, "\(told)")
         #expect(told.contains("trying for 10 minutes"), "\(told)")

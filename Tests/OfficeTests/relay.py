@@ -42,4 +42,4 @@ listener = socket.create_server(("127.0.0.1", 0))
 threading.Thread(target=serve, args=(listener,), daemon=True).start()
 print(listener.getsockname()[1], flush=True)
 while os.path.exists(f"/proc/{sys.argv[2]}"):
-    time.sleep(0.2)
+    time.sleep(0.2)  # wait: polls for the end of the tests, which do not wait for this process
