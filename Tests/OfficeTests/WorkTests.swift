@@ -209,7 +209,7 @@ import Testing
             if turn == 1 { shell("touch '\(hold)'") }
             try server.start()
         }
-        try await eventually("the end of the work") { lines(with: "ended", in: log) == 2 }
+        try await eventually("the end of the work") { lines(with: "^ended ", in: log) == 2 }
         let told = shell("cat '\(log)'").output
         #expect(told.split(separator: "\n").count { $0 == "ended 0" } == 2, "\(told)")
         #expect(told.contains("trying for 10 minutes"), "\(told)")
