@@ -25,7 +25,9 @@ TARGETS = [
 
 class RunnerTests(unittest.TestCase):
     def setUp(self):
-        self.place = tempfile.mkdtemp()
+        place = tempfile.TemporaryDirectory()
+        self.place = place.name
+        self.addCleanup(place.cleanup)
         self.addCleanup(os.chdir, os.getcwd())
         os.chdir(self.place)
         os.makedirs(parts.LOGS)
