@@ -36,11 +36,13 @@ FAULTS = {
 }
 MACHINES = {
     "arm64-sentence": ("Tests/Arm64/test sentence", ["arm64-build", "test-data"], 1),
-    "power-on": ("Tests/Appliance/run --arm64 power-on-stick", ["arm64-build"], 1),
-    "arm64-suites": ("Tests/Arm64/test suites", ["arm64-build"], 2),
+    "power-on": ('deploy/deb --architecture arm64 --executable .build/arm64-quick/release/fieldscribe --output "$TMPDIR/package"; '
+                 'Tests/Appliance/run --arm64 --deb "$TMPDIR"/package/*.deb power-on-stick; rm -r "$TMPDIR/package"',
+                 ["arm64-build", "machine-image"], 1),
+    "arm64-suites": ("Tests/Arm64/test suites", ["arm64-tools", "arm64-build"], 2),
     "arm64-package": ("Tests/Arm64/test package", ["arm64-suites"], 1),
-    "appliance": ("Tests/Appliance/run", ["packages"], 2),
-    "image": ("Tests/Appliance/run --image firmware start", ["arm64-build"], 2),
+    "appliance": ("Tests/Appliance/run", ["packages", "power-on"], 2),
+    "image": ("Tests/Appliance/run --image firmware start", ["arm64-tools"], 2),
     "fuzz": ("Tests/Fuzz/run 4", ["packages"], 1),
 }
 SANITIZED = ["tsan-RecordingTests", "tsan-ApplianceTests", "tsan-PlatformTests", "tsan-RecognizingTests"]
@@ -112,7 +114,9 @@ def parts(wanted):
         "test-data": Part("test-data", shell('. deploy/lib/dependencies.sh && fetch_test_data "$@"', ENVIRONMENT, LOGS),
                           ["packages"], 0, {}, "step"),
         "build": Part("build", ["swift", "build", "--build-tests", *QUICK, "--scratch-path", TREE, *STRICT], [], 2, {}, "step"),
-        "arm64-build": Part("arm64-build", ["Tests/Arm64/build"], ["packages"], 2, {}, "step"),
+        "arm64-tools": Part("arm64-tools", ["Tests/Arm64/build", "--fetch"], ["packages"], 1, {}, "step"),
+        "machine-image": Part("machine-image", ["Tests/Appliance/run", "--arm64", "--make-image"], ["arm64-tools"], 1, {}, "step"),
+        "arm64-build": Part("arm64-build", ["Tests/Arm64/build", "--quick"], ["arm64-tools"], 2, {}, "step"),
         "tsan-build": Part("tsan-build", ["swift", "build", "--build-tests", "--sanitize=thread", "--scratch-path", ".build/tsan",
                                           *STRICT], ["packages"], 2,
                            {"FIELDSCRIBE_TARGETS": " ".join(name.removeprefix("tsan-") for name in sanitized)}, "step"),
@@ -143,7 +147,7 @@ def made_part(name):
         return Part(name, [TREE + "/release/chaos", name, *FAULTS[name].split()], ["build", "packages"], 1, {}, "check")
     if name in MACHINES:
         command, needs, cores = MACHINES[name]
-        return Part(name, command.split(), needs, cores, {}, "check")
+        return Part(name, shell(command), needs, cores, {}, "check")
     if name in SANITIZED:
         options = "history_size=7 suppressions=%s/Tests/lib/thread-sanitizer.suppressions" % os.getcwd()
         # DiskLimitTests forks children under limits, into which the sanitizer's own memory does not fit.
