@@ -77,7 +77,7 @@ def chosen(words):
     unknown = [name for name in words if name not in names()]
     if unknown:
         raise ValueError("%s: no such part; deploy/test --list names them" % unknown[0])
-    return words
+    return [name for name in names() if name in words]
 
 
 def changed(commit="origin/main"):

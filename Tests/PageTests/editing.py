@@ -456,7 +456,7 @@ def three_hours(b):
     b.press("Enter")
     assert b.js(TEXTS % 1500).count("x") == 12
     from_ = time.monotonic()
-    pages = b.call("POST", "/print", {})
+    pages = b.printed()
     printed = time.monotonic() - from_
     # Text that is not on the screen is there for screen readers, too.
     tree = b.devtools("Accessibility.getFullAXTree")["nodes"]
