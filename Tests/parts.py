@@ -157,7 +157,8 @@ def made_part(name):
 
 
 def suite(name, bundle, needs, variables, *more):
-    command = [bundle, "--testing-library", "swift-testing", "--filter", r"^%s\." % name.removeprefix("tsan-"), *more,
+    # Scripts of the tests call the programs beside the bundle from other folders.
+    command = [os.path.abspath(bundle), "--testing-library", "swift-testing", "--filter", r"^%s\." % name.removeprefix("tsan-"), *more,
                "--xunit-output", report(name)]
     return Part(name, command, needs, 1, variables, "suite")
 
