@@ -4,6 +4,7 @@ Every part has a folder of its own for temporary files, which goes with it, and 
 that folder, or running, is a failure: the part does not clean up after itself.
 """
 
+import contextlib
 import ctypes
 import json
 import os
@@ -185,18 +186,20 @@ def wait_for_any(running):
 
 
 def end_orphans():
-    """Ends our remaining children, and returns their names."""
+    """Ends our remaining children, and those whom they leave to us. Returns their names."""
     names = []
-    with open("/proc/self/task/%d/children" % os.getpid()) as children:
-        for child in map(int, children.read().split()):
-            try:
+    while True:
+        with open("/proc/self/task/%d/children" % os.getpid()) as file:
+            children = [int(word) for word in file.read().split()]
+        if not children:
+            return [name for name in names if name]
+        for child in children:
+            with contextlib.suppress(OSError):
                 with open("/proc/%d/cmdline" % child) as words:
                     names.append(words.read().replace("\0", " ").strip())
                 os.kill(child, signal.SIGKILL)
+            with contextlib.suppress(ChildProcessError):
                 os.waitpid(child, 0)
-            except (OSError, ChildProcessError):
-                pass
-    return [name for name in names if name]
 
 
 def report(wanted, done, orphans, seconds):

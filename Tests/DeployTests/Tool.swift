@@ -18,6 +18,7 @@ struct Tool {
     /// - Parameter environment: added to our own, or in its place where the name is the same.
     init(_ words: [String], environment: [String: String] = [:]) throws {
         let folder = TemporaryFolder()
+        defer { withExtendedLifetime(folder) {} }
         let (output, errors) = (folder.file("output"), folder.file("errors"))
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -26,7 +27,7 @@ struct Tool {
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output, O_WRONLY | O_CREAT, 0o600)
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors, O_WRONLY | O_CREAT, 0o600)
         // env(1) changes the environment of the child and of nobody else.
-        let command = ["env"] + environment.map { "\($0)=\($1)" } + words
+        let command = ["env", "TMPDIR=\(folder.path)"] + environment.map { "\($0)=\($1)" } + words
         let strings = command.map { strdup($0) }
         defer { strings.forEach { free($0) } }
         var id = pid_t()

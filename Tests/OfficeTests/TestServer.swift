@@ -33,11 +33,18 @@ final class TestServer: Sendable {
             "\(asUser) '\(programs)/initdb' -D '\(data)' -U office --auth=trust -E UTF8 --locale=C.UTF-8 --no-sync")
         guard made.status == 0 else { throw DeviceError(.failed, "initdb", made.output) }
         try start()
-        // It ends with the tests, however they end.
+        atexit { TestServer.shared?.end() }
+        // Ends the server if the tests crash.
         shell(
             // wait: polls for the end of the tests, which do not wait for this loop
             "(\(Self.closing) while kill -0 \(getpid()); do sleep 1; done; \(asUser) '\(programs)/pg_ctl' -D '\(data)' -m immediate stop; "
                 + "rm -rf '\(folder.path)') </dev/null >/dev/null 2>&1 &")
+    }
+
+    /// Stops the server and removes its folder.
+    private func end() {
+        shell("\(asUser) '\(programs)/pg_ctl' -D '\(data)' -m immediate stop")
+        shell("rm -rf '\(folder.path)'")
     }
 
     private var data: String { folder.file("data") }

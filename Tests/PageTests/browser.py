@@ -11,8 +11,11 @@ import base64
 import json
 import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 import urllib.error
@@ -36,7 +39,10 @@ class Browser:
     folder = FOLDER
 
     def __init__(self):
-        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, text=True)
+        # Chromium leaves files there if it is killed.
+        self.place = tempfile.mkdtemp()
+        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, text=True,
+                                       env=dict(os.environ, TMPDIR=self.place), start_new_session=True)
         for line in self.driver.stdout:
             found = re.search(r"successfully on port (\d+)", line)
             if found:
@@ -53,7 +59,7 @@ class Browser:
                 "browserName": "chrome", "goog:chromeOptions": {"args": arguments},
                 "goog:loggingPrefs": {"browser": "ALL"}}}})
         except BaseException:
-            self.driver.kill()
+            self.end()
             raise
         self.base += "/" + made["sessionId"]
 
@@ -61,9 +67,15 @@ class Browser:
         try:
             self.call("DELETE", "")
         finally:
-            # Who started us may have blocked the gentler signals, and children inherit that.
-            self.driver.kill()
-            self.driver.wait()
+            self.end()
+
+    def end(self):
+        """Ends the driver with its Chromium, and removes what they left."""
+        # The caller may have blocked the gentler signals, and children inherit that.
+        os.killpg(self.driver.pid, signal.SIGKILL)
+        self.driver.wait()
+        while os.path.exists(self.place):
+            shutil.rmtree(self.place, ignore_errors=True)
 
     def call(self, method, path, body=None):
         data = None if body is None else json.dumps(body).encode()
