@@ -10,6 +10,7 @@ import Core
 import Correcting
 import Exporting
 import Glibc
+import Platform
 import Sealing
 import Synchronization
 
@@ -130,19 +131,16 @@ enum ExportCommand: Command {
         }
         let signer = await signer(in: directory)
         export.signer = try? signer.get()
-        let bar = CopyBar()
-        export.progress = { bar.show($0) }
+        export.progress = showProgress
         export.shouldStop = { interrupted.isRaised }
-        defer { bar.clear() }
+        defer { TerminalStatusLine.clear() }
         do {
             let report = try await body(&export)
             if !report.copied.isEmpty, let error = signer.whyUnsigned {
-                bar.clear()
                 Terminal.say("fieldscribe: \(error.message); copies are not signed")
             }
             return report
         } catch let error as DeviceError where error.status == ECANCELED {
-            bar.clear()
             Terminal.say("fieldscribe: \(error.message)")
             throw Ending(status: 130)
         }
@@ -214,26 +212,9 @@ private final class Flag: Sendable {
     func raise() { raised.store(true, ordering: .relaxed) }
 }
 
-/// One line on a terminal's standard error that replaces itself: which recording is being copied, and how far.
-private final class CopyBar: Sendable {
-    private let drawn = Mutex("")
-
-    func show(_ progress: CopyProgress) {
-        guard Terminal.showsErrors else { return }
-        let percent = progress.reached.samples * 100 / max(1, progress.length.samples)
-        let state = percent < 100 ? "\(percent) %" : "checking"
-        let line = "  recording \(progress.recording), \(progress.number) of \(progress.count): \(state)"
-        drawn.withLock { drawn in
-            guard drawn != line else { return }
-            drawn = line
-            Terminal.draw("\r\u{1B}[K" + line)
-        }
-    }
-
-    func clear() {
-        drawn.withLock { drawn in
-            if !drawn.isEmpty { Terminal.draw("\r\u{1B}[K") }
-            drawn = ""
-        }
-    }
+/// Shows in the status line which recording is being copied, and how far.
+@Sendable private func showProgress(_ progress: CopyProgress) {
+    let percent = progress.reached.samples * 100 / max(1, progress.length.samples)
+    let state = percent < 100 ? "\(percent) %" : "checking"
+    TerminalStatusLine.show("  recording \(progress.recording), \(progress.number) of \(progress.count): \(state)")
 }
