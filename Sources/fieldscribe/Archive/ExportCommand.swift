@@ -78,14 +78,17 @@ enum ExportCommand: Command {
     }
 
     /// Copies with progress on a terminal; Ctrl-C ends it without leaving anything half under a final name.
+    ///
+    /// - Parameter needsSignature: whether to report that copies are not signed because minisign is not installed.
     static func copy(
         _ numbers: [Int]?, of archive: any ArchiveReading, ledger: (any ExportLedger)?, in directory: String,
         to target: String,
-        configuration: Configuration, answer: [String] = [], key: [String] = [], corrections: [String] = []
+        configuration: Configuration, answer: [String] = [], key: [String] = [], corrections: [String] = [],
+        needsSignature: Bool = true
     ) async throws -> CopyReport {
         try await copy(
             of: archive, ledger: ledger, in: directory, configuration: configuration,
-            volume: try volumeIdentifier(of: target)
+            volume: try volumeIdentifier(of: target), needsSignature: needsSignature
         ) { export in
             export.answer = answer
             export.key = key
@@ -98,10 +101,12 @@ enum ExportCommand: Command {
     ///
     /// - Parameters:
     ///   - volume: what the ledger calls the target.
+    ///   - needsSignature: whether to report that copies are not signed because minisign is not installed.
     ///   - body: copies, by what it is given.
     static func copy(
         of archive: any ArchiveReading, ledger: (any ExportLedger)?, in directory: String,
-        configuration: Configuration, volume: String, _ body: (inout FolderExport) async throws -> CopyReport
+        configuration: Configuration, volume: String, needsSignature: Bool = true,
+        _ body: (inout FolderExport) async throws -> CopyReport
     ) async throws -> CopyReport {
         let interrupted = Flag()
         let interrupts = Interrupts { count in
@@ -136,7 +141,7 @@ enum ExportCommand: Command {
         defer { TerminalStatusLine.clear() }
         do {
             let report = try await body(&export)
-            if !report.copied.isEmpty, let error = signer.whyUnsigned {
+            if !report.copied.isEmpty, let error = signer.whyUnsigned, needsSignature || error.code != .missing {
                 Terminal.say("fieldscribe: \(error.message); copies are not signed")
             }
             return report
