@@ -14,7 +14,10 @@ package enum Terminal {
     ///
     /// - Throws: `DeviceError`, with `full` where the file behind it cannot grow.
     package static func print(_ text: String) throws(DeviceError) {
-        try write(showsOutput ? plain(text) : text, to: STDOUT_FILENO, named: "standard output")
+        guard showsOutput else { return try write(text, to: STDOUT_FILENO, named: "standard output") }
+        try TerminalStatusLine.whileCleared { () throws(DeviceError) in
+            try write(plain(text), to: STDOUT_FILENO, named: "standard output")
+        }
     }
 
     /// Writes a file that is no text, into a file or pipe.
@@ -36,7 +39,7 @@ package enum Terminal {
 
     /// Tells the person something, on a line of its own; where nobody listens, it is not an error.
     package static func say(_ line: String) {
-        try? write(plain(line) + "\n", to: STDERR_FILENO, named: "standard error")
+        TerminalStatusLine.whileCleared { try? write(plain(line) + "\n", to: STDERR_FILENO, named: "standard error") }
     }
 
     /// A text without control characters but tab and line breaks: what was said, or what an engine says of itself, shall not
@@ -54,8 +57,10 @@ package enum Terminal {
         }.joined(separator: "\r\n")
     }
 
-    /// Writes to standard error as it is: for lines that replace themselves.
-    package static func draw(_ text: String) { try? write(text, to: STDERR_FILENO, named: "standard error") }
+    /// Writes a question to standard error; the answer is typed behind it, on the same line.
+    package static func prompt(_ text: String) {
+        TerminalStatusLine.whileCleared { try? write(text, to: STDERR_FILENO, named: "standard error") }
+    }
 
     /// Columns of the terminal behind standard error.
     package static var width: Int {

@@ -54,13 +54,12 @@ enum GatherCommand: OfficeCommand {
         let archive = try ArchiveChoice.open(words, "--into", makes: !words.rest.isEmpty)
         if words.rest.isEmpty { return try writePage(archive) }
         let (sources, refused) = try sources(words, into: archive)
-        let shows = Terminal.showsErrors
         let gathering = try Gathering(into: archive, key: words["--key"]) { report in
-            if shows { Terminal.draw("\r\(report.taken + report.known) copies") }
+            TerminalStatusLine.show("\(report.taken + report.known) copies")
         }
         var report: GatherReport
         do {
-            defer { if shows { Terminal.draw("\r\u{1B}[K") } }
+            defer { TerminalStatusLine.clear() }
             report = try gathering.run(sources)
         }
         report.problems = refused + report.problems

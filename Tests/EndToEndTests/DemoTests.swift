@@ -39,4 +39,25 @@ import Testing
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file(name)) == ["asound.conf"])
         }
     }
+
+    @Test("On a terminal, each message has a line of its own, and none looks like an error")
+    func terminal() throws {
+        let folder = TemporaryFolder()
+        // Without minisign: the demo shows no signature.
+        let demo = "PATH=/nonexistent '\(try Fieldscribe.executable())' demo --engine pocketsphinx"
+        let ending = try Fieldscribe(
+            program: "script", ["-qefc", "\(demo) --directory '\(folder.file("demo"))'", "/dev/null"], in: folder
+        ).wait()
+        #expect(ending.status == 0, "\(ending.output)")
+        // What stays on each row of the terminal.
+        let rows = ending.output.split(separator: "\r\n").map { row in
+            row.split(separator: "\r\u{1B}[K", omittingEmptySubsequences: false).last ?? ""
+        }
+        #expect(rows.contains("button pressed again: recording stops"), "\(rows)")
+        #expect(rows.contains { $0.hasPrefix("00:00  ") })
+        for row in rows {
+            #expect(!row.contains("[#") && !row.contains("\u{1B}"), "a status line stays: \(row)")
+            #expect(!row.contains("fieldscribe:") && !row.contains("minisign"), "looks like an error: \(row)")
+        }
+    }
 }

@@ -159,7 +159,7 @@ import Testing
         // What was shown while it was spoken stays above what is kept; how much, depends on how busy the machine is.
         let spoken = ending.output.split(separator: "\n").filter { $0.hasPrefix("    ~  ") }
         #expect(!spoken.isEmpty && spoken.allSatisfy { $0.count > 10 })
-        let errors = "word errors: while it was spoken (pocketsphinx) NN %, in the final text (pocketsphinx) NN %"
+        let errors = "word errors: NN % in the partial text (pocketsphinx), NN % in the final text (pocketsphinx)"
         let told = ending.output.split(separator: "\n").filter { $0.hasPrefix("word errors") }
         #expect(told.map { String($0.replacing(/[0-9]+/, with: "NN")) } == [errors], "\(ending.output)")
         #expect(FileManager.default.fileExists(atPath: folder.file("demo/recordings/000001/audio.wav")))

@@ -73,6 +73,12 @@ import Testing
         #expect(!screen.wrapped)
     }
 
+    @Test("Wrapping keeps the spaces that a text begins with")
+    func indentation() {
+        #expect(WatchView.wrapped("    ~  had he", to: 40, hanging: 7) == ["    ~  had he"])
+        #expect(WatchView.wrapped("    ~  had he married", to: 20, hanging: 7) == ["    ~  had he", "       married"])
+    }
+
     @Test("a mark's text does not move the cursor")
     func controlCharacters() throws {
         var view = WatchView(width: 80)

@@ -37,7 +37,9 @@ package enum Log {
     private static func write(_ line: String) {
         let bytes = Array(line.utf8)
         // One call a line, so that the lines of two threads do not mix; where nobody reads, nothing can be told.
-        _ = bytes.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        TerminalStatusLine.whileCleared {
+            _ = bytes.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        }
     }
 
     static func line(

@@ -44,7 +44,7 @@ enum DeleteCommand: Command {
                 Terminal.say(
                     "\(recording.id)  \(wallTime(recording.startedAt))  \(RecordingScreen.clock(recording.length))")
             }
-            Terminal.draw(
+            Terminal.prompt(
                 "erase \(ids.count == 1 ? "this recording" : "these \(ids.count) recordings") for good? [y/N] ")
             guard ["y", "yes"].contains(readLine(strippingNewline: true)?.lowercased()) else {
                 return Terminal.say("nothing was erased")

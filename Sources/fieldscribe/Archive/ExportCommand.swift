@@ -10,6 +10,7 @@ import Core
 import Correcting
 import Exporting
 import Glibc
+import Platform
 import Sealing
 import Synchronization
 
@@ -77,14 +78,17 @@ enum ExportCommand: Command {
     }
 
     /// Copies with progress on a terminal; Ctrl-C ends it without leaving anything half under a final name.
+    ///
+    /// - Parameter needsSignature: whether to report that copies are not signed because minisign is not installed.
     static func copy(
         _ numbers: [Int]?, of archive: any ArchiveReading, ledger: (any ExportLedger)?, in directory: String,
         to target: String,
-        configuration: Configuration, answer: [String] = [], key: [String] = [], corrections: [String] = []
+        configuration: Configuration, answer: [String] = [], key: [String] = [], corrections: [String] = [],
+        needsSignature: Bool = true
     ) async throws -> CopyReport {
         try await copy(
             of: archive, ledger: ledger, in: directory, configuration: configuration,
-            volume: try volumeIdentifier(of: target)
+            volume: try volumeIdentifier(of: target), needsSignature: needsSignature
         ) { export in
             export.answer = answer
             export.key = key
@@ -97,10 +101,12 @@ enum ExportCommand: Command {
     ///
     /// - Parameters:
     ///   - volume: what the ledger calls the target.
+    ///   - needsSignature: whether to report that copies are not signed because minisign is not installed.
     ///   - body: copies, by what it is given.
     static func copy(
         of archive: any ArchiveReading, ledger: (any ExportLedger)?, in directory: String,
-        configuration: Configuration, volume: String, _ body: (inout FolderExport) async throws -> CopyReport
+        configuration: Configuration, volume: String, needsSignature: Bool = true,
+        _ body: (inout FolderExport) async throws -> CopyReport
     ) async throws -> CopyReport {
         let interrupted = Flag()
         let interrupts = Interrupts { count in
@@ -130,19 +136,16 @@ enum ExportCommand: Command {
         }
         let signer = await signer(in: directory)
         export.signer = try? signer.get()
-        let bar = CopyBar()
-        export.progress = { bar.show($0) }
+        export.progress = showProgress
         export.shouldStop = { interrupted.isRaised }
-        defer { bar.clear() }
+        defer { TerminalStatusLine.clear() }
         do {
             let report = try await body(&export)
-            if !report.copied.isEmpty, let error = signer.whyUnsigned {
-                bar.clear()
+            if !report.copied.isEmpty, let error = signer.whyUnsigned, needsSignature || error.code != .missing {
                 Terminal.say("fieldscribe: \(error.message); copies are not signed")
             }
             return report
         } catch let error as DeviceError where error.status == ECANCELED {
-            bar.clear()
             Terminal.say("fieldscribe: \(error.message)")
             throw Ending(status: 130)
         }
@@ -214,26 +217,9 @@ private final class Flag: Sendable {
     func raise() { raised.store(true, ordering: .relaxed) }
 }
 
-/// One line on a terminal's standard error that replaces itself: which recording is being copied, and how far.
-private final class CopyBar: Sendable {
-    private let drawn = Mutex("")
-
-    func show(_ progress: CopyProgress) {
-        guard Terminal.showsErrors else { return }
-        let percent = progress.reached.samples * 100 / max(1, progress.length.samples)
-        let state = percent < 100 ? "\(percent) %" : "checking"
-        let line = "  recording \(progress.recording), \(progress.number) of \(progress.count): \(state)"
-        drawn.withLock { drawn in
-            guard drawn != line else { return }
-            drawn = line
-            Terminal.draw("\r\u{1B}[K" + line)
-        }
-    }
-
-    func clear() {
-        drawn.withLock { drawn in
-            if !drawn.isEmpty { Terminal.draw("\r\u{1B}[K") }
-            drawn = ""
-        }
-    }
+/// Shows in the status line which recording is being copied, and how far.
+@Sendable private func showProgress(_ progress: CopyProgress) {
+    let percent = progress.reached.samples * 100 / max(1, progress.length.samples)
+    let state = percent < 100 ? "\(percent) %" : "checking"
+    TerminalStatusLine.show("  recording \(progress.recording), \(progress.number) of \(progress.count): \(state)")
 }

@@ -35,7 +35,7 @@ enum StrikeCommand: Command {
                 order.last.map { "the last \($0) s" }
                 ?? "from \(RecordingScreen.clock(SamplePosition(seconds: order.from ?? 0))) to "
                 + RecordingScreen.clock(SamplePosition(seconds: order.to ?? 0))
-            Terminal.draw("strike \(what) \(which)for good? [y/N] ")
+            Terminal.prompt("strike \(what) \(which)for good? [y/N] ")
             guard ["y", "yes"].contains(readLine(strippingNewline: true)?.lowercased()) else {
                 return Terminal.say("nothing was struck")
             }

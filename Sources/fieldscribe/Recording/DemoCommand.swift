@@ -10,14 +10,14 @@ import Panel
 import Platform
 import SQLiteArchive
 
-/// The whole way on a machine without hardware: real speech through libasound, a simulated button, text and files.
+/// Records real speech through libasound with a simulated button, and shows, transcribes and copies the recording.
 enum DemoCommand: Command {
     static let name = "demo"
     static let summary = "Show the recorder at work on this machine, without microphone or button."
     static let usage = "[--directory DIR] [--engine E] [--model NAME|DIR]"
     static let details = """
-        A line that begins with ~ is what is shown while people speak; the line below it is the final text. At the
-        end it says how many words of each are wrong.
+        Lines that begin with ~ are the partial text, shown while people speak; the line below is the final text. At
+        the end it shows how many words of each are wrong.
 
           --directory DIR    where the demo's archive and files go, and stay; default a temporary folder in $TMPDIR or
                              /tmp, which is removed at the end
@@ -48,7 +48,7 @@ enum DemoCommand: Command {
         setenv("ALSA_CONFIG_PATH", sound.alsaConfiguration, 1)
         configuration.capture.device = "alsa:\(DemoSound.device)"
         configuration = configuration.with(directory: directory)
-        tellReaders(configuration)
+        describeEngines(configuration)
         let screen = RecordingScreen(json: false, keepsSpoken: true)
         let pool = try RecordCommand.workers(configuration)
         let archive = try SQLiteArchive(path: configuration.archivePath)
@@ -57,18 +57,18 @@ enum DemoCommand: Command {
         guard button.press(at: .seconds(1)).contains(where: { if case .start = $0 { true } else { false } }) else {
             throw DeviceError(.failed, "demo", "the simulated button did not start a recording")
         }
-        Terminal.say("button pressed: recording from \(configuration.capture.device), a PCM of libasound")
+        Terminal.say("button pressed: recording from the ALSA device \(DemoSound.device), which plays back real speech")
         let pressed = button
         let outcome = try await RecordCommand.record(
             configuration, archive: archive, pool: pool, seconds: nil, screen: screen
         ) { recording in
-            // Somebody presses again once everything has been said.
+            // The second press, once all of the speech is recorded.
             guard await recording.reaches(sound.length) else { return }
             var button = pressed
             guard button.press(at: .seconds(60)).contains(where: { if case .stop = $0 { true } else { false } }) else {
                 return
             }
-            Terminal.say("button pressed: stopping")
+            Terminal.say("button pressed again: recording stops")
             recording.stop(reason: .button)
         }
         if let error = outcome.recording.error { throw error }
@@ -76,33 +76,32 @@ enum DemoCommand: Command {
         try await show(outcome.id, from: archive)
         try await compare(outcome.id, in: archive, screen.spoken, sound.said, configuration)
         try await copy(outcome.id, from: archive, in: directory, configuration)
-        if scratch != nil { farewell() }
+        if scratch != nil { announceRemoval() }
     }
 
-    /// Waits until it has been seen, where somebody is there to see it.
-    private static func farewell() {
-        let isSeen = isatty(STDIN_FILENO) == 1 && Terminal.showsErrors
+    /// Says that the demo's files are removed; on a terminal, waits for Enter first.
+    private static func announceRemoval() {
+        let waits = isatty(STDIN_FILENO) == 1 && Terminal.showsErrors
         Terminal.say(
-            isSeen
-                ? "\nall of it is removed when you press Enter; --directory DIR keeps it"
-                : "\nall of it is removed again; --directory DIR keeps it")
-        if isSeen { _ = readLine() }
+            waits
+                ? "\nEnter removes these files and ends the demo; with --directory DIR they stay in DIR"
+                : "\nthese files are removed now; with --directory DIR they stay in DIR")
+        if waits { _ = readLine() }
     }
 
-    /// Says who reads, and why it is not the best there is.
-    private static func tellReaders(_ configuration: Configuration) {
+    /// Says which engines write the partial and the final text, and why a better one does not.
+    private static func describeEngines(_ configuration: Configuration) {
         if configuration.recognizer.engine == EngineRegistry.automaticName,
             let lack = EngineRegistry.lacks(for: configuration).first
         {
             Terminal.say("without the better engine: \(lack.message)")
         }
         Terminal.say(
-            "~ while it is spoken (\(configuration.partialsEngine.name)); below it, the final text "
-                + "(\(configuration.engine.name))"
-        )
+            "~ marks the partial text, while people speak (\(configuration.partialsEngine.name)); below it, the final "
+                + "text (\(configuration.engine.name))")
     }
 
-    /// Prints how many words are wrong, of what was shown while it was spoken and of what is kept.
+    /// Prints the word error rates of the partial and the final text.
     private static func compare(
         _ id: Int, in archive: SQLiteArchive, _ spoken: String, _ said: String, _ configuration: Configuration
     ) async throws {
@@ -110,33 +109,34 @@ enum DemoCommand: Command {
         let text = kept.segments.map(\.text).joined(separator: " ")
         let percent = { (read: String) in "\(Int(WordErrors(said: said, read: read).percent.rounded())) %" }
         try Terminal.print(
-            "\nword errors: while it was spoken (\(configuration.partialsEngine.name)) \(percent(spoken)), "
-                + "in the final text (\(kept.engine.name)) \(percent(text))\n")
+            "\nword errors: \(percent(spoken)) in the partial text (\(configuration.partialsEngine.name)), "
+                + "\(percent(text)) in the final text (\(kept.engine.name))\n")
     }
 
     private static func show(_ id: Int, from archive: SQLiteArchive) async throws {
         guard let (_, timeline) = try await archive.transcript(of: id) else { return }
-        Terminal.say("\nthe transcript:\n")
+        Terminal.say("\ntranscript:\n")
         try Terminal.print(try TranscriptFormat.text.render(timeline))
     }
 
-    /// Copies everything to a folder that stands for a stick.
+    /// Copies the recording to a folder that stands for a stick.
     private static func copy(
         _ id: Int, from archive: SQLiteArchive, in directory: String, _ configuration: Configuration
     ) async throws {
         let stick = "\(directory)/stick"
         try makeFolder(stick)
-        // What the demo has said is no secret, and is to be looked at.
+        // The demo shows the copy, so it does not encrypt it.
         var configuration = configuration
         configuration.export.recipients = []
         let report = try await ExportCommand.copy(
-            [id], of: archive, ledger: archive, in: directory, to: stick, configuration: configuration)
+            [id], of: archive, ledger: archive, in: directory, to: stick, configuration: configuration,
+            needsSignature: false)
         if let error = report.error { throw error }
-        Terminal.say("\ncopied to \(stick), read back and verified; to read and hear it, open")
+        Terminal.say("\ncopied as to a stick, and verified; to read and hear the recording, open in a browser:")
         for copy in report.copied + report.kept {
             try Terminal.print("\(stick)/Fieldscribe/\(copy.folder)/index.html\n")
         }
-        Terminal.say("and for all recordings in that folder")
+        Terminal.say("the list of all recordings on the stick:")
         try Terminal.print("\(stick)/Fieldscribe/index.html\n")
     }
 }

@@ -80,7 +80,6 @@ enum RecordCommand: Command {
             configuration: configuration, archive: archive, capture: capture, hub: hub)
         let interrupts = Interrupts { count in
             if count > 1 {
-                screen.close()
                 Terminal.say(
                     recording.isClosed
                         ? "fieldscribe: interrupted; the recording is complete, the rest of it is not transcribed"

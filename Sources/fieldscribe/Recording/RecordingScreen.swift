@@ -44,29 +44,21 @@ final class RecordingScreen: Sendable {
                 continue
             }
         }
-        close()
-    }
-
-    /// Takes the volatile line away.
-    func close() {
-        if isTerminal, !json { Terminal.draw("\r\u{1B}[K") }
+        TerminalStatusLine.clear()
     }
 
     private func show(_ event: Event) throws {
         switch event {
         case .final(_, let segment):
-            close()
             status.withLock { $0.partial = "" }
             try printSpoken(of: segment)
-            if !segment.words.isEmpty { try Terminal.print("\(Self.clock(segment.range.start))  \(segment.text)\n") }
+            if !segment.words.isEmpty { try printText("\(Self.clock(segment.range.start))  \(segment.text)") }
         case .partial(_, let segment, let range, let text):
             if keepsSpoken { heard.withLock { $0.readings[segment, default: []].append((range.end, text)) } }
             draw { $0.partial = text }
         case .gap(_, let gap):
-            close()
             try Terminal.print("\(Self.clock(gap.range.start))  [\(gap.range.seconds) s lost: \(gap.cause.rawValue)]\n")
         case .fault(_, let message):
-            close()
             Terminal.say("fieldscribe: \(message)")
         case .level(let rms, _): draw { $0.level = rms }
         case .state(.recording): draw { $0.began = MonotonicClock.nanoseconds }
@@ -81,7 +73,7 @@ final class RecordingScreen: Sendable {
             change(&status)
             return status.text(at: MonotonicClock.nanoseconds, width: Terminal.width)
         }
-        Terminal.draw("\r\u{1B}[K\(line)")
+        TerminalStatusLine.show(line)
     }
 
     /// What was heard of a segment while it was spoken: what is new in the reading of its group.
@@ -93,7 +85,14 @@ final class RecordingScreen: Sendable {
             let known = heard.texts.updateValue(text, forKey: group) ?? ""
             return text.split(separator: " ").dropFirst(known.split(separator: " ").count)
         }
-        if !words.isEmpty { try Terminal.print("    ~  \(words.joined(separator: " "))\n") }
+        if !words.isEmpty { try printText("    ~  \(words.joined(separator: " "))") }
+    }
+
+    /// Prints a text behind its time; on a terminal, wrapped at words.
+    private func printText(_ text: String) throws {
+        let width = max(20, Terminal.outputWidth)
+        let lines = Terminal.showsOutput ? WatchView.wrapped(text, to: width, hanging: 7) : [text]
+        try Terminal.print(lines.joined(separator: "\n") + "\n")
     }
 
     /// Minutes and seconds, or hours, of a position.

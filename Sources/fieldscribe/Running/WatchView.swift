@@ -108,20 +108,20 @@ struct WatchView {
         return color + cells.joined() + "\u{1B}[0m"
     }
 
-    /// A text in lines of the width at the most, broken at spaces; further lines begin with so many spaces.
+    /// Returns the lines of a text that is wrapped at spaces to `width` columns; all but the first begin with `hanging` spaces.
     static func wrapped(_ text: String, to width: Int, hanging: Int) -> [String] {
         // The last column stays free: terminals differ in when they wrap there.
         let room = width - 1
         var lines: [String] = []
         var line = ""
         var length = 0
-        for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+        for (index, word) in text.split(separator: " ", omittingEmptySubsequences: false).enumerated() {
             var rest = word[...]
             if length > 0, length + 1 + columns(rest) > room {
                 lines.append(line)
                 line = String(repeating: " ", count: hanging)
                 length = hanging
-            } else if !line.isEmpty || !lines.isEmpty {
+            } else if index > 0 {
                 line += " "
                 length += 1
             }

@@ -2,6 +2,7 @@ import Commands
 import Doctor
 import Core
 import Glibc
+import Platform
 
 /// Looks at everything that a recording needs, and names a remedy for each failure.
 enum DoctorCommand: Command {
@@ -30,9 +31,9 @@ enum DoctorCommand: Command {
         if let value = getenv("FIELDSCRIBE_CONFIG") { environment["FIELDSCRIBE_CONFIG"] = String(cString: value) }
         let examination = DoctorExamination(explicitPath: arguments["--config"], environment: environment)
         let facts = await examination.run { check in
-            if Terminal.showsErrors { Terminal.draw("\r\u{1B}[Kchecking \(check.rawValue) ...") }
+            TerminalStatusLine.show("checking \(check.rawValue) ...")
         }
-        if Terminal.showsErrors { Terminal.draw("\r\u{1B}[K") }
+        TerminalStatusLine.clear()
         let findings = facts.findings
         if arguments.has("--json") {
             try Terminal.print(

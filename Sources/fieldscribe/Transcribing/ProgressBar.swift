@@ -3,7 +3,7 @@ import Core
 import Platform
 import Synchronization
 
-/// One line on a terminal's standard error that replaces itself: how far all files have come, and how fast.
+/// The status line of a transcription: how far all files have come, and how fast.
 final class ProgressBar: Sendable {
     struct File {
         var length: SamplePosition?
@@ -14,7 +14,6 @@ final class ProgressBar: Sendable {
     private struct State {
         var files: [Int: File] = [:]
         var drawnAt: Int64 = 0
-        var isDrawn = false
     }
 
     private static let interval: Int64 = 100_000_000
@@ -46,17 +45,7 @@ final class ProgressBar: Sendable {
             state.files[index] = file
             guard now - state.drawnAt >= Self.interval else { return }
             state.drawnAt = now
-            state.isDrawn = true
-            Terminal.draw("\r\u{1B}[K" + line(state.files, seconds: Double(now - began) / 1e9))
-        }
-    }
-
-    /// Takes the line away, so that something else can be said.
-    func clear() {
-        state.withLock { state in
-            guard state.isDrawn else { return }
-            state.isDrawn = false
-            Terminal.draw("\r\u{1B}[K")
+            TerminalStatusLine.show(line(state.files, seconds: Double(now - began) / 1e9))
         }
     }
 

@@ -48,7 +48,6 @@ struct TranscriptionBatch: Sendable {
             while let outcome = try await group.next() {
                 finished[outcome.index] = outcome
                 while let outcome = finished.removeValue(forKey: next) {
-                    progress.clear()
                     let its = try put(outcome, of: paths[next])
                     if status == 0 { status = its }
                     next += 1
@@ -56,7 +55,7 @@ struct TranscriptionBatch: Sendable {
                 start()
             }
         }
-        progress.clear()
+        TerminalStatusLine.clear()
         return status
     }
 
@@ -169,7 +168,6 @@ private final class FileSink: TranscriptSink {
     func transcribed(upTo position: SamplePosition) async { progress.reached(index, position) }
 
     func fault(_ error: DeviceError) async {
-        progress.clear()
         Terminal.say("fieldscribe: \(isAlone ? "" : "\(oneLine(path)): ")\(error.message)")
     }
 }
