@@ -24,6 +24,7 @@ final class MachineStalls: Sendable {
 
     /// The longest stall that ended after a moment of the monotonic clock, in seconds.
     func worst(since nanoseconds: UInt64) -> Double {
+        // wait: compares measured moments with one another
         stalls.withLock { $0.filter { $0.end >= nanoseconds }.map(\.seconds).max() ?? 0 }
     }
 
@@ -33,7 +34,7 @@ final class MachineStalls: Sendable {
         let interval: UInt32 = 50_000
         while !ended.withLock({ $0 }) {
             let began = MonotonicClock.nanoseconds
-            usleep(interval)  // wait: the sleep itself is measured
+            usleep(interval)  // wait: how late it ends is measured
             _ = pwrite(file, "x", 1, 0)
             fdatasync(file)
             let end = MonotonicClock.nanoseconds
