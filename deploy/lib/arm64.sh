@@ -128,7 +128,7 @@ inside() {
         mount -t proc proc "$root/proc"
         mount --bind "$sdks" "$root/sdks"
         mount --bind "$work" "$root/w"
-        export HOME=/root PATH=/usr/bin:/usr/sbin LANG=C.UTF-8
+        export HOME=/root TMPDIR=/tmp PATH=/usr/bin:/usr/sbin LANG=C.UTF-8
         exec chroot "$root" /bin/sh -c "cd /w && exec \"\$@\"" sh "$@"' \
         bash "$cache/toolroot" "$cache/sdks" "$PWD" "$@"
 }
