@@ -105,7 +105,7 @@ struct KillExperiment {
         program.signal(SIGKILL)
         let ending = program.wait()
         // A sync that was too late began within the two seconds before.
-        kill.stalledSeconds = stalls.worst(since: killed - min(killed, 2_000_000_000))
+        kill.stalledSeconds = stalls.worst(since: killed - 2_000_000_000)
         if ending.status != -SIGKILL { kill.complaint = "ended with \(ending.status) before: \(ending.errors)" }
         let fed = ShimState(path: state).frames
         if kill.isPowerCut { _ = try PowerCut(journal: journal, storage: storage).apply() }

@@ -7,7 +7,7 @@ import Synchronization
 /// The recorder promises what its own work takes. A busy processor or disk comes on top, for every program on the machine.
 final class MachineStalls: Sendable {
     private struct Stall {
-        var end: UInt64
+        var end: Int64
         var seconds: Double
     }
 
@@ -23,7 +23,7 @@ final class MachineStalls: Sendable {
     func end() { ended.withLock { $0 = true } }
 
     /// The longest stall that ended after a moment of the monotonic clock, in seconds.
-    func worst(since nanoseconds: UInt64) -> Double {
+    func worst(since nanoseconds: Int64) -> Double {
         // wait: compares measured moments with one another
         stalls.withLock { $0.filter { $0.end >= nanoseconds }.map(\.seconds).max() ?? 0 }
     }
