@@ -51,11 +51,7 @@ import Testing
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
         for profile in DecoderProfile.all {
-            let recognizer = try PocketSphinxRecognizer(
-                model: PocketSphinxModel(folder: PocketSphinxModel.debian), profile: profile)
-            let hypothesis = try sound.samples(seed: seed).withUnsafeBufferPointer {
-                try recognizer.recognize($0, from: nil, alternatives: 3) { _ throws(DeviceError) in }
-            }
+            let hypothesis = try SharedDecoder.read(sound.samples(seed: seed), by: profile, alternatives: 3)
             #expect(hypothesis.words.isEmpty, "\(profile.name), seed \(seed): \(hypothesis.words.map(\.text))")
             #expect(hypothesis.alternatives.isEmpty)
         }
@@ -74,10 +70,7 @@ import Testing
             samples += buffer[..<count]
         }
         #expect(samples.count > 2 * SamplePosition.rate)
-        let recognizer = try PocketSphinxRecognizer(model: PocketSphinxModel(folder: PocketSphinxModel.debian))
-        let words = try samples.withUnsafeBufferPointer {
-            try recognizer.recognize($0, from: nil, alternatives: 3) { _ throws(DeviceError) in }
-        }.words
+        let words = try SharedDecoder.read(samples, alternatives: 3).words
         let mean = words.reduce(0) { $0 + $1.confidence } / Double(max(1, words.count))
         #expect(mean < 0.35, "\(words.map { ($0.text, $0.confidence) })")
     }

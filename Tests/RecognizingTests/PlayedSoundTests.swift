@@ -29,12 +29,8 @@ import Testing
     @Test("give no word")
     func words() throws {
         var sounds = Soundless(seed: 5)
-        let recognizer = try PocketSphinxRecognizer(
-            model: PocketSphinxModel(folder: PocketSphinxModel.debian), profile: .live)
         for sound in [sounds.plucked(3), Soundless.siren(3, speed: 1.5)].map(pcm) {
-            let words = try sound.withUnsafeBufferPointer { samples in
-                try recognizer.recognize(samples, from: nil, alternatives: 1) { _ throws(DeviceError) in }
-            }.words.map(\.text)
+            let words = try SharedDecoder.read(sound, by: .live).words.map(\.text)
             #expect(words.isEmpty, "\(words)")
         }
     }

@@ -30,13 +30,7 @@ import Testing
 
     private func words(_ samples: [[Int16]]) throws -> [String] {
         try [DecoderProfile.live, .final].flatMap { profile in
-            let recognizer = try PocketSphinxRecognizer(
-                model: PocketSphinxModel(folder: PocketSphinxModel.debian), profile: profile)
-            return try samples.flatMap { samples in
-                try samples.withUnsafeBufferPointer { samples in
-                    try recognizer.recognize(samples, from: nil, alternatives: 1) { _ throws(DeviceError) in }
-                }.words.map(\.text)
-            }
+            try samples.flatMap { try SharedDecoder.read($0, by: profile).words.map(\.text) }
         }
     }
 

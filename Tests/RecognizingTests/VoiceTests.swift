@@ -6,10 +6,7 @@ import Testing
 /// On a person's voice, as it is and played faster.
 @Suite("Voice analytics") struct VoiceTests {
     private func voice(of samples: [Int16]) throws -> VoiceAnalytics? {
-        let recognizer = try PocketSphinxRecognizer(model: PocketSphinxModel(folder: PocketSphinxModel.debian))
-        return try samples.withUnsafeBufferPointer {
-            try recognizer.recognize($0, from: nil, alternatives: 0) { _ throws(DeviceError) in }
-        }.voice
+        try SharedDecoder.read(samples, alternatives: 0).voice
     }
 
     private func speech() throws -> [Int16] {
