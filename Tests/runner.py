@@ -156,10 +156,15 @@ def run_all(waiting, folder, running, done, began):
                 waiting.remove(part)
                 failed.add(part.name)
                 print("skipped: %s: it needs %s" % (part.name, " ".join(failed & set(needs))), flush=True)
-            elif ended.issuperset(needs) and busy + part.cores <= free:
+            elif not ended.issuperset(needs):
+                continue
+            elif busy + part.cores <= free:
                 waiting.remove(part)
                 running.append(Run(part, folder, time.monotonic() - began))
                 busy += part.cores
+            elif part.cores > 1 and all(run.part.cores <= 1 for run in running):
+                # A build is next: suites that start now would keep it waiting.
+                break
         if not running:
             continue
         run, status, usage = wait_for_any(running)
