@@ -93,7 +93,7 @@ struct RecorderHandler: ControlHandler {
         case .pass(let recording): response.pass = try await readable(recording).shownPass(of: recording)
         case .search(let words, let limit):
             let hits = try await archive.search(words, limit: limit)
-            response.hits = Array((hits + (try await opened.search(words, limit: limit))).prefix(limit))
+            response.hits = Array((hits + (try await opened.search(words, limit: limit))).prefix(max(0, limit)))
         case .history(let recording): response.history = try await archive.history(of: recording)
         case .verify(let recordings, let isQuick):
             response.findings = try await Verification(storage: own, archive: archive).run(

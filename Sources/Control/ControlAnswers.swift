@@ -9,7 +9,9 @@ struct ControlAnswers: Sendable {
     func answer(_ job: ControlExchange.Job, on exchange: ControlExchange) async {
         let request: ControlRequest
         do { request = try ControlLine.decode(ControlRequest.self, from: job.line) } catch {
-            let refusal = DeviceError(.unsupported, "control", "unknown request; the client may be of another version")
+            let refusal =
+                error as? DeviceError
+                ?? DeviceError(.unsupported, "control", "unknown request; the client may be of another version")
             return exchange.answer(job.client, ControlLine.encode(ControlResponse(refusal)))
         }
         Log.debug(.control, "request", ["command": request.name, "client": "\(job.client)"])

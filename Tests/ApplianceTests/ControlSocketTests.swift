@@ -102,6 +102,32 @@ import Testing
         }
     }
 
+    @Test("a limit below 1 is refused in words, and the next request is answered")
+    func negativeLimit() async throws {
+        try await Served().run { served throws in
+            let client = try served.client()
+            let answer = client.ask(#"{"command":"search","words":"the","limit":-1}"#)
+            #expect(
+                answer?.contains("limit: is out of range; give a whole number from 1 to 100000") ?? false,
+                "\(answer ?? "")")
+            #expect(client.ask(#"{"command":"list"}"#) == "{\"recordings\":[]}")
+        }
+    }
+
+    @Test("every command with every field at and beyond its limits is answered")
+    func hostileRequests() async throws {
+        // Without a microphone; EndToEndTests sends these, too, while it records.
+        let commands = RequestObject.Command.allCases.map(\.rawValue).filter { !["start", "toggle"].contains($0) }
+        let lines = HostileRequests.lines(commands: commands, fields: RequestField.all.map(\.name))
+        try await Served().run { served throws in
+            #expect(HostileRequests.unanswered(lines, at: served.path) == [])
+            let large = try served.client()
+            large.send([UInt8](repeating: UInt8(ascii: "["), count: 60_000_000))
+            #expect(large.line()?.contains("at most 65536 bytes") ?? true)
+            #expect(try served.status()?.contains("idle") ?? false)
+        }
+    }
+
     @Test("random bytes from many clients harm nobody")
     func fuzz() async throws {
         try await Served().run { served throws in

@@ -34,5 +34,7 @@ private func answer(
     precondition(request.count <= ControlLine.longest)
     let decoded = try? ControlLine.decode(ControlRequest.self, from: request)
     let bytes = decoded.map { ControlLine.encode($0) } ?? []
+    // What is within the ranges of `RequestField` stays there.
+    precondition(decoded == nil || (try? ControlLine.decode(ControlRequest.self, from: bytes)) == decoded)
     return try connection.take(.init(client: 1, bytes: bytes + [0x0A], answers: true), at: .zero)
 }
