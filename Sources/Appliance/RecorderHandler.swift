@@ -8,8 +8,6 @@ import Upkeep
 struct RecorderHandler: ControlHandler {
     let recorder: Recorder
 
-    private let incoming = IncomingTexts()
-
     init(recorder: Recorder, settingsChanged: @escaping @Sendable () -> Void = {}) {
         self.recorder = recorder
         self.settingsChanged = settingsChanged
@@ -106,9 +104,8 @@ struct RecorderHandler: ControlHandler {
         case .strike(let order):
             (response.recording, response.notes) = try await recorder.strike(order)
         case .importing(let part, let recording):
-            guard let text = try incoming.take(part) else { break }
             let file = CorrectionImport.File(
-                name: part.name, text: text, recording: recording, person: part.person,
+                name: part.name, text: part.text, recording: recording, person: part.person,
                 neighbour: part.neighbour.flatMap { RecordingIdentity(in: $0) })
             response.notes = [try await CorrectionImport(recorder.configuration, archive: archive).take(file)]
         case .exportsOf(let recording): response.exports = try await archive.exports(of: recording)

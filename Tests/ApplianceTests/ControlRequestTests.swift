@@ -98,6 +98,54 @@ import Testing
         #expect(!error.message.contains("\n"))
     }
 
+    @Test("a text is cut into parts between scalars, and is whole again")
+    func parts() throws {
+        let texts = [
+            "", "short", String(repeating: "ü", count: 9_000), "e" + String(repeating: "\u{301}", count: 20_000),
+            String(repeating: "👩‍🚀", count: 3_000), String(repeating: "a\r\n", count: 8_191),
+        ]
+        for text in texts {
+            let pieces = ImportPart.pieces(of: text)
+            #expect(pieces.allSatisfy { $0.text.utf8.count <= ImportPart.longest })
+            #expect(pieces.map(\.isLast) == pieces.indices.map { $0 == pieces.count - 1 })
+            var imported = ImportedTexts()
+            var whole: String?
+            for piece in pieces {
+                whole = try imported.append(Self.part("t", String(piece.text), isLast: piece.isLast), from: 1)
+            }
+            let isWhole = whole.map { Array($0.utf8) == Array(text.utf8) }
+            #expect(isWhole == true && imported.bytes == 0)
+        }
+    }
+
+    private static func part(_ token: String, _ text: String, isLast: Bool = false) -> ImportPart {
+        ImportPart(token: token, name: "a.txt", text: text, isLast: isLast, person: "", neighbour: nil)
+    }
+
+    @Test("texts in parts are kept apart by client, are bounded together, and go with their client")
+    func bounded() throws {
+        var texts = ImportedTexts()
+        #expect(try texts.append(Self.part("a", "one "), from: 1) == nil)
+        #expect(try texts.append(Self.part("a", "three "), from: 2) == nil)
+        #expect(try texts.append(Self.part("a", "two", isLast: true), from: 1) == "one two")
+        // Another token begins another file.
+        #expect(try texts.append(Self.part("b", "four", isLast: true), from: 2) == "four")
+        let piece = String(repeating: "x", count: ImportPart.longest)
+        for _ in 0..<(ImportedTexts.most / piece.utf8.count - 1) {
+            _ = try texts.append(Self.part("c", piece), from: 1)
+        }
+        _ = try texts.append(Self.part("d", piece), from: 2)
+        #expect(texts.bytes == ImportedTexts.most)
+        #expect(thrown { _ = try texts.append(Self.part("d", "x"), from: 2) }?.code == .busy)
+        #expect(texts.bytes == ImportedTexts.most - piece.utf8.count)
+        _ = try texts.append(Self.part("c", piece), from: 1)
+        #expect(thrown { _ = try texts.append(Self.part("c", "x"), from: 1) }?.code == .unsupported)
+        #expect(texts.bytes == 0)
+        _ = try texts.append(Self.part("e", piece), from: 3)
+        texts.drop(3)
+        #expect(texts.bytes == 0)
+    }
+
     @Test("are refused where a copy is to be entered and none is given")
     func noEntry() {
         #expect(throws: DeviceError.self) {

@@ -128,6 +128,22 @@ import Testing
         }
     }
 
+    @Test("what a client has sent of an import goes with it, be it 4 MB or the first part")
+    func abandonedImport() async throws {
+        let part =
+            #"{"token":"t","name":"a.txt","text":"\#(String(repeating: "x", count: 8_192))","isLast":false,"person":""}"#
+        try await Served().run { served throws in
+            let imported = { served.socket.exchange.withLock { $0?.importedBytes } }
+            for count in [1, 500] {
+                var client: SocketClient? = try served.client()
+                for _ in 0..<count { #expect(client?.ask(#"{"command":"importing","part":\#(part)}"#) == "{}") }
+                #expect(imported() == 8_192 * count)
+                client = nil
+                while imported() != 0 { sched_yield() }
+            }
+        }
+    }
+
     @Test("random bytes from many clients harm nobody")
     func fuzz() async throws {
         try await Served().run { served throws in
