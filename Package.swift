@@ -209,7 +209,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "Commands", "Core", "Platform", "Recognizing", "PocketSphinxRecognizer", "TestKit", "fieldscribe",
+                "Commands", "Control", "Core", "Platform", "Recognizing", "PocketSphinxRecognizer", "TestKit",
+                "fieldscribe",
             ],
             path: "Tests/EndToEndTests", exclude: ["random-whisper-model", "elan.py"]),
         tests(

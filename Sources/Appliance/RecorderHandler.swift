@@ -8,8 +8,6 @@ import Upkeep
 struct RecorderHandler: ControlHandler {
     let recorder: Recorder
 
-    private let incoming = IncomingTexts()
-
     init(recorder: Recorder, settingsChanged: @escaping @Sendable () -> Void = {}) {
         self.recorder = recorder
         self.settingsChanged = settingsChanged
@@ -93,7 +91,7 @@ struct RecorderHandler: ControlHandler {
         case .pass(let recording): response.pass = try await readable(recording).shownPass(of: recording)
         case .search(let words, let limit):
             let hits = try await archive.search(words, limit: limit)
-            response.hits = Array((hits + (try await opened.search(words, limit: limit))).prefix(limit))
+            response.hits = Array((hits + (try await opened.search(words, limit: limit))).prefix(max(0, limit)))
         case .history(let recording): response.history = try await archive.history(of: recording)
         case .verify(let recordings, let isQuick):
             response.findings = try await Verification(storage: own, archive: archive).run(
@@ -106,9 +104,8 @@ struct RecorderHandler: ControlHandler {
         case .strike(let order):
             (response.recording, response.notes) = try await recorder.strike(order)
         case .importing(let part, let recording):
-            guard let text = try incoming.take(part) else { break }
             let file = CorrectionImport.File(
-                name: part.name, text: text, recording: recording, person: part.person,
+                name: part.name, text: part.text, recording: recording, person: part.person,
                 neighbour: part.neighbour.flatMap { RecordingIdentity(in: $0) })
             response.notes = [try await CorrectionImport(recorder.configuration, archive: archive).take(file)]
         case .exportsOf(let recording): response.exports = try await archive.exports(of: recording)

@@ -46,7 +46,7 @@ extension Configuration {
         let path = (try? realPath(named)) ?? named
         var status = stat()
         let isThere = stat(path, &status) == 0
-        let text = isThere ? try Self.text(of: path) : ""
+        let text = isThere ? String(decoding: try Self.read(path), as: UTF8.self) : ""
         if !isThere, let slash = path.lastIndex(of: "/"), slash > path.startIndex {
             try makeFolder(String(path[..<slash]), mode: 0o755)
         }
@@ -59,12 +59,6 @@ extension Configuration {
         return path
     }
 
-    private static func text(of path: String) throws(DeviceError) -> String {
-        let file = try FileDescriptor(opening: path, O_RDONLY)
-        var bytes = [UInt8](repeating: 0, count: Int(try file.size()))
-        let count = try rethrowing { try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) } }
-        return String(decoding: bytes.prefix(count), as: UTF8.self)
-    }
 }
 
 private let newline = UInt8(ascii: "\n")

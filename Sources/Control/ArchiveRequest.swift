@@ -40,6 +40,7 @@ package enum ArchiveRequest: Hashable, Sendable {
     case exported(ExportEntry)
 
     /// A part of a file that people have corrected, of the recording that a person names, nil where the file does.
+    /// `ControlSocket` puts the parts together: its handler gets the last one alone, with the whole text.
     case importing(ImportPart, recording: Int?)
 
     /// Whether nobody wants the answer any more once the client is gone.

@@ -9,7 +9,9 @@ struct ControlAnswers: Sendable {
     func answer(_ job: ControlExchange.Job, on exchange: ControlExchange) async {
         let request: ControlRequest
         do { request = try ControlLine.decode(ControlRequest.self, from: job.line) } catch {
-            let refusal = DeviceError(.unsupported, "control", "unknown request; the client may be of another version")
+            let refusal =
+                error as? DeviceError
+                ?? DeviceError(.unsupported, "control", "unknown request; the client may be of another version")
             return exchange.answer(job.client, ControlLine.encode(ControlResponse(refusal)))
         }
         Log.debug(.control, "request", ["command": request.name, "client": "\(job.client)"])
@@ -20,13 +22,22 @@ struct ControlAnswers: Sendable {
             return exchange.answer(job.client, ControlLine.encode(ControlResponse(refusal)))
         }
         if case .watch(let partials) = request { return await watch(job, on: exchange, partials: partials) }
-        let response = await response(to: request, of: job)
+        let response = await response(to: request, of: job, on: exchange)
         exchange.isDone(job.client)
         exchange.answer(job.client, ControlLine.encode(response))
     }
 
     /// What reads the archive ends with its client; an order that was taken is carried out.
-    private func response(to request: ControlRequest, of job: ControlExchange.Job) async -> ControlResponse {
+    private func response(
+        to request: ControlRequest, of job: ControlExchange.Job, on exchange: ControlExchange
+    ) async -> ControlResponse {
+        if case .archive(.importing(var part, let recording), let directory) = request {
+            do throws(DeviceError) {
+                guard let text = try exchange.append(part, from: job.client) else { return ControlResponse() }
+                part.text = text
+            } catch { return ControlResponse(error) }
+            return await response(to: .archive(.importing(part, recording: recording), directory: directory))
+        }
         guard request.onlyReads else { return await response(to: request) }
         return await withTaskGroup(of: ControlResponse?.self) { group in
             group.addTask { await response(to: request) }

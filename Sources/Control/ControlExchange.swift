@@ -37,6 +37,8 @@ final class ControlExchange: Sendable {
         var gone: [Int: AsyncStream<Never>.Continuation] = [:]
         /// Clients that watch, or are being answered what may take long.
         var staying: Set<Int> = []
+        /// What connected clients have sent of files to import.
+        var imported = ImportedTexts()
         var isStopping = false
     }
 
@@ -76,6 +78,24 @@ final class ControlExchange: Sendable {
     /// Gives the place back; a client that is gone has given it back.
     func isDone(_ client: Int) { state.withLock { _ = $0.staying.remove(client) } }
 
+    /// Adds a part of a file to what the client has sent of it before; see `ImportedTexts.append`.
+    ///
+    /// - Throws: likewise, and `disconnected` if the client has gone, whose text nobody would free.
+    func append(_ part: ImportPart, from client: Int) throws(DeviceError) -> String? {
+        let result: Result<String?, DeviceError> = state.withLock { state in
+            guard state.waiting[client] != nil else {
+                return .failure(DeviceError(.disconnected, "import", on: part.name, "the client has disconnected"))
+            }
+            do throws(DeviceError) { return .success(try state.imported.append(part, from: client)) } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    /// Bytes of files that clients are importing.
+    var importedBytes: Int { state.withLock { $0.imported.bytes } }
+
     /// Nothing more is taken.
     func stop() {
         state.withLock { $0.isStopping = true }
@@ -112,6 +132,7 @@ final class ControlExchange: Sendable {
         let end = state.withLock { state in
             state.waiting.removeValue(forKey: client)
             state.staying.remove(client)
+            state.imported.drop(client)
             return state.gone.removeValue(forKey: client)
         }
         end?.finish()

@@ -6,16 +6,22 @@ import Platform
 /// The listening end of the control socket; its name is taken away when it goes out of scope.
 struct ControlListener: ~Copyable, Sendable {
     private let socket: FileDescriptor
+    /// The socket's file, as it was made.
+    private let file: FileStatus
     private let group: gid_t?
 
-    /// Listens at a path. What a dead process left there is replaced.
+    /// Listens at a path; see `removeStaleSocket`.
     ///
     /// - Parameter group: whose members may connect, where there is such a group.
-    /// - Throws: `DeviceError` with `busy` where another appliance listens, `denied` where something else is in the way.
+    /// - Throws: `DeviceError` with `busy` if another appliance listens, `denied` if the path is not a socket.
     init(path: String, group name: String) throws(DeviceError) {
-        try Self.clear(path)
+        try removeStaleSocket(
+            at: path, listener: "another fieldscribe run", remedy: "set control.socket to another path")
         let group = Self.group(named: name)
-        socket = FileDescriptor(adopting: try Self.listen(at: path, group: group), named: path)
+        let socket = FileDescriptor(adopting: try Self.listen(at: path, group: group), named: path)
+        guard let file = FileStatus(path) else { throw .system("lstat", on: path) }
+        self.socket = socket
+        self.file = file
         self.group = group
     }
 
@@ -37,7 +43,7 @@ struct ControlListener: ~Copyable, Sendable {
         }
     }
 
-    deinit { unlink(socket.path) }
+    deinit { removeSocket(at: socket.path, made: file) }
 
     var number: Int32 { socket.number }
 
@@ -62,25 +68,6 @@ struct ControlListener: ~Copyable, Sendable {
         if user == 0 || user == geteuid() { return true }
         guard let group else { return false }
         return main == group || others.prefix(Int(count)).contains(group)
-    }
-
-    private static func clear(_ path: String) throws(DeviceError) {
-        var status = stat()
-        guard lstat(path, &status) == 0 else {
-            if errno == ENOENT { return }
-            throw .system("lstat", on: path)
-        }
-        guard status.st_mode & S_IFMT == S_IFSOCK else {
-            throw DeviceError(
-                .denied, "bind", "\(path): is not a socket, but something else; remove it, or set control.socket")
-        }
-        let probe = FileDescriptor(adopting: fieldscribe_unix_socket(0), named: path)
-        if fieldscribe_unix_name(probe.number, path, 0) == 0 {
-            throw DeviceError(
-                .busy, "bind", "\(path): another fieldscribe run is listening there; stop it, or set control.socket")
-        }
-        guard errno == ECONNREFUSED else { throw .system("connect", on: path) }
-        guard unlink(path) == 0 || errno == ENOENT else { throw .system("unlink", on: path) }
     }
 
     private static func group(named name: String) -> gid_t? {

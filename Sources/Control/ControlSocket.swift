@@ -17,7 +17,7 @@ package final class ControlSocket: Sendable {
     private let group: String
     private let answers: ControlAnswers
     private let failed: @Sendable (DeviceError) -> Void
-    private let exchange = Mutex<ControlExchange?>(nil)
+    let exchange = Mutex<ControlExchange?>(nil)
 
     /// - Parameters:
     ///   - handler: answers what clients ask.

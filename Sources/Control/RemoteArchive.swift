@@ -56,18 +56,13 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
                 .disconnected, "connect", "the appliance has stopped in the meantime; start it and try again")
         }
         let token = String(UInt64.random(in: 1...UInt64.max), radix: 16)
-        var rest = text[...]
-        while true {
-            var piece = rest.prefix(ImportPart.longest)
-            while piece.utf8.count > ImportPart.longest, piece.count > 1 { piece = piece.prefix(piece.count / 2) }
-            rest = rest[piece.endIndex...]
+        var response = ControlResponse()
+        for (text, isLast) in ImportPart.pieces(of: text) {
             let part = ImportPart(
-                token: token, name: name, text: String(piece), isLast: rest.isEmpty, person: person,
-                neighbour: neighbour)
-            let response = try client.ask(
-                .archive(.importing(part, recording: recording), directory: directory))
-            if rest.isEmpty { return response.notes?.first ?? "" }
+                token: token, name: name, text: String(text), isLast: isLast, person: person, neighbour: neighbour)
+            response = try client.ask(.archive(.importing(part, recording: recording), directory: directory))
         }
+        return response.notes?.first ?? ""
     }
 
     /// Checks recordings; without numbers all, and the database as a whole.

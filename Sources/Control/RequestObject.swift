@@ -1,8 +1,9 @@
 import Core
 
 /// A request as it stands on the wire: an object that names a command, with the keys that the command has.
+/// `RequestField.all` says what each key may hold.
 struct RequestObject: Codable {
-    enum Command: String, Codable {
+    enum Command: String, Codable, CaseIterable {
         case start, stop, toggle, pause, resume, mark, status, watch, press, release, lamp
         case list, show, pass, passes, search, history, delete, strike, verify
         case exports, exported, exporting, claim, importing, settings, laptop, open, lock
@@ -43,10 +44,20 @@ struct RequestObject: Codable {
     var partials: Bool?
 }
 
-// What a client leaves out has a default, so that a command of an earlier version is understood.
+// What a client leaves out has a default, so that a command of an earlier version is understood. What it gives is within
+// the ranges of `RequestField.all`, whichever command it is.
 extension ControlRequest: Codable {
     package init(from decoder: any Decoder) throws {
-        let object = try RequestObject(from: decoder)
+        let object: RequestObject
+        do { object = try RequestObject(from: decoder) } catch let error as DecodingError {
+            throw RequestField.refusal(of: error) as (any Error)? ?? error
+        } catch {
+            // FoundationEssentials does not say which number it cannot represent.
+            throw DeviceError(
+                .unsupported, "control", "a number is not whole, or is out of range",
+                remedy: "give whole numbers of at most 53 bits")
+        }
+        try object.check()
         let recording = object.recording ?? 0
         let recordings = object.recordings ?? []
         func archive(_ request: ArchiveRequest) -> ControlRequest { .archive(request, directory: object.directory) }

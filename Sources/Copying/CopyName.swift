@@ -47,7 +47,8 @@ package struct CopyName: Hashable {
             rest = rest.dropFirst(2)
         }
         if let last = rest.first {
-            guard rest.count == 1, Self.isNumber(last), let turn = Int(last), turn > 1 else { return nil }
+            guard rest.count == 1, Self.isNumber(last), let turn = Int(last), (2...Self.mostTurns).contains(turn)
+            else { return nil }
             self.turn = turn
         }
         // Leading zeros, or anything else that is not how we write it.
@@ -64,6 +65,8 @@ package struct CopyName: Hashable {
 
     var isVerified: Bool { time != nil }
 
+    /// A folder with a higher turn has another program's name.
+    static let mostTurns = 1_000_000
     private static let unverified = "clock-unverified"
 
     private static func isNumber(_ text: String) -> Bool {

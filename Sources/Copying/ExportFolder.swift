@@ -100,6 +100,7 @@ extension Folder {
     /// Replaces a text, such as one of the lists that stand over all copies; it is whole at any moment.
     func replaceList(_ name: String, with text: String) throws(DeviceError) {
         let temporary = "\(name).new"
+        for name in [name, temporary] { try checkReplaceable(name) }
         try remove(temporary)
         do throws(DeviceError) {
             let file = try NewFile(temporary, in: self, shouldStop: { false })

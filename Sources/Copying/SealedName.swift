@@ -31,7 +31,7 @@ package struct SealedName: Hashable {
         guard let first = fields.first, fields.count <= 2, let recording = Int(first), recording > 0 else { return nil }
         self.recording = recording
         if fields.count == 2 {
-            guard let turn = Int(fields[1]), turn > 1 else { return nil }
+            guard let turn = Int(fields[1]), (2...CopyName.mostTurns).contains(turn) else { return nil }
             self.turn = turn
         }
         guard self.text == text else { return nil }

@@ -53,6 +53,15 @@ package struct SamplePosition: Hashable, Comparable, Sendable, Codable {
     package static func - (left: Self, right: Self) -> Int64 { left.samples - right.samples }
 }
 
+extension Int64 {
+    /// The share `part / whole` of this number, rounded towards 0. The product may be longer than 64 bits.
+    ///
+    /// - Parameter part: from 0 to `whole`, which is positive.
+    package func share(_ part: Int64, of whole: Int64) -> Int64 {
+        whole.dividingFullWidth(multipliedFullWidth(by: part)).quotient
+    }
+}
+
 extension FixedWidthInteger {
     /// The nearest whole number, the furthest where it is further; 0 for what is no number.
     package init(nearest number: Double) {

@@ -64,8 +64,8 @@ package struct Speakers: Hashable, Sendable, Codable {
     /// Whether two people speak in most of a stretch.
     package func isOverlapped(_ range: SampleRange) -> Bool {
         let shared = alongside.lazy.filter { $0.range.start < range.end && $0.range.end > range.start }
-            .reduce(Int64(0)) { $0 + ($1.range.intersection(range)?.count ?? 0) }
-        return shared > 0 && 2 * shared >= range.count
+            .reduce(0.0) { $0 + ($1.range.intersection(range)?.seconds ?? 0) }
+        return shared > 0 && 2 * shared >= range.seconds
     }
 
     private enum CodingKeys: CodingKey { case turns }

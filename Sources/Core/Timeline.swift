@@ -54,9 +54,9 @@ extension Timeline {
     /// Who says a segment: whoever has most of its words; nil where nobody has looked.
     package func speaker(of segment: Segment) -> Int? {
         guard let speakers, speakers.count > 0 else { return nil }
-        var shares = [Int64](repeating: 0, count: speakers.count)
+        var shares = [Double](repeating: 0, count: speakers.count)
         for word in segment.words {
-            if let speaker = speakers.speaker(of: word.range) { shares[speaker] += max(1, word.range.count) }
+            if let speaker = speakers.speaker(of: word.range) { shares[speaker] += Double(max(1, word.range.count)) }
         }
         if let most = shares.max(), most > 0 { return shares.firstIndex(of: most) }
         return speakers.speaker(of: segment.range)

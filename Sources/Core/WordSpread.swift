@@ -8,10 +8,12 @@
 ///     any, all words lie at the first sample.
 package func spread(_ words: [Word], over speech: [SampleRange]) -> [Word] {
     let letters = words.map { max(1, Int64($0.text.count(where: { $0.isLetter || $0.isNumber }))) }
-    let (all, samples) = (letters.reduce(0, +), speech.reduce(0) { $0 + $1.count })
+    let all = max(1, letters.reduce(0, +))
+    // Overlapping ranges of a damaged row may be longer than any recording.
+    let samples = speech.reduce(0) { min(SamplePosition.furthest, $0 + $1.count) }
     var before: Int64 = 0
     return zip(words, letters).map { word, count in
-        let share = (before * samples / max(1, all))..<((before + count) * samples / max(1, all))
+        let share = samples.share(before, of: all)..<samples.share(before + count, of: all)
         before += count
         return Word(word.text, place(share, in: speech), confidence: word.confidence, isSpread: true)
     }

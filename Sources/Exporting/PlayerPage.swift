@@ -62,7 +62,7 @@ private func head(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     for (name, gaps) in [
         ("Lost", timeline.gaps.filter(\.cause.isLoss)), ("Left out", timeline.gaps.filter { !$0.cause.isLoss }),
     ] {
-        let samples = gaps.reduce(Int64(0)) { $0 + $1.range.count }
+        let samples = gaps.reduce(Int64(0)) { min(SamplePosition.furthest, $0 + $1.range.count) }
         guard samples > 0 else { continue }
         let tenths = (samples * 10 + Int64(SamplePosition.rate) / 2) / Int64(SamplePosition.rate)
         let places = gaps.count == 1 ? "one gap" : "\(gaps.count) gaps"

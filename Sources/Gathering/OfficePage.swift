@@ -33,7 +33,9 @@ package enum OfficePage {
                     facts: facts.filter { !$0.isEmpty }.map(oneLine), text: text))
         }
         let page = try rethrowing { try indexPage(entries) }
-        try Folder(opening: archive.files, crosses: true).replace(name, with: Array(page.utf8), mode: 0o644)
+        let folder = try Folder(opening: archive.files, crosses: true)
+        try folder.checkReplaceable(name)
+        try folder.replace(name, with: Array(page.utf8), mode: 0o644)
         return entries.count
     }
 

@@ -219,7 +219,7 @@ struct Transcription {
         let end = min(right.end, hole.end + Self.bridgehead)
         let head = before.samples.dropFirst(Int(start - left.start)).prefix(Int(max(0, right.start - start)))
         let tail = heard.job.cut.samples.dropFirst(Int(max(0, start - right.start)))
-            .prefix(Int(end - max(start, right.start)))
+            .prefix(Int(max(0, end - max(start, right.start))))
         return Bridge(id: heard.job.id, start: start, samples: Array(head + tail), adaptation: heard.job.adaptation)
     }
 }

@@ -78,8 +78,9 @@ package struct DiskReserve: Sendable {
 
     /// Gives the ballast's room to whoever writes next; there need not be one.
     package func releaseBallast() {
-        // Without a descriptor: there may be none left either. A link of that name goes itself.
-        unlink("\(directory)/\(Self.ballast)")
+        // Without a descriptor: there may be none left either.
+        let path = "\(directory)/\(Self.ballast)"
+        if FileStatus(path)?.kind == .file { unlink(path) }
     }
 
     private static let ballast = "ballast"

@@ -16,7 +16,7 @@ package enum ClockCorrection {
         // Two may have the same number only where both are beyond all numbers.
         Dictionary(
             starts.filter { $0.nanoseconds <= bootNanoseconds }.map {
-                ($0.recording, wallSeconds - Double(bootNanoseconds - $0.nanoseconds) / 1e9)
+                ($0.recording, wallSeconds - (Double(bootNanoseconds) - Double($0.nanoseconds)) / 1e9)
             }
         ) { first, _ in first }
     }

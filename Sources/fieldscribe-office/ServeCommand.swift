@@ -20,7 +20,8 @@ enum ServeCommand: OfficeCommand {
 
           --port N             default \(usualPort); 0 takes any that is free, and says which
           --listen ADDRESS     an address of this machine; default 127.0.0.1. Any that others reach needs --password-file
-          --socket PATH        a Unix socket in the place of a port, for our own user and group
+          --socket PATH        a Unix socket in the place of a port, for our own user and group; it replaces a socket that
+                               nobody answers, and nothing else
           --password-file FILE the first line is the password that a browser must give, with any name; only its owner, or its
                                group, may read the file
           --host NAME          by which the pages are reached, where that is not the address: of a proxy; may be given again
@@ -84,6 +85,12 @@ enum ServeCommand: OfficeCommand {
     /// The first line of a file that not everybody may read.
     private static func password(in path: String) throws(DeviceError) -> String {
         let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
+        let kind = try file.status().kind
+        guard kind == .file else {
+            throw DeviceError(
+                .unsupported, "read", on: path, "is \(kind.rawValue), not a file",
+                remedy: "name a file with a password in its first line")
+        }
         var status = stat()
         guard fstat(file.number, &status) == 0 else { throw .system("fstat", on: path) }
         guard status.st_mode & 0o007 == 0 else {

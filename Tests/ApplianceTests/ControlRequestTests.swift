@@ -1,4 +1,5 @@
 import Core
+import TestKit
 import Testing
 
 @testable import Control
@@ -47,6 +48,102 @@ import Testing
         ] as [(String, ControlRequest)])
     func defaults(_ line: String, _ request: ControlRequest) throws {
         #expect(try ControlLine.decode(ControlRequest.self, from: Array(line.utf8)) == request)
+    }
+
+    @Test("have a range for each of their fields, and none for what is no field")
+    func ranges() {
+        let strike = StrikeOrder(recording: 1, last: 1)
+        let entry = ExportEntry(recording: 1, pass: 1, volume: "", folder: "", manifest: "", exportedAt: 0)
+        let part = ImportPart(token: "", name: "", text: "", isLast: false, person: "", neighbour: nil)
+        func names(_ value: Any) -> [String] { Mirror(reflecting: value).children.compactMap(\.label) }
+        var fields = names(RequestObject(command: .start))
+        for (name, value) in [("strike", strike), ("entry", entry), ("part", part)] as [(String, Any)] {
+            fields += names(value).map { "\(name).\($0)" }
+        }
+        #expect(RequestField.all.map(\.name).sorted() == fields.sorted())
+    }
+
+    static let refused: [(String, String)] = [
+        (
+            #"{"command":"search","words":"the","limit":-1}"#,
+            "limit: is out of range; give a whole number from 1 to 100000"
+        ),
+        (#"{"command":"search","limit":1e300}"#, "a number is not whole, or is out of range; give whole"),
+        (#"{"command":"show","recording":-9223372036854775808}"#, "recording: is out of range; give"),
+        (
+            #"{"command":"show","recording":9223372036854775808}"#,
+            "a number is not whole, or is out of range; give whole"
+        ),
+        (#"{"command":"delete","recordings":[1,-1]}"#, "recordings: is out of range; give at most 10000"),
+        (#"{"command":"delete","recordings":[1,"x"]}"#, "recordings: has the wrong type"),
+        (
+            #"{"command":"strike","strike":{"last":-1}}"#,
+            "strike.last: is out of range; give a number of seconds from 0"
+        ),
+        (#"{"command":"strike","strike":{"from":0,"to":1e300}}"#, "strike.to: is out of range"),
+        (#"{"command":"strike","strike":7}"#, "strike: has the wrong type"),
+        (#"{"command":"exported","entry":{}}"#, "entry.recording: is missing; give a whole number"),
+        (#"{"command":"start","partials":1}"#, "partials: has the wrong type or is out of range; give true or false"),
+        (#"{"command":"stop","limit":0}"#, "limit: is out of range"),
+        (
+            #"{"command":"importing","part":{"token":"t","name":"n","text":"\#(String(repeating: "x", count: 8_193))","#
+                + #""isLast":true,"person":""}}"#, "part.text: is out of range; give a text of at most 8192 bytes"
+        ),
+    ]
+
+    @Test("are refused in one line that names the field and what it may hold", arguments: refused)
+    func outOfRange(_ line: String, _ told: String) throws {
+        let error = try #require(thrown { _ = try ControlLine.decode(ControlRequest.self, from: Array(line.utf8)) })
+        #expect(error.code == .unsupported && error.message.hasPrefix(told), "\(error.message)")
+        #expect(!error.message.contains("\n"))
+    }
+
+    @Test("a text is cut into parts between scalars, and is whole again")
+    func parts() throws {
+        let texts = [
+            "", "short", String(repeating: "ü", count: 9_000), "e" + String(repeating: "\u{301}", count: 20_000),
+            String(repeating: "👩‍🚀", count: 3_000), String(repeating: "a\r\n", count: 8_191),
+        ]
+        for text in texts {
+            let pieces = ImportPart.pieces(of: text)
+            #expect(pieces.allSatisfy { $0.text.utf8.count <= ImportPart.longest })
+            #expect(pieces.map(\.isLast) == pieces.indices.map { $0 == pieces.count - 1 })
+            var imported = ImportedTexts()
+            var whole: String?
+            for piece in pieces {
+                whole = try imported.append(Self.part("t", String(piece.text), isLast: piece.isLast), from: 1)
+            }
+            let isWhole = whole.map { Array($0.utf8) == Array(text.utf8) }
+            #expect(isWhole == true && imported.bytes == 0)
+        }
+    }
+
+    private static func part(_ token: String, _ text: String, isLast: Bool = false) -> ImportPart {
+        ImportPart(token: token, name: "a.txt", text: text, isLast: isLast, person: "", neighbour: nil)
+    }
+
+    @Test("texts in parts are kept apart by client, are bounded together, and go with their client")
+    func bounded() throws {
+        var texts = ImportedTexts()
+        #expect(try texts.append(Self.part("a", "one "), from: 1) == nil)
+        #expect(try texts.append(Self.part("a", "three "), from: 2) == nil)
+        #expect(try texts.append(Self.part("a", "two", isLast: true), from: 1) == "one two")
+        // Another token begins another file.
+        #expect(try texts.append(Self.part("b", "four", isLast: true), from: 2) == "four")
+        let piece = String(repeating: "x", count: ImportPart.longest)
+        for _ in 0..<(ImportedTexts.most / piece.utf8.count - 1) {
+            _ = try texts.append(Self.part("c", piece), from: 1)
+        }
+        _ = try texts.append(Self.part("d", piece), from: 2)
+        #expect(texts.bytes == ImportedTexts.most)
+        #expect(thrown { _ = try texts.append(Self.part("d", "x"), from: 2) }?.code == .busy)
+        #expect(texts.bytes == ImportedTexts.most - piece.utf8.count)
+        _ = try texts.append(Self.part("c", piece), from: 1)
+        #expect(thrown { _ = try texts.append(Self.part("c", "x"), from: 1) }?.code == .unsupported)
+        #expect(texts.bytes == 0)
+        _ = try texts.append(Self.part("e", piece), from: 3)
+        texts.drop(3)
+        #expect(texts.bytes == 0)
     }
 
     @Test("are refused where a copy is to be entered and none is given")

@@ -102,6 +102,48 @@ import Testing
         }
     }
 
+    @Test("a limit below 1 is refused in words, and the next request is answered")
+    func negativeLimit() async throws {
+        try await Served().run { served throws in
+            let client = try served.client()
+            let answer = client.ask(#"{"command":"search","words":"the","limit":-1}"#)
+            #expect(
+                answer?.contains("limit: is out of range; give a whole number from 1 to 100000") ?? false,
+                "\(answer ?? "")")
+            #expect(client.ask(#"{"command":"list"}"#) == "{\"recordings\":[]}")
+        }
+    }
+
+    @Test("every command with every field at and beyond its limits is answered")
+    func hostileRequests() async throws {
+        // Without a microphone; EndToEndTests sends these, too, while it records.
+        let commands = RequestObject.Command.allCases.map(\.rawValue).filter { !["start", "toggle"].contains($0) }
+        let lines = HostileRequests.lines(commands: commands, fields: RequestField.all.map(\.name))
+        try await Served().run { served throws in
+            #expect(HostileRequests.unanswered(lines, at: served.path) == [])
+            let large = try served.client()
+            large.send([UInt8](repeating: UInt8(ascii: "["), count: 60_000_000))
+            #expect(large.line()?.contains("at most 65536 bytes") ?? true)
+            #expect(try served.status()?.contains("idle") ?? false)
+        }
+    }
+
+    @Test("what a client has sent of an import goes with it, be it 4 MB or the first part")
+    func abandonedImport() async throws {
+        let part =
+            #"{"token":"t","name":"a.txt","text":"\#(String(repeating: "x", count: 8_192))","isLast":false,"person":""}"#
+        try await Served().run { served throws in
+            let imported = { served.socket.exchange.withLock { $0?.importedBytes } }
+            for count in [1, 500] {
+                var client: SocketClient? = try served.client()
+                for _ in 0..<count { #expect(client?.ask(#"{"command":"importing","part":\#(part)}"#) == "{}") }
+                #expect(imported() == 8_192 * count)
+                client = nil
+                while imported() != 0 { sched_yield() }
+            }
+        }
+    }
+
     @Test("random bytes from many clients harm nobody")
     func fuzz() async throws {
         try await Served().run { served throws in

@@ -24,7 +24,8 @@ import Testing
         arguments: [
             ("000007_2026-11-20_09-30-12", true), ("000007_clock-unverified", true),
             ("000007_clock-unverified_2", true),
-            ("1234567_2026-11-20_09-30-12_13", true), ("000007_2026-11-20_09-30-12_1", false), ("000007", false),
+            ("1234567_2026-11-20_09-30-12_13", true), ("000007_clock-unverified_9223372036854775807", false),
+            ("000007_2026-11-20_09-30-12_1", false), ("000007", false),
             ("7_clock-unverified", false), ("0000007_clock-unverified", false), ("000000_clock-unverified", false),
             ("000007_Clock-Unverified", false), ("000007_2026-11-20_09-30-1x", false), ("partial", false), ("", false),
             ("000007_2026-11-20_09-30-12_02", false), ("000007_clock-unverified_", false), ("000007_..", false),

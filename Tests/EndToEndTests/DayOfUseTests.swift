@@ -40,6 +40,15 @@ import Testing
         #expect(symlink(folder.file("elsewhere"), path) == 0)
         #expect(try Fieldscribe(words, in: folder).wait().status == 1)
         #expect(access(folder.file("elsewhere"), F_OK) != 0)
+        // Nor is the link replaced, or a FIFO.
+        for command in ["true", "rm '\(path)'; mkfifo '\(path)'"] {
+            #expect(system(command) == 0)
+            let refused = try Fieldscribe(words + ["--force"], in: folder).wait()
+            #expect(
+                refused.status == 1 && refused.errors.first?.contains("stays untouched") == true, "\(refused.errors)")
+            var status = stat()
+            #expect(lstat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG)
+        }
     }
 
     @Test("Each of several texts on standard output has its file's name over it, JSON has it inside")

@@ -3,6 +3,8 @@ import Glibc
 import TestKit
 import Testing
 
+@testable import Control
+
 @Suite("run", .serialized) struct RunTests {
     private let folder = TemporaryFolder()
 
@@ -280,6 +282,21 @@ import Testing
             guard let client = SocketClient(appliance.socket) else { continue }
             client.send((0..<500).map { _ in UInt8.random(in: 0...255, using: &generator) })
         }
+        // What ends, interrupts or redacts the recording, or restarts the service, is sent with a limit that refuses it.
+        let orders: Set = ["stop", "toggle", "pause", "press", "release", "settings", "strike"]
+        let commands = RequestObject.Command.allCases.map(\.rawValue).filter { !orders.contains($0) }
+        let fields = RequestField.all.map(\.name)
+        let refused = HostileRequests.values.filter { $0 != "null" }.flatMap { value in
+            orders.map { HostileRequests.line($0, "limit", value) }
+        }
+        // 1.5 s is a place that can be struck.
+        let strikes = HostileRequests.values.filter { $0 != "1.5" }.flatMap { value in
+            fields.map { HostileRequests.line("strike", $0, value) }
+        }
+        let lines = HostileRequests.lines(commands: commands, fields: fields) + refused + strikes
+        #expect(HostileRequests.unanswered(lines.shuffled(using: &generator), at: appliance.socket) == [])
+        let large = SocketClient(appliance.socket)
+        large?.send([UInt8](repeating: UInt8(ascii: "["), count: 60_000_000))
         // The file has been spoken to its end by then, or is still being spoken.
         let length = try samples(Speech.all[1]).count
         try appliance.process.wait(until: "the file has been spoken", every: .milliseconds(50)) {

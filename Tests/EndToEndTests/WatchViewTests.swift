@@ -79,6 +79,16 @@ import Testing
         #expect(WatchView.wrapped("    ~  had he married", to: 20, hanging: 7) == ["    ~  had he", "       married"])
     }
 
+    @Test("a terminal of one column ends nothing", arguments: [1, 2, 3, 8])
+    func narrow(width: Int) throws {
+        var view = WatchView(width: width)
+        for line in [
+            #"{"event":"state","state":"idle"}"#, #"{"event":"state","state":"recording"}"#,
+            #"{"event":"partial","start":5,"end":6,"text":"some words"}"#, #"{"event":"level","rms":-20,"peak":-3}"#,
+        ] { _ = view.take(try event(line)) }
+        _ = view.close()
+    }
+
     @Test("a mark's text does not move the cursor")
     func controlCharacters() throws {
         var view = WatchView(width: 80)

@@ -28,11 +28,19 @@ import Glibc
     return 0
 }
 
+nonisolated(unsafe) private var imported = ImportedTexts()
+
 private func answer(
     _ request: [UInt8], on connection: inout ControlConnection
 ) throws(ControlConnection.Refusal) -> [UInt8]? {
     precondition(request.count <= ControlLine.longest)
     let decoded = try? ControlLine.decode(ControlRequest.self, from: request)
     let bytes = decoded.map { ControlLine.encode($0) } ?? []
+    // What is within the ranges of `RequestField` stays there.
+    precondition(decoded == nil || (try? ControlLine.decode(ControlRequest.self, from: bytes)) == decoded)
+    if case .archive(.importing(let part, _), _) = decoded {
+        _ = try? imported.append(part, from: 1)
+        precondition(imported.bytes <= ImportedTexts.most)
+    }
     return try connection.take(.init(client: 1, bytes: bytes + [0x0A], answers: true), at: .zero)
 }

@@ -74,6 +74,9 @@ put("replies", "strange", b"\x05" + line(result={"words": [
 put("control", "status", line(command="status") * 3)
 put("control", "archive", line(command="search", words="a \"b\" NEAR(c)*", limit=-(2**62), directory="/") + line(
     command="delete", recordings=[-1, 0, 2**62]) + line(command="mark", text="\u0000\ud83d\ude00"))
+put("control", "limits", line(command="search", words="a", limit=100_000) + line(
+    command="strike", strike={"recording": 2**53, "from": 0, "to": 4e9}) + line(command="importing", part={
+        "token": "t", "name": "a.txt", "text": "x" * 8_192, "isLast": False, "person": ""}))
 put("control", "exported", line(command="exported", entry={
     "recording": 1, "volume": "v", "folder": "f", "pass": 1, "at": 1e300, "hash": ""}) + b"{" * 2000 + b"\n")
 

@@ -199,7 +199,9 @@ final class OfficeServer {
     func password() async throws {
         let desk = try await desk()
         let secret = desk.folder.file("secret")
-        shell("echo 'a long secret' > '\(secret)'; chmod 644 '\(secret)'")
+        let (pipe, link) = (desk.folder.file("pipe"), desk.folder.file("link"))
+        shell(
+            "echo 'a long secret' > '\(secret)'; chmod 644 '\(secret)'; mkfifo '\(pipe)'; ln -s '\(secret)' '\(link)'")
         for (words, told) in [
             ("--port 0 --listen 0.0.0.0", "needs --password-file"),
             ("--port 0 --password-file '\(secret)'", "chmod 600"),
@@ -207,7 +209,10 @@ final class OfficeServer {
             ("--listen 192.0.2.1 --port 0", "no address of this machine"),
             ("--socket /tmp/x --port 1", "takes the place"), ("--port 70000", "whole number"),
             ("--socket '\(desk.folder.file(String(repeating: "x", count: 120)))'", "too long"),
-            ("--socket '\(secret)'", "not a socket"),
+            ("--socket '\(secret)'", "is a file, not a socket, and stays untouched"),
+            ("--socket '\(pipe)'", "is a FIFO, not a socket, and stays untouched"),
+            ("--socket '\(link)'", "is a symbolic link, not a socket, and stays untouched"),
+            ("--socket /proc/1/fd", "not a socket"), ("--port 0 --password-file '\(pipe)'", "is a FIFO, not a file"),
         ] {
             let run = try desk.run("serve \(words)")
             #expect(run.status != 0 && run.errors.split(separator: "\n").count == 1, "\(words): \(run)")
@@ -306,7 +311,7 @@ final class OfficeServer {
         let server = try OfficeServer(desk, "--socket '\(path)'")
         #expect(server.get("").status == 200 && shell("stat -c %a '\(path)'").output == "660\n")
         let second = try desk.run("serve --socket '\(path)'")
-        #expect(second.status == 1 && second.errors.contains("somebody else listens there"), "\(second)")
+        #expect(second.status == 1 && second.errors.contains("another program is listening there"), "\(second)")
         try server.end()
         #expect(!isTaken(path))
     }

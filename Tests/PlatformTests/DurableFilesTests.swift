@@ -25,6 +25,28 @@ import Testing
         #expect(status.st_mode & 0o777 == 0o600)
     }
 
+    @Test(
+        "what is not a file is refused by its kind, and stays; a link is replaced itself",
+        arguments: [
+            (#"mkfifo "$P""#, "a FIFO"), (#"mknod "$P" c 1 3"#, "a device"), (#"mkdir "$P""#, "a folder"),
+            (#"ln -s "$T" "$P""#, nil),
+        ])
+    func foreign(command: String, kind: String?) throws {
+        let (path, target) = (folder.file("path"), folder.file("target"))
+        try durableReplace(path: target, with: "theirs")
+        let shell = try #require(popen("P='\(path)'; T='\(target)'; \(command) 2>&1", "r"))
+        // Only root may make devices.
+        guard pclose(shell) == 0 else { return #expect(geteuid() != 0 && command.hasPrefix("mknod")) }
+        let before = FileStatus(path)
+        let error = thrown { try durableReplace(path: path, with: "ours") }
+        #expect(try content(target) == "theirs")
+        guard let kind else { return #expect(try error == nil && content(path) == "ours") }
+        #expect(
+            error?.code == .unsupported && error?.message.contains("is \(kind), not a file") == true, "\(error as Any)")
+        #expect(FileStatus(path) == before)
+        #expect(try names().sorted() == ["path", "target"])
+    }
+
     @Test("where it fails, the old content and no other file is there")
     func failureLeavesTheOld() throws {
         let path = folder.file("state")

@@ -57,7 +57,7 @@ import Testing
         #expect(mkfifo(temporary.file("pipe"), 0o600) == 0)
         #expect(try folder.status("outside")?.kind == .folder)
         #expect(try folder.status("link")?.kind == .link)
-        #expect(try folder.status("pipe")?.kind == .other)
+        #expect(try folder.status("pipe")?.kind == .pipe)
         #expect(try folder.status("nothing") == nil)
         #expect(asideName(for: temporary.file("x"), "y") == temporary.file("x.y-1"))
         #expect(symlink("nowhere", temporary.file("x.y-1")) == 0)

@@ -63,6 +63,11 @@ import Testing
         #expect(crossing.map(\.range) == [range(0, 300), range(1_100, 1_500)])
         #expect(Core.spread(words("a b"), over: []).map(\.range) == [range(0, 0), range(0, 0)])
         #expect(Core.spread([], over: [range(0, 5)]).isEmpty)
+        // Of a damaged row: the product of letters and samples has more than 64 bits.
+        let long = String(repeating: "x", count: 300_000)
+        let endless = SampleRange(.zero, SamplePosition(.max))
+        #expect(Core.spread([Word(long, range(0, 0), confidence: 1)], over: [endless]).map(\.range) == [endless])
+        #expect(Core.spread(words("a b"), over: Array(repeating: endless, count: 70_000)).count == 2)
     }
 
     @Test("of each part of a piece the voice is told, of silence none")

@@ -45,6 +45,14 @@ import Testing
         #expect(error?.code == .missing)
     }
 
+    @Test("a FIFO or a folder of the ballast's name stays", arguments: [S_IFIFO, S_IFDIR])
+    func foreignBallast(kind: mode_t) {
+        #expect((kind == S_IFIFO ? mkfifo(ballast, 0o600) : mkdir(ballast, 0o700)) == 0)
+        reserve(0) { .max }.releaseBallast()
+        var status = stat()
+        #expect(lstat(ballast, &status) == 0 && status.st_mode & S_IFMT == kind)
+    }
+
     @Test("ballast takes real room where there is some above the reserve, and none where there is not")
     func makesBallast() throws {
         try reserve(100) { 100_000_000 + DiskReserve.ballastBytes - 1 }.keepBallast()

@@ -12,8 +12,11 @@ import Testing
             of: [
                 BootedStart(recording: 1, nanoseconds: 5_000_000_000), BootedStart(recording: 2, nanoseconds: 0),
                 BootedStart(recording: 3, nanoseconds: 65_000_000_001),
+                BootedStart(recording: 4, nanoseconds: .min), BootedStart(recording: 5, nanoseconds: .max),
             ], wallSeconds: 1_800_000_000, bootNanoseconds: 65_000_000_000)
-        #expect(dates == [1: 1_799_999_940, 2: 1_799_999_935])
+        #expect(dates[1] == 1_799_999_940 && dates[2] == 1_799_999_935)
+        // A damaged row.
+        #expect(dates.keys.sorted() == [1, 2, 4])
     }
 
     @Test("Only unverified recordings of this boot are dated anew, once, and also when the archive is made anew")

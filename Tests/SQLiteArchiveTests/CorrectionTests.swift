@@ -49,6 +49,8 @@ import Testing
         let (_, heard) = try #require(try await archive.transcript(of: id, pass: passes[0].id))
         #expect(heard.segments.map(\.text) == ["one two", "three four"] && heard.marks.map(\.text) == ["recorded"])
         #expect(try await archive.search("ben", limit: 9).count == 2)
+        for limit in [0, -1, Int.min] { #expect(try await archive.search("ben", limit: limit).isEmpty) }
+        #expect(try await archive.search("ben", limit: .max).count == 2)
         #expect(try await archive.search("anna", limit: 9).isEmpty)
         #expect(passes.heard(under: passes[2])?.id == passes[0].id)
         var circle = passes

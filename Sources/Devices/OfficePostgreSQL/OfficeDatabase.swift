@@ -186,7 +186,7 @@ package final class OfficeDatabase: OfficeArchive {
             JOIN copy ON copy.recording = recording.id ORDER BY copy.id DESC
             """, [.integers(copies.map(\.recorder.id)), .integers(copies.map(\.number))]
         ) { (turn: $0.integer(0), place: $0.text(1)) }
-        for (turn, place) in found { places[turn - 1].append(place) }
+        for (turn, place) in found where places.indices.contains(turn - 1) { places[turn - 1].append(place) }
         return places
     }
 

@@ -221,7 +221,8 @@ struct ServerRow: OfficeRow {
     func isNull(_ column: Int32) -> Bool { PQgetisnull(result, row, column) == 1 }
     func text(_ column: Int32) -> String { PQgetvalue(result, row, column).map { String(cString: $0) } ?? "" }
     func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
-    func integer(_ column: Int32) -> Int { Int(text(column)) ?? 0 }
+    /// A number within the limits of `Row.integer`: nothing that counts on from it overflows.
+    func integer(_ column: Int32) -> Int { min(max(Int(text(column)) ?? 0, -(1 << 53)), 1 << 53) }
     func real(_ column: Int32) -> Double { Double(text(column)) ?? 0 }
     func position(_ column: Int32) -> SamplePosition { SamplePosition(Int64(text(column)) ?? 0) }
 }

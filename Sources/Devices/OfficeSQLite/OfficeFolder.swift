@@ -313,7 +313,7 @@ package final class OfficeFolder: OfficeArchive {
             if similarity >= Trigrams.threshold { found.append((term, similarity)) }
             return true
         }
-        return found.sorted { ($1.similarity, $0.word) < ($0.similarity, $1.word) }.prefix(limit).map(\.word)
+        return found.sorted { ($1.similarity, $0.word) < ($0.similarity, $1.word) }.prefix(max(0, limit)).map(\.word)
     }
 
     /// So many places are compared with each other; of words that are in more, the newest places answer.

@@ -11,7 +11,8 @@ package func durableReplace(path: String, with bytes: [UInt8], mode: UInt32 = 0o
 }
 
 extension Folder {
-    /// Replaces a file's content as `durableReplace(path:with:mode:)` does; a link of that name is replaced itself.
+    /// Replaces a file's content as `durableReplace(path:with:mode:)` does; a link of that name is replaced itself,
+    /// and anything else that is not a file is refused.
     package func replace(_ name: String, with bytes: [UInt8], mode: UInt32 = 0o640) throws(DeviceError) {
         let turn = replacements.wrappingAdd(1, ordering: .relaxed).newValue
         let temporary = "\(name).\(getpid())-\(turn).new"

@@ -3,8 +3,17 @@ import Glibc
 
 /// What the file system tells of a name itself, not of what a link points at.
 package struct FileStatus: Hashable, Sendable {
-    /// What there is by that name; `other` are devices, pipes and sockets.
-    package enum Kind: Hashable, Sendable { case file, folder, link, other }
+    /// What has that name; the raw value is how errors call it.
+    package enum Kind: String, Sendable {
+        case file = "a file"
+        case folder = "a folder"
+        case link = "a symbolic link"
+        case pipe = "a FIFO"
+        case socket = "a socket"
+        case device = "a device"
+        /// Of a kind that Linux does not have yet.
+        case other = "of an unknown kind"
+    }
 
     /// What there is by that name.
     package var kind: Kind
@@ -25,6 +34,9 @@ package struct FileStatus: Hashable, Sendable {
             case S_IFREG: .file
             case S_IFDIR: .folder
             case S_IFLNK: .link
+            case S_IFIFO: .pipe
+            case S_IFSOCK: .socket
+            case S_IFCHR, S_IFBLK: .device
             default: .other
             }
         bytes = Int64(status.st_size)

@@ -28,10 +28,21 @@ extension Folder {
         guard renameat(file.number, name, other.file.number, newName) == 0 else { throw .system("rename", on: path) }
     }
 
-    /// Gives a file the name of another, which it replaces.
+    /// Throws `unsupported` if something that is not a file has this name, so that it is not replaced.
+    ///
+    /// - Parameter replacesLinks: whether a symbolic link counts as a file. It is replaced itself then, as rename(2) does.
+    package func checkReplaceable(_ name: String, replacesLinks: Bool = false) throws(DeviceError) {
+        guard let kind = try status(name)?.kind, kind != .file, kind != .link || !replacesLinks else { return }
+        throw DeviceError(
+            .unsupported, "rename", on: "\(path)/\(name)", "is \(kind.rawValue), not a file, and stays untouched",
+            remedy: "move it away, or name another place")
+    }
+
+    /// Gives a file the name of another, which it replaces; see `checkReplaceable`.
     package func rename(_ name: String, replacing newName: String) throws(DeviceError) {
         _ = try path(of: name)
         let path = try path(of: newName)
+        try checkReplaceable(newName, replacesLinks: true)
         try gate("rename", path)
         guard renameat(file.number, name, file.number, newName) == 0 else { throw .system("rename", on: path) }
     }

@@ -33,7 +33,8 @@ package struct ModelFolder: Hashable, Sendable {
         model = PocketSphinxModel(folder: self.path)
         language = Self.language(of: model.name)
         sampleRate =
-            Self.parameters(of: model.acousticModel)["-samprate"].flatMap { Double($0) }.map { Int($0) } ?? 16_000
+            Self.parameters(of: model.acousticModel)["-samprate"].flatMap { Double($0) }.map { Int(nearest: $0) }
+            ?? 16_000
         files = Self.files(in: self.path)
         bytes = files.reduce(0) { $0 + Self.size(of: $1) }
     }

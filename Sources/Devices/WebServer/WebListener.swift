@@ -17,7 +17,8 @@ package struct WebListener: ~Copyable {
     package let host: String?
     /// The kernel's number of the socket.
     let number: Int32
-    private let path: (name: String, device: UInt64, inode: UInt64)?
+    /// The file of a Unix socket, as it was made.
+    private let file: FileStatus?
 
     /// Listens on a port of an address of this machine.
     ///
@@ -54,7 +55,7 @@ package struct WebListener: ~Copyable {
             address = "http://\(host.contains(":") ? "[\(host)]" : host):\(port)/"
             isLocal = host == "::1" || host.hasPrefix("127.")
             self.number = number
-            path = nil
+            file = nil
         } catch {
             close(number)
             throw error
@@ -98,11 +99,11 @@ package struct WebListener: ~Copyable {
         return (texts[0], port)
     }
 
-    /// Listens at a path, for our own user and group. What a dead process left there is replaced.
+    /// Listens at a path, for our own user and group; see `removeStaleSocket`.
     ///
-    /// - Throws: `DeviceError` with `busy` where somebody listens there, `denied` where something else is in the way.
+    /// - Throws: `DeviceError` with `busy` if a process listens there, `denied` if the path is not a socket.
     package init(path: String) throws(DeviceError) {
-        try Self.clear(path)
+        try removeStaleSocket(at: path, listener: "another program", remedy: "name another path with --socket PATH")
         let number = fieldscribe_unix_socket(0)
         guard number >= 0 else { throw .system("socket", on: path) }
         do throws(DeviceError) {
@@ -120,7 +121,7 @@ package struct WebListener: ~Copyable {
             guard fcntl(number, F_SETFL, O_NONBLOCK) == 0, let status = FileStatus(path) else {
                 throw .system("lstat", on: path)
             }
-            self.path = (path, status.device, status.inode)
+            file = status
         } catch {
             close(number)
             throw error
@@ -129,25 +130,5 @@ package struct WebListener: ~Copyable {
         (address, port, isLocal, host) = (path, 0, true, nil)
     }
 
-    private static func clear(_ path: String) throws(DeviceError) {
-        guard let status = FileStatus(path) else { return }
-        guard status.kind == .other else {
-            throw DeviceError(
-                .denied, "bind", on: path, "is not a socket, but something else", remedy: "name another path")
-        }
-        let probe = FileDescriptor(adopting: fieldscribe_unix_socket(0), named: path)
-        guard fieldscribe_unix_name(probe.number, path, 0) != 0 else {
-            throw DeviceError(
-                .busy, "bind", on: path, "somebody else listens there", remedy: "stop that, or name another path")
-        }
-        guard errno == ECONNREFUSED else { throw .system("connect", on: path) }
-        guard unlink(path) == 0 || errno == ENOENT else { throw .system("unlink", on: path) }
-    }
-
-    deinit {
-        // Somebody else may have put another there.
-        if let path, let status = FileStatus(path.name), status.device == path.device, status.inode == path.inode {
-            unlink(path.name)
-        }
-    }
+    deinit { if let file { removeSocket(at: address, made: file) } }
 }

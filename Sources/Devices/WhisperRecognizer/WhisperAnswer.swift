@@ -62,7 +62,7 @@ struct WhisperAnswer {
         // Tokens that are not words of this text: each word gets its share of the time.
         let (range, sure) = (segment.offsets.range, confidence(of: segment.tokens))
         return texts.enumerated().map { index, text in
-            let edges = [index, index + 1].map { range.start + range.count * Int64($0) / Int64(texts.count) }
+            let edges = [index, index + 1].map { range.start + range.count.share(Int64($0), of: Int64(texts.count)) }
             return Word(text, SampleRange(edges[0], edges[1]), confidence: sure, isSpread: true)
         }
     }

@@ -92,7 +92,7 @@ struct ArchivePlace {
 
     /// The number of a recording, from the command line.
     static func number(_ text: String, for command: String) throws -> Int {
-        guard let id = Int(text), id > 0 else {
+        guard let id = Int(text), (1...(1 << 53)).contains(id) else {
             throw UsageError("\(command): \(text): give the number of a recording, as fieldscribe list shows it")
         }
         return id

@@ -41,7 +41,7 @@ enum StatusCommand: Command {
             rows.append(("drive", laptop ? "a laptop is connected" : "no laptop is connected"))
         }
         if let opened = status.opened {
-            let minutes = Int((opened.secondsLeft / 60).rounded(.up))
+            let minutes = Int(nearest: (opened.secondsLeft / 60).rounded(.up))
             let numbers = opened.recordings.map(String.init).joined(separator: ", ")
             let what = opened.recordings.count == 1 ? "recording" : "recordings"
             rows.append(("open", "for \(minutes) min more, or until fieldscribe lock: sealed \(what) \(numbers)"))

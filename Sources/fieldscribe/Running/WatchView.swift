@@ -92,7 +92,9 @@ struct WatchView {
         let text = words.joined(separator: "  ")
         let sign = isRecording ? "\u{1B}[31m●\u{1B}[0m " : state == "faulted" ? "\u{1B}[31m!\u{1B}[0m " : "○ "
         let room = width - 1 - 2 - text.count
-        guard isRecording, room >= 14 else { return (sign + text.prefix(width - 3), min(2 + text.count, width - 1)) }
+        guard isRecording, room >= 14 else {
+            return (sign + text.prefix(max(0, width - 3)), min(2 + text.count, width - 1))
+        }
         let length = min(30, room - 2)
         return (sign + text + "  " + meter(length), 4 + text.count + length)
     }

@@ -70,6 +70,8 @@ final class TranscriptOutput: Sendable {
 
     private func check(_ input: String, _ texts: WrittenTexts, in folder: String) throws {
         let name = fileName(of: input)
+        // Even with --force.
+        try texts.check(name)
         guard !isForced, texts.isForeign(name) else { return }
         throw DeviceError(
             .failed, "write",

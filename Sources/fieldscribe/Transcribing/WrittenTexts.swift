@@ -10,18 +10,24 @@ struct WrittenTexts {
     private let folder: String
     private var digests: [String: String] = [:]
 
-    private var list: String { "\(folder)/.fieldscribe" }
+    private static let list = ".fieldscribe"
 
     /// - Parameter folder: one that is there. A list that is none is as good as none: then nothing was written by us.
     init(in folder: String) {
         self.folder = folder
-        guard let bytes = try? beginning(ofFile: list, count: 16 << 20) else { return }
+        guard let bytes = try? beginning(ofFile: "\(folder)/\(Self.list)", count: 16 << 20) else { return }
         for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
             let parts = line.split(separator: " ", maxSplits: 1)
             if parts.count == 2, parts[0].utf8.count == 64 {
                 digests[String(parts[1].drop { $0 == " " })] = String(parts[0])
             }
         }
+    }
+
+    /// Throws if a text of that name, or the list, cannot be replaced by a file.
+    func check(_ name: String) throws(DeviceError) {
+        let folder = try Folder(opening: folder, crosses: true)
+        for name in [name, Self.list] { try folder.checkReplaceable(name) }
     }
 
     /// Whether a file of that name is not what was last written there.
@@ -39,6 +45,6 @@ struct WrittenTexts {
         try durableReplace(path: "\(folder)/\(name)", with: bytes)
         digests[name] = Digest.of(bytes)
         let lines = digests.sorted { $0.key < $1.key }.map { "\($0.value)  \($0.key)\n" }
-        try durableReplace(path: list, with: lines.joined())
+        try durableReplace(path: "\(folder)/\(Self.list)", with: lines.joined())
     }
 }

@@ -1,0 +1,83 @@
+import Core
+import Glibc
+import Platform
+import TestKit
+import Testing
+
+@Suite("A socket's file") struct SocketFileTests {
+    let folder = TemporaryFolder()
+
+    private func remove(_ path: String) -> DeviceError? {
+        thrown { try removeStaleSocket(at: path, listener: "somebody", remedy: "name another path") }
+    }
+
+    @Test("one that an ended process left is removed; what is not there is fine")
+    func stale() {
+        let path = folder.file("socket")
+        #expect(remove(path) == nil)
+        #expect(leaveSocket(at: path))
+        #expect(FileStatus(path)?.kind == .socket)
+        #expect(remove(path) == nil && !isTaken(path))
+    }
+
+    @Test(
+        "anything else is named, and stays as it is",
+        arguments: [
+            (#"touch "$P""#, "is a file, not a socket"), (#"mkdir "$P""#, "is a folder, not a socket"),
+            (#"mkfifo "$P""#, "is a FIFO, not a socket"), (#"ln -s /nowhere "$P""#, "is a symbolic link, not a socket"),
+            (#"ln -s "$S" "$P""#, "is a symbolic link, not a socket"),
+            (#"mknod "$P" c 1 3"#, "is a device, not a socket"),
+        ])
+    func foreign(command: String, told: String) throws {
+        let (path, stale) = (folder.file("path"), folder.file("stale"))
+        #expect(leaveSocket(at: stale))
+        let shell = try #require(popen("P='\(path)'; S='\(stale)'; \(command) 2>&1", "r"))
+        let isMade = pclose(shell) == 0
+        // Only root may make devices.
+        try #require(isMade || geteuid() != 0 && command.hasPrefix("mknod"))
+        guard isMade else { return }
+        let before = FileStatus(path)
+        let error = try #require(remove(path))
+        #expect(error.code == .denied && error.message == "\(path): \(told), and stays untouched; name another path")
+        #expect(FileStatus(path) == before && isTaken(stale))
+    }
+
+    @Test("one that somebody listens at stays, be its queue full", arguments: [false, true])
+    func used(isFull: Bool) {
+        let path = folder.file("socket")
+        let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var clients: [Int32] = []
+        defer { for number in clients + [listener] { close(number) } }
+        var name = sockaddr_un()
+        name.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: path.utf8) }
+        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        withUnsafePointer(to: &name) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
+                #expect(bind(listener, name, size) == 0 && listen(listener, 0) == 0)
+                var isQueued = isFull
+                while isQueued {
+                    let client = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
+                    clients.append(client)
+                    isQueued = connect(client, name, size) == 0
+                }
+            }
+        }
+        let error = remove(path)
+        #expect(
+            error?.code == .busy && error?.message.contains("somebody is listening there") == true, "\(error as Any)")
+        #expect(isTaken(path))
+    }
+
+    @Test("one's own is removed at the end, another's of its name is not")
+    func own() throws {
+        let path = folder.file("socket")
+        #expect(leaveSocket(at: path))
+        let made = try #require(FileStatus(path))
+        #expect(rename(path, folder.file("moved")) == 0 && leaveSocket(at: path))
+        removeSocket(at: path, made: made)
+        #expect(isTaken(path))
+        removeSocket(at: folder.file("moved"), made: made)
+        #expect(!isTaken(folder.file("moved")))
+    }
+}
