@@ -117,6 +117,7 @@ def main(words):
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, interrupted)
+    before = set(os.listdir(tempfile.gettempdir()))
     # Short, since the paths of Unix sockets hold 108 bytes.
     folder = tempfile.mkdtemp(prefix="fieldscribe-test.")
     os.chmod(folder, 0o755)
@@ -134,6 +135,9 @@ def main(words):
             run.stop()
         orphans = end_orphans()
         shutil.rmtree(folder, ignore_errors=True)
+    # Another run, or another program, may have left these.
+    if new := sorted(set(os.listdir(tempfile.gettempdir())) - before):
+        print("new in %s: %s" % (tempfile.gettempdir(), " ".join(new)[:600]))
     return report(wanted, done, orphans, time.monotonic() - began)
 
 
