@@ -94,7 +94,10 @@ enum DemoCommand: Command {
         if configuration.recognizer.engine == EngineRegistry.automaticName,
             let lack = EngineRegistry.lacks(for: configuration).first
         {
-            Terminal.say("without the better engine: \(lack.message)")
+            Terminal.say(
+                lack.code == .missing
+                    ? "Moonshine, the better engine, is not installed; PocketSphinx writes both texts"
+                    : "PocketSphinx writes both texts, without Moonshine, the better engine: \(lack.message)")
         }
         Terminal.say(
             "~ marks the partial text, while people speak (\(configuration.partialsEngine.name)); below it, the final "
