@@ -28,6 +28,13 @@ CHECKS = {
 # a server or a minute.
 LONG_SUITES = ["EndToEndTests", "RecognizingTests", "OfficeTests", "PageTests", "CopyingTests", "DeployTests",
                "MoonshineRecognizerTests", "DiarizingTests"]
+# Suites that wait more than they compute run as several processes, since a process blocks as many tests as there are cores. A part
+# EndToEndTests.run has these types; EndToEndTests has the rest.
+SHARDS = {
+    "EndToEndTests.run": ["RunTests", "StalledDiskTests", "KilledParentTests", "StickSettingsRunTests", "OverrunTests",
+                          "WrongClockTests", "LoggingTests", "OpeningRunTests"],
+    "EndToEndTests.archive": ["OwnerTests", "ExportTests", "SealedExportTests", "ImportTests", "RecoverTests", "DayOfUseTests"],
+}
 # Injected faults, in short; Tests/Chaos/run has the long forms.
 FAULTS = {
     "kill": "--kills 30", "disk": "--steps 8", "corrupt": "--seeds 42",
@@ -60,7 +67,7 @@ def suites():
 
 def names():
     """All names, in the order in which they start."""
-    everything = ["power-on", "arm64-sentence", *suites(), *FAULTS, *SANITIZED, *MACHINES, *CHECKS]
+    everything = ["power-on", "arm64-sentence", *SHARDS, *suites(), *FAULTS, *SANITIZED, *MACHINES, *CHECKS]
     return list(dict.fromkeys(everything))
 
 
@@ -77,7 +84,12 @@ def chosen(words):
     unknown = [name for name in words if name not in names()]
     if unknown:
         raise ValueError("%s: no such part; deploy/test --list names them" % unknown[0])
-    return [name for name in names() if name in words]
+    return with_shards(words)
+
+
+def with_shards(words):
+    """The named parts in their order, with the shards of the named suites."""
+    return [name for name in names() if name in words or name in SHARDS and name.split(".")[0] in words]
 
 
 def changed(commit="origin/main"):
@@ -93,7 +105,7 @@ def changed(commit="origin/main"):
 def affected(files, targets):
     """The checks and suites that changed files can break. `targets` are those of `swift package describe --type json`."""
     if "Package.swift" in files:
-        return [*suites(), *CHECKS]
+        return with_shards([*suites(), *CHECKS])
     reached = {target["name"] for target in targets for file in files if file.startswith(target["path"] + "/")}
     # Files outside of every target: scripts and units, which DeployTests reads.
     if any(file.startswith(("deploy/", "udev/")) or file.endswith(".md") for file in files):
@@ -103,7 +115,7 @@ def affected(files, targets):
         more = {target["name"] for target in targets if reached & set(target.get("target_dependencies", []))}
         grown = not more <= reached
         reached |= more
-    return [name for name in suites() if name in reached] + list(CHECKS)
+    return with_shards([*reached, *CHECKS])
 
 
 def parts(wanted):
@@ -154,14 +166,22 @@ def made_part(name):
         # DiskLimitTests forks children under limits, into which the sanitizer's own memory does not fit.
         return suite(name, ".build/tsan/release/" + BUNDLE, ["tsan-build", "test-data"], {"TSAN_OPTIONS": options},
                      "--skip", "DiskLimitTests")
-    return suite(name, TREE + "/release/" + BUNDLE, ["build", "test-data"], {})
+    others = [one for shard, types in SHARDS.items() if shard.startswith(name + ".") for one in types]
+    skip = ["--skip", types_of(name, others)] if others else []
+    return suite(name, TREE + "/release/" + BUNDLE, ["build", "test-data"], {}, *skip)
+
+
+def types_of(name, types):
+    """A pattern of the tests of these types."""
+    return r"^%s\.(%s)/" % (name.split(".")[0], "|".join(types))
 
 
 def suite(name, bundle, needs, variables, *more):
+    tests = types_of(name, SHARDS[name]) if name in SHARDS else r"^%s\." % name.removeprefix("tsan-")
     # Scripts of the tests call the programs beside the bundle from other folders.
-    command = [os.path.abspath(bundle), "--testing-library", "swift-testing", "--filter", r"^%s\." % name.removeprefix("tsan-"), *more,
+    command = [os.path.abspath(bundle), "--testing-library", "swift-testing", "--filter", tests, *more,
                "--xunit-output", report(name)]
-    return Part(name, command, needs, 1, variables, "suite")
+    return Part(name, command, needs, 0.5 if name.startswith("EndToEndTests") else 1, variables, "suite")
 
 
 def report(name):
