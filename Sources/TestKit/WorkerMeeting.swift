@@ -12,7 +12,16 @@ package final class WorkerMeeting: Sendable {
         for path in [here, go] where mkfifo(path, 0o600) != 0 { throw DeviceError.system("mkfifo", on: path) }
     }
 
-    /// Lets none go before as many are there as there are workers, in each of the rounds; returns how many came.
+    private static let end = UInt8(ascii: "!")
+
+    /// Ends a `hold` that would wait for workers that do not come any more.
+    package func end() throws {
+        let here = try FileDescriptor(opening: here, O_RDWR)
+        var byte = Self.end
+        _ = Glibc.write(here.number, &byte, 1)
+    }
+
+    /// Lets none go before as many are there as there are workers, in each of the rounds, or until `end`; returns how many came.
     package func hold(workers: Int, rounds: Int = 1) async throws -> Int {
         let (here, go) = (here, go)
         return try await onThread(named: "meeting") {
@@ -21,7 +30,10 @@ package final class WorkerMeeting: Sendable {
             var byte: UInt8 = 0
             var count = 0
             for round in 1...rounds {
-                while count < round * workers, Glibc.read(arrived.number, &byte, 1) == 1 { count += 1 }
+                while count < round * workers, Glibc.read(arrived.number, &byte, 1) == 1 {
+                    if byte == Self.end { return count }
+                    count += 1
+                }
                 for _ in 0..<workers { _ = Glibc.write(left.number, &byte, 1) }
             }
             return count

@@ -48,8 +48,9 @@ import Testing
         let script =
             #filePath.split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" } + "/RecognizingTests/worker.py"
         let own = folder.file("own.conf")
-        try "[recognizer]\nengine = command:/usr/bin/python3 \(script) meet \(meeting.here) \(meeting.go)\n".write(
-            toFile: own, atomically: true, encoding: .utf8)
+        let engine = try folder.program(
+            "engine", "exec /usr/bin/python3 '\(script)' meet '\(meeting.here)' '\(meeting.go)'")
+        try "[recognizer]\nengine = command:\(engine)\n".write(toFile: own, atomically: true, encoding: .utf8)
         let files = (1...workers * rounds).map { folder.file("\($0).wav") }
         for file in files {
             try Fieldscribe.tool(
@@ -60,6 +61,7 @@ import Testing
         let ending = try await onThread(named: "transcribe") {
             try Fieldscribe(["transcribe", "--config", own, "--jobs", "\(workers)"] + files, in: folder).wait()
         }
+        try meeting.end()
         #expect(ending.status == 0, "\(ending.errors)")
         let texts = ending.output.split(separator: "\n").filter { !$0.hasPrefix("==> ") }
         #expect(texts.count == files.count, "\(ending.output)")

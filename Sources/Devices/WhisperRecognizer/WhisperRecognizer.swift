@@ -27,25 +27,22 @@ final class WhisperRecognizer: Recognizer {
     let engine: EngineDescription
     private let model: WhisperModel
     private let program: String
-    private let folder: ScratchFolder
 
     init(_ model: WhisperModel, program: String) throws(DeviceError) {
         self.model = model
         self.program = program
         engine = EngineDescription(
             name: "whisper", version: try Self.version(of: program), model: model.path)
-        folder = try ScratchFolder(for: "whisper")
     }
 
     func read(
         _ samples: UnsafeBufferPointer<Int16>, _ request: ReadingRequest
     ) throws(DeviceError) -> Hypothesis {
         if samples.isEmpty { return Hypothesis() }
+        // For this utterance alone: workers end by SIGKILL, which would leave a folder of the process behind.
+        let folder = try ScratchFolder(for: "whisper")
+        defer { withExtendedLifetime(folder) {} }
         let (sound, answer) = ("\(folder.path)/utterance.wav", "\(folder.path)/answer")
-        defer {
-            unlink(sound)
-            unlink("\(answer).json")
-        }
         try write(Array(samples), to: sound)
         _ = try Self.output(
             of: program,
