@@ -143,6 +143,20 @@ final class Watcher {
         get throws { try process.outputSoFar.split(separator: "\n").map(String.init) }
     }
 
+    /// The states that it has reported, in their order.
+    var states: [String] {
+        get throws {
+            try lines.filter { $0.contains(#""event":"state""#) }.compactMap {
+                $0.split(separator: "\"").dropLast().last.map(String.init)
+            }
+        }
+    }
+
+    /// Waits until the last state that it has reported is this one. What `status` says may come first.
+    func waitForState(_ state: String) throws {
+        try process.wait(until: "the state \(state)") { try states.last == state }
+    }
+
     /// Waits for a line of which that is true.
     func wait(for matches: (String) -> Bool) throws {
         try process.wait(until: "a line of watch") { try lines.contains(where: matches) }

@@ -41,6 +41,7 @@ import Testing
             lamp = try appliance.lamp()
             return lamp.last?.lit == false
         }
+        try watcher.waitForState("idle")
         let lines = try watcher.lines
         #expect(try watcher.end().status == 130)
         let ending = try appliance.end()
@@ -102,9 +103,8 @@ import Testing
         try watcher.wait { $0.contains(#""event":"final""#) }
         try appliance.press { try watcher.wait { $0.contains(#""state":"stopping""#) } }
         try appliance.status(has: #""backlogSeconds":0,"#)
-        let states = try watcher.lines.filter { $0.contains(#""event":"state""#) }.compactMap {
-            $0.split(separator: "\"").dropLast().last.map(String.init)
-        }
+        try watcher.waitForState("idle")
+        let states = try watcher.states
         let held = ["paused", "stopping", "idle"]
         #expect(
             states == ["idle", "recording"] + ["paused", "recording"] + ["paused", "recording"] + held, "\(states)")
