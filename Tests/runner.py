@@ -6,6 +6,7 @@ that folder, or running, is a failure: the part does not clean up after itself.
 
 import contextlib
 import ctypes
+import fcntl
 import json
 import os
 import re
@@ -113,6 +114,12 @@ def main(words):
         print("deploy/test: %s" % error, file=sys.stderr)
         return 2
     os.makedirs(parts.LOGS, exist_ok=True)
+    lock = open(parts.LOGS + "/lock", "w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print("deploy/test: .build: another run uses it; wait for that one, or clone the repository again", file=sys.stderr)
+        return 2
     # What a part leaves running becomes our child, so that it is seen and ended.
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

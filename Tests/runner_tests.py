@@ -1,6 +1,7 @@
 """Tests of the runner: python3 -B Tests/runner_tests.py"""
 
 import contextlib
+import fcntl
 import io
 import os
 import tempfile
@@ -101,6 +102,14 @@ class RunnerTests(unittest.TestCase):
         self.assertEqual(parts.affected(["Sources/PanelOther.swift"], TARGETS), checks)
         self.assertEqual(parts.affected(["deploy/stick"], TARGETS), ["DeployTests"] + checks)
         self.assertEqual(parts.affected(["Package.swift"], TARGETS), ["OfficeTests", "DeployTests", "PanelTests"] + checks)
+
+    def test_two_runs_do_not_share_a_folder(self):
+        os.mkdir("Tests")
+        said = io.StringIO()
+        with open(parts.LOGS + "/lock", "w") as lock, contextlib.redirect_stderr(said):
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self.assertEqual(runner.main(["imports"]), 2)
+        self.assertIn("another run uses it", said.getvalue())
 
     def test_an_unknown_part_is_named(self):
         os.mkdir("Tests")

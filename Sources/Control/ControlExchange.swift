@@ -80,7 +80,7 @@ final class ControlExchange: Sendable {
 
     /// Adds a part of a file to what the client has sent of it before; see `ImportedTexts.append`.
     ///
-    /// - Throws: likewise, and `disconnected` if the client has gone, whose text nobody would free.
+    /// - Throws: What `ImportedTexts.append` throws; `disconnected` if the client has gone, since nothing would free its text.
     func append(_ part: ImportPart, from client: Int) throws(DeviceError) -> String? {
         let result: Result<String?, DeviceError> = state.withLock { state in
             guard state.waiting[client] != nil else {

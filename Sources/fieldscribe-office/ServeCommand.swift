@@ -20,7 +20,7 @@ enum ServeCommand: OfficeCommand {
 
           --port N             default \(usualPort); 0 takes any that is free, and says which
           --listen ADDRESS     an address of this machine; default 127.0.0.1. Any that others reach needs --password-file
-          --socket PATH        a Unix socket in the place of a port, for our own user and group; it replaces a socket that
+          --socket PATH        a Unix socket instead of a port, for our own user and group; it replaces a socket that
                                nobody answers, and nothing else
           --password-file FILE the first line is the password that a browser must give, with any name; only its owner, or its
                                group, may read the file
