@@ -59,20 +59,22 @@ class Run:
             self.read_report(code)
         elif code != 0:
             said = [line for line in self.lines if re.match(r"(➜ )?(FAIL|MISS)|.*\berror: ", line)]
-            self.failures = [(self.part.name, "status %d" % code, line) for line in (said or self.lines[-15:])[:8]]
-            self.failures = self.failures or [(self.part.name, "status %d" % code, "it printed nothing")]
+            self.fail("status %d" % code, said[:15] or self.lines[-15:] or ["it printed nothing"])
         elif self.part.kind == "check":
             self.passed = 1
         # SwiftPM leaves folders of its own.
         self.left = sorted(os.listdir(self.folder)) if self.part.kind != "step" else []
         shutil.rmtree(self.folder, ignore_errors=True)
 
+    def fail(self, name, lines):
+        self.failures.append((self.part.name, name, "\n".join(lines)))
+
     def read_report(self, code):
         """Counts the tests of a suite, by its xUnit report."""
         try:
             cases = xml.parse(parts.report(self.part.name)).getroot().iter("testcase")
         except (OSError, xml.ParseError):
-            self.failures = [(self.part.name, "no report, status %d" % code, line) for line in self.lines[-15:]]
+            self.fail("no report, status %d" % code, self.lines[-15:])
             return
         ran = 0
         for case in cases:
@@ -83,13 +85,13 @@ class Run:
                 self.passed += 1
             else:
                 name = "%s.%s" % (case.get("classname"), case.get("name"))
-                self.failures.append((self.part.name, name, failure.get("message") or failure.text or "failed"))
-        races = [line for line in self.lines if line.startswith("SUMMARY: ThreadSanitizer")]
-        self.failures += [(self.part.name, "data race", line) for line in races]
+                self.fail(name, (failure.get("message") or failure.text or "failed").splitlines())
+        if races := [line for line in self.lines if line.startswith("SUMMARY: ThreadSanitizer")]:
+            self.fail("data race", races)
         if ran == 0:
-            self.failures.append((self.part.name, "status %d" % code, "no test ran"))
+            self.fail("status %d" % code, ["no test ran"])
         elif code != 0 and not self.failures:
-            self.failures += [(self.part.name, "status %d" % code, line) for line in self.lines[-15:]]
+            self.fail("status %d" % code, self.lines[-15:])
 
     def stop(self):
         """Ends all that the part started and that is still in its process group."""
@@ -232,7 +234,8 @@ def report(wanted, done, orphans, seconds):
     missing = set(wanted) - {run.part.name for run in done}
     failures += [(parts.LOGS, (name, "did not run", "")) for name in sorted(missing)]
     for log, (part, name, message) in failures:
-        print("FAIL  %s: %s: %s\n      %s" % (part, name, " ".join(message.split())[:600], log))
+        print("FAIL  %s: %s: %s" % (part, name, "\n      ".join(line[:400] for line in message.splitlines()[:15])))
+        print("      " + log)
     print("%d passed, %d failed" % (rows[-1]["passed"], len(failures)))
     return 1 if failures else 0
 
