@@ -156,9 +156,10 @@ import Testing
             "demo", "--engine", "pocketsphinx", "--directory", folder.file("demo"), in: folder)
         #expect(ending.status == 0, "\(ending.errors)")
         #expect(ending.output.contains("amiable itself"))
-        // What was shown while it was spoken stays above what is kept; how much, depends on how busy the machine is.
+        // Partial text stays above the final text. A busy machine may show none; then every word counts as an error.
         let spoken = ending.output.split(separator: "\n").filter { $0.hasPrefix("    ~  ") }
-        #expect(!spoken.isEmpty && spoken.allSatisfy { $0.count > 10 })
+        #expect(spoken.allSatisfy { $0.count > 10 })
+        #expect(!spoken.isEmpty || ending.output.contains("word errors: 100 % in the partial text"), "\(ending.output)")
         let errors = "word errors: NN % in the partial text (pocketsphinx), NN % in the final text (pocketsphinx)"
         let told = ending.output.split(separator: "\n").filter { $0.hasPrefix("word errors") }
         #expect(told.map { String($0.replacing(/[0-9]+/, with: "NN")) } == [errors], "\(ending.output)")
