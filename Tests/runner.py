@@ -141,6 +141,7 @@ def main(words):
         signal.setitimer(signal.ITIMER_REAL, 0)
         for run in running:
             run.stop()
+            run.process.wait()
         orphans = end_orphans()
         shutil.rmtree(folder, ignore_errors=True)
     # Another run, or another program, may have left these.
