@@ -43,8 +43,9 @@ FAULTS = {
 }
 MACHINES = {
     "arm64-sentence": ("Tests/Arm64/test sentence", ["arm64-build", "test-data"], 1),
-    "power-on": ('deploy/deb --architecture arm64 --executable .build/arm64-quick/release/fieldscribe --output "$TMPDIR/package"; '
-                 'Tests/Appliance/run --arm64 --deb "$TMPDIR"/package/*.deb power-on-stick; rm -r "$TMPDIR/package"',
+    "power-on": ('trap \'rm -rf "$TMPDIR/package"\' EXIT; '
+                 'deploy/deb --architecture arm64 --executable .build/arm64-quick/release/fieldscribe --output "$TMPDIR/package"; '
+                 'Tests/Appliance/run --arm64 --deb "$TMPDIR"/package/*.deb power-on-stick',
                  ["arm64-build", "machine-image"], 1),
     "arm64-suites": ("Tests/Arm64/test suites", ["arm64-tools", "arm64-build"], 2),
     "arm64-package": ("Tests/Arm64/test package", ["arm64-suites"], 1),
