@@ -203,21 +203,31 @@ def wait_for_any(running):
                 return run, status, usage
 
 
-def end_orphans():
-    """Ends our remaining children, and those whom they leave to us. Returns their names."""
+def end_orphans(seconds=60):
+    """Ends our remaining children, and those whom they leave to us. Returns their names.
+
+    A helper of a part that has ended, such as the sanitizer's llvm-symbolizer, ends by itself once its pipe is closed: it has time for
+    that.
+    """
+    deadline = time.monotonic() + seconds  # wait: a guard
     names = []
-    while True:
-        with open("/proc/self/task/%d/children" % os.getpid()) as file:
-            children = [int(word) for word in file.read().split()]
-        if not children:
-            return [name for name in names if name]
+    while children := our_children():
         for child in children:
             with contextlib.suppress(OSError):
-                with open("/proc/%d/cmdline" % child) as words:
-                    names.append(words.read().replace("\0", " ").strip())
-                os.kill(child, signal.SIGKILL)
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(child, 0)
+                # wait: for its end
+                if os.waitpid(child, os.WNOHANG) == (0, 0) and time.monotonic() > deadline:
+                    with open("/proc/%d/cmdline" % child) as words:
+                        names.append(words.read().replace("\0", " ").strip() or "process %d" % child)
+                    os.kill(child, signal.SIGKILL)
+                    os.waitpid(child, 0)
+        time.sleep(0.05)  # wait: polls for the end of others' children
+    return names
+
+
+def our_children():
+    """The process numbers of our children."""
+    with open("/proc/self/task/%d/children" % os.getpid()) as file:
+        return [int(word) for word in file.read().split()]
 
 
 def report(wanted, done, orphans, seconds):

@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import io
 import os
+import subprocess
 import tempfile
 import time
 import unittest
@@ -87,6 +88,15 @@ class RunnerTests(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("FAIL  kill: left in its temporary folder: left", said)
         self.assertEqual(os.listdir("temporary"), [])
+
+    def test_who_ends_by_himself_is_no_leftover(self):
+        helper = subprocess.Popen(["sh", "-c", "read line; sleep 0.2"], stdin=subprocess.DEVNULL)  # wait: for the runner to look
+        self.assertEqual(runner.end_orphans(), [])
+        helper.returncode = 0
+        with subprocess.Popen(["sh", "-c", "echo started; read line"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as helper:
+            helper.stdout.readline()
+            self.assertEqual(runner.end_orphans(0), ["sh -c echo started; read line"])
+            helper.returncode = -9
 
     def test_needs_come_first(self):
         _, said = self.run_parts(self.part("second", "cat order", ["first"]), self.part("first", "echo 1 >order"))
