@@ -107,7 +107,9 @@ let package = Package(
         room("Recording", uses: ["Core", "Platform"]),
         room("Recognizing", uses: ["Core", "Platform", "Segmenting", "Stitching"]),
 
-        room("Copying", uses: ["Core", "Platform", "Recording", "Exporting", "AudioEncoder", "Digests", "Sealing"]),
+        room(
+            "Copying",
+            uses: ["Core", "Platform", "Correcting", "Recording", "Exporting", "AudioEncoder", "Digests", "Sealing"]),
 
         // The archive of many recorders, and how copies come into it.
         room("Office", uses: ["Core", "Digests"]),
@@ -174,7 +176,8 @@ let package = Package(
         .executableTarget(
             name: "fieldscribe-office",
             dependencies: [
-                "Core", "Platform", "Commands", "Correcting", "Exporting", "Gathering", "Office", "OfficePostgreSQL",
+                "Core", "Platform", "Commands", "Copying", "Correcting", "Exporting", "Gathering", "Office",
+                "OfficePostgreSQL",
                 "OfficeSQLite", "Serving", "WebServer",
             ],
             path: "Sources/fieldscribe-office"),
@@ -197,7 +200,9 @@ let package = Package(
         tests("PanelTests", of: ["Core", "GpioPanel", "Panel", "TestKit"]),
         tests(
             "ConfigurationTests",
-            of: ["Core", "Platform", "Segmenting", "Panel", "Configuration", "Equipment", "TestKit"]),
+            of: [
+                "Core", "Platform", "Segmenting", "Panel", "Configuration", "Equipment", "TestKit", "fieldscribe",
+            ]),
         tests("MicrophoneTests", of: ["Core", "Resampling", "AlsaMicrophone", "FileMicrophone", "CSndfile"]),
         room("TestKit", uses: ["Core", "Platform"]),
         tests(
@@ -260,7 +265,8 @@ let package = Package(
         tests(
             "RecoveryTests",
             of: [
-                "Core", "Platform", "Recognizing", "Recording", "Exporting", "SQLite", "SQLiteArchive", "Configuration",
+                "Core", "Platform", "Correcting", "Recognizing", "Recording", "Exporting", "SQLite", "SQLiteArchive",
+                "Configuration",
                 "Copying", "Equipment", "Sealing",
                 "Upkeep", "Vocabulary", "Appliance", "TestKit", "fieldscribe",
             ]),

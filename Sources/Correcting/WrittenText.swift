@@ -2,7 +2,7 @@ import Core
 import Exporting
 
 /// What a file says was said: one or more readings of the whole recording, each in pieces.
-package struct WrittenText: Hashable, Sendable {
+package struct WrittenText: Hashable, Codable, Sendable {
     /// Lines, cues, or annotations; of a format that has segments and words, the segments first.
     package var readings: [[String]]
 

@@ -28,7 +28,7 @@ package enum StickSettings {
     static let recipientsName = "recipients.txt"
     /// What it is kept as where it was signed.
     static let signedRecipientsName = "recipients-signed.txt"
-    private static let folderName = "settings"
+    static let folderName = "settings"
     private static let largestConfiguration = 65_536
     private static let mostProblems = 50
 
@@ -40,8 +40,14 @@ package enum StickSettings {
     /// - Parameters:
     ///   - path: where the stick is mounted; nothing there is followed or waited for.
     ///   - configuration: the machine's own, over which the stick's would count.
-    package static func take(fromStick path: String, over configuration: Configuration) -> Outcome {
+    ///   - program: the one that checks files, confined.
+    package static func take(
+        fromStick path: String, over configuration: Configuration, program: String = "/proc/self/exe"
+    ) -> Outcome {
         var outcome = Outcome()
+        let check = { (kind: Kind, bytes: [UInt8]) throws(DeviceError) in
+            try kind.problems(of: bytes, over: configuration, program)
+        }
         do throws(DeviceError) {
             let stick = try Folder(opening: path)
             guard try stick.exists("Fieldscribe") else { return outcome }
@@ -54,31 +60,26 @@ package enum StickSettings {
                 return outcome
             }
             let folder = try top.folder(folderName)
-            take(configurationName, in: folder, upTo: largestConfiguration, keptIn: configuration, &outcome) { bytes in
-                do throws(ConfigurationError) {
-                    _ = try configuration.overlaid(by: bytes, file: configurationName)
-                    return []
-                } catch { return error.problems.map(\.description) }
-            }
-            take(
-                vocabularyName, in: folder, upTo: VocabularyFile.largest, keptIn: configuration, &outcome,
-                vocabularyProblems)
-            takeRecipients(in: folder, keptIn: configuration, &outcome)
+            take(.settings, in: folder, upTo: largestConfiguration, keptIn: configuration, &outcome, check)
+            take(.vocabulary, in: folder, upTo: VocabularyFile.largest, keptIn: configuration, &outcome, check)
+            takeRecipients(in: folder, keptIn: configuration, &outcome, check)
         } catch {
             outcome.lines.append("\(folderName) WAS NOT ACCEPTED: \(error.message)")
         }
         return outcome
     }
 
+    private typealias Check = (Kind, [UInt8]) throws(DeviceError) -> [String]
+
     private static func take(
-        _ name: String, in folder: Folder, upTo limit: Int, keptIn configuration: Configuration,
-        _ outcome: inout Outcome,
-        _ problems: ([UInt8]) -> [String]
+        _ kind: Kind, in folder: Folder, upTo limit: Int, keptIn configuration: Configuration,
+        _ outcome: inout Outcome, _ check: Check
     ) {
+        let name = kind.fileName
         do throws(DeviceError) {
             guard try folder.exists(name) else { return }
             let bytes = try folder.openFile(name, O_RDONLY).content(limit: limit)
-            let wrong = problems(bytes)
+            let wrong = try check(kind, bytes)
             guard wrong.isEmpty else {
                 outcome.lines.append(
                     "\(folderName)/\(name) WAS NOT ACCEPTED; the previous settings stay in effect. "
@@ -107,12 +108,13 @@ package enum StickSettings {
 
     /// Takes the public keys for which copies are sealed from now on: while there are none, or where they are signed.
     private static func takeRecipients(
-        in folder: Folder, keptIn configuration: Configuration, _ outcome: inout Outcome
+        in folder: Folder, keptIn configuration: Configuration, _ outcome: inout Outcome, _ check: Check
     ) {
         let told = "\(folderName)/\(recipientsName)"
         do throws(DeviceError) {
             guard try folder.exists(recipientsName) else { return }
             let bytes = try folder.openFile(recipientsName, O_RDONLY).content(limit: RecipientsFile.largest)
+            if let problem = try check(.recipients, bytes).first { throw DeviceError(.unsupported, "read", problem) }
             let recipients = try RecipientsFile.recipients(bytes, told)
             let isSigned = try isSigned(bytes, in: folder, told, configuration)
             let kept = Self.folder(in: configuration.storage.directory)
@@ -168,23 +170,6 @@ package enum StickSettings {
         }
         return nil
     }
-
-    /// What is wrong with a vocabulary: a line each.
-    static func vocabularyProblems(_ bytes: [UInt8]) -> [String] {
-        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        if let index = lines.firstIndex(where: { String(validating: $0, as: UTF8.self) == nil }) {
-            return ["\(vocabularyName):\(index + 1): is not UTF-8; save the file as plain text in UTF-8"]
-        }
-        let text = String(decoding: bytes, as: UTF8.self)
-        guard GrammarFile.isGrammar(text) else {
-            return VocabularyFile(text).problems.map { "\(vocabularyName):\($0.line): \($0.reason)" }
-        }
-        let grammar = GrammarFile(text)
-        return (grammar.excess.map { ["\(vocabularyName): this grammar \($0)"] } ?? [])
-            + grammar.undefined.map {
-                "\(vocabularyName):\($0.line): \($0.rule) is used, but not defined; add a line \($0.rule) = ...;"
-            }
-    }
 }
 
 // What counts.
@@ -216,7 +201,7 @@ extension Configuration {
 }
 
 extension Configuration {
-    fileprivate func overlaid(by bytes: [UInt8], file: String) throws(ConfigurationError) -> Configuration {
+    func overlaid(by bytes: [UInt8], file: String) throws(ConfigurationError) -> Configuration {
         try Configuration.overlay(bytes, file: file, over: self, keys: ConfigurationKey.all) { $0.refusalOfStick($1) }
     }
 }

@@ -36,9 +36,11 @@ struct CopyReading: Sendable {
     /// How many stretches were struck from the recording when the copy was made.
     let struck: Int
 
-    /// - Parameter found: what the copy's folder was called.
+    /// - Parameters:
+    ///   - found: what the copy's folder was called.
+    ///   - reader: the program that reads files, confined.
     /// - Throws: `DeviceError` with `damaged` where a file is not what the checksums, the signature or the history say.
-    init(_ staged: StagedCopy, named found: String) throws(DeviceError) {
+    init(_ staged: StagedCopy, named found: String, reader: String) throws(DeviceError) {
         bytes = staged.bytes
         manifest = try staged.proved()
         let mark = Self.mark(of: manifest)
@@ -56,7 +58,9 @@ struct CopyReading: Sendable {
         history = lines
         var page: PageReading?
         if let bytes = staged.contents["index.html"] {
-            page = try PageReading(bytes, name: "\(staged.source)/index.html")
+            let name = "\(staged.source)/index.html"
+            try IncomingFile.check(confined: bytes, as: .page, name: name, program: reader)
+            page = try PageReading(bytes, name: name)
         }
         let identity = page?.identity
         self.identity = identity
@@ -71,7 +75,9 @@ struct CopyReading: Sendable {
         let recorded = entries.first { $0.act == .recorded }
         var timeline: Timeline
         if let bytes = staged.contents["transcript.json"] {
-            timeline = try TranscriptReading(bytes, name: "\(staged.source)/transcript.json").timeline
+            let name = "\(staged.source)/transcript.json"
+            try IncomingFile.check(confined: bytes, as: .transcript, name: name, program: reader)
+            timeline = try TranscriptReading(bytes, name: name).timeline
         } else {
             notes.append(
                 "\(staged.source): has no transcript.json, so that its text is not found; let export.formats have json")

@@ -10,23 +10,46 @@ extension Gathering {
         let copies = pending
         pending = []
         for (found, digest) in copies {
-            guard !found.saved.isEmpty, let folder = try? found.place.open() else { continue }
-            for name in SavedCorrections.inOrder(found.saved, in: folder) {
-                try takeCorrections(name, at: found.place, of: digest)
+            // A stick that was pulled out tells nothing more.
+            guard !found.saved.isEmpty, (try? found.place.open()) != nil else { continue }
+            var files: [FoundCorrections] = []
+            for name in found.saved.sorted() {
+                if let file = try readCorrections(name, at: found.place) { files.append(file) }
             }
+            // In the order in which they were saved, since the later ones may have been made of the earlier ones.
+            let order = files.indices.sorted {
+                (files[$0].saved.file.savedAt, $0) < (files[$1].saved.file.savedAt, $1)
+            }
+            for index in order { try takeCorrections(files[index], of: digest) }
         }
     }
 
-    /// Takes what somebody has saved; what is wrong with it is told.
-    ///
-    /// - Parameter digest: of the copy beside which it lies; nil where it lies beside none, and tells itself of which recording it is.
-    func takeCorrections(
-        _ name: String, at place: FoundCopies.Place, of digest: String?
-    ) throws(DeviceError) {
+    /// What somebody has saved, as it was found.
+    struct FoundCorrections {
+        var path: String
+        var bytes: [UInt8]
+        var saved: SavedCorrections
+    }
+
+    /// Reads what somebody has saved; nil, and a problem in the report, if it cannot be read.
+    func readCorrections(_ name: String, at place: FoundCopies.Place) throws(DeviceError) -> FoundCorrections? {
         let path = "\(place.path)/\(name)"
         do throws(DeviceError) {
             let bytes = try place.open().openFile(name, O_RDONLY).content(limit: SavedCorrections.largest)
-            let saved = try SavedCorrections(bytes, name: path)
+            return FoundCorrections(
+                path: path, bytes: bytes, saved: try SavedCorrections(bytes, name: path, reader: reader))
+        } catch {
+            try refuse(error)
+            return nil
+        }
+    }
+
+    /// Takes what somebody has saved; what is wrong with it is in the report.
+    ///
+    /// - Parameter digest: of the copy beside which it lies; nil if it lies beside none, and names its recording itself.
+    func takeCorrections(_ found: FoundCorrections, of digest: String?) throws(DeviceError) {
+        let (path, saved) = (found.path, found.saved)
+        do throws(DeviceError) {
             let identity = saved.file.identity
             let recording =
                 if let digest { try archive.recording(ofCopy: digest) } else {
@@ -40,7 +63,7 @@ extension Gathering {
             }
             if let isNew = try saved.take(into: archive, of: recording) {
                 if isNew {
-                    saved.keep(bytes, beside: recording, in: archive, isPage: name.hasSuffix(".html"))
+                    saved.keep(found.bytes, beside: recording, in: archive, isPage: path.hasSuffix(".html"))
                     report.corrections += 1
                 }
                 return

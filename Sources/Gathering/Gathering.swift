@@ -21,6 +21,7 @@ package final class Gathering {
 
     let archive: any OfficeArchive
     private let key: String?
+    let reader: String
     private let progress: (GatherReport) -> Void
     let files: Folder
     var report = GatherReport()
@@ -68,13 +69,16 @@ package final class Gathering {
 
     /// - Parameters:
     ///   - key: the file of a private key that opens sealed copies; nil leaves those alone.
+    ///   - reader: the program that reads files, confined.
     ///   - progress: called after each copy.
     /// - Throws: `DeviceError` with `busy` where another gathering is at work in these files.
     package init(
-        into archive: any OfficeArchive, key: String?, progress: @escaping (GatherReport) -> Void = { _ in }
+        into archive: any OfficeArchive, key: String?, reader: String = "/proc/self/exe",
+        progress: @escaping (GatherReport) -> Void = { _ in }
     ) throws(DeviceError) {
         self.archive = archive
         self.key = key
+        self.reader = reader
         self.progress = progress
         files = try Folder(opening: archive.files, crosses: true)
         do throws(DeviceError) { try files.lock() } catch {
@@ -105,7 +109,9 @@ package final class Gathering {
             }
         }
         try commit()
-        for (place, name) in loose { try takeCorrections(name, at: place, of: nil) }
+        for (place, name) in loose {
+            if let found = try readCorrections(name, at: place) { try takeCorrections(found, of: nil) }
+        }
         for case .archive(let other) in sources { try takeTexts(of: other) }
         report.outdated = try archive.outdated().map { "\(archive.files)/\($0)" }.filter { isTaken($0) }
         return report
@@ -249,11 +255,11 @@ package final class Gathering {
             "\(number)", found.name, Awaited<Result<CopyReading, DeviceError>>()
         )
         try staging.makeFolder(temporary, mode: 0o750)
-        let staging = staging
+        let (staging, reader) = (staging, reader)
         threads[number % threads.count].start {
             do throws(DeviceError) {
                 let staged = try come(try staging.folder(temporary))
-                reading.set(.success(try CopyReading(staged, named: name)))
+                reading.set(.success(try CopyReading(staged, named: name, reader: reader)))
             } catch { reading.set(.failure(error)) }
         }
         coming.append(

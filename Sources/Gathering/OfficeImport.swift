@@ -1,3 +1,4 @@
+import Copying
 import Core
 import Correcting
 import Digests
@@ -41,51 +42,58 @@ package struct OfficeImport {
     /// - Parameter now: in seconds since 1970-01-01T00:00:00Z.
     /// - Throws: `DeviceError` in one line that names the file; then nothing was changed.
     package func take(_ file: File, now: Double) throws(DeviceError) -> String {
-        let ending = file.path.split(separator: ".").last.map { $0.lowercased() } ?? ""
-        if ending == "json" || ending == "html" {
-            let saved = try SavedCorrections(file.bytes, name: file.path)
+        let kind = IncomingFile.Kind(named: file.path)
+        let read = try IncomingFile(confined: file.bytes, as: kind, name: file.path)
+        switch read.content {
+        case .corrections(let corrections):
+            let saved = SavedCorrections(corrections)
             let recording = try recording(saved.file.identity, file)
             guard let isNew = try saved.take(into: archive, of: recording) else {
                 throw Self.refusal(
                     file, "was made of another text of recording \(recording.id), which is not in the archive",
                     "gather that copy, too")
             }
-            if isNew { saved.keep(file.bytes, beside: recording, in: archive, isPage: ending == "html") }
+            if isNew {
+                saved.keep(
+                    file.bytes, beside: recording, in: archive, isPage: file.path.lowercased().hasSuffix(".html"))
+            }
             return Self.line(file, recording, isNew)
+        case .text(let written):
+            let named = file.recording.map { RecordingIdentity(recording: $0, sound: "") }
+            guard let identity = read.identity ?? file.neighbour ?? named else {
+                throw Self.refusal(file, "does not say of which recording it is", "name it with --recording ID")
+            }
+            let recording = try recording(identity, file)
+            var best: (timeline: Timeline, texts: [Int: [String]])?
+            var shown: Timeline?
+            for reading in try archive.readings(of: recording.id) {
+                guard let timeline = try archive.timeline(ofReading: reading.id) else { continue }
+                if shown == nil { shown = timeline }
+                guard let texts = written.texts(over: timeline), texts.count < best?.texts.count ?? .max else {
+                    continue
+                }
+                best = (timeline, texts)
+            }
+            guard let best else {
+                throw Self.refusal(file, "is no text of recording \(recording.id)", "name another with --recording ID")
+            }
+            guard !best.texts.isEmpty else {
+                return "\(file.path): recording \(recording.id): nothing was corrected in it; nothing was changed"
+            }
+            var corrected = best.timeline
+            corrected.segments = best.timeline.segments.map { segment in
+                best.texts[segment.id].map { CorrectedSegment(segment, words: $0).segment } ?? segment
+            }
+            // Such a file has nothing but words: names, notes and all else stay as they are shown.
+            if let shown { (corrected.annotations, corrected.marks) = (shown.annotations, shown.marks) }
+            corrected.engine = EngineDescription(name: EngineDescription.person, version: "", model: file.person)
+            corrected.pass = nil
+            let said = corrected.segments.map(\.text).joined(separator: "\n")
+            let reading = GatheredReading(
+                digest: Digest.of("text of \(file.person)\n\(said)"), timeline: corrected, person: file.person,
+                madeAt: now)
+            return Self.line(file, recording, try archive.take(reading, of: recording.id))
         }
-        let text = try incomingText(file.bytes, name: file.path)
-        let written = try WrittenText(text, ending: ending, name: file.path)
-        let named = file.recording.map { RecordingIdentity(recording: $0, sound: "") }
-        guard let identity = RecordingIdentity(in: text) ?? file.neighbour ?? named else {
-            throw Self.refusal(file, "does not say of which recording it is", "name it with --recording ID")
-        }
-        let recording = try recording(identity, file)
-        var best: (timeline: Timeline, texts: [Int: [String]])?
-        var shown: Timeline?
-        for reading in try archive.readings(of: recording.id) {
-            guard let timeline = try archive.timeline(ofReading: reading.id) else { continue }
-            if shown == nil { shown = timeline }
-            guard let texts = written.texts(over: timeline), texts.count < best?.texts.count ?? .max else { continue }
-            best = (timeline, texts)
-        }
-        guard let best else {
-            throw Self.refusal(file, "is no text of recording \(recording.id)", "name another with --recording ID")
-        }
-        guard !best.texts.isEmpty else {
-            return "\(file.path): recording \(recording.id): nothing was corrected in it; nothing was changed"
-        }
-        var corrected = best.timeline
-        corrected.segments = best.timeline.segments.map { segment in
-            best.texts[segment.id].map { CorrectedSegment(segment, words: $0).segment } ?? segment
-        }
-        // Such a file has nothing but words: names, notes and all else stay as they are shown.
-        if let shown { (corrected.annotations, corrected.marks) = (shown.annotations, shown.marks) }
-        corrected.engine = EngineDescription(name: EngineDescription.person, version: "", model: file.person)
-        corrected.pass = nil
-        let said = corrected.segments.map(\.text).joined(separator: "\n")
-        let reading = GatheredReading(
-            digest: Digest.of("text of \(file.person)\n\(said)"), timeline: corrected, person: file.person, madeAt: now)
-        return Self.line(file, recording, try archive.take(reading, of: recording.id))
     }
 
     private static func line(_ file: File, _ recording: OfficeRecording, _ isNew: Bool) -> String {

@@ -39,8 +39,13 @@ package struct OfficeSaving {
     private static let patience = 300.0
 
     private let archive: any OfficeArchive
+    private let reader: String
 
-    package init(_ archive: any OfficeArchive) { self.archive = archive }
+    /// - Parameter reader: the program that reads files, confined.
+    package init(_ archive: any OfficeArchive, reader: String = "/proc/self/exe") {
+        self.archive = archive
+        self.reader = reader
+    }
 
     /// Takes a page's corrections.
     ///
@@ -51,7 +56,7 @@ package struct OfficeSaving {
     package func take(
         _ bytes: [UInt8], of recording: OfficeRecording, at place: Place, now: Double
     ) throws(DeviceError) -> Outcome {
-        let saved = try SavedCorrections(bytes, name: "recording \(recording.id)")
+        let saved = try SavedCorrections(bytes, name: "recording \(recording.id)", reader: reader)
         let sound = try archive.sound(of: recording.id)
         guard saved.file.identity.recording == recording.number, saved.file.identity.sound == sound else {
             throw Self.refusal(recording, "is not the one that these corrections are of", "load its page again")
@@ -100,7 +105,7 @@ package struct OfficeSaving {
             file.edits = Self.edits(in: result, besides: [current, base], of: root)
             // Beside the copy, too, it is told of the text of an engine: whoever makes the database again needs no other for it.
             let bytes = Array(file.text.utf8)
-            let whole = try SavedCorrections(bytes, name: "recording \(recording.id)")
+            let whole = SavedCorrections(try CorrectionsFile(file.text, name: "recording \(recording.id)"))
             guard let next = whole.reading(over: root) else {
                 throw Self.refusal(recording, "its text is not what it was", "load its page again")
             }

@@ -1,3 +1,4 @@
+import Copying
 import Core
 import Correcting
 import Digests
@@ -16,10 +17,25 @@ package struct SavedCorrections: Sendable {
     /// SHA-256 of what it says: a page saves the same twice, in two forms.
     package let digest: String
 
-    /// - Parameter name: the file's, for the error.
-    /// - Throws: `DeviceError` where it is no corrections.
-    package init(_ bytes: [UInt8], name: String) throws(DeviceError) {
-        file = try CorrectionsFile(try incomingText(bytes, name: name), name: name)
+    /// Reads a file in a confined process.
+    ///
+    /// - Parameters:
+    ///   - name: the file's, for the error.
+    ///   - reader: the program that reads it.
+    /// - Throws: `DeviceError` if it is no corrections, or exceeds the process's limits.
+    package init(_ bytes: [UInt8], name: String, reader: String) throws(DeviceError) {
+        guard
+            case .corrections(let file) = try IncomingFile(
+                confined: bytes, as: .corrections, name: name, program: reader
+            ).content
+        else {
+            throw DeviceError(.unsupported, "import", on: name, "is no corrections of Fieldscribe's")
+        }
+        self.init(file)
+    }
+
+    init(_ file: CorrectionsFile) {
+        self.file = file
         var parts = [file.identity.text, file.person, "\(file.savedAt)"]
         for edit in file.edits {
             parts.append("\(edit.segment) \(edit.was) \(edit.words) \(edit.confirmed.sorted())")
@@ -31,19 +47,6 @@ package struct SavedCorrections: Sendable {
     /// `corrections.json`, `corrections.html`, and what a browser makes of them where one is there: `corrections (1).html`.
     static func isName(_ name: String) -> Bool {
         name.hasPrefix("corrections") && (name.hasSuffix(".json") || name.hasSuffix(".html"))
-    }
-
-    /// Files in the order in which they were saved, since the later ones may have been made of the earlier ones; what cannot be read comes
-    /// first.
-    static func inOrder(_ names: [String], in folder: Folder) -> [String] {
-        if names.count < 2 { return names }
-        let timed = names.sorted().map { name in
-            let bytes = try? folder.openFile(name, O_RDONLY).content(limit: largest)
-            let saved = bytes.flatMap { try? SavedCorrections($0, name: name) }
-            return (name: name, time: saved?.file.savedAt ?? 0)
-        }
-        return timed.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
-            .map(\.element.name)
     }
 
     /// The text with what was put right in it; nil where it was made of another text.

@@ -1,4 +1,5 @@
 import Configuration
+import Copying
 import Core
 import Correcting
 import Equipment
@@ -45,9 +46,13 @@ package struct CorrectionImport: Sendable {
     private let punctuator: Punctuator
     private let times: WordTimes
     private let model: String
+    private let program: String
 
-    /// - Parameter configuration: names the storage, and the model that tells when words were said.
-    package init(_ configuration: Configuration, archive: any ArchiveUpkeep) {
+    /// - Parameters:
+    ///   - configuration: names the storage, and the model that tells when words were said.
+    ///   - program: the one that reads files, confined.
+    package init(_ configuration: Configuration, archive: any ArchiveUpkeep, program: String = "/proc/self/exe") {
+        self.program = program
         storage = configuration.storage.directory
         learning = Learning(configuration, archive: archive)
         proposes = configuration.recognizer.learn == .ask
@@ -62,9 +67,13 @@ package struct CorrectionImport: Sendable {
     ///
     /// - Throws: `DeviceError` in one line that names the file; then nothing was changed.
     package func take(_ file: File) async throws -> String {
-        let ending = file.name.split(separator: ".").last.map { $0.lowercased() } ?? ""
-        if ending == "json" || ending == "html" {
-            let corrections = try CorrectionsFile(file.text, name: file.name)
+        let program = program
+        let read = try await onThread(named: "read", niceness: 5) {
+            try IncomingFile(
+                confined: Array(file.text.utf8), as: .init(named: file.name), name: file.name, program: program)
+        }
+        switch read.content {
+        case .corrections(let corrections):
             let summary = try await recording(corrections.identity, file)
             guard let base = try await base(of: corrections, summary, file) else {
                 throw refusal(
@@ -81,28 +90,28 @@ package struct CorrectionImport: Sendable {
             let correction = Correction(
                 person: person, savedAt: corrections.savedAt, base: base.number, annotations: corrections.annotations)
             return try await keep(corrected, correction, isPage: true, over: base, of: summary, file)
+        case .text(let written):
+            guard
+                let identity = read.identity ?? file.neighbour
+                    ?? file.recording.map({ RecordingIdentity(recording: $0, sound: "") })
+            else {
+                throw refusal(file, "does not say of which recording it is", "name it with --recording ID")
+            }
+            let summary = try await recording(identity, file)
+            guard let (base, texts) = try await base(of: written, summary, pass: read.identity?.pass)
+            else {
+                throw refusal(file, "is no text of recording \(summary.id)", "name another with --recording ID")
+            }
+            let corrected = base.timeline.segments.compactMap { segment in
+                texts[segment.id].map { CorrectedSegment(segment, words: $0) }
+            }
+            // Such a file has nothing but words: names, notes and all else stay as they are shown.
+            let shown = try await archive.shownPass(of: summary.id)?.correction?.annotations
+            let correction = Correction(
+                person: file.person, savedAt: MonotonicClock.wallSeconds, base: base.number,
+                annotations: shown ?? Annotations())
+            return try await keep(corrected, correction, isPage: false, over: base, of: summary, file)
         }
-        let written = try WrittenText(file.text, ending: ending, name: file.name)
-        guard
-            let identity = RecordingIdentity(in: file.text) ?? file.neighbour
-                ?? file.recording.map({ RecordingIdentity(recording: $0, sound: "") })
-        else {
-            throw refusal(file, "does not say of which recording it is", "name it with --recording ID")
-        }
-        let summary = try await recording(identity, file)
-        guard let (base, texts) = try await base(of: written, summary, pass: RecordingIdentity(in: file.text)?.pass)
-        else {
-            throw refusal(file, "is no text of recording \(summary.id)", "name another with --recording ID")
-        }
-        let corrected = base.timeline.segments.compactMap { segment in
-            texts[segment.id].map { CorrectedSegment(segment, words: $0) }
-        }
-        // Such a file has nothing but words: names, notes and all else stay as they are shown.
-        let shown = try await archive.shownPass(of: summary.id)?.correction?.annotations
-        let correction = Correction(
-            person: file.person, savedAt: MonotonicClock.wallSeconds, base: base.number,
-            annotations: shown ?? Annotations())
-        return try await keep(corrected, correction, isPage: false, over: base, of: summary, file)
     }
 
     /// The recording that a file is of, if its sound is the one that the file was made of.

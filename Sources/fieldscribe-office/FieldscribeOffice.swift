@@ -1,5 +1,7 @@
 import Commands
+import Copying
 import Core
+import Correcting
 import Glibc
 import Platform
 
@@ -17,8 +19,26 @@ import Platform
         // A reader that went away, or a file-size limit, is an error to handle and not a reason to die.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
+        let words = Array(CommandLine.arguments.dropFirst())
+        if words.first == IncomingFile.command { exit(readIncoming(words.dropFirst())) }
         ChildProcess.prepare()
-        exit(status(of: Array(CommandLine.arguments.dropFirst())))
+        exit(status(of: words))
+    }
+
+    /// The confined process that reads files which people bring; returns the exit status.
+    private static func readIncoming(_ words: ArraySlice<String>) -> Int32 {
+        do {
+            let words = try OptionWords(
+                Array(words), of: IncomingFile.command, in: "fieldscribe-office", options: (["--name"], []))
+            guard let kind = words.rest.first.flatMap({ IncomingFile.Kind(rawValue: $0) }) else {
+                throw words.usage("name a kind of file")
+            }
+            try ConfinedProcess.serve { IncomingFile.answer(to: $0, as: kind, name: words["--name"] ?? "") }
+            return 0
+        } catch {
+            Terminal.say("fieldscribe-office: \(error)")
+            return 1
+        }
     }
 
     private static func status(of words: [String]) -> Int32 {

@@ -96,7 +96,7 @@ struct Arguments {
         return configuration.punctuator()
     }
 
-    private static var environment: [String: String] {
+    static var environment: [String: String] {
         guard let value = getenv("FIELDSCRIBE_CONFIG") else { return [:] }
         return ["FIELDSCRIBE_CONFIG": String(cString: value)]
     }

@@ -1,6 +1,8 @@
 import Commands
 import Configuration
+import Copying
 import Core
+import Correcting
 import Glibc
 import Platform
 
@@ -26,8 +28,10 @@ import Platform
         // A reader that went away, or a file-size limit, is an error to handle and not a reason to die.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
-        ChildProcess.prepare()
         let words = Array(CommandLine.arguments.dropFirst())
+        if words.first == IncomingFile.command { exit(ReadIncoming.run(words.dropFirst())) }
+        if words.first == RunCommand.name { Heap.useOneArena() }
+        ChildProcess.prepare()
         // Once, and not by each worker.
         if let problem = Log.filter.problem, words.first != DecodeWorkerCommand.name {
             Terminal.say("fieldscribe: \(problem)")

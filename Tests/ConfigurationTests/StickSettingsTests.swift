@@ -10,6 +10,7 @@ import Testing
 
 @Suite("Settings on a stick") struct StickSettingsTests {
     private let folder = TemporaryFolder()
+    private let program: String
     private var stick: String { folder.file("stick") }
     private var brought: String { "\(stick)/Fieldscribe/settings" }
     private var own: Configuration {
@@ -20,6 +21,7 @@ import Testing
     }
 
     init() throws {
+        program = try builtProgram("fieldscribe")
         for path in [
             folder.file("stick"), folder.file("stick/Fieldscribe"), folder.file("stick/Fieldscribe/settings"),
             folder.file("storage"),
@@ -33,7 +35,7 @@ import Testing
         -> StickSettings.Outcome
     {
         try Data(text.utf8).write(to: URL(filePath: "\(brought)/\(name)"))
-        return StickSettings.take(fromStick: stick, over: configuration ?? own)
+        return StickSettings.take(fromStick: stick, over: configuration ?? own, program: program)
     }
 
     @Test("that are right count from then on, with marks and line ends of any system, over the machine's own")
@@ -50,7 +52,7 @@ import Testing
         #expect(other.capture.prerollSeconds == 3 && other.capture.device == "alsa:plughw:CARD=Mic,DEV=0")
         #expect(other.panel.holdMilliseconds == 700 && other.storage == machine.storage)
         // The same stick once more.
-        let again = StickSettings.take(fromStick: stick, over: machine)
+        let again = StickSettings.take(fromStick: stick, over: machine, program: program)
         #expect(!again.hasChanged && again.lines == ["settings/fieldscribe.conf is already in effect."])
         #expect(try take("").hasChanged && machine.withStickSettings() == machine)
     }
@@ -118,7 +120,7 @@ import Testing
     func strange(how: String) throws {
         let pipe = try #require(popen("\(how) '\(brought)/fieldscribe.conf'", "r"))
         #expect(pclose(pipe) == 0)
-        let outcome = StickSettings.take(fromStick: stick, over: own)
+        let outcome = StickSettings.take(fromStick: stick, over: own, program: program)
         #expect(
             !outcome.hasChanged && outcome.lines.count == 1 && outcome.lines[0].contains("WAS NOT ACCEPTED"),
             "\(outcome.lines)")
@@ -129,7 +131,7 @@ import Testing
         _ = rename(brought, folder.file("elsewhere"))
         #expect(symlink(folder.file("elsewhere"), brought) == 0)
         try durableReplace(path: folder.file("elsewhere/fieldscribe.conf"), with: "[capture]\npreroll-seconds = 3\n")
-        let outcome = StickSettings.take(fromStick: stick, over: own)
+        let outcome = StickSettings.take(fromStick: stick, over: own, program: program)
         #expect(
             !outcome.hasChanged && outcome.lines.count == 1 && outcome.lines[0].contains("WAS NOT ACCEPTED"),
             "\(outcome.lines)")
@@ -145,7 +147,7 @@ import Testing
         #expect(own.withStickSettings().recognizer.vocabulary == folder.file("storage/settings/vocabulary.txt"))
         let latin = [UInt8]("Millet\nNokou".utf8) + [0xE9, 0x0A]
         try Data(latin).write(to: URL(filePath: "\(brought)/vocabulary.txt"))
-        let refused = StickSettings.take(fromStick: stick, over: own)
+        let refused = StickSettings.take(fromStick: stick, over: own, program: program)
         #expect(refused.lines.last?.contains("vocabulary.txt:2: is not UTF-8") == true && !refused.hasChanged)
         // An empty one takes it back.
         #expect(try take("", as: "vocabulary.txt").hasChanged)
@@ -224,7 +226,7 @@ import Testing
         ]
         for (make, words) in cases {
             _ = try shell("rm -rf \(file); \(make)")
-            let outcome = StickSettings.take(fromStick: stick, over: own)
+            let outcome = StickSettings.take(fromStick: stick, over: own, program: program)
             #expect(!outcome.hasChanged && outcome.lines.count == 1, "\(make): \(outcome.lines)")
             #expect(outcome.lines[0].hasPrefix("settings/recipients.txt WAS NOT ACCEPTED: "), "\(outcome.lines)")
             #expect(outcome.lines[0].contains(words) && !outcome.lines[0].contains("AGE-SECRET"), "\(outcome.lines)")
@@ -246,20 +248,20 @@ import Testing
         }
         let file = "'\(brought)/\(StickSettings.recipientsName)'"
         _ = try shell("echo \(other) > \(file); minisign -S -s theirs -m \(file) >/dev/null")
-        let foreign = StickSettings.take(fromStick: stick, over: machine)
+        let foreign = StickSettings.take(fromStick: stick, over: machine, program: program)
         #expect(!foreign.hasChanged && foreign.lines.first?.contains("is not signed with the key") == true)
         #expect(try keys(machine) == [first])
         _ = try shell("minisign -S -s ours -m \(file) >/dev/null")
-        let taken = StickSettings.take(fromStick: stick, over: machine)
+        let taken = StickSettings.take(fromStick: stick, over: machine, program: program)
         #expect(taken.hasChanged, "\(taken.lines)")
         #expect(try keys(machine) == [other])
         #expect(
-            StickSettings.take(fromStick: stick, over: machine).lines == [
+            StickSettings.take(fromStick: stick, over: machine, program: program).lines == [
                 "settings/recipients.txt is already in effect."
             ])
         // Changed behind the signature.
         _ = try shell("echo \(first) >> \(file)")
-        #expect(!StickSettings.take(fromStick: stick, over: machine).hasChanged)
+        #expect(!StickSettings.take(fromStick: stick, over: machine, program: program).hasChanged)
         #expect(try keys(machine) == [other])
         // The machine's own count again where it no longer knows that key; where it has none, no copy is in the clear.
         machine.export.settingsKey = ""

@@ -55,22 +55,7 @@ enum Repository {
 
     static func file(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// The executable, which lies beside the test bundle.
-    static func executable(_ name: String = "fieldscribe") throws -> String {
-        var candidates = try text(of: "/proc/self/maps").split(separator: "\n").filter { $0.hasSuffix(".xctest") }
-            .compactMap { line in line.firstIndex(of: "/").map { String(line[$0...]) } }
-        candidates += CommandLine.arguments
-        for candidate in candidates {
-            var folder = candidate.split(separator: "/", omittingEmptySubsequences: false).dropLast()
-            while !folder.isEmpty {
-                let path = folder.joined(separator: "/") + "/\(name)"
-                var status = stat()
-                if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, access(path, X_OK) == 0 { return path }
-                folder = folder.dropLast()
-            }
-        }
-        throw Tool.CannotStart(program: "fieldscribe", status: ENOENT)
-    }
+    static func executable(_ name: String = "fieldscribe") throws -> String { try builtProgram(name) }
 }
 
 /// What the executable says of itself, which manual and completion must match.

@@ -114,26 +114,9 @@ struct Fieldscribe {
         String(decoding: try Data(contentsOf: .init(filePath: path)), as: UTF8.self)
     }
 
-    /// It lies beside the test bundle, wherever that was built.
     static var path: String? { try? executable() }
 
-    static func executable() throws -> String {
-        var candidates: [String] = []
-        for line in try text("/proc/self/maps").split(separator: "\n") where line.hasSuffix(".xctest") {
-            if let start = line.firstIndex(of: "/") { candidates.append(String(line[start...])) }
-        }
-        candidates += CommandLine.arguments
-        for candidate in candidates {
-            var folder = candidate.split(separator: "/", omittingEmptySubsequences: false).dropLast()
-            while !folder.isEmpty {
-                let path = folder.joined(separator: "/") + "/fieldscribe"
-                var status = stat()
-                if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, access(path, X_OK) == 0 { return path }
-                folder = folder.dropLast()
-            }
-        }
-        throw CannotStart(program: "fieldscribe", status: ENOENT)
-    }
+    static func executable() throws -> String { try builtProgram("fieldscribe") }
 }
 
 /// A transcript as `--format json` prints it.

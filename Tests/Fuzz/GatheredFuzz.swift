@@ -26,7 +26,7 @@ import Gathering
         }
         for format in TranscriptFormat.allCases { _ = try? format.render(timeline) }
     case 2: _ = try? PageReading(content, name: "f")
-    default: _ = try? SavedCorrections(content, name: "f")
+    default: _ = try? IncomingFile(content, as: .corrections, name: "f")
     }
     return 0
 }

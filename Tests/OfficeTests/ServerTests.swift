@@ -103,7 +103,9 @@ import Testing
         #expect(try archive.search(OfficeQuery("fonio"), OfficeFilter(), limit: 5).count == 1)
         await recorder.record(2, "and waited")
         try await recorder.copy(to: desk.stick("one"))
-        let error = thrown { _ = try Gathering(into: archive, key: nil).run([.folder(desk.stick("one"))]) }
+        let error = thrown {
+            _ = try Gathering(into: archive, key: nil, reader: try officeProgram()).run([.folder(desk.stick("one"))])
+        }
         #expect(error?.code == .denied && error?.message.contains("\n") == false, "\(error?.message ?? "")")
         #expect(desk.archiveNames == ["pi-aaaaaaaa"] && desk.copies().count <= 2)
         #expect(try desk.archive().recordings(OfficeFilter()).count == 1)
@@ -170,14 +172,16 @@ import Testing
         let archive = try OfficeDatabase(server.address("small"), files: files, makes: true)
         shell("cat /dev/zero > '\(place.path)/others'")
         for _ in 1...2 {
-            let error = thrown { _ = try Gathering(into: archive, key: nil).run([.folder(stick)]) }
+            let error = thrown {
+                _ = try Gathering(into: archive, key: nil, reader: try officeProgram()).run([.folder(stick)])
+            }
             #expect(error?.code == .full && error?.message.contains("\n") == false, "\(error?.message ?? "")")
             #expect(error?.message.contains("the server has no space left") == true, "\(error?.message ?? "")")
             #expect(names(files).allSatisfy { !$0.hasPrefix(".") })
             #expect(try archive.recordings(OfficeFilter()).isEmpty)
         }
         shell("rm '\(place.path)/others'")
-        let report = try Gathering(into: archive, key: nil).run([.folder(stick)])
+        let report = try Gathering(into: archive, key: nil, reader: try officeProgram()).run([.folder(stick)])
         #expect(report.taken == 8 && report.problems == [])
         #expect(try archive.recordings(OfficeFilter()).map(\.number) == Array(1...8))
         let whole = shell(

@@ -169,7 +169,7 @@ struct OfficeDesk {
     }
 
     @discardableResult func gather(_ sticks: String..., key: String? = nil) throws -> GatherReport {
-        try Gathering(into: try archive(), key: key).run(sticks.map { .folder($0) })
+        try Gathering(into: try archive(), key: key, reader: try officeProgram()).run(sticks.map { .folder($0) })
     }
 
     /// What is found, as `recorder: excerpt`.
@@ -198,22 +198,7 @@ struct OfficeDesk {
     }
 }
 
-/// The executable, which lies beside the test bundle.
-func officeProgram() throws -> String {
-    let maps = try content(ofFile: "/proc/self/maps")
-    var candidates = String(decoding: maps, as: UTF8.self).split(separator: "\n").filter { $0.hasSuffix(".xctest") }
-        .compactMap { line in line.firstIndex(of: "/").map { String(line[$0...]) } }
-    candidates += CommandLine.arguments
-    for candidate in candidates {
-        var folder = candidate.split(separator: "/", omittingEmptySubsequences: false).dropLast()
-        while !folder.isEmpty {
-            let path = folder.joined(separator: "/") + "/fieldscribe-office"
-            if FileStatus(path)?.kind == .file, access(path, X_OK) == 0 { return path }
-            folder = folder.dropLast()
-        }
-    }
-    throw DeviceError(.missing, "find", "fieldscribe-office: not built")
-}
+func officeProgram() throws -> String { try builtProgram("fieldscribe-office") }
 
 /// What a folder holds, sorted; nothing where it is not there.
 func names(_ path: String) -> [String] {

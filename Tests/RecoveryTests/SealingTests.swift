@@ -286,7 +286,10 @@ import Testing
         try await record(in: archive)
         #expect(try await sealing(archive).run().isEmpty)
         let file = CorrectionImport.File(name: "t.txt", text: "zanzibar\n", recording: 1)
-        let error = await thrown { _ = try await CorrectionImport(configuration, archive: archive).take(file) }
+        let error = await thrown {
+            _ = try await CorrectionImport(configuration, archive: archive, program: builtProgram("fieldscribe")).take(
+                file)
+        }
         #expect(
             error?.message.hasPrefix("t.txt: is of recording 1, which is sealed") == true,
             "\(String(describing: error))")

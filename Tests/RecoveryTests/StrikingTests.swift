@@ -133,7 +133,11 @@ import Testing
         _ = try await Striking(storage: storage.folder.path, archive: archive).strike(range, of: 1)
         let file = CorrectionImport.File(
             name: "t.txt", text: "pears\n", neighbour: RecordingIdentity(recording: 1, sound: sound))
-        let error = await thrown { _ = try await CorrectionImport(storage.configuration, archive: archive).take(file) }
+        let error = await thrown {
+            _ = try await CorrectionImport(
+                storage.configuration, archive: archive, program: builtProgram("fieldscribe")
+            ).take(file)
+        }
         let words = isSigned ? "in recording 1; copy" : "in recording 1, or of another one; copy"
         #expect(
             error?.message.contains("is of before something was struck \(words)") == true,

@@ -33,7 +33,8 @@ import Testing
         _ text: String, name: String = "corrections.json", person: String = "", in archive: SQLiteArchive
     ) async throws -> String {
         let file = CorrectionImport.File(name: name, text: text, person: person)
-        return try await CorrectionImport(storage.configuration, archive: archive).take(file)
+        return try await CorrectionImport(storage.configuration, archive: archive, program: builtProgram("fieldscribe"))
+            .take(file)
     }
 
     private func names(_ archive: SQLiteArchive) async throws -> [String: String]? {

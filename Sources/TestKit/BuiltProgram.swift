@@ -1,0 +1,26 @@
+import FoundationEssentials
+import Glibc
+
+/// No program of this name was built.
+package struct NotBuilt: Error {
+    package var program: String
+}
+
+/// The path of a program that was built with the tests: it lies beside the test bundle, wherever that was built.
+package func builtProgram(_ name: String) throws -> String {
+    let maps = String(decoding: try Data(contentsOf: URL(filePath: "/proc/self/maps")), as: UTF8.self)
+    var candidates: [String] = []
+    for line in maps.split(separator: "\n") where line.hasSuffix(".xctest") {
+        if let start = line.firstIndex(of: "/") { candidates.append(String(line[start...])) }
+    }
+    for candidate in candidates + CommandLine.arguments {
+        var folder = candidate.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+        while !folder.isEmpty {
+            let path = folder.joined(separator: "/") + "/\(name)"
+            var status = stat()
+            if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, access(path, X_OK) == 0 { return path }
+            folder = folder.dropLast()
+        }
+    }
+    throw NotBuilt(program: name)
+}

@@ -1,0 +1,102 @@
+import Copying
+import Core
+import Correcting
+import FoundationEssentials
+import Glibc
+import Platform
+import TestKit
+import Testing
+
+/// Files from outside are read by a process with limits; here by the real one.
+@Suite("Confined reading") struct ConfinedReadingTests {
+    init() {
+        // As in our programs: a reader that has gone is an error.
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    private func reading(
+        _ text: String, _ name: String, limits: ConfinedProcess.Limits = .init()
+    ) throws -> IncomingFile {
+        let process = ConfinedProcess(
+            program: try builtProgram("fieldscribe"),
+            arguments: ["read-incoming", IncomingFile.Kind(named: name).rawValue, "--name=\(name)"],
+            limits: limits)
+        return try IncomingFile(answer: try process.answer(to: Array(text.utf8), named: name), name: name)
+    }
+
+    private func refusal(_ body: () throws -> IncomingFile) -> DeviceError? { thrown { _ = try body() } }
+
+    /// Corrections with a valid head, and an array that nobody asks for.
+    private func page(with others: Int) -> String {
+        #"{"format":"fieldscribe-corrections","version":1,"recording":{"id":1,"sound":"\#(String(repeating: "a", count: 64))"},"#
+            + #""editor":{"name":"Ann","saved":1},"segments":[],"other":["#
+            + String(repeating: "1,", count: others) + "1]}"
+    }
+
+    @Test(
+        "what a page saved, and a text, arrive as they would be read here", arguments: ["corrections.json", "text.srt"])
+    func same(name: String) throws {
+        let text = name == "text.srt" ? "1\n00:00:00,000 --> 00:00:01,000\nOne two, three.\n" : page(with: 3)
+        let here = try IncomingFile(Array(text.utf8), as: .init(named: name), name: name)
+        let there = try reading(text, name)
+        #expect(there.content == here.content && there.identity == here.identity)
+    }
+
+    @Test(
+        "an error is the same line",
+        arguments: [("a.csv", "x"), ("corrections.json", "{"), ("b c.vtt", "no"), ("--help.srt", "no")])
+    func errors(name: String, text: String) {
+        let here = refusal { try IncomingFile(Array(text.utf8), as: .init(named: name), name: name) }
+        #expect(here != nil && refusal { try reading(text, name) } == here)
+    }
+
+    @Test("what needs more memory than there is for it is one line")
+    func memory() throws {
+        let error = try #require(refusal { try reading(page(with: 7_700_000), "corrections.json") })
+        #expect(error.message.hasPrefix("corrections.json: cannot be read with 192 MB of memory"), "\(error.message)")
+    }
+
+    @Test("what takes longer than there is for it is one line")
+    func time() throws {
+        let limits = ConfinedProcess.Limits(memory: 2 << 30, cpuSeconds: 1)
+        let text = "{" + String(repeating: #""a":[[[[1,2],[3]]]],"#, count: 3_000_000) + "}"
+        let error = try #require(refusal { try reading(text, "corrections.json", limits: limits) })
+        #expect(error.message.contains("takes longer to read than 1 s of computing"), "\(error.message)")
+    }
+
+    @Test("an answer that is too long is one line")
+    func answer() throws {
+        let text = "1\n00:00:00,000 --> 00:00:01,000\n" + String(repeating: "one ", count: 100_000)
+        let error = try #require(refusal { try reading(text, "a.srt", limits: .init(answer: 10_000)) })
+        #expect(error.message.hasPrefix("a.srt: holds more than a recording can have"), "\(error.message)")
+    }
+
+    @Test(
+        "a reader that crashes, says nothing, or is none is one line",
+        arguments: ["/bin/false", "/bin/true", "/bin/echo"])
+    func crashed(program: String) {
+        let error = refusal { try IncomingFile(confined: Array("x".utf8), as: .text, name: "a.srt", program: program) }
+        #expect(error?.message.hasPrefix("a.srt: cannot be read") == true, "\(String(describing: error))")
+    }
+
+    @Test("the reader has no files, no processes, and no network")
+    func confined() throws {
+        let child = try ChildProcess(try builtProgram("fieldscribe"), arguments: ["read-incoming", "text"])
+        // One that waits for its input has given all up.
+        try waitUntil("a filter of its calls") { try lines("/proc/\(child.id)/status").contains("Seccomp:\t2") }
+        #expect(try lines("/proc/\(child.id)/status").contains("NoNewPrivs:\t1"))
+        for task in try FileManager.default.contentsOfDirectory(atPath: "/proc/\(child.id)/task") {
+            #expect(try lines("/proc/\(child.id)/task/\(task)/status").contains("Seccomp:\t2"), "thread \(task)")
+        }
+        let limits = try lines("/proc/\(child.id)/limits")
+        for limit in ["Max open files", "Max file size"] {
+            let line = try #require(limits.first { $0.hasPrefix(limit) })
+            #expect(line.dropFirst(limit.count).split(separator: " ").prefix(2) == ["0", "0"], "\(line)")
+        }
+    }
+
+    private func lines(_ path: String) throws -> [String] {
+        String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self).split(separator: "\n").map(
+            String.init)
+    }
+}
