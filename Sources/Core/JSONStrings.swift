@@ -35,12 +35,17 @@ package enum JSONStrings {
     /// The length of what follows a backslash; nil where that is no escape.
     private static func escape(in bytes: [UInt8], at index: Int) -> Int? {
         guard index < bytes.count else { return nil }
-        guard bytes[index] == UInt8(ascii: "u") else {
-            return Array("\"\\/bfnrt".utf8).contains(bytes[index]) ? 1 : nil
+        switch bytes[index] {
+        case UInt8(ascii: "u"): break
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+            return 1
+        default: return nil
         }
         guard let unit = codeUnit(in: bytes, at: index + 1), !UTF16.isTrailSurrogate(unit) else { return nil }
         guard UTF16.isLeadSurrogate(unit) else { return 5 }
-        guard bytes.dropFirst(index + 5).starts(with: "\\u".utf8), let second = codeUnit(in: bytes, at: index + 7),
+        guard bytes[min(index + 5, bytes.count)...].starts(with: "\\u".utf8),
+            let second = codeUnit(in: bytes, at: index + 7),
             UTF16.isTrailSurrogate(second)
         else { return nil }
         return 11
@@ -48,9 +53,20 @@ package enum JSONStrings {
 
     private static func codeUnit(in bytes: [UInt8], at index: Int) -> UInt16? {
         guard index + 4 <= bytes.count else { return nil }
+        return codeUnit(bytes[index..<(index + 4)])
+    }
+
+    /// What hexadecimal digits say, of which there are four at most; nil where other characters are among them.
+    package static func codeUnit(_ digits: some Sequence<UInt8>) -> UInt16? {
         var unit: UInt16 = 0
-        for byte in bytes[index..<(index + 4)] {
-            guard let digit = Character(UnicodeScalar(byte)).hexDigitValue else { return nil }
+        for byte in digits {
+            let digit: UInt8
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
+            case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
+            default: return nil
+            }
             unit = unit << 4 | UInt16(digit)
         }
         return unit

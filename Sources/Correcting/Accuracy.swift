@@ -28,7 +28,8 @@ package struct Accuracy: Hashable, Sendable {
     ///   - base: what the person saw.
     ///   - corrected: what the person left, with the same segments.
     package init(of read: [Segment], base: [Segment], corrected: [Segment]) {
-        let before = Dictionary(base.map { ($0.id, $0) }) { first, _ in first }
+        // By the place: where a person has added lines, numbers are others.
+        let before = Dictionary(base.map { ($0.range, $0) }) { first, _ in first }
         let words = read.flatMap(\.words)
         var next = 0
         for (index, segment) in corrected.enumerated() {
@@ -39,7 +40,7 @@ package struct Accuracy: Hashable, Sendable {
             let there = Array(words[first..<next])
             let errors = WordErrors(said: segment.text, read: there.map(\.text).joined(separator: " "))
             whole = whole + errors
-            guard Self.isHeard(segment, before[segment.id]) else { continue }
+            guard Self.isHeard(segment, before[segment.range]) else { continue }
             heard = heard + errors
             count(there, segment)
         }

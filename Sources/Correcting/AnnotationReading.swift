@@ -1,9 +1,12 @@
+import Core
+
 /// What stands on the tiers `segments` and `words` of an annotation document of ELAN, in the order of time.
-func annotationReadings(_ text: String) throws(WrittenText.Problem) -> [[String]] {
+func annotationReadings(_ text: String) throws(WrittenText.Problem) -> [[WrittenText.Piece]] {
     var document = MarkupScanner(text)
     var times: [String: Double] = [:]
-    var tiers: [String: [(time: Double, text: String)]] = [:]
+    var tiers: [String: [(time: Double, piece: WrittenText.Piece)]] = [:]
     var (tier, time) = ("", 0.0)
+    var range: SampleRange?
     var value: String?
     var isDocument = false
     while let event = try document.next() {
@@ -11,24 +14,36 @@ func annotationReadings(_ text: String) throws(WrittenText.Problem) -> [[String]
         case .opening("ANNOTATION_DOCUMENT", _): isDocument = true
         case .opening("TIME_SLOT", let attributes):
             if let id = attributes["TIME_SLOT_ID"], let time = attributes["TIME_VALUE"].flatMap({ Double($0) }) {
-                times[id] = time
+                times[id] = time / 1_000
             }
         case .opening("TIER", let attributes): tier = attributes["TIER_ID"] ?? ""
         case .opening("ALIGNABLE_ANNOTATION", let attributes):
+            let start = attributes["TIME_SLOT_REF1"].flatMap { times[$0] }
+            let end = attributes["TIME_SLOT_REF2"].flatMap { times[$0] }
             // Where ELAN has taken the time away, the annotation stays behind the one before it.
-            time = attributes["TIME_SLOT_REF1"].flatMap { times[$0] } ?? tiers[tier]?.last?.time ?? 0
-        case .opening("ANNOTATION_VALUE", _): value = ""
+            time = start ?? tiers[tier]?.last?.time ?? 0
+            range = nil
+            if let start, let end { range = SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end)) }
+        case .opening("ANNOTATION_VALUE", _): value = tier == "segments" || tier == "words" ? "" : nil
         case .text(let text): if value != nil { value? += text }
         case .closing("ANNOTATION_VALUE"):
-            tiers[tier, default: []].append((time, value ?? ""))
+            guard let text = value else { continue }
             value = nil
+            guard tiers[tier]?.count ?? 0 < WrittenText.mostPieces else { throw .tooLong }
+            tiers[tier, default: []].append((time, WrittenText.Piece(text, range)))
         default: break
         }
     }
     guard isDocument else { throw WrittenText.Problem(line: 1, reason: "is no annotation document of ELAN") }
-    let readings = ["segments", "words"].compactMap { name in
-        tiers[name]?.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
-            .map(\.element.text)
+    var readings: [[WrittenText.Piece]] = []
+    for name in ["segments", "words"] {
+        guard let annotations = tiers[name] else { continue }
+        let ordered = annotations.enumerated().sorted {
+            ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
+        }
+        var pieces: [WrittenText.Piece] = []
+        for annotation in ordered { try pieces.add(annotation.element.piece.text, annotation.element.piece.range) }
+        readings.append(pieces)
     }
     guard !readings.isEmpty else {
         throw WrittenText.Problem(line: nil, reason: "has neither a tier segments nor a tier words")
@@ -44,32 +59,34 @@ private struct MarkupScanner {
         case text(String)
     }
 
-    private var rest: Substring.UTF8View
+    private let bytes: [UInt8]
+    private var place = 0
     private var open: [String] = []
     /// Of an element without content.
     private var closing: String?
     private var line = 1
     private static let deepest = 64
+    private static let mostAttributes = 64
 
-    init(_ text: String) { rest = text[...].utf8 }
+    init(_ text: String) { bytes = Array(text.utf8) }
 
     mutating func next() throws(WrittenText.Problem) -> Event? {
         if let name = closing {
             closing = nil
             return .closing(name)
         }
-        while let byte = rest.first {
-            guard byte == UInt8(ascii: "<") else {
+        while place < bytes.count {
+            guard bytes[place] == UInt8(ascii: "<") else {
                 return .text(try plain(take { $0 != UInt8(ascii: "<") }))
             }
-            if rest.starts(with: "<!--".utf8) {
+            if starts(with: "<!--") {
                 try skip(to: "-->")
-            } else if rest.starts(with: "<?".utf8) {
+            } else if starts(with: "<?") {
                 try skip(to: "?>")
-            } else if rest.starts(with: "<![CDATA[".utf8) {
-                rest = rest.dropFirst(9)
-                return .text(try skip(to: "]]>"))
-            } else if rest.starts(with: "<!".utf8) {
+            } else if starts(with: "<![CDATA[") {
+                place += 9
+                return .text(String(decoding: bytes[try skip(to: "]]>")], as: UTF8.self))
+            } else if starts(with: "<!") {
                 throw problem("has a document type, which ELAN does not write")
             } else {
                 return try tag()
@@ -80,93 +97,120 @@ private struct MarkupScanner {
     }
 
     private mutating func tag() throws(WrittenText.Problem) -> Event {
-        rest = rest.dropFirst()
-        if rest.first == UInt8(ascii: "/") {
-            rest = rest.dropFirst()
-            let name = take(Self.isName)
-            _ = take { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }
-            guard rest.first == UInt8(ascii: ">"), open.popLast() == name else {
-                throw problem("</\(name)> closes nothing")
-            }
-            rest = rest.dropFirst()
+        place += 1
+        if starts(with: "/") {
+            place += 1
+            let name = self.name()
+            passSpaces()
+            guard starts(with: ">"), open.popLast() == name else { throw problem("</\(name)> closes nothing") }
+            place += 1
             return .closing(name)
         }
-        let name = take(Self.isName)
+        let name = self.name()
         guard !name.isEmpty, open.count < Self.deepest else { throw problem("is not well-formed") }
         var attributes: [String: String] = [:]
         while true {
-            _ = take { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }
-            if rest.starts(with: "/>".utf8) {
-                rest = rest.dropFirst(2)
+            passSpaces()
+            if starts(with: "/>") {
+                place += 2
                 closing = name
                 return .opening(name, attributes)
             }
-            if rest.first == UInt8(ascii: ">") {
-                rest = rest.dropFirst()
+            if starts(with: ">") {
+                place += 1
                 open.append(name)
                 return .opening(name, attributes)
             }
-            let attribute = take(Self.isName)
-            guard !attribute.isEmpty, rest.popFirst() == UInt8(ascii: "="), let quote = rest.popFirst(),
-                quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'")
+            let attribute = self.name()
+            guard !attribute.isEmpty, attributes.count < Self.mostAttributes, starts(with: "=\"") || starts(with: "='")
             else { throw problem("is not well-formed") }
+            let quote = bytes[place + 1]
+            place += 2
             attributes[attribute] = try plain(take { $0 != quote })
-            guard rest.popFirst() != nil else { throw problem("ends within quotes") }
+            guard place < bytes.count else { throw problem("ends within quotes") }
+            place += 1
         }
     }
 
-    private static func isName(_ byte: UInt8) -> Bool {
-        !Array(" \t\r\n=/<>\"'".utf8).contains(byte)
+    private func starts(with text: StaticString) -> Bool {
+        let sought = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+        return place + sought.count <= bytes.count && bytes[place..<place + sought.count].elementsEqual(sought)
     }
 
-    private mutating func take(_ belongs: (UInt8) -> Bool) -> String {
-        let taken = rest.prefix(while: belongs)
-        rest = rest[taken.endIndex...]
-        line += taken.count { $0 == 0x0A }
-        return String(Substring(taken))
+    /// As long as messages bear it; a longer one is not ours.
+    private mutating func name() -> String {
+        String(
+            decoding: take { byte in
+                switch byte {
+                case 0x20, 0x09, 0x0D, 0x0A, UInt8(ascii: "="), UInt8(ascii: "/"), UInt8(ascii: "<"),
+                    UInt8(ascii: ">"), UInt8(ascii: "\""), UInt8(ascii: "'"):
+                    false
+                default: true
+                }
+            }.prefix(80), as: UTF8.self)
     }
 
+    private mutating func passSpaces() { _ = take { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 } }
+
+    private mutating func take(_ belongs: (UInt8) -> Bool) -> ArraySlice<UInt8> {
+        let start = place
+        while place < bytes.count, belongs(bytes[place]) {
+            if bytes[place] == 0x0A { line += 1 }
+            place += 1
+        }
+        return bytes[start..<place]
+    }
+
+    /// Goes behind a text; gives what stands before it.
     @discardableResult
-    private mutating func skip(to end: String) throws(WrittenText.Problem) -> String {
-        var taken: [UInt8] = []
-        while let byte = rest.first {
-            if byte == end.utf8.first, rest.starts(with: end.utf8) {
-                rest = rest.dropFirst(end.utf8.count)
-                return String(decoding: taken, as: UTF8.self)
+    private mutating func skip(to end: StaticString) throws(WrittenText.Problem) -> Range<Int> {
+        let start = place
+        while place < bytes.count {
+            if starts(with: end) {
+                place += end.utf8CodeUnitCount
+                return start..<place - end.utf8CodeUnitCount
             }
-            if byte == 0x0A { line += 1 }
-            taken.append(byte)
-            rest.removeFirst()
+            if bytes[place] == 0x0A { line += 1 }
+            place += 1
         }
         throw problem("ends too early")
     }
 
     /// Text with its entities resolved: the five that XML knows, and numbers.
-    private func plain(_ text: String) throws(WrittenText.Problem) -> String {
-        guard text.contains("&") else { return text }
-        var parts = text.split(separator: "&", omittingEmptySubsequences: false)[...]
-        var plain = String(parts.popFirst() ?? "")
-        let known = ["lt": "<", "gt": ">", "amp": "&", "quot": "\"", "apos": "'"]
-        for part in parts {
-            guard let end = part.firstIndex(of: ";") else { throw problem("a lone & is not well-formed") }
-            let name = String(part[..<end])
-            if let character = known[name] {
-                plain += character
-            } else if let scalar = Self.scalar(name) {
-                plain.unicodeScalars.append(scalar)
-            } else {
-                throw problem("&\(name.prefix(20)); is not known")
+    private func plain(_ text: ArraySlice<UInt8>) throws(WrittenText.Problem) -> String {
+        guard text.contains(UInt8(ascii: "&")) else { return String(decoding: text, as: UTF8.self) }
+        var plain: [UInt8] = []
+        var index = text.startIndex
+        while index < text.endIndex {
+            guard text[index] == UInt8(ascii: "&") else {
+                plain.append(text[index])
+                index += 1
+                continue
             }
-            plain += part[part.index(after: end)...]
+            let name = text[(index + 1)...].prefix(20).prefix { $0 != UInt8(ascii: ";") }
+            guard name.endIndex < text.endIndex, text[name.endIndex] == UInt8(ascii: ";") else {
+                throw problem("a lone & is not well-formed")
+            }
+            plain += try entity(String(decoding: name, as: UTF8.self)).utf8
+            index = name.endIndex + 1
         }
-        return plain
+        return String(decoding: plain, as: UTF8.self)
     }
 
-    private static func scalar(_ name: String) -> Unicode.Scalar? {
-        guard name.hasPrefix("#") else { return nil }
+    private func entity(_ name: String) throws(WrittenText.Problem) -> String {
+        switch name {
+        case "lt": return "<"
+        case "gt": return ">"
+        case "amp": return "&"
+        case "quot": return "\""
+        case "apos": return "'"
+        default: break
+        }
         let number =
-            name.hasPrefix("#x") ? UInt32(name.dropFirst(2), radix: 16) : UInt32(name.dropFirst())
-        return number.flatMap { Unicode.Scalar($0) }
+            name.hasPrefix("#x")
+            ? UInt32(name.dropFirst(2), radix: 16) : name.hasPrefix("#") ? UInt32(name.dropFirst()) : nil
+        guard let scalar = number.flatMap({ Unicode.Scalar($0) }) else { throw problem("&\(name); is not known") }
+        return String(Character(scalar))
     }
 
     private func problem(_ reason: String) -> WrittenText.Problem { WrittenText.Problem(line: line, reason: reason) }

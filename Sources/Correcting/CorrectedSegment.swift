@@ -8,24 +8,32 @@ package struct CorrectedSegment: Hashable, Sendable {
     package private(set) var changes: [WordChange]
     /// Whether a person has found words right that are as they were.
     package private(set) var isConfirmed = false
+    /// Whether a person has put it, or a word of it, to another time.
+    package private(set) var isMoved = false
 
     /// So long is what nobody heard between two words, at most, in samples: half of a word may be taken for it.
     private static let shortest: Int64 = 1_600
+
+    /// A segment that is as it was.
+    package init(_ segment: Segment) {
+        self.segment = segment
+        changes = []
+    }
 
     /// - Parameters:
     ///   - old: as it was read.
     ///   - words: as they are now, without spaces in them.
     ///   - confirmed: which of these words a person has heard, and found right.
     package init(_ old: Segment, words: [String], confirmed: (Int) -> Bool = { _ in false }) {
-        let keys = { (texts: [String]) in texts.map { Self.key($0) } }
-        let counterparts = TextAlignment.counterparts(of: keys(words), in: keys(old.words.map(\.text)))
+        let (new, known) = (words.map(NumberedWords.key), old.words.map { NumberedWords.key(of: $0.text) })
+        let counterparts = TextAlignment.counterparts(of: new, in: known)
         var made: [Word] = []
         changes = []
         var (next, index) = (0, 0)
         while index < words.count || next < old.words.count {
             let isSame = { (place: Int) in
                 guard let other = counterparts[place] else { return false }
-                return Self.key(old.words[other].text) == Self.key(words[place])
+                return known[other] == new[place]
             }
             if index < words.count, isSame(index), counterparts[index] == next {
                 var word = old.words[next]
@@ -64,20 +72,68 @@ package struct CorrectedSegment: Hashable, Sendable {
     /// - Parameter times: a range for each word, in order; those of words that are measured do not count.
     package mutating func take(times: [SampleRange]) {
         guard times.count == segment.words.count else { return }
+        var latest = [SamplePosition](repeating: segment.range.end, count: times.count)
+        for index in segment.words.indices.dropLast().reversed() {
+            let next = segment.words[index + 1]
+            latest[index] = next.isSpread ? latest[index + 1] : next.range.start
+        }
         for index in segment.words.indices where segment.words[index].isSpread {
             let earliest = index > 0 ? segment.words[index - 1].range.end : segment.range.start
-            let latest =
-                segment.words[(index + 1)...].first { !$0.isSpread }.map(\.range.start) ?? segment.range.end
-            let range = SampleRange(max(earliest, times[index].start), min(latest, times[index].end))
+            let range = SampleRange(max(earliest, times[index].start), min(latest[index], times[index].end))
             guard !range.isEmpty else { continue }
             segment.words[index].range = range
             segment.words[index].isSpread = false
         }
     }
 
-    private static func key(_ text: String) -> String {
-        let key = Word.key(of: text)
-        return key.isEmpty ? text : key
+    /// Puts words to times that a person has told.
+    ///
+    /// - Parameter times: by the words' indices.
+    mutating func put(_ times: [Int: SampleRange]) {
+        for (index, range) in times where segment.words.indices.contains(index) && !range.isEmpty {
+            guard segment.words[index].range != range else { continue }
+            segment.words[index].range = range
+            segment.words[index].isSpread = false
+            isMoved = true
+        }
+        if isMoved { limit(to: segment.range) }
+    }
+
+    /// Says that it stands where it did not.
+    mutating func markMoved() { isMoved = true }
+
+    /// Gives it the number that it has among the lines of its text.
+    mutating func number(_ id: Int) {
+        segment.id = id
+        for index in changes.indices { changes[index].segment = id }
+    }
+
+    /// Ends it, and its words, where others begin; words stay in their order.
+    mutating func limit(to range: SampleRange) {
+        segment.range = range
+        var earliest = range.start
+        for index in segment.words.indices {
+            let word = segment.words[index].range
+            let start = min(max(word.start, earliest), range.end)
+            segment.words[index].range = SampleRange(start, min(max(word.end, start), range.end))
+            earliest = segment.words[index].range.end
+        }
+    }
+
+    /// What is left of it on either side of another line, which is in it.
+    func parted(by range: SampleRange) -> [CorrectedSegment] {
+        let middle = range.middle
+        let place = segment.words.firstIndex { $0.range.middle >= middle } ?? segment.words.count
+        var (before, behind) = (self, self)
+        before.segment.words = Array(segment.words[..<place])
+        behind.segment.words = Array(segment.words[place...])
+        behind.changes = []
+        before.limit(to: SampleRange(min(segment.range.start, range.start), min(segment.range.end, range.start)))
+        behind.limit(to: SampleRange(max(segment.range.start, range.end), max(segment.range.end, range.end)))
+        (before.segment.alternatives, behind.segment.alternatives) = ([], [])
+        return [before, behind].filter {
+            !$0.segment.words.isEmpty || segment.words.isEmpty && !$0.segment.range.isEmpty
+        }
     }
 
     /// Where the words were that went, or, where none did, what is free between their neighbours; too little of that is taken from the
@@ -120,9 +176,31 @@ package struct WordChange: Hashable, Sendable {
 extension WordChange {
     /// How one text of a recording differs from another, segment by segment, in the order of time.
     package static func changes(from old: [Segment], to new: [Segment]) -> [WordChange] {
+        let (old, lines) = comparable(old, new)
         let known = Dictionary(old.map { ($0.id, $0) }) { first, _ in first }
-        return new.flatMap { segment in
+        var changes = lines.flatMap { segment in
             known[segment.id].map { CorrectedSegment($0, words: segment.words.map(\.text)).changes } ?? []
         }
+        guard lines.count != new.count else { return changes }
+        var line = 0
+        for index in changes.indices {
+            while line + 1 < new.count, new[line].range.end <= changes[index].range.start { line += 1 }
+            changes[index].segment = new[line].id
+        }
+        return changes
+    }
+
+    /// Both texts with the same segments: where people have added lines, or put them to another time, each is one segment.
+    static func comparable(_ old: [Segment], _ new: [Segment]) -> (old: [Segment], new: [Segment]) {
+        let areSame = old.count == new.count && zip(old, new).allSatisfy { $0.id == $1.id && $0.range == $1.range }
+        if areSame { return (old, new) }
+        let whole = { (segments: [Segment]) in
+            Segment(
+                id: 1,
+                range: SampleRange(
+                    segments.first?.range.start ?? .zero, segments.map(\.range.end).max() ?? .zero),
+                words: segments.flatMap(\.words), endedBy: .silence)
+        }
+        return ([whole(old)], [whole(new)])
     }
 }

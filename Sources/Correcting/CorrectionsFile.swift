@@ -3,9 +3,9 @@ import Exporting
 import FoundationEssentials
 
 /// What the page of a recording saves: `corrections.json`, or the same within `corrections.html`. Everything in it is a stranger's.
-package struct CorrectionsFile: Hashable, Sendable {
+package struct CorrectionsFile: Hashable, Sendable, Codable {
     /// One segment as a person left it.
-    package struct Edit: Hashable, Sendable {
+    package struct Edit: Hashable, Sendable, Codable {
         /// Its number.
         package var segment: Int
         /// Its words as they were shown, which tells whether it is the same text.
@@ -38,6 +38,8 @@ package struct CorrectionsFile: Hashable, Sendable {
 
     /// The longest text of a segment, a note, a name, in bytes; and the most of each kind.
     private static let (longest, most) = (65_536, 100_000)
+    /// The largest file, in bytes: a day's recording of which every word was corrected has less.
+    private static let largest = 16 << 20
 
     /// Reads what a page has saved.
     ///
@@ -45,11 +47,16 @@ package struct CorrectionsFile: Hashable, Sendable {
     /// - Throws: `DeviceError` with `damaged` where that is not what it is, or only half of it, `unsupported` where a later version
     ///   wrote it.
     package init(_ text: String, name: String) throws(DeviceError) {
+        guard text.utf8.count <= Self.largest else { throw Self.refusal(name, "holds more than a recording can have") }
         let json = Self.json(in: text)
         let read: Document
-        do { read = try JSONDecoder().decode(Document.self, from: Data(JSONStrings.check(Array(json.utf8)))) } catch {
-            throw Self.refusal(name, "is not whole, or no corrections of Fieldscribe's")
-        }
+        do {
+            read = try JSONScanner.read(JSONStrings.check(json)) { (scanner) throws(JSONScanner.Unusual) in
+                let document = try scanner.corrections(most: Self.most)
+                guard scanner.isAtEnd() else { throw JSONScanner.Unusual() }
+                return document
+            }
+        } catch { throw Self.refusal(name, "is not whole, or no corrections of Fieldscribe's") }
         guard read.format == "fieldscribe-corrections" else {
             throw Self.refusal(name, "is no corrections of Fieldscribe's")
         }
@@ -86,10 +93,10 @@ package struct CorrectionsFile: Hashable, Sendable {
         person = oneLine(read.editor.name)
         savedAt = read.editor.saved
         edits = read.segments.sorted { $0.id < $1.id }.map { edit in
-            let words = Self.words(edit.text)
+            let words = words(in: edit.text)
             let confirmed = edit.checked == true ? Array(words.indices) : edit.confirmed ?? []
             return Edit(
-                segment: edit.id, was: Self.words(edit.was), words: words,
+                segment: edit.id, was: Exporting.words(in: edit.was), words: words,
                 confirmed: Set(confirmed).intersection(words.indices))
         }
         annotations = Annotations()
@@ -114,8 +121,6 @@ package struct CorrectionsFile: Hashable, Sendable {
         }.sorted { $0.range.start < $1.range.start }
     }
 
-    private static func words(_ text: String) -> [String] { oneLine(text).split(separator: " ").map(String.init) }
-
     private static func position(_ seconds: Double) -> SamplePosition { max(.zero, SamplePosition(seconds: seconds)) }
 
     private static func places(_ places: [Document.Place]) -> [Bookmark] {
@@ -123,12 +128,14 @@ package struct CorrectionsFile: Hashable, Sendable {
     }
 
     /// The JSON alone; of a page, what stands in its element `corrections`.
-    private static func json(in text: String) -> Substring {
-        let start = "<script type=\"application/json\" id=\"corrections\">"
-        guard !text.drop(while: \.isWhitespace).hasPrefix("{") else { return text[...] }
-        let parts = text.split(separator: start, maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2 else { return text[...] }
-        return parts[1].split(separator: "</script>", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""
+    private static func json(in text: String) -> [UInt8] {
+        let bytes = Array(text.utf8)
+        let first = bytes.first { ![0x20, 0x0A, 0x0D, 0x09].contains($0) }
+        guard first != UInt8(ascii: "{"),
+            let start = bytes.place(of: #"<script type="application/json" id="corrections">"#)
+        else { return bytes }
+        let end = bytes.place(of: "</script>", from: start.upperBound)?.lowerBound ?? bytes.count
+        return Array(bytes[start.upperBound..<end])
     }
 
     private static func refusal(_ name: String, _ reason: String) -> DeviceError {
@@ -164,19 +171,20 @@ package struct CorrectionsFile: Hashable, Sendable {
         return (try? encoder.encode(document)).map { String(decoding: $0, as: UTF8.self) + "\n" } ?? ""
     }
 
-    private struct Document: Codable {
-        struct Recording: Codable {
+    /// What it holds, as it is written.
+    struct Document: Encodable {
+        struct Recording: Encodable {
             var id: Int
             var sound: String
             var pass: Int?
         }
 
-        struct Editor: Codable {
+        struct Editor: Encodable {
             var name: String
             var saved: Double
         }
 
-        struct Details: Codable {
+        struct Details: Encodable {
             var title: String?
             var people: String?
             var place: String?
@@ -184,7 +192,7 @@ package struct CorrectionsFile: Hashable, Sendable {
             var consent: String?
         }
 
-        struct Segment: Codable {
+        struct Segment: Encodable {
             var id: Int
             var was: String
             var text: String
@@ -192,12 +200,12 @@ package struct CorrectionsFile: Hashable, Sendable {
             var confirmed: [Int]?
         }
 
-        struct Place: Codable {
+        struct Place: Encodable {
             var time: Double
             var text: String
         }
 
-        struct Quotation: Codable {
+        struct Quotation: Encodable {
             var start: Double
             var end: Double
             var text: String

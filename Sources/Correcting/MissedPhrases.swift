@@ -34,10 +34,11 @@ package struct MissedPhrases: Hashable, Sendable {
     ///   - heard: what an engine has read.
     ///   - corrected: what a person left of it, with the same segments.
     package init(heard: [Segment], corrected: [Segment]) {
-        let known = Dictionary(heard.map { ($0.id, $0) }) { first, _ in first }
+        // By the place: where a person has added lines, numbers are others.
+        let known = Dictionary(heard.map { ($0.range, $0) }) { first, _ in first }
         var right: [String: Int] = [:]
         for segment in corrected {
-            guard let old = known[segment.id] else { continue }
+            guard let old = known[segment.range] else { continue }
             let words = segment.words.map { WrittenWord($0.text) }
             let isMissed = Self.missed(words, old.words.map { WrittenWord($0.text).key })
             for (word, isMissed) in zip(words, isMissed) where !isMissed { right[word.key, default: 0] += 1 }

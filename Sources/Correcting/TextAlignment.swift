@@ -6,10 +6,18 @@ import Core
 package enum TextAlignment {
     /// Words that are compared each with each: the product of both lengths, above which a stretch counts as replaced.
     private static let mostCompared = 4_000_000
-    private static let run = 3
 
     /// For each word of `new` the index of the word of `old` in whose place it stands, the same or another; nil where `old` has none.
     package static func counterparts(of new: [String], in old: [String]) -> [Int?] {
+        var numbers: [String: Int32] = [:]
+        func numbered(_ words: [String]) -> [Int32] {
+            words.map { word in
+                if let number = numbers[word] { return number }
+                numbers[word] = Int32(numbers.count)
+                return Int32(numbers.count - 1)
+            }
+        }
+        let (new, old) = (numbered(new), numbered(old))
         var found = [Int?](repeating: nil, count: new.count)
         var (from, to) = (0, 0)
         for (place, anchor) in anchors(new, old) + [(new.count, old.count)] {
@@ -21,10 +29,20 @@ package enum TextAlignment {
     }
 
     private static func align(
-        _ new: [String], _ place: Range<Int>, _ old: [String], _ other: Range<Int>, _ found: inout [Int?]
+        _ new: [Int32], _ place: Range<Int>, _ old: [Int32], _ other: Range<Int>, _ found: inout [Int?]
     ) {
+        var (place, other) = (place, other)
+        // What is the same at both ends needs no comparing, and of two equal runs the first stays.
+        while let first = place.first, let second = other.first, new[first] == old[second] {
+            found[first] = second
+            (place, other) = (place.dropFirst(), other.dropFirst())
+        }
+        while let last = place.last, let second = other.last, new[last] == old[second] {
+            found[last] = second
+            (place, other) = (place.dropLast(), other.dropLast())
+        }
         guard !place.isEmpty, !other.isEmpty, place.count <= mostCompared / other.count else { return }
-        for step in WordErrors.align(Array(old[other]), Array(new[place])) {
+        for step in WordErrors.align(numbered: Array(old[other]), Array(new[place])) {
             switch step {
             case .same(let reference, let hypothesis), .substituted(let reference, let hypothesis):
                 found[place.lowerBound + hypothesis] = other.lowerBound + reference
@@ -34,10 +52,15 @@ package enum TextAlignment {
     }
 
     /// Pairs of words, both in order: the first of each run that both texts have exactly once.
-    private static func anchors(_ new: [String], _ old: [String]) -> [(Int, Int)] {
+    private static func anchors(_ new: [Int32], _ old: [Int32]) -> [(Int, Int)] {
         let places = once(old)
-        let pairs = once(new).compactMap { key, place in places[key].map { (place, $0) } }.sorted { $0.0 < $1.0 }
-        // The longest of them that rises: for each length the pair with the least end.
+        return rising(once(new).compactMap { key, place in places[key].map { (place, $0) } })
+    }
+
+    /// The longest chain of pairs of which both numbers rise.
+    static func rising(_ unordered: [(Int, Int)]) -> [(Int, Int)] {
+        let pairs = unordered.sorted { $0.0 < $1.0 }
+        // For each length the pair with the least end.
         var ends: [Int] = []
         var before = [Int?](repeating: nil, count: pairs.count)
         for index in pairs.indices {
@@ -58,11 +81,16 @@ package enum TextAlignment {
         return chain.reversed()
     }
 
-    private static func once(_ words: [String]) -> [ArraySlice<String>: Int] {
-        var places: [ArraySlice<String>: Int?] = [:]
-        guard words.count >= run else { return [:] }
-        for start in 0...(words.count - run) {
-            let key = words[start..<(start + run)]
+    private struct Run: Hashable {
+        var first: Int32
+        var second: Int32
+        var third: Int32
+    }
+
+    private static func once(_ words: [Int32]) -> [Run: Int] {
+        var places: [Run: Int?] = [:]
+        for start in words.indices.dropLast(2) {
+            let key = Run(first: words[start], second: words[start + 1], third: words[start + 2])
             places[key] = places[key] == nil ? .some(start) : .some(nil)
         }
         return places.compactMapValues { $0 }

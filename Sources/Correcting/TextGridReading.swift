@@ -1,5 +1,7 @@
+import Core
+
 /// What stands on the tiers `segments` and `words` of a TextGrid of Praat, in its long or its short form.
-func textGridReadings(_ text: String) throws(WrittenText.Problem) -> [[String]] {
+func textGridReadings(_ text: String) throws(WrittenText.Problem) -> [[WrittenText.Piece]] {
     var tokens = TextGridTokens(text)
     guard try tokens.string() == "ooTextFile", try tokens.string() == "TextGrid" else {
         throw WrittenText.Problem(line: 1, reason: "is no TextGrid")
@@ -7,19 +9,22 @@ func textGridReadings(_ text: String) throws(WrittenText.Problem) -> [[String]] 
     _ = try tokens.number()
     _ = try tokens.number()
     let tiers = try tokens.count()
-    var found: [String: [String]] = [:]
+    var found: [String: [WrittenText.Piece]] = [:]
     for _ in 0..<tiers {
         let kind = try tokens.string()
         let name = try tokens.string()
         _ = try tokens.number()
         _ = try tokens.number()
-        var texts: [String] = []
+        var pieces: [WrittenText.Piece] = []
+        let isSought = name == "segments" || name == "words"
         for _ in 0..<(try tokens.count()) {
-            _ = try tokens.number()
-            if kind == "IntervalTier" { _ = try tokens.number() }
-            texts.append(try tokens.string())
+            let start = try tokens.number()
+            let end = kind == "IntervalTier" ? try tokens.number() : start
+            let text = try tokens.string()
+            guard isSought else { continue }
+            try pieces.add(text, SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end)))
         }
-        found[name] = texts
+        if isSought { found[name] = pieces }
     }
     let readings = ["segments", "words"].compactMap { found[$0] }
     guard !readings.isEmpty else {
@@ -30,20 +35,22 @@ func textGridReadings(_ text: String) throws(WrittenText.Problem) -> [[String]] 
 
 /// What Praat reads of a text file: numbers and texts in quotes that stand alone; all else is a comment.
 private struct TextGridTokens {
-    private var rest: Substring.UnicodeScalarView
+    private let bytes: [UInt8]
+    private var place = 0
     private var line = 1
     /// A file of a few bytes cannot ask for more.
     private static let most = 10_000_000
+    private static let longestNumber = 64
 
-    init(_ text: String) { rest = text[...].unicodeScalars }
+    init(_ text: String) { bytes = Array(text.utf8) }
 
     mutating func string() throws(WrittenText.Problem) -> String {
-        while let scalar = rest.first {
-            if scalar == "\"" {
-                rest.removeFirst()
+        while place < bytes.count {
+            if bytes[place] == UInt8(ascii: "\"") {
+                place += 1
                 return try quoted()
             }
-            skip(scalar)
+            skip()
         }
         throw WrittenText.Problem(line: line, reason: "ends too early")
     }
@@ -57,38 +64,43 @@ private struct TextGridTokens {
     }
 
     mutating func number() throws(WrittenText.Problem) -> Double {
-        while let scalar = rest.first {
-            if scalar == "\"" { throw WrittenText.Problem(line: line, reason: "a number is missing") }
-            if scalar == "!" || scalar.properties.isWhitespace {
-                skip(scalar)
+        while place < bytes.count {
+            let byte = bytes[place]
+            if byte == UInt8(ascii: "\"") { throw WrittenText.Problem(line: line, reason: "a number is missing") }
+            if byte == UInt8(ascii: "!") || byte <= 0x20 {
+                skip()
                 continue
             }
-            let word = String(rest.prefix { !$0.properties.isWhitespace && $0 != "\"" })
-            rest = rest.dropFirst(word.unicodeScalars.count)
+            let start = place
+            while place < bytes.count, bytes[place] > 0x20, bytes[place] != UInt8(ascii: "\"") { place += 1 }
+            guard (0x2B...0x39).contains(byte), place - start <= Self.longestNumber else { continue }
+            let word = String(decoding: bytes[start..<place], as: UTF8.self)
             if let number = Double(word), number.isFinite { return number }
         }
         throw WrittenText.Problem(line: line, reason: "ends too early")
     }
 
-    /// Passes a character, or a comment to the end of its line.
-    private mutating func skip(_ scalar: Unicode.Scalar) {
-        rest.removeFirst()
-        if scalar == "\n" { line += 1 }
-        guard scalar == "!" else { return }
-        rest = rest.drop { $0 != "\n" }
+    /// Passes a byte, or a comment to the end of its line.
+    private mutating func skip() {
+        if bytes[place] == UInt8(ascii: "!") {
+            while place < bytes.count, bytes[place] != 0x0A { place += 1 }
+            return
+        }
+        if bytes[place] == 0x0A { line += 1 }
+        place += 1
     }
 
     private mutating func quoted() throws(WrittenText.Problem) -> String {
-        var text = ""
-        while let scalar = rest.popFirst() {
-            if scalar == "\n" { line += 1 }
-            guard scalar == "\"" else {
-                text.unicodeScalars.append(scalar)
-                continue
+        var text: [UInt8] = []
+        while place < bytes.count {
+            let byte = bytes[place]
+            place += 1
+            if byte == 0x0A { line += 1 }
+            if byte == UInt8(ascii: "\"") {
+                guard place < bytes.count, bytes[place] == byte else { return String(decoding: text, as: UTF8.self) }
+                place += 1
             }
-            guard rest.first == "\"" else { return text }
-            rest.removeFirst()
-            text.append("\"")
+            text.append(byte)
         }
         throw WrittenText.Problem(line: line, reason: "ends within quotes")
     }

@@ -68,7 +68,7 @@ struct TranscriptDocument: Decodable, Equatable {
 
     /// - Parameter bytes: JSON whose strings are well-formed.
     init(_ bytes: [UInt8]) throws {
-        guard let (segments, place) = SegmentScanner.segments(in: bytes) else {
+        guard let (segments, place) = JSONScanner.segments(in: bytes) else {
             self = try JSONDecoder().decode(TranscriptDocument.self, from: Data(bytes))
             return
         }

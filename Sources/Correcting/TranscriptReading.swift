@@ -87,17 +87,9 @@ package struct PageReading: Sendable {
 
     /// What stands between the first such mark and the next `<`, which JSON in a page never holds; most of a page is its program.
     private static func data(in page: [UInt8]) -> [UInt8] {
-        let mark = Array("<script type=\"application/json\" id=\"data\">".utf8)
-        var place = page.startIndex
-        while let found = page[place...].firstIndex(of: mark[0]) {
-            let rest = page[found...]
-            if rest.starts(with: mark) {
-                let data = rest.dropFirst(mark.count).prefix { $0 != UInt8(ascii: "<") }
-                return Array(String(decoding: data, as: UTF8.self).utf8)
-            }
-            place = found + 1
-        }
-        return []
+        guard let mark = page.place(of: #"<script type="application/json" id="data">"#) else { return [] }
+        let data = page[mark.upperBound...].prefix { $0 != UInt8(ascii: "<") }
+        return Array(String(decoding: data, as: UTF8.self).utf8)
     }
 
     private struct Document: Decodable {

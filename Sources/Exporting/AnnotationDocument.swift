@@ -27,6 +27,18 @@ func annotationDocument(_ timeline: Timeline, _ details: RecordingDetails) -> St
     return document.text(details)
 }
 
+/// As ELAN calls the kinds of sound that it knows; `unknown` is its own word for the others.
+private func mediaType(_ name: String) -> String {
+    switch name.split(separator: ".").last?.lowercased() {
+    case "wav": "audio/x-wav"
+    case "flac": "audio/flac"
+    case "mp3": "audio/mpeg"
+    case "mp4", "m4a", "m4v": "video/mp4"
+    case "mov": "video/quicktime"
+    default: "unknown"
+    }
+}
+
 /// Collects time slots and tiers; slots are numbered in the order of time, as ELAN writes them.
 private struct AnnotationDocument {
     private var slots: [(time: Int64, id: Int)] = []
@@ -62,7 +74,7 @@ private struct AnnotationDocument {
             #"    <HEADER MEDIA_FILE="" TIME_UNITS="milliseconds">"#,
             #"        <MEDIA_DESCRIPTOR MEDIA_URL="\#(relativeLink(details.audio))""#
                 + #" RELATIVE_MEDIA_URL="\#(relativeLink(details.audio))""#
-                + #" MIME_TYPE="\#(details.audio.hasSuffix(".wav") ? "audio/x-wav" : "audio/flac")"/>"#,
+                + #" MIME_TYPE="\#(mediaType(details.audio))"/>"#,
         ]
         if let identity = details.identity {
             lines.append(#"        <PROPERTY NAME="fieldscribe">\#(identity.text)</PROPERTY>"#)

@@ -44,8 +44,8 @@ private func row(
 ) -> [String] {
     let confidence = confidence.map { "\(rounded($0))" } ?? ""
     return [
-        kind, segment, decimalSeconds(range.start), decimalSeconds(range.end), oneLine(text), confidence, detail,
-        oneLine(speaker),
+        kind, segment, decimalSeconds(range.start), decimalSeconds(range.end), withGuard(oneLine(text)), confidence,
+        detail, withGuard(oneLine(speaker)),
     ]
 }
 
@@ -59,4 +59,20 @@ private func field(_ text: String) -> String {
         quoted.unicodeScalars.append(scalar)
     }
     return quoted + "\""
+}
+
+/// A field that spreadsheets take for text: with a `'` in front where it begins as a formula does.
+package func withGuard(_ text: String) -> String { beginsAsFormula(text) ? "'" + text : text }
+
+/// The field as it was before `withGuard`.
+package func withoutGuard(_ field: String) -> String {
+    field.utf8.first == UInt8(ascii: "'") && beginsAsFormula(field) ? String(Substring(field.utf8.dropFirst())) : field
+}
+
+/// Whether it begins as a formula, or as one that has been guarded.
+private func beginsAsFormula(_ text: String) -> Bool {
+    switch text.unicodeScalars.first(where: { $0 != "'" }) {
+    case "=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠": true
+    default: false
+    }
 }

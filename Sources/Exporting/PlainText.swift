@@ -13,7 +13,7 @@ func plainText(_ timeline: Timeline) -> String {
     func lines(upTo end: SamplePosition) -> String {
         let passed = marks.prefix { $0.time <= end }
         marks = marks.dropFirst(passed.count)
-        return passed.map { "\($0.line)\n" }.joined()
+        return passed.map { "\(withoutSigns($0.line))\n" }.joined()
     }
     var last: Int?
     return timeline.segments.map { segment in
@@ -32,8 +32,12 @@ func plainText(_ timeline: Timeline) -> String {
 
 /// A segment's words, a line, or more where somebody asked for a new line; each with its end.
 private func spokenLines(_ text: String) -> String {
+    if text.utf8.allSatisfy({ $0 < 0x80 }) {
+        let line = withoutSigns(oneLine(text))
+        return line.isEmpty ? "" : line + "\n"
+    }
     var spoken = text.split(separator: Punctuator.newLine, omittingEmptySubsequences: false)
-        .map { oneLine(String($0)) }
+        .map { withoutSigns(oneLine(String($0))) }
     if spoken.last == "" { spoken.removeLast() }
     return spoken.map { $0 + "\n" }.joined()
 }
@@ -56,13 +60,43 @@ package func unwrittenText(_ timeline: Timeline) -> String? {
 }
 
 /// A text as part of one line: what could end the line or the text is a space, and there is one space at a time.
+///
+/// It looks at scalars: to a `Character`, a space with a combining mark behind it is no space.
 package func oneLine(_ text: String) -> String {
-    var scalars = String.UnicodeScalarView()
+    if isOneLine(text) { return text }
+    var line = String.UnicodeScalarView()
+    var isBehindSpace = false
     for scalar in text.unicodeScalars {
-        switch scalar.properties.generalCategory {
-        case .control, .lineSeparator, .paragraphSeparator, .spaceSeparator: scalars.append(" ")
-        default: scalars.append(scalar)
+        if isSpace(scalar) {
+            isBehindSpace = !line.isEmpty
+            continue
         }
+        if isBehindSpace { line.append(" ") }
+        isBehindSpace = false
+        line.append(scalar)
     }
-    return String(scalars).split(separator: " ").joined(separator: " ")
+    return String(line)
+}
+
+/// The words of a text, as all formats write them.
+package func words(in text: String) -> [String] {
+    oneLine(text).utf8.split(separator: UInt8(ascii: " ")).map { String(Substring($0)) }
+}
+
+/// Whether a text is as `oneLine` makes it, as far as a look at its bytes tells.
+private func isOneLine(_ text: String) -> Bool {
+    var isBehindSpace = true
+    for byte in text.utf8 {
+        guard (0x20..<0x7F).contains(byte), byte > 0x20 || !isBehindSpace else { return false }
+        isBehindSpace = byte == 0x20
+    }
+    return !isBehindSpace || text.isEmpty
+}
+
+private func isSpace(_ scalar: Unicode.Scalar) -> Bool {
+    if scalar.value < 0x7F { return scalar.value <= 0x20 }
+    switch scalar.properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator, .spaceSeparator: return true
+    default: return false
+    }
 }

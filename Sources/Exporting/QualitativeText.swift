@@ -17,12 +17,15 @@ func qualitativeText(_ timeline: Timeline, leastPause: Int) -> String {
         var end: SamplePosition
     }
     var paragraphs: [Paragraph] = []
+    var spoken = ""
     var gaps = timeline.gaps.sorted { $0.range.start < $1.range.start }[...]
     for segment in timeline.segments {
         for turn in timeline.readableTurns(of: segment) {
             for word in turn.words {
-                let text = oneLine(word.text)
+                var text = oneLine(word.text)
                 guard !text.isEmpty else { continue }
+                text = withoutSigns(text, behind: spoken)
+                spoken = text
                 var before: [String] = []
                 let last = paragraphs.last?.end ?? .zero
                 var lost = SamplePosition.zero
@@ -60,19 +63,43 @@ private func timeStamp(_ position: SamplePosition) -> String {
 
 /// A line of such a text without its time stamps and pauses; as it is where it has no time stamp.
 package func withoutTimeStamps(_ line: String) -> String {
-    func isTimeStamp(_ word: Substring) -> Bool {
-        let shape = word.map { $0.isASCII && $0.isNumber ? "0" : String($0) }.joined()
-        return shape.hasPrefix("#") && shape.hasSuffix("0:00:00-0#") && shape.allSatisfy { "#0:-".contains($0) }
-    }
-    let words = line.split(separator: " ")
+    guard line.utf8.contains(UInt8(ascii: "#")) else { return line }
+    let words = line.utf8.split(separator: UInt8(ascii: " ")).map { Substring($0) }
     guard words.contains(where: isTimeStamp) else { return line }
     var left: [Substring] = []
     for word in words where !isTimeStamp(word) {
-        if word == "s)", let number = left.last, number.first == "(", Int(number.dropFirst()) != nil {
-            left.removeLast()
-        } else {
-            left.append(word)
-        }
+        if isPause(left.last ?? "", word) { left.removeLast() } else { left.append(word) }
     }
     return left.joined(separator: " ")
+}
+
+/// `#00:01:23-4#`, with as many digits for the hours as there are.
+package func isTimeStamp(_ word: Substring) -> Bool {
+    let bytes = word.utf8
+    guard bytes.count >= 12, bytes.first == UInt8(ascii: "#") else { return false }
+    let shape = bytes.reversed().map { (0x30...0x39).contains($0) ? UInt8(ascii: "0") : $0 }
+    return shape.starts(with: "#0-00:00:0".utf8)
+        && shape.dropFirst(10).dropLast().allSatisfy { $0 == UInt8(ascii: "0") }
+}
+
+/// `(3 s)`.
+private func isPause(_ word: Substring, _ next: Substring) -> Bool {
+    guard next == "s)", word.utf8.first == UInt8(ascii: "(") else { return false }
+    return word.utf8.count > 1 && word.utf8.dropFirst().allSatisfy { (0x30...0x39).contains($0) }
+}
+
+/// Words of a line that programs take for no time stamp, and for no pause: with a character in them that nobody sees.
+///
+/// - Parameter last: the word in front of them.
+func withoutSigns(_ line: String, behind last: String = "") -> String {
+    guard line.utf8.contains(where: { $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: ")") }) else { return line }
+    var words: [String] = []
+    for word in line.utf8.split(separator: UInt8(ascii: " ")).map({ Substring($0) }) {
+        var scalars = String.UnicodeScalarView(word.unicodeScalars)
+        if isTimeStamp(word) || isPause((words.last ?? last)[...], word) {
+            scalars.insert(wordJoiner, at: scalars.index(after: scalars.startIndex))
+        }
+        words.append(String(scalars))
+    }
+    return words.joined(separator: " ")
 }

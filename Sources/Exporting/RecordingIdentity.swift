@@ -2,7 +2,7 @@ import Core
 
 /// Which recording a file is of, in words that any format can hold and any editor leaves alone:
 /// `recording 7, pass 2, sound sha256:` and 64 hexadecimal digits.
-package struct RecordingIdentity: Hashable, Sendable {
+package struct RecordingIdentity: Hashable, Sendable, Codable {
     /// The recording's number on its recorder.
     package var recording: Int
     /// Which of its passes the file has, counted within the recording; nil where that is not told.

@@ -59,8 +59,10 @@ let overlapSign = "//"
 
 /// A word without the sign of speech at the same time.
 package func withoutOverlapSign(_ word: String) -> String {
-    var word = Substring(word)
-    if word.hasPrefix(overlapSign) { word = word.dropFirst(overlapSign.count) }
-    if word.hasSuffix(overlapSign) { word = word.dropLast(overlapSign.count) }
-    return String(word)
+    // Byte by byte: a combining mark behind it makes another Character of it.
+    let sign = overlapSign.utf8
+    var bytes = word.utf8[...]
+    if bytes.starts(with: sign) { bytes = bytes.dropFirst(sign.count) }
+    if bytes.suffix(sign.count).elementsEqual(sign) { bytes = bytes.dropLast(sign.count) }
+    return String(Substring(bytes))
 }

@@ -21,7 +21,7 @@ func subRip(_ timeline: Timeline) -> String {
         return """
             \(index + 1)
             \(timecode(cue.start, decimal: ",")) --> \(timecode(cue.end, decimal: ","))
-            \(lines.map(withoutArrow).joined(separator: "\n"))
+            \(lines.map(withoutMarkup).joined(separator: "\n"))
 
 
             """
@@ -34,6 +34,24 @@ func timecode(_ milliseconds: Int64, decimal: String) -> String {
     let clock = [seconds / 3_600, seconds / 60 % 60, seconds % 60].map { $0.padded(to: 2) }.joined(separator: ":")
     return clock + decimal + (milliseconds % 1_000).padded(to: 3)
 }
+
+/// A text of which players take nothing for markup, or for the times of the next cue: SubRip has no way to say so, hence a character
+/// without width behind `<`, `{` and `\\`, and within the arrow.
+private func withoutMarkup(_ text: String) -> String {
+    guard text.utf8.contains(where: { $0 == 0x3C || $0 == 0x3E || $0 == 0x7B || $0 == 0x5C }) else { return text }
+    var shown = String.UnicodeScalarView()
+    var dashes = 0
+    for scalar in text.unicodeScalars {
+        if scalar == ">", dashes > 1 { shown.append(wordJoiner) }
+        shown.append(scalar)
+        if scalar == "<" || scalar == "{" || scalar == "\\" { shown.append(wordJoiner) }
+        dashes = scalar == "-" ? dashes + 1 : 0
+    }
+    return String(shown)
+}
+
+/// Stands between two characters that are not to be taken as one sign; nobody sees it.
+package let wordJoiner: Unicode.Scalar = "\u{2060}"
 
 /// Readers take a line with the arrow for the times of the next cue, and neither format can escape it everywhere.
 package func withoutArrow(_ text: String) -> String {

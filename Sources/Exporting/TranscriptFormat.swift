@@ -78,6 +78,12 @@ extension TranscriptFormat: RawRepresentable, CaseIterable, Hashable, CustomStri
         self = format
     }
 
+    /// Whether a file is called as a transcript is in a recording's own folder.
+    package static func isFileName(_ path: String) -> Bool {
+        let name = path.split(separator: "/").last
+        return allCases.contains { $0.fileName[...] == name }
+    }
+
     package static func == (left: Self, right: Self) -> Bool { left.rawValue == right.rawValue }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }

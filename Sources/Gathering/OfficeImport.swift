@@ -46,7 +46,7 @@ package struct OfficeImport {
         let read = try IncomingFile(confined: file.bytes, as: kind, name: file.path)
         switch read.content {
         case .corrections(let corrections):
-            let saved = SavedCorrections(corrections)
+            let saved = SavedCorrections(corrections, name: file.path)
             let recording = try recording(saved.file.identity, file)
             guard let isNew = try saved.take(into: archive, of: recording) else {
                 throw Self.refusal(
@@ -60,40 +60,60 @@ package struct OfficeImport {
             return Self.line(file, recording, isNew)
         case .text(let written):
             let named = file.recording.map { RecordingIdentity(recording: $0, sound: "") }
-            guard let identity = read.identity ?? file.neighbour ?? named else {
+            let own = read.identity
+            // Who names a recording is believed more than the files beside it.
+            guard let identity = own ?? named ?? file.neighbour else {
                 throw Self.refusal(file, "does not say of which recording it is", "name it with --recording ID")
             }
             let recording = try recording(identity, file)
-            var best: (timeline: Timeline, texts: [Int: [String]])?
+            let readings = try archive.readings(of: recording.id)
             var shown: Timeline?
-            for reading in try archive.readings(of: recording.id) {
+            if let first = readings.first { shown = try archive.timeline(ofReading: first.id) }
+            let capacity = RecordingCapacity(shown?.length ?? .zero)
+            try Self.check(capacity.excess(bytes: file.bytes.count, ending: written.format), file)
+            try Self.check(capacity.excess(of: written), file)
+            var best: (timeline: Timeline, text: CorrectedText)?
+            for reading in readings {
                 guard let timeline = try archive.timeline(ofReading: reading.id) else { continue }
-                if shown == nil { shown = timeline }
-                guard let texts = written.texts(over: timeline), texts.count < best?.texts.count ?? .max else {
-                    continue
-                }
-                best = (timeline, texts)
+                let text = CorrectedText(written, over: timeline)
+                if best.map({ text.isCloser(than: $0.text) }) ?? true { best = (timeline, text) }
             }
             guard let best else {
-                throw Self.refusal(file, "is no text of recording \(recording.id)", "name another with --recording ID")
+                throw Self.refusal(
+                    file, "is of recording \(recording.id), which has not been read yet", "read it first")
             }
-            guard !best.texts.isEmpty else {
+            guard best.text.words > 0 || best.text.changed == 0 else {
+                throw Self.refusal(file, "has no words", "save the text again where it was corrected")
+            }
+            // Its checksum, its place in a copy or a person says of which recording it is; its words alone do not.
+            guard best.text.isSimilar || own != nil || file.recording != nil || TranscriptFormat.isFileName(file.path)
+            else {
+                throw Self.refusal(
+                    file, "has little of what was heard in recording \(recording.id)",
+                    "if it is of that one, say so with --recording \(recording.id)")
+            }
+            guard best.text.changed > 0 else {
                 return "\(file.path): recording \(recording.id): nothing was corrected in it; nothing was changed"
             }
             var corrected = best.timeline
-            corrected.segments = best.timeline.segments.map { segment in
-                best.texts[segment.id].map { CorrectedSegment(segment, words: $0).segment } ?? segment
-            }
+            corrected.segments = best.text.lines.map(\.segment)
             // Such a file has nothing but words: names, notes and all else stay as they are shown.
             if let shown { (corrected.annotations, corrected.marks) = (shown.annotations, shown.marks) }
             corrected.engine = EngineDescription(name: EngineDescription.person, version: "", model: file.person)
             corrected.pass = nil
-            let said = corrected.segments.map(\.text).joined(separator: "\n")
+            // Of a text that has the lines of the one before, its words alone tell it.
+            let isMoved = best.text.lines.contains { $0.isMoved }
+            let said = corrected.segments.map { isMoved ? "\($0.range.start.samples) \($0.text)" : $0.text }
+                .joined(separator: "\n")
             let reading = GatheredReading(
                 digest: Digest.of("text of \(file.person)\n\(said)"), timeline: corrected, person: file.person,
                 madeAt: now)
-            return Self.line(file, recording, try archive.take(reading, of: recording.id))
+            return Self.line(file, recording, try archive.take(reading, of: recording.id)) + best.text.remark
         }
+    }
+
+    private static func check(_ excess: String?, _ file: File) throws(DeviceError) {
+        if let excess { throw refusal(file, excess, "shorten it, or name another recording with --recording ID") }
     }
 
     private static func line(_ file: File, _ recording: OfficeRecording, _ isNew: Bool) -> String {

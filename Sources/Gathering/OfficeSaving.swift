@@ -66,6 +66,7 @@ package struct OfficeSaving {
             throw Self.refusal(recording, "nobody says who has corrected it", "write your name under Corrected by")
         }
         var known = try archive.readings(of: recording.id)
+        if let base = try timeline(place.reading, among: known) { try saved.check(base) }
         guard let base = try timeline(place.reading, among: known), let seen = try timeline(place.seen, among: known),
             var mine = saved.reading(over: base)?.timeline
         else {
@@ -105,7 +106,8 @@ package struct OfficeSaving {
             file.edits = Self.edits(in: result, besides: [current, base], of: root)
             // Beside the copy, too, it is told of the text of an engine: whoever makes the database again needs no other for it.
             let bytes = Array(file.text.utf8)
-            let whole = SavedCorrections(try CorrectionsFile(file.text, name: "recording \(recording.id)"))
+            let whole = SavedCorrections(
+                try CorrectionsFile(file.text, name: "recording \(recording.id)"), name: "recording \(recording.id)")
             guard let next = whole.reading(over: root) else {
                 throw Self.refusal(recording, "its text is not what it was", "load its page again")
             }

@@ -16,6 +16,7 @@ package struct SavedCorrections: Sendable {
     package let file: CorrectionsFile
     /// SHA-256 of what it says: a page saves the same twice, in two forms.
     package let digest: String
+    private let name: String
 
     /// Reads a file in a confined process.
     ///
@@ -31,11 +32,13 @@ package struct SavedCorrections: Sendable {
         else {
             throw DeviceError(.unsupported, "import", on: name, "is no corrections of Fieldscribe's")
         }
-        self.init(file)
+        self.init(file, name: name)
     }
 
-    init(_ file: CorrectionsFile) {
+    /// - Parameter name: what errors call it.
+    init(_ file: CorrectionsFile, name: String) {
         self.file = file
+        self.name = name
         var parts = [file.identity.text, file.person, "\(file.savedAt)"]
         for edit in file.edits {
             parts.append("\(edit.segment) \(edit.was) \(edit.words) \(edit.confirmed.sorted())")
@@ -47,6 +50,12 @@ package struct SavedCorrections: Sendable {
     /// `corrections.json`, `corrections.html`, and what a browser makes of them where one is there: `corrections (1).html`.
     static func isName(_ name: String) -> Bool {
         name.hasPrefix("corrections") && (name.hasSuffix(".json") || name.hasSuffix(".html"))
+    }
+
+    /// - Throws: `DeviceError` with `unsupported` where it holds more than a recording with this text can.
+    func check(_ timeline: Timeline) throws(DeviceError) {
+        guard let excess = RecordingCapacity(timeline.length).excess(of: file) else { return }
+        throw DeviceError(.unsupported, "import", on: name, excess, remedy: "nothing was changed")
     }
 
     /// The text with what was put right in it; nil where it was made of another text.
@@ -78,9 +87,9 @@ package struct SavedCorrections: Sendable {
     package func take(into archive: any OfficeArchive, of recording: OfficeRecording) throws(DeviceError) -> Bool? {
         var first: GatheredReading?
         for reading in try archive.readings(of: recording.id) {
-            guard let timeline = try archive.timeline(ofReading: reading.id),
-                let corrected = self.reading(over: timeline)
-            else { continue }
+            guard let timeline = try archive.timeline(ofReading: reading.id) else { continue }
+            try check(timeline)
+            guard let corrected = self.reading(over: timeline) else { continue }
             if first == nil || timeline.pass == file.pass { first = corrected }
             if file.pass == nil || timeline.pass == file.pass { break }
         }

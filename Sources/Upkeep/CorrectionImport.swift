@@ -75,43 +75,58 @@ package struct CorrectionImport: Sendable {
         switch read.content {
         case .corrections(let corrections):
             let summary = try await recording(corrections.identity, file)
+            try check(RecordingCapacity(summary.length).excess(of: corrections), file)
             guard let base = try await base(of: corrections, summary, file) else {
                 throw refusal(
                     file, "was made of an older text of recording \(summary.id), which is no longer there",
                     "copy the recording again, and correct that page")
             }
             let edits = Dictionary(corrections.edits.map { ($0.segment, $0) }) { first, _ in first }
-            let corrected = base.timeline.segments.compactMap { segment in
+            let lines = base.timeline.segments.map { segment in
                 edits[segment.id].map { edit in
                     CorrectedSegment(segment, words: edit.words) { edit.confirmed.contains($0) }
-                }
+                } ?? CorrectedSegment(segment)
             }
             let person = corrections.person.isEmpty ? file.person : corrections.person
             let correction = Correction(
                 person: person, savedAt: corrections.savedAt, base: base.number, annotations: corrections.annotations)
-            return try await keep(corrected, correction, isPage: true, over: base, of: summary, file)
+            return try await keep(lines, correction, isPage: true, over: base, of: summary, file)
         case .text(let written):
-            guard
-                let identity = read.identity ?? file.neighbour
-                    ?? file.recording.map({ RecordingIdentity(recording: $0, sound: "") })
-            else {
+            let own = read.identity
+            let named = file.recording.map { RecordingIdentity(recording: $0, sound: "") }
+            // Who names another recording than the files beside it is believed.
+            let neighbour = file.neighbour.flatMap { [nil, $0.recording].contains(file.recording) ? $0 : nil }
+            guard let identity = own ?? neighbour ?? named else {
                 throw refusal(file, "does not say of which recording it is", "name it with --recording ID")
             }
             let summary = try await recording(identity, file)
-            guard let (base, texts) = try await base(of: written, summary, pass: read.identity?.pass)
-            else {
-                throw refusal(file, "is no text of recording \(summary.id)", "name another with --recording ID")
+            let capacity = RecordingCapacity(summary.length)
+            try check(capacity.excess(bytes: file.text.utf8.count, ending: written.format), file)
+            try check(capacity.excess(of: written), file)
+            guard let (base, text) = try await base(of: written, summary, pass: own?.pass) else {
+                throw refusal(
+                    file, "is of recording \(summary.id), which was not read yet", "import it again afterwards")
             }
-            let corrected = base.timeline.segments.compactMap { segment in
-                texts[segment.id].map { CorrectedSegment(segment, words: $0) }
+            guard text.words > 0 || text.changed == 0 else {
+                throw refusal(file, "has no words", "save the text again where it was corrected")
+            }
+            // Its checksum, its place in a copy or a person says of which recording it is; its words alone do not.
+            guard text.isSimilar || own != nil || file.recording != nil || TranscriptFormat.isFileName(file.name) else {
+                throw refusal(
+                    file, "has little of what was heard in recording \(summary.id)",
+                    "if it is of that one, say so with --recording \(summary.id)")
             }
             // Such a file has nothing but words: names, notes and all else stay as they are shown.
             let shown = try await archive.shownPass(of: summary.id)?.correction?.annotations
             let correction = Correction(
                 person: file.person, savedAt: MonotonicClock.wallSeconds, base: base.number,
                 annotations: shown ?? Annotations())
-            return try await keep(corrected, correction, isPage: false, over: base, of: summary, file)
+            return try await keep(text.lines, correction, isPage: false, over: base, of: summary, file) + text.remark
         }
+    }
+
+    private func check(_ excess: String?, _ file: File) throws(DeviceError) {
+        if let excess { throw refusal(file, excess, "shorten it, or name another recording with --recording ID") }
     }
 
     /// The recording that a file is of, if its sound is the one that the file was made of.
@@ -166,17 +181,18 @@ package struct CorrectionImport: Sendable {
         return nil
     }
 
-    /// The pass that an edited text was made of, where it says so, else the one that it differs least from; and what it changes.
+    /// The pass that an edited text was made of, where it says so, else the one that it differs least from; and what it changes; nil
+    /// where there is none yet.
     private func base(
         of written: WrittenText, _ summary: RecordingSummary, pass: Int?
-    ) async throws -> (Base, texts: [Int: [String]])? {
-        var best: (base: Base, texts: [Int: [String]])?
+    ) async throws -> (Base, CorrectedText)? {
+        var best: (base: Base, text: CorrectedText)?
         for base in try await bases(of: summary, first: pass) {
-            guard let texts = written.texts(over: base.timeline) else { continue }
             if let pass, base.number != pass, best?.base.number == pass { break }
-            if texts.count < best?.texts.count ?? .max { best = (base, texts) }
+            let text = CorrectedText(written, over: base.timeline)
+            if best.map({ text.isCloser(than: $0.text) }) ?? true { best = (base, text) }
         }
-        return best.map { ($0.base, $0.texts) }
+        return best.map { ($0.base, $0.text) }
     }
 
     /// The complete passes, as they are shown: the one that is named, the one that is shown, then engines', then people's, latest first. Each with and
@@ -203,12 +219,11 @@ package struct CorrectionImport: Sendable {
 
     /// - Parameter isPage: whether a page saved it, which has all that a person has added, and tells when.
     private func keep(
-        _ corrected: [CorrectedSegment], _ correction: Correction, isPage: Bool, over base: Base,
+        _ lines: [CorrectedSegment], _ correction: Correction, isPage: Bool, over base: Base,
         of summary: RecordingSummary, _ file: File
     ) async throws -> String {
-        let timed = try await timed(corrected, of: summary)
-        let new = Dictionary(timed.map { ($0.segment.id, $0.segment) }) { first, _ in first }
-        let segments = base.timeline.segments.map { new[$0.id] ?? $0 }
+        let timed = try await timed(lines, of: summary)
+        let segments = timed.map(\.segment)
         let name = "\(file.name): recording \(summary.id)"
         let passes = try await archive.passes(of: summary.id)
         let before = try await archive.shownPass(of: summary.id)
@@ -217,7 +232,8 @@ package struct CorrectionImport: Sendable {
         }
         let changes = timed.flatMap(\.changes)
         let isAnnotated = isPage && correction.annotations != base.timeline.annotations ?? Annotations()
-        if changes.isEmpty, !isAnnotated, !timed.contains(where: { $0.isConfirmed }) {
+        let moved = timed.count { $0.isMoved }
+        if changes.isEmpty, !isAnnotated, moved == 0, !timed.contains(where: { $0.isConfirmed }) {
             // Whoever has corrected more from the same page, and saves it later as it was, takes that back.
             guard isPage, let own = before?.correction, own.person == correction.person,
                 own.savedAt < correction.savedAt
@@ -228,7 +244,8 @@ package struct CorrectionImport: Sendable {
         let other = passes.last { $0.correction.map { $0.person != correction.person } ?? false }
         _ = try await archive.correct(segments, correction, recording: summary.id)
         let taken = TakenCorrection(
-            changes: changes.count, estimated: timed.flatMap(\.segment.words).count(where: \.isSpread),
+            changes: changes.count, moved: moved,
+            estimated: timed.filter { !$0.changes.isEmpty }.flatMap(\.segment.words).count(where: \.isSpread),
             segments: segments, person: correction.engine, annotations: correction.annotations, shown: shown)
         var line = "\(name): \(taken.text)"
         if let other, let (_, text) = try await archive.transcript(of: summary.id, pass: other.id) {
@@ -260,7 +277,9 @@ package struct CorrectionImport: Sendable {
     private func isKnown(
         _ segments: [Segment], _ correction: Correction, isPage: Bool, among passes: [PassSummary], shown: PassSummary?
     ) async throws -> Bool {
-        let said = { (segment: Segment) in isPage ? MergedTimelines.said(segment) : [segment.text] }
+        let said = { (segment: Segment) in
+            isPage ? MergedTimelines.said(segment) : ["\(segment.range.start) \(segment.range.end) \(segment.text)"]
+        }
         let wanted = segments.map(said)
         for pass in passes {
             guard let known = pass.correction, known.person == correction.person else { continue }
@@ -279,7 +298,9 @@ package struct CorrectionImport: Sendable {
     /// The segments with the times at which their new words were said, where the model can tell.
     private func timed(_ corrected: [CorrectedSegment], of summary: RecordingSummary) async throws -> [CorrectedSegment]
     {
-        let asked = corrected.indices.filter { index in corrected[index].segment.words.contains { $0.isSpread } }
+        let asked = corrected.indices.filter { index in
+            !corrected[index].changes.isEmpty && corrected[index].segment.words.contains { $0.isSpread }
+        }
         guard !asked.isEmpty else { return corrected }
         let pieces = asked.map {
             WordTimes.Piece(range: corrected[$0].segment.range, words: corrected[$0].segment.words.map(\.text))

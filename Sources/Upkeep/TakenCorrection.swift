@@ -5,6 +5,8 @@ import Correcting
 struct TakenCorrection {
     /// In so many places other words stand than on the page, or in the text, that it was made of.
     var changes: Int
+    /// So many lines, or words of them, stand at other times.
+    var moved = 0
     /// Of so many words the times are an estimate.
     var estimated: Int
     /// The text as it is now.
@@ -26,6 +28,7 @@ struct TakenCorrection {
             let back = WordChange.changes(from: shown.segments, to: segments).count
             if back > 0 { parts.append("taken back in \(Self.count(back, "place", "places"))") }
         }
+        if moved > 0 { parts.append("\(Self.count(moved, "line", "lines")) at another time") }
         let (old, new) = (shown?.annotations?.speakers ?? [:], annotations.speakers ?? [:])
         let named = new.count { old[$0.key] != $0.value }
         let gone = old.keys.count { new[$0] == nil }

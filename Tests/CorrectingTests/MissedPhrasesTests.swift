@@ -77,7 +77,7 @@ import Testing
         let zorp = missed("a fort", "a zorp")
         #expect(worth(missed("a fort", "a balafon") + zorp + zorp) == ["zorp", "balafon"])
         #expect((zorp + zorp).times == ["zorp": 2])
-        let other = spoken(2, at: 10, "a zorp")
+        let other = spoken(2, at: 30, "a zorp")
         #expect(MissedPhrases(heard: [spoken(1, at: 10, "a fort")], corrected: [other]).phrases.isEmpty)
     }
 }

@@ -146,6 +146,30 @@ import Testing
         #expect(recorded.status == 0 && recorded.errors.contains { $0.contains("learned.txt") }, "\(recorded.errors)")
     }
 
+    @Test(
+        "Of two files of one name, the line says which is damaged, and the other is taken; one that was rewritten, too")
+    func which() throws {
+        let desk = try Desk()
+        let folders = ["one", "two"].map(desk.folder.file)
+        for folder in folders {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        }
+        let text = try Fieldscribe.text("\(desk.copy)/transcript.vtt")
+        let cues = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let start = try #require(cues.firstIndex { $0.contains("-->") })
+        let rewritten =
+            cues[...start].joined(separator: "\n") + "\nnothing of it stayed\n\n59:00:00.000 --> 59:00:01.000\nlate\n"
+        try Data(rewritten.utf8).write(to: URL(filePath: "\(folders[0])/transcript.vtt"))
+        try Data("WEB".utf8).write(to: URL(filePath: "\(folders[1])/transcript.vtt"))
+        let ending = try desk.run("import", "\(folders[0])/transcript.vtt", "\(folders[1])/transcript.vtt")
+        #expect(ending.status != 0 && ending.errors.count == 1, "\(ending)")
+        #expect(ending.errors.first?.contains("\(folders[1])/transcript.vtt:1: does not begin") == true, "\(ending)")
+        #expect(ending.output.hasPrefix("\(folders[0])/transcript.vtt: recording 1: corrected in "), "\(ending)")
+        #expect(ending.output.contains("; only "), "\(ending)")
+        #expect(try desk.run("show", "1").output.contains("nothing of it stayed"))
+        #expect(try desk.run("verify", "1").status == 0)
+    }
+
     @Test("A database that is lost comes back with two people's corrections")
     func recover() throws {
         let desk = try Desk()

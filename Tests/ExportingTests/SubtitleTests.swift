@@ -92,11 +92,20 @@ struct SubtitleTests {
         }
     }
 
-    @Test("WebVTT escapes its markup, SubRip has none to escape")
+    @Test("WebVTT escapes its markup, SubRip parts it by a character without width")
     func escapes() throws {
         let odd = timeline([segment(1, [word("<b>a&amp;b", 0, 1)])])
         #expect(try cues(odd, .vtt).map(\.lines) == [["&lt;b&gt;a&amp;amp;b"]])
-        #expect(try cues(odd, .srt).map(\.lines) == [["<b>a&amp;b"]])
+        #expect(try cues(odd, .srt).map(\.lines) == [["<\u{2060}b>a&amp;b"]])
+    }
+
+    @Test(
+        "ffmpeg shows words of SubRip that look like markup",
+        arguments: ["<laughs>", "<i>x</i>", "{\\an8}y", "a\\Nb", "-->"])
+    func shown(text: String) throws {
+        let odd = timeline([segment(1, [word(text, 0, 1)])])
+        let cue = try #require(try Subtitles.throughFFmpeg(TranscriptFormat.srt.render(odd), format: "srt").cues.first)
+        #expect(cue.lines.map { $0.replacing("\u{2060}", with: "") } == [text])
     }
 
     @Test(

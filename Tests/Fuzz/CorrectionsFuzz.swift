@@ -26,9 +26,16 @@ private let timeline = Timeline(
         guard let file = try? CorrectionsFile(text, name: "f") else { return 0 }
         for edit in file.edits { check(segments[0], edit.words) }
     } else if let written = try? WrittenText(text, ending: WrittenText.endings[kind], name: "f"),
-        let texts = written.texts(over: timeline)
+        RecordingCapacity(timeline.length).excess(of: written) == nil
     {
-        for segment in segments { if let words = texts[segment.id] { check(segment, words) } }
+        var end = SamplePosition.zero
+        for (index, line) in CorrectedText(written, over: timeline).lines.enumerated() {
+            precondition(line.segment.id == index + 1 && line.segment.range.start >= end)
+            end = line.segment.range.end
+            if line.segment.id == segments[min(index, 2)].id, line.segment.range == segments[min(index, 2)].range {
+                check(segments[min(index, 2)], line.segment.words.map(\.text))
+            }
+        }
     }
     return 0
 }

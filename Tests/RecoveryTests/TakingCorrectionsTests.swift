@@ -1,4 +1,5 @@
 import Core
+import Exporting
 import Recording
 import SQLiteArchive
 import TestKit
@@ -117,5 +118,113 @@ import Testing
         #expect(try await words(archive) == ["one", "tow", "three"])
         let nothing = try await take(subtitles("one two three"), name: "old.vtt", person: "Ann", in: archive)
         #expect(nothing.contains("nothing was changed"), "\(nothing)")
+    }
+
+    private func subtitles(_ sound: String?, _ cues: String) -> String {
+        "WEBVTT\n\n" + (sound.map { "NOTE recording 1, pass 1, sound sha256:\($0)\n\n" } ?? "") + cues + "\n"
+    }
+
+    @Test("a text with the recording's checksum is taken however much was corrected, and the line says so")
+    func rewritten() async throws {
+        let (archive, sound) = try await recorded()
+        let cues = "00:00:00.000 --> 00:00:01.000\nnothing of that was said"
+        let taken = try await take(subtitles(sound, cues), name: "t.vtt", in: archive)
+        #expect(taken.hasSuffix("; only 0 of its 5 words are those that were heard"), "\(taken)")
+        #expect(try await words(archive) == ["nothing", "of", "that", "was", "said"])
+        // Without a checksum a person has to say so.
+        let other = subtitles(nil, cues.replacing("nothing", with: "something"))
+        let neighbour = RecordingIdentity(recording: 1, sound: sound)
+        let importing = CorrectionImport(
+            storage.configuration, archive: archive, program: try builtProgram("fieldscribe"))
+        var file = CorrectionImport.File(name: "other.vtt", text: other, neighbour: neighbour)
+        let error = await #expect(throws: DeviceError.self) { try await importing.take(file) }
+        #expect(error?.message.contains("say so with --recording 1") == true, "\(String(describing: error))")
+        file.recording = 1
+        #expect(try await importing.take(file).contains(": corrected in"))
+        file = CorrectionImport.File(name: "transcript.vtt", text: other + " today", neighbour: neighbour)
+        #expect(try await importing.take(file).contains(": corrected in"))
+    }
+
+    @Test("a recording of which nothing was read is given a text", arguments: ["t.vtt", "t.txt"])
+    func unread(name: String) async throws {
+        let archive = try storage.archive()
+        let id = try await storage.record([.samples([Int16](repeating: 5, count: 48_000))], words: [], in: archive)
+        let length = try #require(try await archive.recordings().first).length
+        let pass = try await archive.beginPass(recording: id, engine: engine, profile: "live")
+        try await archive.transcribed(upTo: length, recording: id)
+        try await archive.endPass(pass, recording: id)
+        let sound = try soundDigest(of: storage.audio(id), length: length)
+        let text =
+            name == "t.vtt" ? subtitles(sound, "00:00:01.000 --> 00:00:02.500\nwe went down") : "we went\ndown\n"
+        let file = CorrectionImport.File(name: name, text: text, recording: 1)
+        let taken = try await CorrectionImport(
+            storage.configuration, archive: archive, program: builtProgram("fieldscribe")
+        ).take(file)
+        #expect(taken.contains(": corrected in"), "\(taken)")
+        #expect(try await words(archive) == ["we", "went", "down"])
+        let lines = try #require(try await archive.transcript(of: 1)?.1.segments)
+        if name == "t.vtt" {
+            #expect(lines.map(\.range) == [SampleRange(SamplePosition(16_000), SamplePosition(40_000))])
+        } else {
+            #expect(lines.map(\.text) == ["we went", "down"] && lines.last?.range.end == length)
+        }
+    }
+
+    @Test("a line that was added keeps its times in the archive, and once more it is known")
+    func added() async throws {
+        let (archive, sound) = try await recorded()
+        let old = try #require(try await archive.transcript(of: 1)?.1)
+        let plain = try TranscriptFormat.vtt.render(
+            old, details: RecordingDetails(title: "t", identity: RecordingIdentity(recording: 1, pass: 1, sound: sound))
+        )
+        let end = try #require(old.segments.last).range.end
+        try #require(end + 1_600 < old.length)
+        let start = timecode(end + 160)
+        let text = plain + "\n\(start) --> \(timecode(old.length))\nand then\n"
+        let taken = try await take(text, name: "t.vtt", in: archive)
+        #expect(taken.contains(": corrected in 1 place"), "\(taken)")
+        let lines = try #require(try await archive.transcript(of: 1)?.1.segments)
+        #expect(lines.dropLast().map(\.range) == old.segments.map(\.range) && lines.last?.text == "and then")
+        #expect(lines.last.map { abs($0.range.start - end - 160) < 16 } == true)
+        #expect(try await take(text, name: "t.vtt", in: archive).contains("in the archive already"))
+        // The page is of the new text, and its lines have other numbers.
+        let seen = page(sound, saved: 90, segments: #"{"id":\#(lines.count),"was":"and then","text":"and thus"}"#)
+            .replacing(#""pass":1"#, with: #""pass":2"#)
+        #expect(try await take(seen, in: archive).contains(": corrected in 1 place"))
+    }
+
+    private func timecode(_ position: SamplePosition) -> String {
+        let milliseconds = position.samples / 16
+        return "00:00:\((milliseconds / 1_000).padded(to: 2)).\((milliseconds % 1_000).padded(to: 3))"
+    }
+
+    @Test("what is more than the recording can hold is refused in one line that names the file")
+    func excess() async throws {
+        let (archive, sound) = try await recorded()
+        let importing = CorrectionImport(
+            storage.configuration, archive: archive, program: try builtProgram("fieldscribe"))
+        let items = String(repeating: #"{"time":1e300,"text":"x"},"#, count: 2_000) + #"{"time":-1e300,"text":"x"}"#
+        let files = [
+            (
+                "corrections.json",
+                page(sound, saved: 1).replacing(#""segments""#, with: #""notes":[\#(items)],"segments""#)
+            ),
+            (
+                "corrections.json",
+                page(
+                    sound, saved: 1,
+                    segments: #"{"id":1,"was":"one","text":"\#(String(repeating: "x ", count: 9_000))"}"#)
+            ),
+            ("t.txt", String(repeating: "word ", count: 1_000_000)), ("t.txt", String(repeating: "[", count: 200_000)),
+            ("t.txt", String(repeating: "\u{301}", count: 10_000)),
+            ("t.srt", String(repeating: "\0", count: 2_000_000)),
+        ]
+        for (name, text) in files {
+            let file = CorrectionImport.File(name: name, text: text, recording: 1)
+            let error = await #expect(throws: DeviceError.self) { try await importing.take(file) }
+            let message = error?.message ?? ""
+            #expect(message.hasPrefix(name) && !message.contains("\n") && message.utf8.count < 300, "\(message)")
+        }
+        #expect(try await archive.passes(of: 1).count == 1)
     }
 }

@@ -121,7 +121,7 @@ byId('keep-quotation').addEventListener('click', keepQuotation);
 byId('quotations-csv').addEventListener('click', () => {
   // A spreadsheet takes what begins with these for a formula.
   const cell = value => {
-    const text = String(value).replace(/^[=+\-@\t\r]/, "'$&");
+    const text = String(value).replace(/^'*[=+\-@\t\r＝＋－＠]/, "'$&");
     return /[",\r\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
   };
   const rows = state.quotations.map(one => [one.start, one.end, one.word, one.colour, one.text]);

@@ -66,10 +66,10 @@ enum ImportCommand: Command {
     }
 
     static func file(_ path: String, recording: Int?, person: String) throws(DeviceError) -> CorrectionImport.File {
-        let name = path.split(separator: "/").last.map(String.init) ?? path
-        let text = try incomingText(try content(ofFile: path, limit: largest), name: name)
+        // As it was given: of two copies, both have a `transcript.vtt`.
+        let text = try incomingText(try content(ofFile: path, limit: largest), name: path)
         return CorrectionImport.File(
-            name: name, text: text, recording: recording, person: person, neighbour: neighbour(of: path))
+            name: oneLine(path), text: text, recording: recording, person: person, neighbour: neighbour(of: path))
     }
 
     /// What the other files of a copy's folder say of the recording.

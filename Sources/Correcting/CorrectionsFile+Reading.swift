@@ -1,0 +1,181 @@
+extension JSONScanner {
+    /// What a page has saved; of what is missing, the same as in JSON of the standard library.
+    ///
+    /// - Parameter most: so many segments, notes and so on, at most.
+    mutating func corrections(most: Int) throws(Unusual) -> CorrectionsFile.Document {
+        var (format, version): (String?, Int?) = (nil, nil)
+        var recording: CorrectionsFile.Document.Recording?
+        var editor: CorrectionsFile.Document.Editor?
+        var details: CorrectionsFile.Document.Details?
+        var speakers: [String: String]?
+        var segments: [CorrectionsFile.Document.Segment]?
+        var notes: [CorrectionsFile.Document.Place]?
+        var marks: [CorrectionsFile.Document.Place]?
+        var quotations: [CorrectionsFile.Document.Quotation]?
+        try object { (scanner, name) throws(Unusual) in
+            if scanner.isName(name, "format") {
+                try scanner.set(&format) { (scanner) throws(Unusual) in try scanner.string() }
+            } else if scanner.isName(name, "version") {
+                try scanner.set(&version) { (scanner) throws(Unusual) in try scanner.whole() }
+            } else if scanner.isName(name, "recording") {
+                try scanner.set(&recording) { (scanner) throws(Unusual) in try scanner.recordingOfPage() }
+            } else if scanner.isName(name, "editor") {
+                try scanner.set(&editor) { (scanner) throws(Unusual) in try scanner.editor() }
+            } else if scanner.isName(name, "details") {
+                try scanner.setUnlessNull(&details) { (scanner) throws(Unusual) in try scanner.details() }
+            } else if scanner.isName(name, "speakers") {
+                try scanner.setUnlessNull(&speakers) { (scanner) throws(Unusual) in try scanner.names(most: most) }
+            } else if scanner.isName(name, "segments") {
+                try scanner.set(&segments) { (scanner) throws(Unusual) in
+                    try scanner.list(most: most) { (scanner) throws(Unusual) in try scanner.edit(most: most) }
+                }
+            } else if scanner.isName(name, "notes") {
+                try scanner.setUnlessNull(&notes) { (scanner) throws(Unusual) in try scanner.notes(most: most) }
+            } else if scanner.isName(name, "marks") {
+                try scanner.setUnlessNull(&marks) { (scanner) throws(Unusual) in try scanner.notes(most: most) }
+            } else if scanner.isName(name, "quotations") {
+                try scanner.setUnlessNull(&quotations) { (scanner) throws(Unusual) in
+                    try scanner.list(most: most) { (scanner) throws(Unusual) in try scanner.quotation() }
+                }
+            } else {
+                try scanner.skip()
+            }
+        }
+        guard let format, let version, let recording, let editor, let segments else { throw Unusual() }
+        return CorrectionsFile.Document(
+            format: format, version: version, recording: recording, editor: editor, details: details,
+            speakers: speakers, segments: segments, notes: notes, marks: marks, quotations: quotations)
+    }
+
+    private mutating func setUnlessNull<Value>(
+        _ value: inout Value?, _ read: (inout JSONScanner) throws(Unusual) -> Value
+    ) throws(Unusual) {
+        if !takes("null") { try set(&value, read) }
+    }
+
+    private mutating func recordingOfPage() throws(Unusual) -> CorrectionsFile.Document.Recording {
+        var (id, sound, pass): (Int?, String?, Int?) = (nil, nil, nil)
+        try object { (scanner, name) throws(Unusual) in
+            if scanner.isName(name, "id") {
+                try scanner.set(&id) { (scanner) throws(Unusual) in try scanner.whole() }
+            } else if scanner.isName(name, "sound") {
+                try scanner.set(&sound) { (scanner) throws(Unusual) in try scanner.string() }
+            } else if scanner.isName(name, "pass") {
+                try scanner.setUnlessNull(&pass) { (scanner) throws(Unusual) in try scanner.whole() }
+            } else {
+                try scanner.skip()
+            }
+        }
+        guard let id, let sound else { throw Unusual() }
+        return CorrectionsFile.Document.Recording(id: id, sound: sound, pass: pass)
+    }
+
+    private mutating func editor() throws(Unusual) -> CorrectionsFile.Document.Editor {
+        var (editor, saved): (String?, Double?) = (nil, nil)
+        try object { (scanner, name) throws(Unusual) in
+            if scanner.isName(name, "name") {
+                try scanner.set(&editor) { (scanner) throws(Unusual) in try scanner.string() }
+            } else if scanner.isName(name, "saved") {
+                try scanner.set(&saved) { (scanner) throws(Unusual) in try scanner.number() }
+            } else {
+                try scanner.skip()
+            }
+        }
+        guard let editor, let saved else { throw Unusual() }
+        return CorrectionsFile.Document.Editor(name: editor, saved: saved)
+    }
+
+    private mutating func details() throws(Unusual) -> CorrectionsFile.Document.Details {
+        var details = CorrectionsFile.Document.Details()
+        try object { (scanner, name) throws(Unusual) in
+            if scanner.isName(name, "title") {
+                try scanner.setUnlessNull(&details.title) { (scanner) throws(Unusual) in try scanner.string() }
+            } else if scanner.isName(name, "people") {
+                try scanner.setUnlessNull(&details.people) { (scanner) throws(Unusual) in try scanner.string() }
+            } else if scanner.isName(name, "place") {
+                try scanner.setUnlessNull(&details.place) { (scanner) throws(Unusual) in try scanner.string() }
+            } else if scanner.isName(name, "note") {
+                try scanner.setUnlessNull(&details.note) { (scanner) throws(Unusual) in try scanner.string() }
+            } else if scanner.isName(name, "consent") {
+                try scanner.setUnlessNull(&details.consent) { (scanner) throws(Unusual) in try scanner.string() }
+            } else {
+                try scanner.skip()
+            }
+        }
+        return details
+    }
+
+    /// An object of texts by their names.
+    private mutating func names(most: Int) throws(Unusual) -> [String: String] {
+        var names: [String: String] = [:]
+        try object { (scanner, name) throws(Unusual) in
+            guard names.count < most else { throw Unusual() }
+            names[scanner.text(name)] = try scanner.string()
+        }
+        return names
+    }
+
+    private mutating func edit(most: Int) throws(Unusual) -> CorrectionsFile.Document.Segment {
+        var (id, was, text): (Int?, String?, String?) = (nil, nil, nil)
+        var isChecked: Bool?
+        var confirmed: [Int]?
+        try object { (scanner, name) throws(Unusual) in
+            if scanner.isName(name, "id") {
+                try scanner.set(&id) { (scanner) throws(Unusual) in try scanner.whole() }
+            } else if scanner.isName(name, "was") {
+                try scanner.set(&was) { (scanner) throws(Unusual) in try scanner.string() }
+            } else if scanner.isName(name, "text") {
+                try scanner.set(&text) { (scanner) throws(Unusual) in try scanner.string() }
+            } else if scanner.isName(name, "checked") {
+                try scanner.setUnlessNull(&isChecked) { (scanner) throws(Unusual) in try scanner.truth() }
+            } else if scanner.isName(name, "confirmed") {
+                try scanner.setUnlessNull(&confirmed) { (scanner) throws(Unusual) in
+                    try scanner.list(most: most) { (scanner) throws(Unusual) in try scanner.whole() }
+                }
+            } else {
+                try scanner.skip()
+            }
+        }
+        guard let id, let was, let text else { throw Unusual() }
+        return CorrectionsFile.Document.Segment(id: id, was: was, text: text, checked: isChecked, confirmed: confirmed)
+    }
+
+    private mutating func notes(most: Int) throws(Unusual) -> [CorrectionsFile.Document.Place] {
+        try list(most: most) { (scanner) throws(Unusual) in
+            var (time, text): (Double?, String?) = (nil, nil)
+            try scanner.object { (scanner, name) throws(Unusual) in
+                if scanner.isName(name, "time") {
+                    try scanner.set(&time) { (scanner) throws(Unusual) in try scanner.number() }
+                } else if scanner.isName(name, "text") {
+                    try scanner.set(&text) { (scanner) throws(Unusual) in try scanner.string() }
+                } else {
+                    try scanner.skip()
+                }
+            }
+            guard let time, let text else { throw Unusual() }
+            return CorrectionsFile.Document.Place(time: time, text: text)
+        }
+    }
+
+    private mutating func quotation() throws(Unusual) -> CorrectionsFile.Document.Quotation {
+        var (start, end): (Double?, Double?) = (nil, nil)
+        var (text, word, colour): (String?, String?, String?) = (nil, nil, nil)
+        try object { (scanner, name) throws(Unusual) in
+            if scanner.isName(name, "start") {
+                try scanner.set(&start) { (scanner) throws(Unusual) in try scanner.number() }
+            } else if scanner.isName(name, "end") {
+                try scanner.set(&end) { (scanner) throws(Unusual) in try scanner.number() }
+            } else if scanner.isName(name, "text") {
+                try scanner.set(&text) { (scanner) throws(Unusual) in try scanner.string() }
+            } else if scanner.isName(name, "word") {
+                try scanner.set(&word) { (scanner) throws(Unusual) in try scanner.string() }
+            } else if scanner.isName(name, "colour") {
+                try scanner.set(&colour) { (scanner) throws(Unusual) in try scanner.string() }
+            } else {
+                try scanner.skip()
+            }
+        }
+        guard let start, let end, let text, let word, let colour else { throw Unusual() }
+        return CorrectionsFile.Document.Quotation(start: start, end: end, text: text, word: word, colour: colour)
+    }
+}

@@ -1,0 +1,257 @@
+import Core
+
+/// Reads JSON a value at a time, into what the caller keeps: nothing is made of what it skips, however long that is.
+struct JSONScanner {
+    /// Something else than was asked for, or no JSON.
+    struct Unusual: Error {}
+
+    private static let deepest = 16
+    /// So many digits, with their point and sign, are a number that a double has exactly.
+    private static let mostExact = 15
+    /// Powers of ten, which are exact, too.
+    private static let powers: [Double] = [
+        1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14,
+    ]
+
+    // Safety: borrowed for the call of `read`; every place is compared with the end before it is looked at.
+    private let bytes: UnsafeBufferPointer<UInt8>
+    /// Where it is.
+    private(set) var place = 0
+
+    private init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+
+    /// - Parameter bytes: JSON whose strings are well-formed (`JSONStrings`).
+    static func read<Value>(
+        _ bytes: [UInt8], _ read: (inout JSONScanner) throws(Unusual) -> Value
+    ) throws(Unusual) -> Value {
+        let result = bytes.withUnsafeBufferPointer { bytes in
+            var scanner = JSONScanner(bytes)
+            do throws(Unusual) { return Result<Value, Unusual>.success(try read(&scanner)) } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    /// Reads what has a name; of a name that comes twice, the decoder is to say which counts.
+    mutating func set<Value>(
+        _ value: inout Value?, _ read: (inout JSONScanner) throws(Unusual) -> Value
+    ) throws(Unusual) {
+        guard value == nil else { throw Unusual() }
+        value = try read(&self)
+    }
+
+    /// The byte here; 0, which stands nowhere in JSON, at the end.
+    private var next: UInt8 { place < bytes.count ? bytes[place] : 0 }
+
+    /// Whether nothing follows any more.
+    mutating func isAtEnd() -> Bool {
+        pass()
+        return place == bytes.count
+    }
+
+    mutating func pass() {
+        while next == 0x20 || next == 0x0A || next == 0x0D || next == 0x09 { place += 1 }
+    }
+
+    /// Passes what stands here before the next thing, where it is this.
+    private mutating func takes(_ byte: UInt8) -> Bool {
+        pass()
+        guard next == byte else { return false }
+        place += 1
+        return true
+    }
+
+    mutating func takes(_ word: StaticString) -> Bool {
+        pass()
+        let count = word.utf8CodeUnitCount
+        guard place + count <= bytes.count, isSame(place, word) else { return false }
+        place += count
+        return true
+    }
+
+    private func isSame(_ start: Int, _ word: StaticString) -> Bool {
+        let count = word.utf8CodeUnitCount
+        return bytes[start..<start + count].elementsEqual(UnsafeBufferPointer(start: word.utf8Start, count: count))
+    }
+
+    func isName(_ name: Range<Int>, _ word: StaticString) -> Bool {
+        name.count == word.utf8CodeUnitCount && isSame(name.lowerBound, word)
+    }
+
+    mutating func object(
+        _ member: (inout JSONScanner, Range<Int>) throws(Unusual) -> Void
+    ) throws(Unusual) {
+        guard takes(UInt8(ascii: "{")) else { throw Unusual() }
+        if takes(UInt8(ascii: "}")) { return }
+        repeat {
+            let (name, isPlain) = try quoted()
+            guard isPlain, takes(UInt8(ascii: ":")) else { throw Unusual() }
+            pass()
+            try member(&self, name)
+        } while takes(UInt8(ascii: ","))
+        guard takes(UInt8(ascii: "}")) else { throw Unusual() }
+    }
+
+    /// - Parameter most: of so many elements at most.
+    mutating func list<Element>(
+        most: Int = .max, _ element: (inout JSONScanner) throws(Unusual) -> Element
+    ) throws(Unusual) -> [Element] {
+        guard takes(UInt8(ascii: "[")) else { throw Unusual() }
+        if takes(UInt8(ascii: "]")) { return [] }
+        var elements: [Element] = []
+        repeat {
+            guard elements.count < most else { throw Unusual() }
+            elements.append(try element(&self))
+        } while takes(UInt8(ascii: ","))
+        guard takes(UInt8(ascii: "]")) else { throw Unusual() }
+        return elements
+    }
+
+    /// Where the text between quotes stands, and whether it says itself what it means.
+    private mutating func quoted() throws(Unusual) -> (Range<Int>, isPlain: Bool) {
+        guard takes(UInt8(ascii: "\"")) else { throw Unusual() }
+        let start = place
+        var isPlain = true
+        while next != UInt8(ascii: "\"") {
+            guard place < bytes.count else { throw Unusual() }
+            if next == UInt8(ascii: "\\") {
+                isPlain = false
+                place += 1
+            }
+            place += 1
+        }
+        place += 1
+        return (start..<place - 1, isPlain)
+    }
+
+    /// A name as it stands there.
+    func text(_ name: Range<Int>) -> String {
+        String(decoding: UnsafeBufferPointer(rebasing: bytes[name]), as: UTF8.self)
+    }
+
+    mutating func truth() throws(Unusual) -> Bool {
+        if takes("true") { return true }
+        if takes("false") { return false }
+        throw Unusual()
+    }
+
+    mutating func string() throws(Unusual) -> String {
+        let (range, isPlain) = try quoted()
+        if isPlain { return String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self) }
+        var text: [UInt8] = []
+        var index = range.lowerBound
+        while index < range.upperBound {
+            if bytes[index] == UInt8(ascii: "\\") {
+                index += 1
+                switch bytes[index] {
+                case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(bytes[index])
+                case UInt8(ascii: "n"): text.append(0x0A)
+                case UInt8(ascii: "t"): text.append(0x09)
+                case UInt8(ascii: "r"): text.append(0x0D)
+                case UInt8(ascii: "b"): text.append(0x08)
+                case UInt8(ascii: "f"): text.append(0x0C)
+                default:
+                    text += UTF8.encode(try scalar(&index, upTo: range.upperBound)) ?? UTF8.encodedReplacementCharacter
+                }
+            } else {
+                text.append(bytes[index])
+            }
+            index += 1
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// What `u` and four digits stand for, or two of these; `index` is at the `u`, and then at the last digit.
+    private func scalar(_ index: inout Int, upTo end: Int) throws(Unusual) -> Unicode.Scalar {
+        guard let first = unit(at: index, upTo: end) else { throw Unusual() }
+        index += 4
+        if let scalar = Unicode.Scalar(first) { return scalar }
+        guard index + 2 <= end, let second = unit(at: index + 2, upTo: end), UTF16.isLeadSurrogate(first),
+            UTF16.isTrailSurrogate(second)
+        else { throw Unusual() }
+        index += 6
+        let value = 0x10000 + (UInt32(first) & 0x3FF) << 10 + UInt32(second) & 0x3FF
+        guard let scalar = Unicode.Scalar(value) else { throw Unusual() }
+        return scalar
+    }
+
+    private func unit(at index: Int, upTo end: Int) -> UInt16? {
+        guard index + 5 <= end, bytes[index] == UInt8(ascii: "u") else { return nil }
+        return JSONStrings.codeUnit(bytes[(index + 1)..<(index + 5)])
+    }
+
+    /// Where a number's digits, point and exponent end.
+    private mutating func digits() throws(Unusual) -> (range: Range<Int>, point: Int?, hasExponent: Bool) {
+        let start = place
+        var (point, hasExponent): (Int?, Bool) = (nil, false)
+        if next == UInt8(ascii: "-") { place += 1 }
+        let first = place
+        try passDigits()
+        guard bytes[first] != UInt8(ascii: "0") || place == first + 1 else { throw Unusual() }
+        if next == UInt8(ascii: ".") {
+            point = place
+            place += 1
+            try passDigits()
+        }
+        if next == UInt8(ascii: "e") || next == UInt8(ascii: "E") {
+            // The standard library's decoder refuses `0e5`.
+            guard place > first + 1 || bytes[first] != UInt8(ascii: "0") else { throw Unusual() }
+            hasExponent = true
+            place += 1
+            if next == UInt8(ascii: "-") || next == UInt8(ascii: "+") { place += 1 }
+            try passDigits()
+        }
+        return (start..<place, point, hasExponent)
+    }
+
+    private mutating func passDigits() throws(Unusual) {
+        let start = place
+        while next >= UInt8(ascii: "0"), next <= UInt8(ascii: "9") { place += 1 }
+        guard place > start else { throw Unusual() }
+    }
+
+    mutating func number() throws(Unusual) -> Double {
+        pass()
+        let (range, point, hasExponent) = try digits()
+        let isNegative = bytes[range.lowerBound] == UInt8(ascii: "-")
+        guard range.count <= Self.mostExact, !hasExponent else {
+            let text = String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self)
+            guard let number = Double(text), number.isFinite else { throw Unusual() }
+            return number
+        }
+        // Both are exact, so that the quotient is the number that is nearest.
+        let value = Double(count(range)) / Self.powers[point.map { range.upperBound - $0 - 1 } ?? 0]
+        return isNegative ? -value : value
+    }
+
+    mutating func whole() throws(Unusual) -> Int {
+        pass()
+        let (range, point, hasExponent) = try digits()
+        guard range.count <= Self.mostExact, point == nil, !hasExponent else { throw Unusual() }
+        return bytes[range.lowerBound] == UInt8(ascii: "-") ? -count(range) : count(range)
+    }
+
+    /// What the digits in a place say, whatever stands between them.
+    private func count(_ range: Range<Int>) -> Int {
+        var count = 0
+        for index in range where bytes[index] >= UInt8(ascii: "0") {
+            count = count * 10 + Int(bytes[index] - UInt8(ascii: "0"))
+        }
+        return count
+    }
+
+    /// Passes any value.
+    mutating func skip(_ depth: Int = 0) throws(Unusual) {
+        pass()
+        switch next {
+        case UInt8(ascii: "\""): _ = try quoted()
+        case UInt8(ascii: "{") where depth < Self.deepest:
+            try object { (scanner, _) throws(Unusual) in try scanner.skip(depth + 1) }
+        case UInt8(ascii: "[") where depth < Self.deepest:
+            _ = try list { (scanner) throws(Unusual) in try scanner.skip(depth + 1) }
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): _ = try digits()
+        default: guard takes("true") || takes("false") || takes("null") else { throw Unusual() }
+        }
+    }
+}

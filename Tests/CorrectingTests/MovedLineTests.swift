@@ -1,0 +1,205 @@
+import Core
+import Exporting
+import Testing
+
+@testable import Correcting
+
+@Suite("Lines that people add and move") struct MovedLineTests {
+    /// Formats whose lines have times.
+    private static let formats: [TranscriptFormat] = [.srt, .vtt, .csv, .textgrid, .eaf, .labels]
+
+    private static let timeline = Timeline(
+        name: "000007", length: SamplePosition(seconds: 60),
+        engine: EngineDescription(name: "x", version: "", model: ""),
+        segments: [
+            spoken(1, at: 2, "we went down to the river"), spoken(2, at: 10, "before the light came up there"),
+            spoken(3, at: 30, "and the boats were out"),
+        ])
+
+    private static func written(_ format: TranscriptFormat) throws -> WrittenText {
+        let text = try format.render(timeline, details: RecordingDetails(title: "t"))
+        let ending = format == .labels ? "txt" : format.fileExtension
+        return try WrittenText(text, ending: ending, name: "t")
+    }
+
+    private func range(_ start: Double, _ end: Double) -> SampleRange {
+        SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end))
+    }
+
+    private func lines(_ text: CorrectedText) -> [String] {
+        text.lines.map {
+            "\($0.segment.id) \($0.segment.range.start.seconds)-\($0.segment.range.end.seconds) \($0.segment.text)"
+        }
+    }
+
+    /// Segments are in order, and words lie in them.
+    private func check(_ text: CorrectedText) {
+        var reached = SamplePosition.zero
+        for (index, line) in text.lines.enumerated() {
+            #expect(line.segment.id == index + 1 && line.segment.range.start >= reached)
+            reached = line.segment.range.end
+            var end = line.segment.range.start
+            for word in line.segment.words {
+                #expect(word.range.start >= end && word.range.end <= reached, "\(line.segment)")
+                end = word.range.end
+            }
+        }
+    }
+
+    @Test("times are read as they were written", arguments: formats)
+    func times(format: TranscriptFormat) throws {
+        let read = try Self.written(format)
+        #expect(read.readings[0].map(\.range) == Self.timeline.segments.map(\.range), "\(read)")
+        #expect(read.format == format.rawValue)
+    }
+
+    @Test("a line that was added keeps its times", arguments: formats)
+    func added(format: TranscriptFormat) throws {
+        var written = try Self.written(format)
+        written.readings[0].append(WrittenText.Piece("the boats we saw", range(18.5, 20)))
+        let text = CorrectedText(written, over: Self.timeline)
+        check(text)
+        #expect(
+            lines(text) == [
+                "1 2.0-8.0 we went down to the river", "2 10.0-16.0 before the light came up there",
+                "3 18.5-20.0 the boats we saw", "4 30.0-35.0 and the boats were out",
+            ])
+        #expect(text.changed == 1 && text.isSimilar)
+        #expect(WordChange.changes(from: Self.timeline.segments, to: text.lines.map(\.segment)).count == 1)
+    }
+
+    @Test("a line in a pause within another parts it", arguments: formats)
+    func within(format: TranscriptFormat) throws {
+        var timeline = Self.timeline
+        timeline.segments[1].words.removeSubrange(2...3)
+        var written = try WrittenText(
+            format.render(timeline, details: RecordingDetails(title: "t")),
+            ending: format == .labels ? "txt" : format.fileExtension, name: "t")
+        written.readings[0].append(WrittenText.Piece("yes", range(12.5, 13.5)))
+        let text = CorrectedText(written, over: timeline)
+        check(text)
+        #expect(
+            lines(text)[1...3] == ["2 10.0-12.5 before the", "3 12.5-13.5 yes", "4 13.5-16.0 up there"],
+            "\(lines(text))")
+    }
+
+    @Test("a line that was moved keeps its times, and its words follow each other as before", arguments: formats)
+    func moved(format: TranscriptFormat) throws {
+        var written = try Self.written(format)
+        written.readings[0][1].range = range(20, 23)
+        let text = CorrectedText(written, over: Self.timeline)
+        check(text)
+        #expect(lines(text)[1] == "2 20.0-23.0 before the light came up there" && text.lines.count == 3)
+        #expect(text.lines[1].segment.words.map(\.range.start.seconds) == [20, 20.5, 21, 21.5, 22, 22.5])
+        #expect(text.lines[1].isMoved && text.lines[1].changes.isEmpty && text.changed == 1)
+        #expect(text.lines[0].segment == Self.timeline.segments[0])
+    }
+
+    @Test("a line that was moved past another, and corrected, stands where it was put", arguments: formats)
+    func past(format: TranscriptFormat) throws {
+        var written = try Self.written(format)
+        written.readings[0][0] = WrittenText.Piece("we went down to the lake", range(40, 43))
+        let text = CorrectedText(written, over: Self.timeline)
+        check(text)
+        #expect(text.lines.last.map { $0.segment.text } == "we went down to the lake")
+        #expect(text.lines.last?.segment.range == range(40, 43))
+        #expect(text.lines.flatMap { $0.segment.words }.count == 17, "\(lines(text))")
+    }
+
+    @Test("an end that was moved is kept, and words in it stay", arguments: formats)
+    func boundary(format: TranscriptFormat) throws {
+        var written = try Self.written(format)
+        written.readings[0][1].range = range(10, 17.5)
+        let text = CorrectedText(written, over: Self.timeline)
+        check(text)
+        #expect(text.lines[1].segment.range == range(10, 17.5))
+        #expect(text.lines[1].segment.words[1].range == Self.timeline.segments[1].words[1].range)
+    }
+
+    @Test("lines of which nothing is left as it was stay where they were", arguments: formats)
+    func rewritten(format: TranscriptFormat) throws {
+        var written = try Self.written(format)
+        for index in written.readings[0].indices { written.readings[0][index].text = "new\(index) words are here" }
+        written.readings.removeSubrange(1...)
+        let text = CorrectedText(written, over: Self.timeline)
+        check(text)
+        #expect(!text.isSimilar && text.lines.map(\.segment.range) == Self.timeline.segments.map(\.range))
+        #expect(text.lines.map(\.segment.text) == (0...2).map { "new\($0) words are here" })
+    }
+
+    @Test("a recording of which nothing was read is given a text", arguments: formats + [.text])
+    func unread(format: TranscriptFormat) throws {
+        var empty = Self.timeline
+        empty.segments = []
+        let written =
+            try format == .text
+            ? WrittenText("we went\ndown to the river", ending: "txt", name: "t") : Self.written(format)
+        let text = CorrectedText(written, over: empty)
+        check(text)
+        if format == .text {
+            #expect(text.lines.map(\.segment.text) == ["we went", "down to the river"])
+            #expect(text.lines.last?.segment.range.end == empty.length)
+        } else {
+            #expect(text.lines.map(\.segment.text) == Self.timeline.segments.map(\.text))
+            #expect(text.lines.map(\.segment.range) == Self.timeline.segments.map(\.range))
+        }
+        // Speech of which no word was read.
+        empty.segments = Self.timeline.segments
+        for index in empty.segments.indices { empty.segments[index].words = [] }
+        let placed = CorrectedText(written, over: empty)
+        check(placed)
+        #expect(placed.lines.flatMap(\.segment.words).map(\.text) == text.lines.flatMap(\.segment.words).map(\.text))
+        #expect(placed.lines.map(\.segment.range) == empty.segments.map(\.range))
+    }
+
+    @Test("cues that were parted or joined move nothing", arguments: [TranscriptFormat.srt, .vtt])
+    func joined(format: TranscriptFormat) throws {
+        var written = try Self.written(format)
+        written.readings[0][0...1] = [
+            WrittenText.Piece("we went down", range(2, 5)), WrittenText.Piece("to the river before", range(5, 11)),
+            WrittenText.Piece("the light came up there", range(11, 16)),
+        ]
+        #expect(CorrectedText(written, over: Self.timeline).lines.map(\.segment) == Self.timeline.segments)
+        written.readings[0] = [
+            WrittenText.Piece(Self.timeline.segments.map(\.text).joined(separator: " "), range(2, 35))
+        ]
+        #expect(CorrectedText(written, over: Self.timeline).lines.map(\.segment) == Self.timeline.segments)
+    }
+
+    @Test(
+        "a word that was moved or added on its tier keeps its times",
+        arguments: [TranscriptFormat.textgrid, .eaf, .csv])
+    func word(format: TranscriptFormat) throws {
+        var written = try Self.written(format)
+        written.readings[1][1].range = range(3.25, 3.75)
+        let text = CorrectedText(written, over: Self.timeline)
+        check(text)
+        #expect(text.lines[0].segment.words[1].range == range(3.25, 3.75) && text.changed == 1)
+        #expect(text.lines[0].segment.words[2].range == Self.timeline.segments[0].words[2].range)
+    }
+
+    @Test("any lines at any times end in a text whose lines and words are in order", arguments: formats)
+    func any(format: TranscriptFormat) throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = SplitMix(state: seed)
+        for round in 1...200 {
+            var written = try Self.written(format)
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                let start = Double.random(in: -5...70, using: &random)
+                let other = range(start, start + Double.random(in: 0...30, using: &random))
+                let piece = written.readings[0].indices.randomElement(using: &random) ?? 0
+                switch Int.random(in: 0...3, using: &random) {
+                case 0: written.readings[0][piece].range = other
+                case 1: written.readings[0].append(WrittenText.Piece("a new line", other))
+                case 2: written.readings[0][piece] = WrittenText.Piece("else", other)
+                default: if written.readings[0].count > 1 { written.readings[0].remove(at: piece) }
+                }
+            }
+            let text = CorrectedText(written, over: Self.timeline)
+            check(text)
+            let said = written.readings[0].flatMap { $0.text.split(separator: " ").map(String.init) }.sorted()
+            let kept = text.lines.flatMap { $0.segment.words.map(\.text) }.sorted()
+            #expect(kept == said, "seed \(seed), round \(round), \(written), \(lines(text))")
+        }
+    }
+}

@@ -1,0 +1,175 @@
+import Core
+import Exporting
+import Testing
+
+@testable import Correcting
+
+@Suite("Odd texts, written and read back") struct OddTextTests {
+    private static let formats: [TranscriptFormat] = [.text, .qda, .srt, .vtt, .csv, .textgrid, .eaf, .labels]
+
+    private static let odd = [
+        "-->", "--->", "a-->b", "<i>", "</i>", "<laughs>", "<font", "color=\"red\">", "{\\an8}", "\\N", "&lt;",
+        "&amp;amp;", "&",
+        "#00:00:01-0#", "(3", "s)", "(12", "[no", "words]", "[gap", "1.5", "s:", "disk]", "[bookmark", "here]",
+        "A:",
+        "B:", "Ann:", "//", "//there//", "=1+1", "+5", "-", "'=x", "'tis", "@you", "＝1", "\"say\"", "a,b", "semi;colon",
+        "tab\there", "two words", "line\nbreak", "e\u{301}", "\u{301}", "\u{300}\u{301}x", "👩‍🚀", "שלום", "\u{202E}abc",
+        "\u{2060}",
+        "x\u{0}y", "\u{FFFE}", "NOTE", "WEBVTT", "12", "kind", "00:00:01,000", "]]>", "<!--", "mark:", "mark",
+        "\u{FEFF}x", "'",
+        "…", "\u{85}", "<v Ann>", "…]", "[not", "read]",
+    ]
+
+    /// Words that are odd alone and behind each other, with one in each segment that can be found again.
+    private static func timeline(_ random: inout SplitMix) -> Timeline {
+        var segments: [Segment] = []
+        var start = 0.0
+        for id in 1...Int.random(in: 1...4, using: &random) {
+            var texts = (0..<Int.random(in: 0...9, using: &random)).map { _ in
+                Bool.random(using: &random) ? odd.randomElement(using: &random) ?? "" : word(&random)
+            }
+            texts.insert("unlike\(id)", at: Int.random(in: 0...texts.count, using: &random))
+            let words = texts.enumerated().map { index, text in
+                let range = SampleRange(
+                    SamplePosition(seconds: start + Double(index)), SamplePosition(seconds: start + Double(index) + 0.9)
+                )
+                return Word(text, range, confidence: 0.5)
+            }
+            let end = SamplePosition(seconds: start + Double(words.count))
+            segments.append(
+                Segment(
+                    id: id, range: SampleRange(SamplePosition(seconds: start), end), words: words, endedBy: .silence))
+            start += Double(words.count) + 2
+        }
+        var timeline = Timeline(
+            name: "000007", length: SamplePosition(seconds: start + 5),
+            engine: EngineDescription(name: "x", version: "", model: ""), segments: segments)
+        let gap = SamplePosition(seconds: start)
+        timeline.gaps = [Gap(SampleRange(gap, gap + 24_000), cause: .disk)]
+        timeline.marks = (0..<Int.random(in: 0...3, using: &random)).map { index in
+            let text = (0..<3).map { _ in odd.randomElement(using: &random) ?? "" }.joined(separator: " ")
+            return Bookmark(SamplePosition(seconds: Double(index) * 3), text: text)
+        }
+        if Bool.random(using: &random) {
+            let middle = SamplePosition(seconds: start / 2)
+            timeline.speakers = Speakers(turns: [
+                Speakers.Turn(SampleRange(.zero, middle + 8_000), speaker: 0),
+                Speakers.Turn(SampleRange(middle, timeline.length), speaker: 1),
+            ])
+            timeline.annotations = Annotations()
+            timeline.annotations?.speakers = ["A": "Ann", "B": odd.randomElement(using: &random) ?? ""]
+        }
+        return timeline
+    }
+
+    /// A few scalars of any kind.
+    private static func word(_ random: inout SplitMix) -> String {
+        var word = String.UnicodeScalarView()
+        for _ in 0..<Int.random(in: 1...4, using: &random) {
+            let ranges: [ClosedRange<UInt32>] = [
+                0x21...0x7E, 0x21...0x7E, 0xA1...0x36F, 0x2000...0x2070, 0x1F300...0x1F6FF,
+            ]
+            let value = UInt32.random(in: ranges.randomElement(using: &random) ?? 0x21...0x7E, using: &random)
+            if let scalar = Unicode.Scalar(value) { word.append(scalar) }
+        }
+        return String(word)
+    }
+
+    @Test("a file that nobody has edited changes nothing, and an edited word only itself", arguments: formats)
+    func roundTrip(format: TranscriptFormat) throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = SplitMix(state: seed)
+        for round in 1...150 {
+            let timeline = Self.timeline(&random)
+            let told = Comment(rawValue: "\(format), seed \(seed), round \(round)")
+            let text = try format.render(timeline, details: RecordingDetails(title: "t"))
+            let ending = format.fileExtension.hasSuffix("txt") ? "txt" : format.fileExtension
+            let read = { (text: String) in try WrittenText(text, ending: ending, name: "t") }
+            #expect(try read(text).changes(in: timeline) == [:], told)
+            // As other programs save it.
+            #expect(try read(text.replacing("\n", with: "\r\n")).changes(in: timeline) == [:], told)
+            let id = timeline.segments.count
+            let edited = try read(text.replacing("unlike\(id)", with: "Corrected")).changes(in: timeline)
+            let expected = timeline.segments[id - 1].words.map { $0.text == "unlike\(id)" ? "Corrected" : $0.text }
+            #expect(edited == [id: expected], told)
+        }
+    }
+
+    @Test(
+        "a copy that was made before people got names, and before a bookmark was set, changes nothing",
+        arguments: formats)
+    func older(format: TranscriptFormat) throws {
+        var random = SplitMix(state: 7)
+        for _ in 1...40 {
+            var timeline = Self.timeline(&random)
+            timeline.segments = timeline.segments.map { segment in
+                spoken(segment.id, at: segment.range.start.seconds, "we went unlike\(segment.id) by boat")
+            }
+            timeline.marks = [Bookmark(SamplePosition(seconds: 2), text: "the first one"), Bookmark(.zero)]
+            let text = try format.render(timeline, details: RecordingDetails(title: "t"))
+            let ending = format.fileExtension.hasSuffix("txt") ? "txt" : format.fileExtension
+            if timeline.speakers != nil { timeline.annotations?.speakers = ["A": "Awa", "B": "Bo"] }
+            timeline.marks = [Bookmark(SamplePosition(seconds: 1), text: "another one")]
+            let isNamed = timeline.speakers != nil && [.text, .qda, .srt].contains(format)
+            // Names that are gone since cannot be told from words.
+            guard !isNamed else { continue }
+            let marks = try WrittenText(text, ending: ending, name: "t").changes(in: timeline)
+            #expect(marks == [:], "\(text)")
+        }
+    }
+
+    @Test("what players take for markup is no word, and what they do not is one")
+    func markup() throws {
+        let text = """
+            1
+            00:00:01,000 --> 00:00:02,000
+            {\\an8}<i>we</i> <font color="red">went</font> <b>down</b> {ok} <3 <laughs>
+            2
+            00:00:03,000 --> 00:00:04,500
+            a < b
+            """
+        let read = try WrittenText(text, ending: "srt", name: "t").readings[0]
+        #expect(read.map(\.text) == ["we went down {ok} <3 <laughs>", "a < b"])
+        #expect(read.map(\.range?.start.seconds) == [1, 3] && read.map(\.range?.end.seconds) == [2, 4.5])
+        let web =
+            "WEBVTT\n\nSTYLE\n::cue {}\n\n01:00.000 --> 01:02.500 align:start\n<v Ann><c.loud>we</c> &lt;i&gt; <00:19.000>went"
+        let cue = try WrittenText(web, ending: "vtt", name: "t").readings[0]
+        #expect(cue.map(\.text) == ["we <i> went"] && cue[0].range?.start.seconds == 60)
+    }
+
+    @Test("SubRip holds nothing that players take for markup or for times")
+    func written() throws {
+        var timeline = WrittenTextTests.timeline
+        timeline.segments = [spoken(1, at: 1, "<laughs> {\\an8} --> <i>x</i> \\N"), spoken(2, at: 20, "we went")]
+        let text = try TranscriptFormat.srt.render(timeline)
+        for sign in ["<l", "{\\", "<i", "\\N"] { #expect(!text.contains(sign), "\(text)") }
+        #expect(text.components("-->") == 3 + 1 && text.contains("laughs>"), "\(text)")
+    }
+
+    @Test("no field of a table begins as a formula")
+    func formulas() throws {
+        var timeline = WrittenTextTests.timeline
+        timeline.segments = [spoken(1, at: 1, "=1+1 went"), spoken(2, at: 20, "@SUM(A1) '=x 'tis")]
+        timeline.marks = [Bookmark(.zero, text: "\t-2+3 x")]
+        timeline.speakers = Speakers(turns: [
+            Speakers.Turn(SampleRange(.zero, SamplePosition(seconds: 10)), speaker: 0),
+            Speakers.Turn(SampleRange(SamplePosition(seconds: 10), SamplePosition(seconds: 60)), speaker: 1),
+        ])
+        timeline.annotations = Annotations()
+        timeline.annotations?.speakers = ["A": "+Ann", "B": "＝Bo"]
+        let text = try TranscriptFormat.csv.render(timeline)
+        for field in text.split(whereSeparator: { ",\r\n\"".contains($0) }) {
+            #expect(!"=+-@\t＝".contains(field.first ?? "x"), "\(field)")
+        }
+        #expect(text.contains(",''=x,") && text.contains(",'tis,"))
+        let read = try WrittenText(text, ending: "csv", name: "t")
+        #expect(read.readings[1].map(\.text) == ["=1+1", "went", "@SUM(A1)", "'=x", "'tis"])
+    }
+}
+
+extension String {
+    /// How many parts a text parts it into.
+    fileprivate func components(_ separator: String) -> Int {
+        split(separator: separator, omittingEmptySubsequences: false).count
+    }
+}
