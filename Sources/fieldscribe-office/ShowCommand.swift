@@ -43,6 +43,7 @@ enum ShowCommand: OfficeCommand {
             Terminal.say("\(archive.files)/\(found.place)/\(found.audio)")
         }
         var details = RecordingDetails(timeline)
+        if !found.audio.isEmpty { details.audio = found.audio }
         details.title = found.title.isEmpty ? "Recording \(id)" : oneLine(found.title)
         if format.isPackage {
             try Terminal.print(format.file(timeline, details: details), of: format)

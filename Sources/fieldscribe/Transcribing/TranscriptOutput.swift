@@ -1,6 +1,7 @@
 import Commands
 import Core
 import Exporting
+import Glibc
 import Platform
 import Synchronization
 
@@ -54,6 +55,7 @@ final class TranscriptOutput: Sendable {
     func write(_ timeline: Timeline, of input: String) throws {
         var details = RecordingDetails(timeline)
         details.pauseSeconds = pauseSeconds
+        if format == .eaf, let wave = Self.wave(beside: input) { details.audio = wave }
         guard let folder else {
             if format.isPackage { return try Terminal.print(format.file(timeline, details: details), of: format) }
             let text = try format.render(timeline, details: details)
@@ -66,6 +68,15 @@ final class TranscriptOutput: Sendable {
             try now.write(try format.file(timeline, details: details), as: fileName(of: input))
             texts = now
         }
+    }
+
+    /// The WAV file of the same name beside a recording in another format: not all of ELAN's players take FLAC or MP3.
+    private static func wave(beside input: String) -> String? {
+        let path = input.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard let name = path.last, let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }
+        let folder = path.dropLast().map { $0 + "/" }.joined()
+        let names = [".wav", ".WAV"].map { String(name[..<dot]) + $0 }
+        return names.first { access(folder + $0, R_OK) == 0 }
     }
 
     private func check(_ input: String, _ texts: WrittenTexts, in folder: String) throws {
