@@ -10,7 +10,7 @@ import VoiceEmbedding
     private static let usage = """
         usage: benchmark [capture|appliance|export|sealing|search|start|copies|hour|seams|memory|recognition|accuracy
                          |speakers|latency|robustness|music|unpaused|silence|vocabulary|names|learning|punctuation
-                         |alignment|diarization|calibrate]
+                         |alignment|diarization|parse|calibrate]
                          [--every N] [--only NAMES] [--engine NAME] [--model DIR] [--pictures FOLDER]
                          [--program FILE] [--to FOLDER] [--speakers DIR] [--runs N]
           capture     an hour to the card, against arecord
@@ -49,6 +49,7 @@ import VoiceEmbedding
                       conversations: the sound itself; with clean, far, noise, noisy, room, telephone or hard beside them
                       those alone that sound so;
                       into the folder that --to names goes what pyannote.metrics needs to compute the same
+          parse       texts that people bring: seconds and memory for 1 and 10 MB of each format, and of what strangers make up
           calibrate   the constants of Calibration.swift
           --every N   only each Nth file of the open set
           --only live,final,fast,moonshine-live,moonshine-fast,moonshine-small,pocketsphinx_continuous,moonshine-voice
@@ -90,6 +91,7 @@ import VoiceEmbedding
         let runs = value(of: "--runs", in: &words).flatMap { Int($0) } ?? 10
         let only = value(of: "--only", in: &words)?.split(separator: ",").map(String.init)
         if words.isEmpty { words = ["capture", "hour"] }
+        if words.first == "parse-case" { return ParseBenchmark.runCase(words.dropFirst()) }
         for word in words {
             guard
                 [
@@ -98,7 +100,7 @@ import VoiceEmbedding
                     "accuracy", "speakers",
                     "latency", "robustness", "music", "unpaused", "silence", "vocabulary", "names", "learning",
                     "punctuation",
-                    "alignment", "diarization",
+                    "alignment", "diarization", "parse",
                     "calibrate",
                 ]
                 .contains(word)
@@ -116,6 +118,10 @@ import VoiceEmbedding
             }
             if word == "appliance" {
                 try ApplianceBenchmark(workshop: workshop).run(Self.speech)
+                continue
+            }
+            if word == "parse" {
+                try ParseBenchmark().run()
                 continue
             }
             if word == "search" || word == "start" {

@@ -1,0 +1,193 @@
+import Core
+import Correcting
+import Exporting
+import Glibc
+import TestKit
+
+/// What texts cost that people bring: seconds and memory for 1 and 10 MB of each format, and of what strangers make up.
+struct ParseBenchmark {
+    private static let sizes = [1, 10]
+
+    /// Each kind in a process of its own, since memory that was freed would be used again by the next.
+    func run() throws {
+        var table = Table(["parse"] + Self.sizes.flatMap { ["\($0) MB, s", "MB held", "what came of it"] })
+        let answer = "/tmp/fieldscribe-parse-\(getpid())"
+        defer { unlink(answer) }
+        for kind in ParsedText.allCases {
+            var cells = [kind.rawValue]
+            for size in Self.sizes {
+                let cost = try MeasuredProcess(
+                    ["/proc/self/exe", "parse-case", kind.rawValue, "\(size)"], output: answer)
+                guard cost.status == 0 else {
+                    throw DeviceError(.failed, "benchmark", "\(kind.rawValue), \(size) MB: ended with \(cost.status)")
+                }
+                let told = MeasuredProcess.text(answer).split(separator: "\t", maxSplits: 2).map(String.init)
+                cells += told + [String](repeating: "", count: max(0, 3 - told.count))
+            }
+            table.add(cells)
+        }
+        print(table.markdown)
+    }
+
+    /// The other end: reads one text, and prints seconds, megabytes above what was there before, and what came of it.
+    static func runCase(_ words: ArraySlice<String>) {
+        guard let kind = words.first.flatMap(ParsedText.init(rawValue:)), let size = words.last.flatMap({ Int($0) })
+        else {
+            exit(2)
+        }
+        let timeline = kind.timeline(megabytes: size)
+        let bytes = kind.bytes(megabytes: size, of: timeline)
+        let before = MeasuredProcess.megabytes("VmRSS", in: "/proc/self/status")
+        // The peak is counted from here (proc(5), clear_refs).
+        let file = open("/proc/self/clear_refs", O_WRONLY)
+        _ = write(file, "5", 1)
+        close(file)
+        var outcome = ""
+        let seconds = ContinuousClock().measure { outcome = read(bytes, kind, over: timeline) }
+        let held = MeasuredProcess.megabytes("VmHWM", in: "/proc/self/status") - before
+        print("\(shown(seconds / .seconds(1), 2))\t\(shown(max(0, held), 0))\t\(outcome)", terminator: "")
+    }
+
+    /// As an import reads it.
+    private static func read(_ bytes: [UInt8], _ kind: ParsedText, over timeline: Timeline) -> String {
+        do throws(DeviceError) {
+            let text = try incomingText(bytes, name: "file")
+            let capacity = RecordingCapacity(timeline.length)
+            guard kind.ending != "json" else {
+                let file = try CorrectionsFile(text, name: "file")
+                return capacity.excess(of: file) ?? "\(file.edits.count) lines"
+            }
+            if let excess = capacity.excess(bytes: bytes.count, ending: kind.ending) { return excess }
+            let written = try WrittenText(text, ending: kind.ending, name: "file")
+            if let excess = capacity.excess(of: written) { return excess }
+            return "\(CorrectedText(written, over: timeline).changed) lines corrected"
+        } catch { return error.reason }
+    }
+}
+
+/// A kind of text, by what the table calls it.
+private enum ParsedText: String, CaseIterable {
+    case txt, srt, vtt, csv, textgrid, eaf, corrections
+    case brackets = "txt of ["
+    case combining = "txt of combining marks"
+    case nul = "txt of NUL"
+    case words = "txt of one word"
+    case other = "srt, nothing as it was"
+    case tags = "srt of <"
+    case quotes = "csv of quotes"
+    case elements = "eaf of elements"
+    case array = "json with an array nobody asks for"
+    case quotations = "json of quotations"
+    case numbers = "json of extreme numbers"
+    case escapes = "json of escapes"
+
+    private static let sound = String(repeating: "0123456789abcdef", count: 4)
+    private static let vocabulary = (0..<4_000).map { "word\($0)" }
+
+    var ending: String {
+        switch self {
+        case .txt, .brackets, .combining, .nul, .words: "txt"
+        case .srt, .other, .tags: "srt"
+        case .vtt: "vtt"
+        case .csv, .quotes: "csv"
+        case .textgrid: "textgrid"
+        case .eaf, .elements: "eaf"
+        case .corrections, .array, .quotations, .numbers, .escapes: "json"
+        }
+    }
+
+    /// A recording whose text has that size; for what strangers make up, one of a hundred hours, so that all of it is looked at.
+    func timeline(megabytes: Int) -> Timeline {
+        let perWord = ["txt": 9, "srt": 13, "vtt": 13, "csv": 60, "textgrid": 230, "eaf": 450, "json": 20][ending] ?? 9
+        let isOurs = isOurs
+        let count = isOurs ? megabytes * 1_000_000 / perWord : 10_000
+        var random = SeededGenerator(seed: 1)
+        let segments = (0..<max(1, count / 10)).map { index in
+            let words = (0..<10).map { place in
+                let start = SamplePosition(seconds: Double(index) * 5 + Double(place) * 0.4)
+                return Word(
+                    Self.vocabulary[Int(random.next() % UInt64(Self.vocabulary.count))],
+                    SampleRange(start, start + 6_000),
+                    confidence: 0.5)
+            }
+            let start = SamplePosition(seconds: Double(index) * 5)
+            return Segment(id: index + 1, range: SampleRange(start, start + 70_000), words: words, endedBy: .silence)
+        }
+        let length = isOurs ? Double(segments.count) * 5 : 360_000
+        return Timeline(
+            name: "1", length: SamplePosition(seconds: length),
+            engine: EngineDescription(name: "x", version: "", model: ""), segments: segments)
+    }
+
+    private var isOurs: Bool {
+        [.txt, .srt, .vtt, .csv, .textgrid, .eaf, .corrections, .other].contains(self)
+    }
+
+    func bytes(megabytes: Int, of timeline: Timeline) -> [UInt8] {
+        let size = megabytes * 1_000_000
+        let filled = { (part: String) in
+            [UInt8](String(repeating: part, count: size / part.utf8.count).utf8)
+        }
+        switch self {
+        case .txt, .srt, .vtt, .csv, .textgrid, .eaf:
+            let format = TranscriptFormat(rawValue: self == .txt ? "text" : rawValue) ?? .text
+            let text = (try? format.render(timeline)) ?? ""
+            // One word in some hundreds is corrected.
+            return Array(text.utf8).replacingEnds(of: "word77")
+        case .other:
+            return Array((try? TranscriptFormat.srt.render(timeline))?.utf8 ?? "".utf8).replacingEnds(of: "word")
+        case .corrections:
+            let edits = timeline.segments.map { segment in
+                CorrectionsFile.Edit(
+                    segment: segment.id, was: segment.words.map(\.text), words: segment.words.map { $0.text + "s" },
+                    confirmed: [1])
+            }
+            return page(
+                edits.map { edit in
+                    #"{"id":\#(edit.segment),"was":"\#(edit.was.joined(separator: " "))","text":"\#(edit.words.joined(separator: " "))"}"#
+                }.joined(separator: ","))
+        case .brackets: return filled("[")
+        case .combining: return filled("\u{301}")
+        case .nul: return filled("\0")
+        case .words: return filled("word ")
+        case .tags: return Array("1\n00:00:01,000 --> 00:00:02,000\n".utf8) + filled("<i ")
+        case .quotes: return Array("kind,text\n".utf8) + filled("\"\"\"\",")
+        case .elements:
+            return Array("<ANNOTATION_DOCUMENT>".utf8) + filled("<a b='&lt;'/>") + Array("</ANNOTATION_DOCUMENT>".utf8)
+        case .array: return page("", more: ",\"x\":[" + String(decoding: filled("1,"), as: UTF8.self) + "1]")
+        case .quotations:
+            let one = #"{"start":1,"end":2,"text":"a","word":"b","colour":"c"}"#
+            return page("", more: ",\"quotations\":[" + String(decoding: filled(one + ","), as: UTF8.self) + one + "]")
+        case .numbers:
+            let one = #"{"time":-1.7976931348623157e308,"text":"a"}"#
+            return page("", more: ",\"notes\":[" + String(decoding: filled(one + ","), as: UTF8.self) + one + "]")
+        case .escapes:
+            return page(#"{"id":1,"was":"a","text":""# + String(decoding: filled("\\u00e9"), as: UTF8.self) + "\"}")
+        }
+    }
+
+    private func page(_ segments: String, more: String = "") -> [UInt8] {
+        Array(
+            """
+            {"format":"fieldscribe-corrections","version":1,"recording":{"id":1,"sound":"\(Self.sound)"},
+            "editor":{"name":"a","saved":1},"segments":[\(segments)]\(more)}
+            """.utf8)
+    }
+}
+
+extension [UInt8] {
+    /// The last letter of each such text becomes another.
+    fileprivate func replacingEnds(of text: String) -> [UInt8] {
+        let sought = Array(text.utf8)
+        var bytes = self
+        var index = 0
+        while index + sought.count < bytes.count {
+            if bytes[index] == sought[0], bytes[index..<index + sought.count].elementsEqual(sought) {
+                bytes[index + sought.count - 1] = UInt8(ascii: "x")
+                index += sought.count
+            }
+            index += 1
+        }
+        return bytes
+    }
+}
