@@ -11,6 +11,9 @@ package struct CorrectedSegment: Hashable, Sendable {
     /// Whether a person has put it, or a word of it, to another time.
     package private(set) var isMoved = false
 
+    /// Whether its first word begins with it, and its last one ends with it, since a person has said when it begins and ends.
+    private var isFilled = false
+
     /// So long is what nobody heard between two words, at most, in samples: half of a word may be taken for it.
     private static let shortest: Int64 = 1_600
 
@@ -84,6 +87,10 @@ package struct CorrectedSegment: Hashable, Sendable {
             segment.words[index].range = range
             segment.words[index].isSpread = false
         }
+        guard isFilled, let first = segment.words.first, let last = segment.words.last else { return }
+        segment.words[0].range = SampleRange(segment.range.start, first.range.end)
+        segment.words[times.count - 1].range = SampleRange(
+            segment.words[times.count - 1].range.start, max(last.range.end, segment.range.end))
     }
 
     /// Puts words to times that a person has told.
@@ -100,7 +107,12 @@ package struct CorrectedSegment: Hashable, Sendable {
     }
 
     /// Says that it stands where it did not.
-    mutating func markMoved() { isMoved = true }
+    ///
+    /// - Parameter isFilled: whether its words last as long as it does.
+    mutating func markMoved(isFilled: Bool) {
+        isMoved = true
+        self.isFilled = isFilled
+    }
 
     /// Gives it the number that it has among the lines of its text.
     mutating func number(_ id: Int) {

@@ -136,7 +136,7 @@ package struct CorrectedText: Sendable {
             move(&old.words, to: line.range, from: line.span, isCued: isCued)
         }
         var made = Self.line(old, line.said, line.old, text, times)
-        made.markMoved()
+        made.markMoved(isFilled: isCued || line.old.isEmpty)
         return made
     }
 
