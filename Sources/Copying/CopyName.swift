@@ -55,6 +55,11 @@ package struct CopyName: Hashable {
         guard self.text == text else { return nil }
     }
 
+    /// Whether a folder is called as a copy is until it is whole: `partial`, `partial-2` ...
+    package static func isTemporary(_ name: String) -> Bool {
+        name == "partial" || (name.hasPrefix("partial-") && Int(name.dropFirst("partial-".count)) != nil)
+    }
+
     /// What people call it.
     var title: String {
         guard let time else { return "Recording \(recording)" }

@@ -36,44 +36,28 @@ package struct CopyVerification {
     /// - Parameter key: the public key of the recorder that it has to be from; nil for whatever key the copy names.
     package init(key: String?) { self.key = key }
 
-    private static let longest = 1 << 20
-    private static let mostCopies = 100_000
+    static let longest = 1 << 20
+    static let mostFiles = 100_000
 
-    /// Looks at a copy, at each copy in a folder of such, or at all of a stick.
+    /// Looks at a copy, or at each copy in a folder, such as all of a stick, however deep it lies and whatever it is called now.
     ///
     /// - Throws: `DeviceError` where the folder itself cannot be opened.
     package func run(_ path: String) throws(DeviceError) -> [Finding] {
         let folder = try Folder(opening: path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path)
-        if try folder.exists(CopySettings.manifestName) { return copy(folder) }
-        var findings = try copies(in: folder)
-        // A stick, or the folder over all recorders on it.
-        let isTop = folder.path.split(separator: "/").last.map(String.init) == ExportFolder.topName
-        let hasTop = try folder.exists(ExportFolder.topName)
-        if findings.isEmpty, isTop || hasTop {
-            let top = isTop ? folder : try folder.folder(ExportFolder.topName)
-            for name in try top.names(limit: Self.mostCopies).sorted() where try top.status(name)?.kind == .folder {
-                do throws(DeviceError) {
-                    let inner = try top.folder(name)
-                    findings += try inner.exists(CopySettings.manifestName) ? copy(inner) : copies(in: inner)
-                } catch { findings.append(Self.refused("\(top.path)/\(name)", error)) }
-            }
-        }
-        if !findings.isEmpty { return findings }
-        return [
-            Finding(
-                outcome: .missing, file: "\(folder.path)/\(CopySettings.manifestName)",
-                words: "this is no copy of a recording, or half of one")
-        ]
-    }
-
-    private func copies(in folder: Folder) throws(DeviceError) -> [Finding] {
+        let found = try PlacedCopies(in: folder)
         var findings: [Finding] = []
-        for name in try folder.names(limit: Self.mostCopies).sorted() where CopyName(name) != nil {
-            do throws(DeviceError) { findings += copy(try folder.folder(name)) } catch {
-                findings.append(Self.refused("\(folder.path)/\(name)", error))
-            }
+        for place in found.places {
+            do throws(DeviceError) {
+                findings += copy(try folder.folder(along: place))
+            } catch { findings.append(Self.refused("\(folder.path)/\(place)", error)) }
         }
-        return findings
+        if findings.isEmpty {
+            findings.append(
+                Finding(
+                    outcome: .missing, file: "\(folder.path)/\(CopySettings.manifestName)",
+                    words: "this is no copy of a recording, or half of one"))
+        }
+        return findings + found.unseen
     }
 
     private func copy(_ folder: Folder) -> [Finding] {
@@ -103,7 +87,7 @@ package struct CopyVerification {
                 findings.append(Self.file(name, digest, in: folder))
             }
             let known = Set(digests.keys).union([CopySettings.manifestName, CopySettings.signatureName])
-            for name in try folder.names(limit: Self.mostCopies).sorted() where !known.contains(name) {
+            for name in try folder.names(limit: Self.mostFiles).sorted() where !known.contains(name) {
                 findings.append(Finding(outcome: .note, file: "\(folder.path)/\(name)", words: "was added since"))
             }
             if digests[historyFileName] != nil { findings += history(in: folder, Set(digests.keys)) }
@@ -230,23 +214,16 @@ package struct CopyVerification {
             return []
         }
         let path = "\(folder.path)/\(name)"
-        guard let signed = entries.last(where: { [.recorded, .struck, .signed].contains($0.act) }),
-            signed.act == .signed,
-            let statement = signed.statement, let parts = signed.signature?.split(separator: " "), parts.count == 2,
-            let sound = signed.sound
-        else {
+        guard let signed = entries.soundSignature, let sound = signed.sound else {
             return [
                 Finding(
                     outcome: .note, file: path,
                     words: "the recorder had not signed the recording's sound yet when this was copied")
             ]
         }
-        let text =
-            "untrusted comment: signature\n\(parts[0])\ntrusted comment: \(HistoryEntry.signedComment)\n\(parts[1])\n"
         do throws(DeviceError) {
             guard let key = try expectedKey(in: folder) else { return [] }
-            let comment = try Minisign().comment(of: Array(statement.utf8), signature: Array(text.utf8), key: key)
-            guard comment == HistoryEntry.signedComment else {
+            guard try Minisign().fits(signed, key: key) else {
                 return [
                     Finding(
                         outcome: .altered, file: "\(folder.path)/\(historyFileName)",

@@ -115,8 +115,23 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
     /// The comment that is signed with it.
     package static let signedComment = "fieldscribe recording"
 
+    /// The signature as minisign reads it from a file; nil for an entry without one.
+    package var signatureFile: String? {
+        guard let parts = signature?.split(separator: " "), parts.count == 2 else { return nil }
+        return "untrusted comment: signature\n\(parts[0])\ntrusted comment: \(Self.signedComment)\n\(parts[1])\n"
+    }
+
     /// What stands in the first entry in the place of a digest.
     package static let start = String(repeating: "0", count: 64)
+}
+
+extension BidirectionalCollection where Element == HistoryEntry {
+    /// The signature of a recording's sound as it has to be now; nil before it is signed, or signed again after a redaction.
+    ///
+    /// Only a redaction changes what was signed: a recording that is closed again, as after its file was cut, keeps its signature.
+    package var soundSignature: HistoryEntry? {
+        last { $0.act == .signed || $0.act == .struck }.flatMap { $0.act == .signed ? $0 : nil }
+    }
 }
 
 /// An entry with its line, as it is chained.

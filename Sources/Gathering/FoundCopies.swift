@@ -113,7 +113,7 @@ package struct FoundCopies {
         at entry: String, _ status: FileStatus, in folder: Folder, _ place: Place, _ inside: RecorderIdentity
     ) throws(DeviceError) {
         switch status.kind {
-        case .folder where Self.isHalf(entry): problems.append(Self.half("\(folder.path)/\(entry)"))
+        case .folder where CopyName.isTemporary(entry): problems.append(Self.half("\(folder.path)/\(entry)"))
         case .folder where place.names.count < Self.deepest:
             let inner: Folder
             do throws(DeviceError) { inner = try folder.folder(entry) } catch { return problems.append(error.message) }
@@ -121,11 +121,6 @@ package struct FoundCopies {
         case .file where SavedCorrections.isName(entry): corrections.append((place, entry))
         default: break
         }
-    }
-
-    /// `partial`, `partial-2` ...: what a copy is called until it is whole.
-    private static func isHalf(_ name: String) -> Bool {
-        name == "partial" || (name.hasPrefix("partial-") && Int(name.dropFirst("partial-".count)) != nil)
     }
 
     private static func half(_ path: String) -> String {

@@ -183,6 +183,46 @@ private let hasMinisign = shell("command -v minisign").status == 0
         #expect(try signed.findings(signed.desk.stick).map(\.outcome) == [.missing])
     }
 
+    @Test(
+        "a copy is found by what is in it, whatever it is called and wherever it was moved",
+        arguments: [
+            "Interview with Anna", "../../Interviews/2026/Anna", "photos/000007", "000002_junk",
+            "-x",
+        ])
+    func renamed(name: String) async throws {
+        let signed = try await signed(2)
+        let whole = try signed.findings(signed.desk.stick).map(\.outcome)
+        #expect(
+            shell(
+                "cd '\(signed.desk.exportFolder)' && mkdir -p -- '\(folder(of: name))' && mv -- '\(Desk.name(1))' '\(name)'"
+            ).status == 0)
+        let found = try signed.findings(signed.desk.stick)
+        #expect(found.filter { $0.outcome == .unaltered }.count == whole.count, "\(found.map(\.line))")
+        #expect(!found.contains { [.altered, .missing].contains($0.outcome) }, "\(found.map(\.line))")
+        // Altered beside one that is whole.
+        for command in ["echo x >>transcript.txt", "rm SHA256SUMS", "rm SHA256SUMS.minisig history.json"] {
+            #expect(shell("cd -- '\(signed.desk.exportFolder)/\(name)' && \(command)").status == 0)
+            let told = try signed.findings(signed.desk.stick)
+            #expect(told.contains { [.altered, .missing].contains($0.outcome) }, "\(command): \(told.map(\.line))")
+        }
+    }
+
+    @Test("what else lies on a stick is no copy; what cannot be looked at is told of")
+    func besides() async throws {
+        let signed = try await signed()
+        let before = try signed.findings(signed.desk.stick)
+        shell(
+            "cd '\(signed.desk.stick)' && mkdir -p .Trash-1000/000001_clock-unverified lost+found photos/2026 partial && "
+                + "cp '\(signed.copy)'/* .Trash-1000/000001_clock-unverified && echo >>.Trash-1000/000001_clock-unverified/audio.flac && "
+                + "echo 1 >photos/2026/audio.flac && cp '\(signed.copy)/recorder.pub' . && ln -s '\(signed.copy)' linked"
+        )
+        let found = try signed.findings(signed.desk.stick)
+        #expect(found.filter { $0.outcome != .note } == before.filter { $0.outcome != .note }, "\(found.map(\.line))")
+        #expect(found.last?.words.contains("half of a copy") == true)
+        shell("cd '\(signed.desk.stick)' && mkdir \"$(printf 'caf\\351')\"")
+        #expect(try signed.findings(signed.desk.stick).contains { $0.outcome == .unchecked })
+    }
+
     @Test("of sealed copies the checksums beside them are compared, and that no more was proved is told")
     func sealedFolder() async throws {
         let signed = try await signed()
