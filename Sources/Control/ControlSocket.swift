@@ -44,7 +44,8 @@ package final class ControlSocket: Sendable {
             try await withThrowingTaskGroup(of: Void.self) { tasks in
                 tasks.addTask {
                     try await onThread(named: "control") {
-                        try makeFolder(String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)))
+                        try makeFolder(
+                            String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)), mode: 0o750)
                         try Self.serve(ControlListener(path: path, group: group), exchange, tell: failed)
                     }
                 }

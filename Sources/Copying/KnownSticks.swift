@@ -98,7 +98,7 @@ package struct KnownSticks: Hashable, Sendable {
         in storage: String, _ body: (inout KnownSticks) throws(DeviceError) -> Value
     ) throws(DeviceError) -> Value {
         let folder = try Folder(opening: storage, crosses: true)
-        let turn = try folder.openFile("\(fileName).lock", O_RDWR | O_CREAT, mode: 0o640)
+        let turn = try folder.openFile("\(fileName).lock", O_RDWR | O_CREAT)
         guard flock(turn.number, LOCK_EX) == 0 else { throw .system("flock", on: turn.path) }
         var known = try KnownSticks(in: storage)
         let before = known

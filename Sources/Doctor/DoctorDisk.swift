@@ -8,9 +8,21 @@ func doctorDisk(_ directory: String) async -> Result<DoctorFacts.Disk, DeviceErr
         let place = nearest(to: directory)
         var status = statvfs()
         guard statvfs(place, &status) == 0 else { throw DeviceError.system("statvfs", on: place) }
-        return DoctorFacts.Disk(
+        var disk = DoctorFacts.Disk(
             directory: directory, freeBytes: Double(status.f_bavail) * Double(status.f_frsize),
             syncSeconds: try syncSeconds(in: place, times: 20))
+        disk.readable = doctorReadable(directory)
+        return disk
+    }
+}
+
+/// What of an archive others on this machine may read: its folder lets them in, and the file or folder, too.
+package func doctorReadable(_ directory: String) -> [String] {
+    guard let folder = try? FileDescriptor(opening: directory, O_RDONLY | O_DIRECTORY),
+        let permissions = try? folder.status().permissions, permissions & 0o011 != 0
+    else { return [] }
+    return ["archive.sqlite", "archive.sqlite-wal", "history.jsonl", "recordings"].filter { name in
+        FileStatus("\(directory)/\(name)").map { $0.permissions & 0o055 != 0 } ?? false
     }
 }
 

@@ -63,6 +63,8 @@ package struct DoctorFacts: Sendable {
     package struct Disk: Hashable, Sendable {
         /// The storage directory, whether it exists yet or not.
         package var directory: String
+        /// What others on this machine may read of the archive there, such as `archive.sqlite`; of earlier versions.
+        package var readable: [String] = []
         /// Bytes that this user may still write there.
         package var freeBytes: Double
 

@@ -14,8 +14,18 @@ extension DoctorFacts {
                     "ask as root: sudo fieldscribe doctor; or name a folder of your own with storage.directory"
             }
             return [finding]
-        case .success(let disk): return [room(on: disk), latency(of: disk)]
+        case .success(let disk): return [room(on: disk), latency(of: disk)] + privacy(of: disk)
         }
+    }
+
+    private func privacy(of disk: Disk) -> [DoctorFinding] {
+        if disk.readable.isEmpty { return [] }
+        return [
+            .init(
+                .disk, .notice,
+                "\(disk.directory): others on this machine may read \(disk.readable.joined(separator: ", "))",
+                remedy: "chmod -R go= \(disk.directory)")
+        ]
     }
 
     private func room(on disk: Disk) -> DoctorFinding {

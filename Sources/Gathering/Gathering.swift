@@ -320,7 +320,8 @@ package final class Gathering {
         let recorder = try archive.recorder(identity)
         if try !files.exists(recorder.folder) {
             try files.makeFolder(recorder.folder, mode: 0o750)
-            try files.folder(recorder.folder).replace(RecorderFolder.fileName, with: Array(recorder.told.utf8))
+            try files.folder(recorder.folder).replace(
+                RecorderFolder.fileName, with: Array(recorder.told.utf8), mode: 0o640)
         }
         recorders[identity] = recorder
         return recorder

@@ -105,7 +105,7 @@ package struct SavedCorrections: Sendable {
         guard !recording.place.isEmpty, let files = try? Folder(opening: archive.files, crosses: true),
             let folder = try? files.folder(along: recording.place)
         else { return }
-        if (try? folder.exists(name)) == false { try? folder.replace(name, with: bytes) }
+        if (try? folder.exists(name)) == false { try? folder.replace(name, with: bytes, mode: 0o640) }
     }
 
     private static func keys(_ words: [String]) -> [String] {

@@ -130,6 +130,11 @@ import Testing
             $0.recorderSealing = .success(1)
             $0.keptAside = ["/d/archive.sqlite.damaged-1"]
         },
+        Case("an archive that others may read", .notice, .disk, "may read archive.sqlite, recordings") {
+            var disk = DoctorFacts.Disk(directory: "/d", freeBytes: 1e10, syncSeconds: [0.01])
+            disk.readable = ["archive.sqlite", "recordings"]
+            $0.disk = .success(disk)
+        },
         Case("a recorder that cannot seal", .missing, .copies, "not found", exit: 3) {
             $0.recorderSealing = .failure(missing)
         },
@@ -389,5 +394,21 @@ import Testing
                 atPath: folder.file("bin/mkfs.vfat"), contents: nil, attributes: [.posixPermissions: 0o755]))
         #expect(try asked().get() == ["dummy_udc.0", "fe980000.usb"])
         #expect(try doctorDrivePorts(system: folder.file("none"), programs: [folder.file("bin")]).get() == [])
+    }
+
+    @Test("what others may read of an archive is found, unless its folder keeps them out")
+    func readable() throws {
+        let folder = TemporaryFolder()
+        for (mode, name) in [("600", "archive.sqlite"), ("644", "history.jsonl"), ("640", "signing.pub")] {
+            #expect(try Tool("install", "-m", mode, "/dev/null", folder.file(name)).status == 0)
+        }
+        #expect(try Tool("install", "-d", "-m", "750", folder.file("recordings")).status == 0)
+        for (mode, found) in [
+            ("755", ["history.jsonl", "recordings"]), ("710", ["history.jsonl", "recordings"]), ("700", []),
+        ] {
+            #expect(try Tool("chmod", mode, folder.path).status == 0)
+            #expect(doctorReadable(folder.path) == found, "\(mode)")
+        }
+        #expect(doctorReadable(folder.file("none")) == [])
     }
 }

@@ -125,7 +125,7 @@ import TestKit
         try write(rules.replacing("fieldscribe fieldscribe", with: "- -"), to: root.file("rules.conf"))
         let tool = try Tool("systemd-tmpfiles", "--create", "--root=\(root.path)", root.file("rules.conf"))
         #expect(tool.status == 0, "\(tool.errors)")
-        for (path, mode) in [("var/lib/fieldscribe", "750"), ("run/fieldscribe-stick", "700")] {
+        for (path, mode) in [("var/lib/fieldscribe", "700"), ("run/fieldscribe-stick", "700")] {
             #expect(try Tool("stat", "--format=%a", root.file(path)).output == "\(mode)\n")
         }
     }

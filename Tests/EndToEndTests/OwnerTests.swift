@@ -146,7 +146,10 @@ struct OwnerTests {
     func another() throws {
         #expect(try record(as: user).status == 0)
         for path in [folder.path, storage] { chmod(path, 0o777) }
-        // What the permissions let that user read is shown.
+        let refused = try run("list", as: stranger)
+        #expect(refused.status == 1 && refused.errors.count == 1, "\(refused.errors)")
+        // What its owner lets others read is shown.
+        try Fieldscribe.tool("chmod", "-R", "a+rX", storage, in: folder)
         #expect(try run("list", as: stranger).status == 0)
         for command in [["recover"], ["record", "--audio-only", "--seconds", "1"], ["run"]] {
             let ending = try Fieldscribe.run(command + ["--config", configuration], as: stranger, in: folder)

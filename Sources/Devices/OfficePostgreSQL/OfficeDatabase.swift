@@ -43,7 +43,7 @@ package final class OfficeDatabase: OfficeArchive {
                 """
             ) { _ in 1 }
             try expectCopies(in: folder)
-            try makeFolder(folder)
+            try makeFolder(folder, mode: 0o750)
             if told.isEmpty { try connection.run("UPDATE house SET files = $1", .text(try realPath(folder))) }
         }
     }

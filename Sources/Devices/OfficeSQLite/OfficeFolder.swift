@@ -43,7 +43,7 @@ package final class OfficeFolder: OfficeArchive {
                     .missing, "open", on: path, "is no archive of fieldscribe-office",
                     remedy: "make one: fieldscribe-office gather FOLDER --into \(path)")
             }
-            try makeFolder(path)
+            try makeFolder(path, mode: 0o750)
         }
         connection = try Self.connection(to: database, makes: makes)
     }

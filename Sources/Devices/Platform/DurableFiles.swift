@@ -5,7 +5,7 @@ import Synchronization
 /// Replaces a file's content so that a power cut at any moment leaves either the old content or the new.
 ///
 /// The new content is written beside the file and synced before it takes over the name; the folder is synced after.
-package func durableReplace(path: String, with bytes: [UInt8], mode: UInt32 = 0o640) throws(DeviceError) {
+package func durableReplace(path: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws(DeviceError) {
     let (folder, name) = try Folder.holding(path)
     try folder.replace(name, with: bytes, mode: mode)
 }
@@ -13,7 +13,7 @@ package func durableReplace(path: String, with bytes: [UInt8], mode: UInt32 = 0o
 extension Folder {
     /// Replaces a file's content as `durableReplace(path:with:mode:)` does; a link of that name is replaced itself,
     /// and anything else that is not a file is refused.
-    package func replace(_ name: String, with bytes: [UInt8], mode: UInt32 = 0o640) throws(DeviceError) {
+    package func replace(_ name: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws(DeviceError) {
         let turn = replacements.wrappingAdd(1, ordering: .relaxed).newValue
         let temporary = "\(name).\(getpid())-\(turn).new"
         do throws(DeviceError) {
@@ -34,12 +34,15 @@ extension Folder {
 }
 
 /// Replaces a file's content by a text; see `durableReplace(path:with:mode:)`.
-package func durableReplace(path: String, with text: String, mode: UInt32 = 0o640) throws(DeviceError) {
+package func durableReplace(path: String, with text: String, mode: UInt32 = 0o600) throws(DeviceError) {
     try durableReplace(path: path, with: Array(text.utf8), mode: mode)
 }
 
 /// Makes a folder and the folders above it that are missing, durably. A folder that is there already is left as it is.
-package func makeFolder(_ path: String, mode: UInt32 = 0o750) throws(DeviceError) {
+///
+/// - Parameter mode: permissions of what is made. What is recorded is its owner's alone, and so is everything that is not said to be
+///   for others.
+package func makeFolder(_ path: String, mode: UInt32 = 0o700) throws(DeviceError) {
     if mkdir(path, mode) == 0 { return try syncFolder(containing: path) }
     switch errno {
     case EEXIST:

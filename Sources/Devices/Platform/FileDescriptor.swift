@@ -17,7 +17,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
     /// - Parameters:
     ///   - flags: O_RDWR, O_CREAT, O_EXCL ...; O_CLOEXEC is added.
     ///   - mode: permissions of a file that is created, before the umask.
-    package init(opening path: String, _ flags: Int32, mode: UInt32 = 0o640) throws(DeviceError) {
+    package init(opening path: String, _ flags: Int32, mode: UInt32 = 0o600) throws(DeviceError) {
         let number = uninterrupted { fieldscribe_open(path, flags, mode) }
         guard number >= 0 else { throw .system("open", on: path) }
         self.path = path

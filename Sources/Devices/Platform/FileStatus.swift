@@ -28,6 +28,9 @@ package struct FileStatus: Hashable, Sendable {
     /// The number of the user who owns it.
     package var owner: UInt32
 
+    /// Who may do what, the lower twelve bits of its mode.
+    package var permissions: UInt32
+
     init(_ status: stat) {
         kind =
             switch status.st_mode & S_IFMT {
@@ -43,6 +46,7 @@ package struct FileStatus: Hashable, Sendable {
         device = UInt64(status.st_dev)
         inode = UInt64(status.st_ino)
         owner = status.st_uid
+        permissions = status.st_mode & 0o7777
     }
 
     /// - Returns: nil where nothing has this name, or where that may not be known.

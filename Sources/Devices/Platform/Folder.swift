@@ -72,7 +72,7 @@ package final class Folder: Sendable {
     /// waited for.
     ///
     /// - Throws: `DeviceError` with `unsupported` for what is no file, `missing` for what is not there.
-    package func openFile(_ name: String, _ flags: Int32, mode: UInt32 = 0o640) throws(DeviceError) -> FileDescriptor {
+    package func openFile(_ name: String, _ flags: Int32, mode: UInt32 = 0o600) throws(DeviceError) -> FileDescriptor {
         let file: FileDescriptor
         do throws(DeviceError) {
             file = try open(name, flags | O_NONBLOCK | O_NOCTTY, mode: mode)
@@ -179,6 +179,27 @@ package final class Folder: Sendable {
         var status = stat()
         guard fstat(file.number, &status) == 0 else { throw .system("fstat", on: path) }
         return (UInt64(status.st_dev), UInt64(status.st_ino))
+    }
+
+    /// Looks whether the path by which it was opened still leads to it.
+    ///
+    /// - Throws: `DeviceError` with `missing` if it was renamed or removed, or something else has its name now.
+    package func checkPath() throws(DeviceError) {
+        let own = try identity()
+        var there = stat()
+        if stat(path, &there) == 0 {
+            if (UInt64(there.st_dev), UInt64(there.st_ino)) == own { return }
+        } else if ![ENOENT, ENOTDIR, ELOOP].contains(errno) {
+            // Whether it is there is not known.
+            return
+        }
+        var room = [CChar](repeating: 0, count: 4_096)
+        let count = readlink("/proc/self/fd/\(file.number)", &room, room.count)
+        let name = String(decoding: room.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let now = name.isEmpty ? "" : " and is \(name) now"
+        throw DeviceError(
+            .missing, "stat", status: ENOENT, on: path, "was renamed, removed or covered while it was in use\(now)",
+            remedy: "give it its name back")
     }
 
     func path(of name: String) throws(DeviceError) -> String {

@@ -66,6 +66,15 @@ package func asideName(for path: String, _ suffix: String) -> String {
     return "\(path).\(suffix)-\(number)"
 }
 
+extension Folder {
+    /// `name.SUFFIX-1`, or the first number that is free in this folder.
+    package func freeName(for name: String, _ suffix: String) throws(DeviceError) -> String {
+        var number = 1
+        while try exists("\(name).\(suffix)-\(number)") { number += 1 }
+        return "\(name).\(suffix)-\(number)"
+    }
+}
+
 /// Whether anything has this name, be it a link that leads nowhere.
 package func isTaken(_ path: String) -> Bool { FileStatus(path) != nil }
 

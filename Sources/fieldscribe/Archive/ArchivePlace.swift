@@ -16,6 +16,12 @@ struct ArchivePlace {
         /// Nobody; it may only be read.
         case nobody(ReadOnlyArchive)
 
+        static func unreadable(_ directory: String) -> DeviceError {
+            DeviceError(
+                .denied, "access", status: EACCES, on: directory, "this archive is its owner's alone",
+                remedy: "use sudo, or, while the appliance runs, join its group (control.group)")
+        }
+
         /// What a command says that would have to write.
         static func denied(_ directory: String, _ command: String) -> DeviceError {
             DeviceError(
@@ -68,6 +74,8 @@ struct ArchivePlace {
         let path = configuration.archivePath
         if !staysRoot, holder.canBe { try holder.become() }
         guard isTaken(path) else {
+            // A folder that this user may not look into: whether there is an archive is not known.
+            if !holder.canBe, access(directory, X_OK) != 0 { throw Owner.unreadable(directory) }
             throw DeviceError(
                 .missing, "lstat", status: ENOENT,
                 "\(path): there is no archive yet; record first, or name its folder with --directory or "

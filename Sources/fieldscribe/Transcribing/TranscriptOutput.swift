@@ -45,7 +45,7 @@ final class TranscriptOutput: Sendable {
                         + "transcribe them into separate folders")
             }
         }
-        try makeFolder(folder)
+        try makeFolder(folder, mode: 0o750)
         let texts = WrittenTexts(in: folder)
         // Before hours are spent on what could not be written.
         for input in inputs { try check(input, texts, in: folder) }

@@ -42,9 +42,9 @@ struct WrittenTexts {
 
     /// Writes a file, and remembers what it was.
     mutating func write(_ bytes: [UInt8], as name: String) throws {
-        try durableReplace(path: "\(folder)/\(name)", with: bytes)
+        try durableReplace(path: "\(folder)/\(name)", with: bytes, mode: 0o640)
         digests[name] = Digest.of(bytes)
         let lines = digests.sorted { $0.key < $1.key }.map { "\($0.value)  \($0.key)\n" }
-        try durableReplace(path: "\(folder)/\(Self.list)", with: lines.joined())
+        try durableReplace(path: "\(folder)/\(Self.list)", with: lines.joined(), mode: 0o640)
     }
 }
