@@ -104,7 +104,7 @@ let package = Package(
         room("Vocabulary", uses: ["Core", "Platform"]),
 
         // The stages that meet the disk and the processes.
-        room("Recording", uses: ["Core", "Platform"]),
+        room("Recording", uses: ["Core", "Platform", "Digests"]),
         room("Recognizing", uses: ["Core", "Platform", "Segmenting", "Stitching"]),
 
         room(

@@ -2,6 +2,11 @@
 ///
 /// All methods throw `DeviceError` (`full`, `damaged`, `busy`, `missing`, `failed`) that names the file and the remedy.
 package protocol Archive: ArchiveReading {
+    /// Looks whether the archive is still where it was opened: what is recorded elsewhere is not found again.
+    ///
+    /// - Throws: `DeviceError` with `missing` if its folder was renamed or removed.
+    func checkPlace() async throws
+
     /// Adds a recording that starts now and returns its number.
     func beginRecording(startedAt: Double, clock: RecordingSummary.Clock, microphone: String) async throws -> Int
 

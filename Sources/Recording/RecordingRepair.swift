@@ -96,7 +96,7 @@ package struct RecordingRepair: Hashable, Sendable {
     private static let block: Int64 = 4_096
 
     /// What the header says; nil where it is one of ours and damaged.
-    private static func layout(of file: borrowing FileDescriptor) throws(DeviceError) -> WaveLayout? {
+    static func layout(of file: borrowing FileDescriptor) throws(DeviceError) -> WaveLayout? {
         let layout: WaveLayout?
         do throws(DeviceError) { layout = try WaveLayout(of: file) } catch {
             guard error.code == .damaged || error.code == .unsupported else { throw error }
@@ -128,7 +128,7 @@ package struct RecordingRepair: Hashable, Sendable {
     }
 
     /// Keeps what lies where the header goes: whatever it was, nothing is thrown away.
-    private static func keepHeader(of file: borrowing FileDescriptor, in folder: Folder) throws(DeviceError) {
+    static func keepHeader(of file: borrowing FileDescriptor, in folder: Folder) throws(DeviceError) {
         let old = try file.bytes(count: WaveHeader.size)
         guard old.contains(where: { $0 != 0 }) else { return }
         let aside = asideName(for: file.path, "damaged-header")

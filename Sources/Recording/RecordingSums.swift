@@ -1,4 +1,5 @@
 import Core
+import Digests
 import Glibc
 import Platform
 
@@ -11,6 +12,17 @@ package struct RecordingSums: Hashable, Sendable {
     /// last checksum.
     package var unknown: [SampleRange]
 
+    /// All of a recording's sound.
+    package struct Sound: Hashable, Sendable {
+        /// SHA-256 of all samples, those of two channels interleaved.
+        package var digest: String
+        /// How long it is.
+        package var length: SamplePosition
+    }
+
+    /// What all of the sound is; nil if that was not asked for, or not all could be read.
+    package var sound: Sound?
+
     init(damaged: [SampleRange] = [], unknown: [SampleRange] = []) {
         self.damaged = damaged
         self.unknown = unknown
@@ -21,10 +33,13 @@ package struct RecordingSums: Hashable, Sendable {
     /// - Parameters:
     ///   - path: of its `audio.wav`.
     ///   - isGrowing: whether it is being recorded: what has no checksum yet is then none that is missing.
+    ///   - digests: whether to compute `sound`, for which also those samples are read that have no checksum.
     ///   - goesOn: asked about once a second of sound; false ends it.
     /// - Returns: nil where it was ended.
     /// - Throws: `DeviceError` where the recording cannot be opened.
-    package init?(path: String, isGrowing: Bool = false, goesOn: () -> Bool = { true }) throws(DeviceError) {
+    package init?(
+        path: String, isGrowing: Bool = false, digests: Bool = false, goesOn: () -> Bool = { true }
+    ) throws(DeviceError) {
         self.init()
         let place = try RecordingPlace(path)
         // Before the reader: what grows meanwhile has no line yet.
@@ -34,12 +49,23 @@ package struct RecordingSums: Hashable, Sendable {
         let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: Int(SumLine.piece) * reader.channels)
         buffer.initialize(repeating: 0)
         defer { buffer.deallocate() }
+        var digest = digests ? Digest() : nil
         var start: Int64 = 0
         while start < end {
             let next = start + SumLine.piece
-            if let line = lines[start], start + line.count <= end {
+            let line = lines[start].flatMap { start + $0.count <= end ? $0 : nil }
+            if line != nil || digest != nil {
                 guard goesOn() else { return nil }
-                if try !Self.holds(line, in: reader, buffer) { Self.add(start, start + line.count, to: &damaged) }
+                let count = digest == nil ? line?.count ?? 0 : min(next, end) - start
+                let samples = try Self.read(count, from: start, of: reader, buffer)
+                if let line,
+                    samples.map({ Self.sum(of: $0.prefix(Int(line.count) * reader.channels)) }) != line.checksum
+                {
+                    Self.add(start, start + line.count, to: &damaged)
+                }
+                if let samples { digest?.add(UnsafeRawBufferPointer(samples)) } else { digest = nil }
+            }
+            if let line {
                 if line.count < SumLine.piece, start + line.count < end {
                     Self.add(start + line.count, min(next, end), to: &unknown)
                 }
@@ -48,6 +74,7 @@ package struct RecordingSums: Hashable, Sendable {
             }
             start = next
         }
+        sound = (digest?.finish()).map { Sound(digest: $0, length: SamplePosition(end)) }
     }
 
     /// Makes the checksums that a recording lacks, of the sound as it is now; those that are there stay as they are. Not
@@ -89,6 +116,15 @@ package struct RecordingSums: Hashable, Sendable {
         return made
     }
 
+    /// Whether some of a recording's sound has no checksum.
+    package static func areMissing(path: String) throws(DeviceError) -> Bool {
+        let lines = try lines(in: RecordingPlace(path))
+        let end = try RecordingReader(path: path).length.samples
+        return stride(from: 0, to: end, by: Int(SumLine.piece)).contains { start in
+            lines[start]?.count != min(SumLine.piece, end - start)
+        }
+    }
+
     /// Makes those checksums again that are of chosen pieces, of the sound as it is now. Not while the recording is being written.
     static func renew(path: String, where isChosen: (SampleRange) -> Bool) throws(DeviceError) {
         let place = try RecordingPlace(path)
@@ -110,6 +146,11 @@ package struct RecordingSums: Hashable, Sendable {
 
     /// Bytes of checksums that are read: of nine days.
     private static let longest = 1 << 25
+
+    /// The path of the file with the checksums of a recording.
+    ///
+    /// - Parameter audio: the path of its `audio.wav`.
+    package static func path(for audio: String) -> String { name(for: audio) }
 
     /// The name of the file beside a recording's.
     static func name(for audio: String) -> String {
@@ -133,16 +174,25 @@ package struct RecordingSums: Hashable, Sendable {
         return lines
     }
 
-    private static func holds(
-        _ line: SumLine, in reader: RecordingReader, _ buffer: UnsafeMutableBufferPointer<Int16>
-    ) throws(DeviceError) -> Bool {
+    /// So many samples; nil if the disk does not give them back.
+    private static func read(
+        _ count: Int64, from start: Int64, of reader: RecordingReader, _ buffer: UnsafeMutableBufferPointer<Int16>
+    ) throws(DeviceError) -> UnsafeBufferPointer<Int16>? {
+        let part = UnsafeMutableBufferPointer(rebasing: buffer[..<(Int(count) * reader.channels)])
         do throws(DeviceError) {
-            return try sum(of: reader, from: line.start, count: line.count, buffer) == line.checksum
+            let isWhole = try reader.readFrames(at: SamplePosition(start), into: part) == Int(count)
+            return isWhole ? UnsafeBufferPointer(part) : nil
         } catch {
             // A place that the disk does not give back is damaged; one that nobody may read is not known to be.
             guard error.code == .failed || error.code == .damaged else { throw error }
-            return false
+            return nil
         }
+    }
+
+    private static func sum(of samples: Slice<UnsafeBufferPointer<Int16>>) -> UInt32 {
+        var sum = AudioChecksum()
+        sum.add(UnsafeBufferPointer(rebasing: samples))
+        return sum.value
     }
 
     private static func sum(

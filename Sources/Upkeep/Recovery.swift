@@ -92,12 +92,16 @@ package struct Recovery: Sendable {
     func look(at id: Int, until end: Int64?) async throws -> (findings: [StorageFinding], isDone: Bool) {
         var findings: [StorageFinding] = []
         do {
-            if try await archive.catchUp(with: id) {
+            if try await archive.catchUp(with: id, audio: wholeAudio(of: id)) {
                 findings.append(
                     StorageFinding(
                         .repaired, recording: id, file: "\(storage)/archive.sqlite",
                         "recording \(id) was recovered from its journal"))
             }
+        } catch let error as DeviceError where error.operation == ForeignJournal.operation {
+            let looked = try await refuseJournal(of: id, error)
+            findings += looked.findings
+            if looked.next == .leave { return (findings, true) }
         } catch let error as DeviceError where !error.isOfDatabase {
             findings.append(
                 StorageFinding(
@@ -105,11 +109,8 @@ package struct Recovery: Sendable {
                     "recording \(id): its journal was left as it is: \(error.message)"))
         }
         do {
-            if depth == .everything, try await archive.recording(id) != nil, try await archive.mendJournal(of: id) {
-                findings.append(
-                    StorageFinding(
-                        .repaired, recording: id, file: folder(id).path,
-                        "the journal was damaged and was rewritten"))
+            if depth == .everything, try await archive.recording(id) != nil {
+                findings += try await mendJournal(of: id)
             }
             let row = try await archive.recording(id)
             if let sealed = try await lookSealed(id, row) { return (findings + sealed, true) }
@@ -123,11 +124,18 @@ package struct Recovery: Sendable {
                         .note, recording: id, file: folder(id).path, "what was struck in recording \(id) was erased"))
             }
             guard hasAudio else { return (findings + (try await miss(id, row)), true) }
+            let signature = try await signature(of: id)
+            let parts = try await checkParts(of: id, signature, until: end)
+            findings += parts.findings
+            if parts.next != .goOn { return (findings, parts.next == .leave) }
             let (joined, isDone) = try await joinParts(of: id, until: end)
             findings += joined
             // What is not joined yet is read as one, but its length is told once it is.
             if !isDone { return (findings, false) }
-            findings += try await repair(id, row)
+            let surplus = try await checkEnd(of: id, row, signature, until: end)
+            findings += surplus.findings
+            if surplus.next != .goOn { return (findings, surplus.next == .leave) }
+            findings += try await repair(id, row, signature)
         } catch let error as DeviceError where error.code != .full {
             let files = [folder(id).path, folder(id).audio, "\(folder(id).path)/journal.jsonl"]
             // A link is denied, too, and whose it is does not matter then.
@@ -194,13 +202,19 @@ package struct Recovery: Sendable {
 
     private func folder(_ id: Int) -> RecordingFolder { RecordingFolder(storage: storage, recording: id) }
 
-    private func repair(_ id: Int, _ row: RecordingSummary?) async throws -> [StorageFinding] {
+    private func repair(
+        _ id: Int, _ row: RecordingSummary?, _ signature: HistoryEntry?
+    ) async throws -> [StorageFinding] {
         let audio = folder(id).audio
         var findings: [StorageFinding] = []
         var repair = try await onThread(named: "repair", niceness: 5) {
             try RecordingRepair.run(path: audio, told: row.map { ($0.length, $0.stopReason) })
         }
-        if repair.reason == .cutShort, row != nil {
+        if let signature, let length = signature.signedLength, repair.length > length {
+            return Self.longer(id, audio, by: repair.length - length, than: signature).findings
+        }
+        // What was signed ends where its sound does.
+        if repair.reason == .cutShort, row != nil, signature == nil {
             let gaps = try await archive.gaps(of: id)
             if let (length, lost) = try RecordingRepair.reach(gaps: gaps, path: audio, length: repair.length) {
                 repair.length = length
@@ -222,7 +236,7 @@ package struct Recovery: Sendable {
             let what = repair.changes.map(Self.words).joined(separator: ", ")
             findings.append(StorageFinding(.repaired, recording: id, file: audio, what))
         }
-        findings += try await sum(id, wasCut: !repair.changes.isEmpty || row?.length != repair.length)
+        findings += try await sum(id, wasCut: !repair.changes.isEmpty || row?.length != repair.length, signature)
         guard let row else {
             try await archive.adopt(
                 recording: id, startedAt: Self.modified(audio) - repair.length.seconds)
@@ -293,23 +307,6 @@ package struct Recovery: Sendable {
                 ], true
             )
         }
-    }
-
-    /// Makes checksums that are missing: behind a start only those that a power cut took, of a few seconds of sound.
-    private func sum(_ id: Int, wasCut: Bool) async throws -> [StorageFinding] {
-        guard depth == .everything || wasCut else { return [] }
-        let path = folder(id).audio
-        let isWhole = depth == .everything
-        let made = try await onStoppableThread(named: "checksums") { goesOn in
-            try RecordingSums.complete(path: path, behindLast: !isWhole, goesOn: goesOn)
-        }
-        try Task.checkCancellation()
-        guard made > 0, isWhole else { return [] }
-        return [
-            StorageFinding(
-                .note, recording: id, file: path,
-                "checksums were made for \(SamplePosition(made).seconds) s of sound, as it is now")
-        ]
     }
 
     private static func words(_ change: RecordingRepair.Change) -> String {

@@ -16,26 +16,32 @@ package struct SigningRecordings: Sendable {
         self.archive = archive
     }
 
-    /// Signs all that are waiting. What cannot be read is told of by others, and not signed.
+    /// Signs all that are waiting.
     ///
+    /// - Returns: why recordings are not signed whose sound is not what was recorded.
     /// - Throws: `CancellationError`; `DeviceError` where none can be signed, as without minisign.
-    package func run() async throws {
+    @discardableResult
+    package func run() async throws -> [DeviceError] {
         let storage = storage
         // Made before anything is to be signed, so that it can be noted down beforehand.
         let key = try await onThread(named: "signing", niceness: 5) { try RecorderKey(in: storage) }
+        var refused: [DeviceError] = []
         for (id, entry) in try await archive.unsigned() {
             try Task.checkCancellation()
             guard let row = try await archive.recording(id), !Striking.isUnderWay(id, in: storage) else { continue }
             let audio = RecordingFolder(storage: storage, recording: id).audio
-            let sound: String
-            do {
-                sound = try await onStoppableThread(named: "signing") { goesOn in
-                    try soundDigest(of: audio, length: row.length, goesOn: goesOn)
-                }
-            } catch let error as DeviceError {
-                if error.status == ECANCELED { throw CancellationError() }
+            guard case .read(let sums) = try await readSums(of: audio, digests: true), let read = sums.sound else {
+                // What cannot be read is not signed; verify says so.
                 continue
             }
+            guard sums.damaged.isEmpty, read.length == row.length else {
+                refused.append(
+                    DeviceError(
+                        .damaged, "sign", on: audio, "is not what was recorded, and is not signed",
+                        remedy: "see fieldscribe verify \(id)"))
+                continue
+            }
+            let sound = read.digest
             let statement = HistoryEntry.statement(of: id, sound: sound, length: row.length)
             let signed = try await onThread(named: "signing", niceness: 5) {
                 key.sign(Array(statement.utf8), comment: HistoryEntry.signedComment)
@@ -50,5 +56,6 @@ package struct SigningRecordings: Sendable {
             try await archive.enter(
                 signature: "\(lines[1]) \(lines[3])", sound: sound, length: row.length, of: id, asOf: entry)
         }
+        return refused
     }
 }

@@ -74,23 +74,23 @@ package struct Upkeep: Sendable {
 
     private func work() async throws {
         // First what makes room.
-        await erase()
-        try await repair()
-        try await sign()
-        try await writeDown()
-        try await readAgain()
-        try await tellSpeakers()
-        try await rememberVoices()
-        try await seal()
-        try await readOpened()
+        let steps = [erase, repair, sign, writeDown, readAgain, tellSpeakers, rememberVoices, seal, readOpened]
+        for step in steps {
+            // What has the storage folder's path now may be another archive.
+            try archive.checkPlace()
+            try await step()
+        }
     }
 
     /// Without signatures all else goes on; that there are none is told once a start.
     private func sign() async throws {
         let storage = configuration.storage.directory
-        do { try await SigningRecordings(storage: storage, archive: archive).run() } catch let error as DeviceError
-            where !error.isOfDatabase
-        {
+        do {
+            for error in try await SigningRecordings(storage: storage, archive: archive).run()
+            where complaints.take(error) {
+                Log.tell(.warning, "unsigned", ["message": error.message])
+            }
+        } catch let error as DeviceError where !error.isOfDatabase {
             if complaints.take(error) { Log.tell(.notice, "unsigned", ["message": error.message]) }
         }
     }
@@ -111,7 +111,7 @@ package struct Upkeep: Sendable {
     }
 
     /// What cannot be erased keeps nothing from being read; it is a fault each time it was tried.
-    private func erase() async {
+    private func erase() async throws {
         let storage = configuration.storage
         do {
             let outcome = try await Retention(storage.afterExport).apply(

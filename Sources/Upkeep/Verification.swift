@@ -8,7 +8,7 @@ import SQLiteArchive
 /// Checks files, timelines, journals, ledger and history against each other, and changes nothing.
 package struct Verification: Sendable {
     let storage: String
-    private let archive: SQLiteArchive
+    let archive: SQLiteArchive
 
     package init(storage: String, archive: SQLiteArchive) {
         self.storage = storage
@@ -32,7 +32,7 @@ package struct Verification: Sendable {
         var findings = try await archive.historyFindings().filter { finding in
             ids.isEmpty || finding.recording.map(ids.contains) ?? false
         }
-        var unsummed: [Int] = []
+        var compared: [SoundEvidence: [Int]] = [:]
         for id in ids.isEmpty ? Set(rows.keys).union(folders).sorted() : ids {
             try Task.checkCancellation()
             if id == recording {
@@ -41,7 +41,7 @@ package struct Verification: Sendable {
                     StorageFinding(
                         .note, recording: id, file: audio,
                         "recording \(id) is being recorded; only what is already on the disk was checked"))
-                if !isQuick, case .read(let sums) = try await readSums(of: id, isGrowing: true) {
+                if !isQuick, case .read(let sums) = try await readSums(of: audio, isGrowing: true) {
                     findings += self.findings(of: sums, id)
                 }
             } else if let row = rows[id], row.isSealed {
@@ -53,9 +53,10 @@ package struct Verification: Sendable {
                     findings.append(StorageFinding(.damaged, recording: id, error, at: folder.path))
                 }
                 let isSound = findings.count == before
-                if !isQuick, case .read(let sums) = try await readSums(of: id, isGrowing: false) {
-                    findings += self.findings(of: sums, id)
-                    if isSound, !sums.unknown.isEmpty { unsummed.append(id) }
+                if !isQuick {
+                    let (found, evidence) = try await checkSound(of: row)
+                    findings += found
+                    if isSound, found.isEmpty, let evidence { compared[evidence, default: []].append(id) }
                 }
             } else if folders.contains(id) {
                 let folder = RecordingFolder(storage: storage, recording: id)
@@ -68,7 +69,7 @@ package struct Verification: Sendable {
             }
         }
         let aside = ids.isEmpty ? try await Erasure(storage: storage, archive: archive).keptBesideSealed() : []
-        return findings + self.unsummed(unsummed) + aside
+        return findings + notes(on: compared) + aside
     }
 
     /// Checks a sealed recording: that its file is there, and nothing else; and, unless that is left alone, that no byte has changed.
@@ -198,7 +199,7 @@ package struct Verification: Sendable {
         }
     }
 
-    private func damage(_ id: Int, _ file: String, _ message: String) -> StorageFinding {
+    func damage(_ id: Int, _ file: String, _ message: String) -> StorageFinding {
         StorageFinding(.damaged, recording: id, file: file, message)
     }
 }

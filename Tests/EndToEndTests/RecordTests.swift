@@ -37,6 +37,25 @@ import Testing
         #expect(subtitles.hasPrefix("1\n00:00:00,"))
     }
 
+    @Test("What is recorded is its owner's alone, in a folder that others may look into, whatever the umask")
+    func ownersAlone() throws {
+        let folder = TemporaryFolder()
+        let storage = folder.file("storage")
+        let program = try #require(Fieldscribe.path)
+        try Fieldscribe.tool("mkdir", "-m", "755", storage, in: folder)
+        for words in [
+            ["record", "--audio-only", "--seconds", "1", "--microphone", "tone+fast:440"], ["recover"], ["list"],
+        ] {
+            let ending = try Fieldscribe(
+                program: "/bin/bash",
+                ["-c", "umask 0; exec \"$0\" \"$@\"", program] + words + ["--directory", storage], in: folder
+            ).wait()
+            #expect(ending.status == 0, "\(ending.errors)")
+        }
+        let open = "find '\(storage)' -mindepth 1 -perm /077 ! -name signing.pub"
+        try Fieldscribe.tool("bash", "-c", "\(open); [ -z \"$(\(open))\" ]", in: folder)
+    }
+
     @Test("A decode worker that is killed in mid-utterance costs neither audio nor text")
     func killedWorker() throws {
         let folder = TemporaryFolder()

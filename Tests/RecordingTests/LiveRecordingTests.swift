@@ -281,6 +281,8 @@ private actor FullArchive: Archive {
         try await whole.endRecording(id, length: length, reason: reason)
     }
 
+    func checkPlace() async throws { try whole.checkPlace() }
+
     func beginRecording(startedAt: Double, clock: RecordingSummary.Clock, microphone: String) async throws -> Int {
         try await whole.beginRecording(startedAt: startedAt, clock: clock, microphone: microphone)
     }

@@ -116,7 +116,10 @@ import Testing
                 #expect(isAsGiven, label)
                 let missing = given.dropFirst(now.count - 512)
                 let wasCut = name == "recordings/000003/audio.wav"
-                #expect(missing.count <= (wasCut ? 4_096 : 0) && missing.allSatisfy { $0 == 0 }, label)
+                let isDropped = missing.count <= (wasCut ? 4_096 : 0) && missing.allSatisfy { $0 == 0 }
+                // A longer recording that begins with the same sound is taken for one to which something was appended.
+                let aside = try? bytes("\(root)/\(name).surplus-1")
+                #expect(isDropped || aside?.starts(with: missing) == true, label)
                 #expect(try samples(of: "\(root)/\(name)").count == (now.count - 512) / 2, label)
             }
             let archive = try storage.archive()

@@ -104,7 +104,7 @@ import Testing
             #expect(findings.map(\.recording) == [1, 2, 3] && findings.allSatisfy { $0.outcome == .damaged })
         }
         let archive = try storage.archive()
-        let damaged = try await Verification(storage: storage.folder.path, archive: archive).run([])
+        let damaged = try await Verification(storage: storage.folder.path, archive: archive).run([]).wrong
         #expect(Set(damaged.map(\.recording)) == [1, 2, 3])
         #expect(try await archive.recordings().allSatisfy { !$0.isMissing })
         #expect(try bytes("\(outside)/theirs.wav") == before)

@@ -12,6 +12,11 @@ let engine = EngineDescription(name: "fake", version: "1", model: "plain")
 /// Takes no notice of anything.
 private struct Quiet: RecordingSink {}
 
+extension [StorageFinding] {
+    /// Without what is only worth knowing, such as with what sound was compared.
+    var wrong: [StorageFinding] { filter { $0.outcome != .note } }
+}
+
 /// A storage directory of a test's own.
 struct Storage {
     let folder: TemporaryFolder

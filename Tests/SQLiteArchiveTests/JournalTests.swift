@@ -116,6 +116,31 @@ import Testing
         #expect(opened.setAside == nil && opened.restored.isEmpty)
     }
 
+    @Test("what is entered once the archive's folder was renamed goes there; nothing begins until it has its name back")
+    func renamedFolder() async throws {
+        let (home, moved) = (folder.path + "/home", folder.path + "/moved")
+        let archive = try SQLiteArchive(path: home + "/archive.sqlite")
+        try await archive.record("one")
+        #expect(rename(home, moved) == 0)
+        try await archive.add(Bookmark(SamplePosition(5), text: "a place"), recording: 1)
+        try await archive.endRecording(1, length: SamplePosition(900_000), reason: .button)
+        #expect(access(home, F_OK) != 0)
+        for (name, text) in [("recordings/000001/journal.jsonl", "a place"), ("history.jsonl", "button")] {
+            #expect(try String(contentsOf: URL(filePath: "\(moved)/\(name)"), encoding: .utf8).contains(text))
+        }
+        do {
+            _ = try await archive.beginRecording(startedAt: 1, clock: .unverified, microphone: "tone:")
+            Issue.record("a recording began where nobody finds it")
+        } catch let error as DeviceError {
+            #expect(error.code == .missing && error.message.contains("and is \(moved) now"))
+        }
+        // What has its name is not it.
+        #expect(mkdir(home, 0o700) == 0)
+        #expect(throws: DeviceError.self) { try archive.checkPlace() }
+        #expect(rmdir(home) == 0 && rename(moved, home) == 0)
+        #expect(try await archive.beginRecording(startedAt: 1, clock: .unverified, microphone: "tone:") == 2)
+    }
+
     @Test("what a lost log takes with it comes back, and a journal without its end takes nothing away")
     func lostLog() async throws {
         do {
@@ -143,7 +168,7 @@ import Testing
         let texts = try await opened.archive.transcript(of: 1)?.1.segments.map(\.text)
         #expect(texts == ["one", "two", "three"])
         // The half line spoils only itself.
-        let (entries, damagedLines) = try Journal(root: folder.path + "/recordings").read(1)
+        let (entries, damagedLines) = Journal.entries(in: try Data(contentsOf: URL(filePath: journal)))
         #expect(damagedLines == 1)
         #expect(JournalRecord(entries).passes.first?.segments.keys.sorted() == [1, 3])
         #expect(try await opened.archive.mendJournal(of: 1))

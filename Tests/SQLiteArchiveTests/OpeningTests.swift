@@ -143,14 +143,14 @@ struct OpeningTests {
         #expect(!error.message.contains("\n"))
     }
 
-    @Test("a folder that is missing is made for owner and group only")
+    @Test("a folder that is missing is made for its owner only")
     func parentFolder() throws {
         let path = folder.path + "/a/b/archive.sqlite"
         _ = try SQLiteArchive(path: path)
         for made in [folder.path + "/a", folder.path + "/a/b"] {
             var status = stat()
             #expect(stat(made, &status) == 0)
-            #expect(status.st_mode & 0o027 == 0)
+            #expect(status.st_mode & 0o077 == 0)
         }
     }
 

@@ -11,6 +11,7 @@ actor ArchiveReaders {
 
     /// Of it only its path and its shared file are used, which never change.
     private let writer: LentConnection
+    private let storage: Folder
     private var idle: [Reader] = []
     private var stops: [ObjectIdentifier: ReadingStop] = [:]
     private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -18,7 +19,8 @@ actor ArchiveReaders {
     private var pauses = 0
     private var pausers: [CheckedContinuation<Void, Never>] = []
 
-    init(beside writer: LentConnection) { self.writer = writer }
+    /// - Parameter storage: the database's folder.
+    init(beside writer: LentConnection, in storage: Folder) { (self.writer, self.storage) = (writer, storage) }
 
     /// Reads, as of one moment; begins anew where a pause has interrupted it.
     ///
@@ -36,7 +38,7 @@ actor ArchiveReaders {
             let stop = ReadingStop()
             stops[ObjectIdentifier(stop)] = stop
             if isWhole { isReadingAll = true }
-            let reader = idle.popLast() ?? Reader(beside: writer)
+            let reader = idle.popLast() ?? Reader(beside: writer, in: storage)
             let result = await withTaskCancellationHandler {
                 await Self.run(body, on: reader, until: stop)
             } onCancel: {
@@ -87,11 +89,14 @@ private final class Reader: @unchecked Sendable {
     /// Stays, since a copy of all reads some thousand times.
     let thread = WorkThread(named: "reading", niceness: 5)
     private let writer: LentConnection
+    private let storage: Folder
     private var opened: Connection?
 
-    init(beside writer: LentConnection) { self.writer = writer }
+    init(beside writer: LentConnection, in storage: Folder) { (self.writer, self.storage) = (writer, storage) }
 
     func read<Value>(until stop: ReadingStop, _ body: (ArchiveQueries) throws -> Value) throws -> Value {
+        // SQLite opens a path, and another archive may have it now.
+        if opened == nil { try storage.checkPath() }
         let connection = try opened ?? Connection(readingBeside: writer.connection)
         opened = connection
         return try connection.reading(until: stop) { try body(ArchiveQueries(connection: connection)) }

@@ -23,6 +23,14 @@ struct DatabaseFiles {
         }
     }
 
+    /// Makes the database's file where it is missing, for its owner alone; SQLite gives its logs the same permissions. What cannot be
+    /// made is told of by SQLite.
+    func create() {
+        // SQLite's name for no file at all.
+        if path == ":memory:" { return }
+        _ = try? FileDescriptor(opening: path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+    }
+
     /// Whether they are there, and may not be opened.
     var areDenied: Bool {
         Self.suffixes.contains { isTaken(path + $0) && access(path + $0, R_OK | W_OK) != 0 && errno == EACCES }

@@ -7,18 +7,21 @@ import Platform
 struct HistoryFile: Sendable {
     static let name = "history.jsonl"
 
-    /// The folder of the database.
-    let folder: String
+    /// The folder of the database; it is found whatever it is called meanwhile.
+    let folder: Folder
 
-    var path: String { "\(folder)/\(Self.name)" }
+    var path: String { "\(folder.path)/\(Self.name)" }
+
+    /// Whether anything has its name.
+    var isThere: Bool { get throws(DeviceError) { try folder.exists(Self.name) } }
 
     /// Adds a line, durably. What lies there and is no file of ours is set aside: it keeps nothing from being recorded.
     ///
     /// - Parameter end: where the last entry that counts ends, in bytes; what is beyond was never committed, and goes.
     /// - Returns: where this one ends.
     func append(_ line: [UInt8], behind end: Int64) throws(DeviceError) -> Int64 {
-        let (folder, name) = try Folder.holding(path, crosses: true)
-        try makeWay(for: name, in: folder)
+        let name = Self.name
+        try makeWay()
         let isNew = try !folder.exists(name)
         let file = try folder.openFile(name, O_RDWR | O_APPEND | O_CREAT)
         var size = try file.size()
@@ -36,9 +39,9 @@ struct HistoryFile: Sendable {
         return size + Int64(bytes.count)
     }
 
-    private func makeWay(for name: String, in folder: Folder) throws(DeviceError) {
-        guard try folder.exists(name) else { return }
-        do throws(DeviceError) { _ = try folder.openFile(name, O_RDWR | O_APPEND) } catch {
+    private func makeWay() throws(DeviceError) {
+        guard try isThere else { return }
+        do throws(DeviceError) { _ = try folder.openFile(Self.name, O_RDWR | O_APPEND) } catch {
             guard error.code == .unsupported || [ELOOP, EXDEV, EACCES, EPERM].contains(error.status) else {
                 throw error
             }
@@ -52,8 +55,7 @@ struct HistoryFile: Sendable {
     func lines(from start: Int64 = 0) throws(DeviceError) -> (lines: [(text: String, end: Int64)], isTorn: Bool) {
         let bytes: [UInt8]
         do throws(DeviceError) {
-            let (folder, name) = try Folder.holding(path, crosses: true)
-            let file = try folder.openFile(name, O_RDONLY)
+            let file = try folder.openFile(Self.name, O_RDONLY)
             let size = try file.size()
             guard size > start else { return ([], false) }
             guard size - start <= Self.longest else {
@@ -82,13 +84,14 @@ struct HistoryFile: Sendable {
     /// Gives what lies there another name; returns that.
     @discardableResult
     func setAside() throws(DeviceError) -> String {
-        let aside = asideName(for: path, "damaged")
-        try durableRename(path, to: aside)
-        return aside
+        let aside = try folder.freeName(for: Self.name, "damaged")
+        try folder.rename(Self.name, toFree: aside)
+        try folder.sync()
+        return "\(folder.path)/\(aside)"
     }
 
     /// Puts these lines in the place of whatever is there.
     func write(_ lines: [String]) throws(DeviceError) {
-        try durableReplace(path: path, with: lines.map { $0 + "\n" }.joined())
+        try folder.replace(Self.name, with: Array(lines.map { $0 + "\n" }.joined().utf8))
     }
 }

@@ -8,9 +8,13 @@ import Platform
 ///
 /// Lines are only ever added. The archive's actor is the only one that writes.
 struct Journal: Sendable {
-    /// The folder of the recordings' folders.
-    let root: String
+    /// The folder around that of the recordings' folders; it is found whatever it is called meanwhile.
+    let storage: Folder
 
+    /// The folder of the recordings' folders.
+    var root: String { "\(storage.path)/\(Self.rootName)" }
+
+    private static let rootName = "recordings"
     private static let name = "journal.jsonl"
 
     /// Beyond this no folder's name is taken for a number: the next one is counted from the highest.
@@ -20,20 +24,25 @@ struct Journal: Sendable {
 
     /// Sets aside what lies where the recordings' folder belongs and is none, be it a link to one; returns its new name.
     func clear() throws(DeviceError) -> String? {
-        let (storage, name) = try Folder.holding(root)
-        guard let kind = try storage.status(name)?.kind, kind != .folder else { return nil }
-        let aside = asideName(for: root, "damaged")
-        try durableRename(root, to: aside)
-        return aside
+        guard let kind = try storage.status(Self.rootName)?.kind, kind != .folder else { return nil }
+        let aside = try storage.freeName(for: Self.rootName, "damaged")
+        try storage.rename(Self.rootName, toFree: aside)
+        try storage.sync()
+        return "\(storage.path)/\(aside)"
     }
 
     /// Makes the folder of a new recording, which nothing may have yet.
     ///
     /// - Returns: false where its name is taken.
     func claim(_ recording: Int) throws(DeviceError) -> Bool {
-        try makeFolder(root)
+        if try !storage.exists(Self.rootName) {
+            do throws(DeviceError) { try storage.makeFolder(Self.rootName, mode: 0o700) } catch {
+                guard error.status == EEXIST else { throw error }
+            }
+            try storage.sync()
+        }
         let top = try top()
-        do throws(DeviceError) { try top.makeFolder(folderName(of: recording), mode: 0o750) } catch {
+        do throws(DeviceError) { try top.makeFolder(folderName(of: recording), mode: 0o700) } catch {
             guard error.status == EEXIST else { throw error }
             return false
         }
@@ -53,6 +62,8 @@ struct Journal: Sendable {
         let file = try folder.openFile(Self.name, O_RDWR | O_APPEND | O_CREAT)
         var size = try file.size()
         if told > 0, size > told {
+            // What is another recording's is not ours to cut.
+            _ = try read(recording)
             try file.truncate(to: told)
             size = told
         }
@@ -71,18 +82,32 @@ struct Journal: Sendable {
     /// Writes the whole journal of a recording; one that was there is set aside.
     func write(_ entries: [JournalEntry], recording: Int) throws -> Int64 {
         let folder = try made(recording)
-        if try folder.exists(Self.name) {
-            var turn = 1
-            while try folder.exists("\(Self.name).damaged-\(turn)") { turn += 1 }
-            try folder.rename(Self.name, toFree: "\(Self.name).damaged-\(turn)")
-        }
+        try setAside("damaged", in: folder)
         let bytes = try entries.flatMap(Self.line)
         try folder.replace(Self.name, with: bytes)
         return Int64(bytes.count)
     }
 
+    /// Gives the journal in a recording's folder another name; returns that, nil if there is none.
+    @discardableResult
+    func setAside(_ suffix: String, of recording: Int) throws(DeviceError) -> String? {
+        let folder = try opened(recording)
+        guard let name = try setAside(suffix, in: folder) else { return nil }
+        try folder.sync()
+        return "\(folder.path)/\(name)"
+    }
+
+    @discardableResult
+    private func setAside(_ suffix: String, in folder: Folder) throws(DeviceError) -> String? {
+        guard try folder.exists(Self.name) else { return nil }
+        let name = try folder.freeName(for: Self.name, suffix)
+        try folder.rename(Self.name, toFree: name)
+        return name
+    }
+
     /// Writes the whole journal of a recording in the place of one that was there, of which nothing is kept.
     func replace(_ entries: [JournalEntry], recording: Int) throws -> Int64 {
+        _ = try read(recording)
         let bytes = try entries.flatMap(Self.line)
         try opened(recording).replace(Self.name, with: bytes)
         return Int64(bytes.count)
@@ -116,8 +141,23 @@ struct Journal: Sendable {
 
     /// What the journal holds; nothing where there is none, and nothing but damage in what is no file.
     ///
-    /// - Throws: `DeviceError` where it may not be read: what it holds is then unknown, not damaged.
+    /// - Throws: `DeviceError` where it may not be read: what it holds is then unknown, not damaged; with `ForeignJournal.operation` if
+    ///   its lines name another recording.
     func read(_ recording: Int) throws(DeviceError) -> (entries: [JournalEntry], damagedLines: Int) {
+        let read = try readAny(recording)
+        let record = JournalRecord(read.entries)
+        if let other = record.owner.numbers.subtracting([recording]).min() {
+            throw ForeignJournal.error(path(of: recording), "is the journal of recording \(other)")
+        }
+        // A damaged line may be the one that has the other start.
+        if read.damagedLines == 0, !record.starts.isEmpty, !record.owner.starts.isSubset(of: record.starts) {
+            throw ForeignJournal.error(path(of: recording), "names the start of one recording and tells of another")
+        }
+        return read
+    }
+
+    /// What the journal in a recording's folder holds, whosever it is.
+    func readAny(_ recording: Int) throws(DeviceError) -> (entries: [JournalEntry], damagedLines: Int) {
         let bytes: [UInt8]
         do throws(DeviceError) {
             bytes = try opened(recording).openFile(Self.name, O_RDONLY).content()
@@ -154,9 +194,10 @@ struct Journal: Sendable {
     /// them.
     func discard(_ recording: Int) {
         guard let top = try? top(), let folder = try? top.folder(folderName(of: recording)) else { return }
-        let entries = (try? read(recording).entries) ?? []
-        let isBegun = entries.allSatisfy { if case .began = $0 { true } else { false } }
-        guard isBegun, entries.count <= 1 else { return }
+        let entries = (try? readAny(recording).entries) ?? []
+        let rest = entries.filter { if case .recording(recording, _, _, _) = $0 { false } else { true } }
+        let isBegun = rest.allSatisfy { if case .began = $0 { true } else { false } }
+        guard isBegun, rest.count <= 1 else { return }
         try? folder.remove(Self.name)
         try? top.removeFolder(folderName(of: recording))
     }
@@ -191,10 +232,7 @@ struct Journal: Sendable {
     }
 
     /// The folder of the recordings' folders.
-    private func top() throws(DeviceError) -> Folder {
-        let (storage, name) = try Folder.holding(root, crosses: true)
-        return try storage.folder(name)
-    }
+    private func top() throws(DeviceError) -> Folder { try storage.folder(Self.rootName) }
 
     /// A recording's folder.
     private func opened(_ recording: Int) throws(DeviceError) -> Folder { try top().folder(folderName(of: recording)) }

@@ -3,6 +3,9 @@ import Core
 /// A line of a recording's journal. A kind that was released is never changed; a reader passes over those that it does
 /// not know.
 enum JournalEntry: Codable, Hashable {
+    /// Whose journal it is: in the folder of another recording nothing of it counts. Not in journals of earlier versions. The samples'
+    /// SHA-256 and length follow in another such line once they are signed.
+    case recording(number: Int, startedAt: Double, sound: String?, length: SamplePosition?)
     case began(startedAt: Double, clock: RecordingSummary.Clock, microphone: String, boot: String?, monotonic: Int64?)
     /// A clock that was set told when it began.
     case dated(startedAt: Double)

@@ -29,6 +29,20 @@ struct JournalRecord {
         var monotonic: Int64?
     }
 
+    /// What its lines say of whose journal it is.
+    struct Owner {
+        /// Usually one; none in journals of earlier versions.
+        var numbers: Set<Int> = []
+        var starts: Set<Double> = []
+        /// SHA-256 of the samples that was signed.
+        var sound: String?
+    }
+
+    var owner = Owner()
+    /// Each start that it tells of.
+    private(set) var starts: Set<Double> = []
+    /// Each length that it tells of: a recording that was repaired may have several.
+    private(set) var lengths: Set<SamplePosition> = []
     var start: Start?
     var passes: [Pass] = []
     var gaps: [Gap] = []
@@ -44,11 +58,17 @@ struct JournalRecord {
 
     private mutating func take(_ entry: JournalEntry) {
         switch entry {
+        case .recording(let number, let startedAt, let sound, _):
+            owner.numbers.insert(number)
+            owner.starts.insert(startedAt.asWallTime)
+            owner.sound = sound ?? owner.sound
         case .began(let startedAt, let clock, let microphone, let boot, let monotonic):
+            starts.insert(startedAt.asWallTime)
             start = Start(
                 startedAt: startedAt.asWallTime, clock: startedAt == startedAt.asWallTime ? clock : .unverified,
                 microphone: microphone, boot: boot, monotonic: monotonic.flatMap { $0 < 0 ? nil : $0 })
         case .dated(let startedAt):
+            starts.insert(startedAt.asWallTime)
             guard startedAt == startedAt.asWallTime else { return }
             start?.startedAt = startedAt
             start?.clock = .synchronized
@@ -73,7 +93,9 @@ struct JournalRecord {
             }
         case .gap(let gap): gaps.append(gap)
         case .mark(let mark): marks.append(mark)
-        case .ended(let length, let reason): end = (length, reason)
+        case .ended(let length, let reason):
+            lengths.insert(length)
+            end = (length, reason)
         case .exported(var entry):
             entry.exportedAt = entry.exportedAt.asWallTime
             exports.append(entry)

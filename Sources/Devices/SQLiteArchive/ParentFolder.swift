@@ -11,7 +11,7 @@ private func createFolder(_ folder: String) throws(DeviceError) {
     if access(folder, F_OK) == 0 { return }
     try createParentFolder(of: folder)
     // Another program may have made it meanwhile.
-    guard mkdir(folder, 0o750) == 0 || errno == EEXIST else {
+    guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
         let status = errno
         let (code, remedy): (DeviceError.Code, String) =
             switch status {

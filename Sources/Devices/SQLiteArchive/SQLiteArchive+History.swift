@@ -61,19 +61,27 @@ extension SQLiteArchive {
         }
     }
 
-    /// Of an entry: since then its recording's samples are what they are.
-    private static let isOfSound =
-        "act IN ('\(HistoryEntry.Act.recorded.rawValue)', '\(HistoryEntry.Act.struck.rawValue)')"
+    /// The last entry since which a recording's samples are what they are: of the last redaction, or of its end if it was never signed.
+    /// A file that somebody has cut or extended since is no reason to sign again.
+    private static func lastOfSound(_ recording: String) -> String {
+        """
+        (SELECT max(entry.number) FROM history AS entry WHERE entry.recording = \(recording) AND (
+            entry.act = '\(HistoryEntry.Act.struck.rawValue)' OR entry.act = '\(HistoryEntry.Act.recorded.rawValue)'
+            AND NOT EXISTS (SELECT 1 FROM history AS made WHERE made.recording = entry.recording AND \(isSignature))))
+        """
+    }
 
-    /// Recordings that were closed, or struck, and not signed since: with the number of the entry that says so. None that only earlier
-    /// versions have closed.
+    private static let isSignature = "made.act = '\(HistoryEntry.Act.signed.rawValue)'"
+
+    /// Recordings that were closed and never signed, or redacted and not signed since: with the number of the entry that says so. None
+    /// that only earlier versions have closed.
     package nonisolated func unsigned() async throws -> [(recording: Int, entry: Int)] {
         try await readers.read { queries in
             try queries.connection.rows(
                 """
-                SELECT id, (SELECT max(number) FROM history WHERE recording = recording.id AND \(Self.isOfSound)) AS closed
+                SELECT id, \(Self.lastOfSound("recording.id")) AS closed
                 FROM recording WHERE state = 'present' AND length_samples > 0 AND \(ArchiveQueries.isNumber) AND closed > coalesce(
-                    (SELECT max(number) FROM history WHERE recording = recording.id AND act = '\(HistoryEntry.Act.signed.rawValue)'), 0)
+                    (SELECT max(number) FROM history AS made WHERE made.recording = recording.id AND \(Self.isSignature)), 0)
                 ORDER BY id
                 """
             ) { ($0.integer(0), $0.integer(1)) }
@@ -87,15 +95,15 @@ extension SQLiteArchive {
         throws
     {
         try connection.transaction {
-            let now = try connection.rows(
-                "SELECT max(number) FROM history WHERE recording = ? AND \(Self.isOfSound)", [.integer(recording)]
-            ) { $0.integer(0) }.first
+            let now = try connection.rows("SELECT \(Self.lastOfSound("?1"))", [.integer(recording)]) { $0.integer(0) }
+                .first
             guard now == closed, try queries.recording(recording)?.length == length else { return }
             try enter(.signed, of: recording) {
                 $0.sound = sound
                 $0.length = length.seconds
                 $0.signature = signature
             }
+            if let owner = try journalOwner(of: recording) { try keep(owner, recording: recording) }
         }
     }
 
@@ -127,7 +135,7 @@ extension SQLiteArchive {
         }
         let own = HistoryCheck(file: history.path, known: known, found: known.map(\.text))
         guard isDamaged, own.findings.isEmpty else { return nil }
-        let aside = isTaken(history.path) ? try history.setAside() : "nothing, since it was gone"
+        let aside = try history.isThere ? try history.setAside() : "nothing, since it was gone"
         try history.write(known.map(\.text))
         try connection.transaction {
             var end: Int64 = 0

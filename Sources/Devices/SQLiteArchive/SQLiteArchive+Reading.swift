@@ -59,11 +59,17 @@ extension SQLiteArchive {
         return try await readers.read { try $0.findings(in: journal, of: recording) }
     }
 
+    /// SHA-256 of a recording's samples that was signed, as its journal has it; nil if that does not tell.
+    package nonisolated func journalSound(of recording: Int) async throws -> String? {
+        let journal = journal
+        return try await readers.read { _ in JournalRecord(try journal.read(recording).entries).owner.sound }
+    }
+
     /// Reads the whole database for damage.
     ///
     /// - Throws: `DeviceError` with `damaged`.
     package nonisolated func check() async throws {
-        let path = "\(journal.root)/../archive.sqlite"
+        let path = "\(journal.storage.path)/archive.sqlite"
         try await readers.read(isWhole: true) { try Migrations.checkReading($0.connection, path: path) }
     }
 

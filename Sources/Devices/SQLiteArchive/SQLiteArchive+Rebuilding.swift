@@ -78,17 +78,21 @@ extension SQLiteArchive {
     }
 
     /// Takes over what the journal of one recording tells that the database lacks; returns whether there was anything.
-    package func catchUp(with recording: Int) throws -> Bool {
+    ///
+    /// - Parameter audio: the length of its audio; nil if that is not whole, or is unknown.
+    /// - Throws: `DeviceError` with `ForeignJournal.operation` if the journal is another recording's.
+    package func catchUp(with recording: Int, audio: SamplePosition? = nil) throws -> Bool {
         let known = try connection.rows("SELECT journal_bytes FROM recording WHERE id = ?", [.integer(recording)]) {
             Int64($0.integer(0))
         }.first
-        return try catchUp(recording, known: known)
+        return try catchUp(recording, known: known, audio: audio)
     }
 
-    private func catchUp(_ recording: Int, known: Int64?) throws -> Bool {
+    private func catchUp(_ recording: Int, known: Int64?, audio: SamplePosition? = nil) throws -> Bool {
         let size = try journal.size(of: recording)
         guard size > 0, known != size else { return false }
         let record = JournalRecord(try journal.read(recording).entries)
+        if known == nil { try refuse(record, as: recording, audio: audio) }
         // Without its first line it is adopted by whoever sees its audio.
         guard known != nil || record.start != nil else { return false }
         try restore(record, as: recording, journalBytes: size)
@@ -101,14 +105,16 @@ extension SQLiteArchive {
         guard try connection.rows("SELECT 1 FROM recording WHERE id = ?", [.integer(recording)], read: { _ in }).isEmpty
         else { return }
         var record = JournalRecord(try journal.read(recording).entries)
+        try refuse(record, as: recording)
         if record.start == nil {
             let start = JournalRecord.Start(startedAt: startedAt, clock: .unverified, microphone: "unknown")
             record.start = start
             _ = try journal.append(
                 [
+                    .recording(number: recording, startedAt: startedAt, sound: nil, length: nil),
                     .began(
                         startedAt: startedAt, clock: .unverified, microphone: start.microphone, boot: nil,
-                        monotonic: nil)
+                        monotonic: nil),
                 ],
                 recording: recording, told: 0)
         }
@@ -183,14 +189,20 @@ extension SQLiteArchive {
         let isMissing = try journal.size(of: recording) == 0
         if isMissing, try !journal.hasFolder(recording) { return false }
         let (entries, damagedLines) = try journal.read(recording)
+        let record = JournalRecord(entries)
+        if record.owner.numbers.isEmpty { try refuse(record, as: recording) }
         // What is being sealed is not written out again: its sealing is completed.
         let row = try queries.recording(recording)
-        if JournalRecord(entries).seal != nil, row?.isSealed == false { return false }
+        if record.seal != nil, row?.isSealed == false { return false }
         // They differ where writes failed and a log brought back what was told to have failed: then both are believed.
         guard try isMissing || damagedLines > 0 || queries.findings(in: journal, of: recording).differs else {
+            // One of an earlier version says from now on whose it is.
+            if record.owner.numbers.isEmpty, row != nil, let owner = try journalOwner(of: recording) {
+                try connection.transaction { try keep(owner, recording: recording) }
+            }
             return false
         }
-        try restore(JournalRecord(entries), as: recording, journalBytes: try journal.size(of: recording))
+        try restore(record, as: recording, journalBytes: try journal.size(of: recording))
         let bytes = try journal.write(try journalEntries(of: recording), recording: recording)
         try connection.run(
             "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(recording), .integer(bytes))
@@ -217,7 +229,7 @@ extension SQLiteArchive {
                     : [.ended(length: row.position(5), reason: StopReason(rawValue: row.text(6)) ?? .cutShort)])
                 + (row.isNull(7) ? [] : [.sealed(manifest: row.text(7))])
         }
-        var entries = starts.flatMap { $0 }
+        var entries = [try journalOwner(of: recording)].compactMap { $0 } + starts.flatMap { $0 }
         for (index, pass) in try queries.passes(of: recording).enumerated() {
             let segments = try queries.segments(ofPass: pass.id).map(JournalSegment.init)
             if let correction = pass.correction {

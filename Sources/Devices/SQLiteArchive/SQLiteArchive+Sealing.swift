@@ -25,7 +25,7 @@ extension SQLiteArchive {
         let known = try journalEntries(of: recording)
         var entries = known.compactMap { entry -> JournalEntry? in
             switch entry {
-            case .began, .dated, .ended: return entry
+            case .recording, .began, .dated, .ended: return entry
             case .exported(var content):
                 content.pass = nil
                 return .exported(content: content)

@@ -10,6 +10,8 @@ package actor SQLiteArchive: ArchiveUpkeep {
     private let queue = ArchiveQueue()
     let connection: Connection
     let readers: ArchiveReaders
+    /// The folder of the database, held open: nothing goes to another one if it is renamed.
+    private let storage: Folder
     let journal: Journal
     let history: HistoryFile
     private let numbers: HighestNumber
@@ -36,15 +38,21 @@ package actor SQLiteArchive: ArchiveUpkeep {
     init(path: String, isChecked: Bool) throws {
         try createParentFolder(of: path)
         try DatabaseFiles(path).check()
+        DatabaseFiles(path).create()
         do { connection = try Self.connect(path, isChecked: isChecked) } catch let error as DeviceError {
             throw DatabaseHeader.explain(error, path: path)
         }
-        readers = ArchiveReaders(beside: LentConnection(connection))
-        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-        journal = Journal(root: "\(folder)/recordings")
-        history = HistoryFile(folder: folder)
-        numbers = HighestNumber(in: folder)
+        storage = try Folder(opening: folder(of: path), crosses: true)
+        readers = ArchiveReaders(beside: LentConnection(connection), in: storage)
+        journal = Journal(storage: storage)
+        history = HistoryFile(folder: storage)
+        numbers = HighestNumber(in: storage)
     }
+
+    package nonisolated func checkPlace() throws { try storage.checkPath() }
+
+    /// Whether the database's log stays when it is closed: SQLite removes it by its path, which may be another archive's by then.
+    package func keepLog(_ stays: Bool) { connection.keepsLog(stays) }
 
     private static func connect(_ path: String, isChecked: Bool) throws -> Connection {
         let connection = try Connection(path: path)
@@ -57,6 +65,7 @@ package actor SQLiteArchive: ArchiveUpkeep {
     package func beginRecording(
         startedAt: Double, clock: RecordingSummary.Clock, microphone: String
     ) throws -> Int {
+        try checkPlace()
         // Audio may have been kept from before this call; more than a minute of it is another clock's doing.
         let earlier = MonotonicClock.wallSeconds - startedAt
         let monotonic = Boot.nanoseconds - ((0...60).contains(earlier) ? Int64(earlier * 1e9) : 0)
@@ -67,10 +76,12 @@ package actor SQLiteArchive: ArchiveUpkeep {
             try connection.transaction {
                 try insert(start, id: id)
                 try keep(
-                    .began(
-                        startedAt: startedAt, clock: clock, microphone: microphone, boot: start.boot,
-                        monotonic: monotonic),
-                    recording: id)
+                    [
+                        .recording(number: id, startedAt: startedAt, sound: nil, length: nil),
+                        .began(
+                            startedAt: startedAt, clock: clock, microphone: microphone, boot: start.boot,
+                            monotonic: monotonic),
+                    ], recording: id)
             }
         } catch {
             journal.discard(id)
@@ -252,8 +263,7 @@ package actor SQLiteArchive: ArchiveUpkeep {
     private func keep(_ entries: [JournalEntry], recording: Int) throws {
         if erasing.contains(recording) { throw unknown(recording: recording) }
         try refuse(entries, ofSealed: recording)
-        var isFirst = false
-        if case .began = entries.first { isFirst = true }
+        let isFirst = entries.contains { if case .began = $0 { true } else { false } }
         let told = try connection.rows("SELECT journal_bytes FROM recording WHERE id = ?", [.integer(recording)]) {
             Int64($0.integer(0))
         }.first
@@ -271,7 +281,7 @@ package actor SQLiteArchive: ArchiveUpkeep {
         let isOfText = entries.contains { entry in
             switch entry {
             case .pass, .passEnded, .segment, .correction, .gap, .mark, .ended, .speakers: true
-            case .began, .dated, .exported, .sealed: false
+            case .recording, .began, .dated, .exported, .sealed: false
             }
         }
         if isOfText { try refuseSealed(recording) }

@@ -16,8 +16,9 @@ enum RecoverCommand: Command {
     static let details = """
         Recordings that were cut off get a header with their true length. Recordings that the archive does not
         know are added from their folders; those whose audio is gone are marked. A damaged database is set aside as
-        archive.sqlite.damaged-N, and rebuilt from the journals beside the audio. Nothing is deleted, and the command
-        may be interrupted and run again at any time.
+        archive.sqlite.damaged-N, and rebuilt from the journals beside the audio. What others have appended to a recording
+        that was closed, and the journal of another recording, are set aside, too. Nothing is deleted, and the command may be
+        interrupted and run again at any time.
 
           --again            then transcribe again, slower and better, what another engine or a faster profile did,
                              such as everything from before the better engine was installed; the old text stays

@@ -13,8 +13,8 @@ enum VerifyCommand: Command {
     static let details = """
         Checks each file's length and header, what the archive and the journal beside the audio say about it, the
         order of segments, words, gaps and bookmarks, the silence in the gaps, the ledger of copies and the history. It also reads
-        all of the sound and compares it with the checksums that were made of each second while it was recorded. It
-        changes nothing. Each finding is one line with the file and the remedy. Of a recording that is still running
+        all of the sound and compares it with what the recorder has signed, else with the checksums that were made of each
+        second while it was recorded; a note says with which. It changes nothing. Each finding is one line with the file and the remedy. Of a recording that is still running
         it checks what is already on the disk, and says so.
 
           ID                 a number, as fieldscribe list shows it; default all, and the database as a whole
@@ -26,7 +26,7 @@ enum VerifyCommand: Command {
         recorder's signature, the history by its chain, and the sound by what was signed when the recording was closed. It
         says in a line each what is unaltered, altered or missing. It needs minisign.
 
-          --copy FOLDER      a copy's folder, the folder in which a recorder's copies are, or a stick
+          --copy FOLDER      a copy's folder, or any folder or stick: the copies in it are found by what is in them
           --key KEY          the recorder's public key, RW..., as fieldscribe status shows it there, or a file with it;
                              else the one in the copy, which whoever made another signature could have changed, too
 

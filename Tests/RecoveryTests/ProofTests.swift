@@ -1,0 +1,273 @@
+import Core
+import FoundationEssentials
+import Glibc
+import Platform
+@testable import Recording
+import SQLiteArchive
+import TestKit
+import Testing
+import Upkeep
+
+private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
+
+/// What was closed and signed is compared with what was signed, and never extended or signed again.
+@Suite("Proved sound", .enabled(if: hasMinisign)) struct ProofTests {
+    private let storage = Storage()
+    private var sums: String { storage.folder.file("recordings/000001/audio.sums") }
+
+    /// A recording of three seconds that was closed, or cut short and recovered, and signed.
+    private func record(isClosed: Bool = true, isSigned: Bool = true) async throws {
+        func write() async throws {
+            let archive = try storage.archive()
+            try await storage.record([.samples(numbered(48_000))], isClosed: isClosed, in: archive)
+        }
+        try await write()
+        if !isClosed { try await storage.recover(.start) }
+        if isSigned { try await sign() }
+    }
+
+    private func sign() async throws {
+        _ = try await SigningRecordings(storage: storage.folder.path, archive: storage.archive()).run()
+    }
+
+    private func verify(isQuick: Bool = false) async throws -> [StorageFinding] {
+        try await Verification(storage: storage.folder.path, archive: storage.archive()).run([], isQuick: isQuick)
+    }
+
+    private func signatures() async throws -> Int {
+        try await storage.archive().history(of: 1).count { $0.entry.act == .signed }
+    }
+
+    private func asides() throws -> [String] {
+        try names(inFolder: storage.folder.file("recordings/000001")).filter { $0.contains("surplus") }
+    }
+
+    @Test("verify says with what the sound was compared, the signature before the checksums")
+    func evidence() async throws {
+        try await record()
+        let archive = try storage.archive()
+        try await storage.record([.samples(numbered(16_000))], in: archive)
+        try await storage.record([.samples(numbered(16_000))], in: archive)
+        unlink(storage.folder.file("recordings/000003/audio.sums"))
+        let told = try await Verification(storage: storage.folder.path, archive: archive).run([])
+        #expect(told.map(\.outcome) == [.note, .note, .note])
+        #expect(told.map(\.recording) == [1, 2, 3])
+        for (finding, words) in zip(
+            told, ["what the recorder signed (SHA-256)", "checksums of each second", "no checksum"])
+        {
+            #expect(finding.message.contains(words), "\(finding)")
+        }
+        #expect(try await Verification(storage: storage.folder.path, archive: archive).run([], isQuick: true) == [])
+    }
+
+    @Test(
+        "sound that was altered is found by its signature, with checksums, without, and with others",
+        arguments: [0, 1, 2])
+    func altered(kind: Int) async throws {
+        try await record()
+        if kind == 1 { unlink(sums) }
+        try change(storage.audio(1)) { $0[512 + 2 * 20_000] ^= 1 }
+        if kind == 2 {
+            unlink(sums)
+            _ = try RecordingSums.complete(path: storage.audio(1))
+        }
+        let findings = try await verify()
+        #expect(findings.allSatisfy { $0.outcome == .damaged && $0.recording == 1 })
+        #expect(findings.count == (kind == 0 ? 2 : 1))
+        #expect(findings.last?.message.contains("is not what was signed") == true, "\(findings)")
+        // No start and no repair makes good of it, and it is not signed as it is now.
+        let recovered = try await storage.recover()
+        #expect(recovered.map(\.outcome) == (kind == 1 ? [.damaged] : []), "\(recovered)")
+        #expect(isTaken(sums) == (kind != 1))
+        try await sign()
+        #expect(try await signatures() == 1)
+        #expect(try await verify().contains { $0.message.contains("is not what was signed") })
+    }
+
+    @Test("checksums that do not fit sound that is what was signed are what is wrong")
+    func otherSums() async throws {
+        try await record()
+        try change(storage.audio(1)) { $0[512 + 2 * 20_000] ^= 1 }
+        unlink(sums)
+        _ = try RecordingSums.complete(path: storage.audio(1))
+        try change(storage.audio(1)) { $0[512 + 2 * 20_000] ^= 1 }
+        let findings = try await verify()
+        #expect(findings.map(\.file) == [sums] && findings[0].outcome == .damaged, "\(findings)")
+    }
+
+    @Test("a signature in the history that is not the recorder's is told of; one of an earlier key is not checked")
+    func otherSignature() async throws {
+        try await record()
+        unlink(storage.folder.file("signing.key"))
+        unlink(storage.folder.file("signing.pub"))
+        #expect(try await verify().map(\.message).contains { $0.contains("its public key, signing.pub, is not there") })
+        try await sign()
+        _ = try await storage.record([.samples(numbered(900))], in: storage.archive())
+        try await sign()
+        let told = try await verify()
+        #expect(
+            told.map(\.outcome) == [.note, .note] && told.contains { $0.message.contains("of an earlier key") },
+            "\(told)")
+    }
+
+    enum Appended: CaseIterable { case bytes, odd, header, zeros, silentHeader, stereoSize }
+
+    private func append(_ kind: Appended) throws {
+        try change(storage.audio(1)) { bytes in
+            switch kind {
+            case .bytes, .header, .stereoSize: bytes += [UInt8](repeating: 7, count: 32_000)
+            case .odd: bytes += [UInt8](repeating: 7, count: 4_097)
+            case .zeros, .silentHeader: bytes += [UInt8](repeating: 0, count: 3_000)
+            }
+            guard [.header, .silentHeader].contains(kind) else { return }
+            let data = UInt32(bytes.count - 512)
+            withUnsafeBytes(of: (data + 504).littleEndian) { bytes.replaceSubrange(4..<8, with: $0) }
+            withUnsafeBytes(of: data.littleEndian) { bytes.replaceSubrange(508..<512, with: $0) }
+        }
+    }
+
+    @Test(
+        "what another program has appended is set aside and named, and nothing is signed anew",
+        arguments: Appended.allCases,
+        [true, false])
+    func appended(kind: Appended, isClosed: Bool) async throws {
+        try await record(isClosed: isClosed)
+        let before = try bytes(storage.audio(1))
+        try append(kind)
+        let added = Array(try bytes(storage.audio(1)).dropFirst(before.count))
+        #expect(try await verify().contains { $0.outcome == .damaged && $0.file == storage.audio(1) })
+        let found = try await storage.recover(.start)
+        #expect(found.map(\.outcome) == [.repaired], "\(found)")
+        let aside = "\(storage.audio(1)).surplus-1"
+        #expect(found.first?.message.contains("set aside as \(aside)") == true, "\(found)")
+        #expect(try bytes(storage.audio(1)) == before)
+        #expect(try bytes(aside) == added)
+        #expect(try await storage.recover() == [])
+        try await sign()
+        #expect(try await signatures() == 1)
+        #expect(try await storage.archive().recording(1)?.length.samples == 48_000)
+        #expect(try await verify().allSatisfy { $0.outcome == .note })
+    }
+
+    @Test("a recording that was closed and is not signed is not extended either", arguments: [true, false])
+    func unsigned(isClosed: Bool) async throws {
+        try await record(isClosed: isClosed, isSigned: false)
+        let before = try bytes(storage.audio(1))
+        try append(.bytes)
+        // Before the next start it is not signed as it is.
+        try await sign()
+        #expect(try await signatures() == 0)
+        #expect(try await storage.recover(.start).map(\.outcome) == [.repaired])
+        #expect(try bytes(storage.audio(1)) == before)
+        if isClosed {
+            try append(.silentHeader)
+            #expect(try await storage.recover(.start).map(\.outcome) == [.repaired])
+            #expect(try bytes(storage.audio(1)) == before)
+            #expect(try asides() == ["audio.wav.surplus-1", "audio.wav.surplus-2"])
+        }
+        try await sign()
+        #expect(try await signatures() == 1)
+    }
+
+    @Test("setting aside goes on after a kill at any step, and keeps one copy of what was appended", arguments: 0...3)
+    func killed(step: Int) async throws {
+        try await record()
+        let before = try bytes(storage.audio(1))
+        try append(.header)
+        let whole = try bytes(storage.audio(1))
+        let added = Data(whole.dropFirst(before.count))
+        let (audio, aside) = (storage.audio(1), "\(storage.audio(1)).surplus-1")
+        // Half of the copy; all of it; the header, too.
+        if step == 0 { try added.prefix(9).write(to: URL(filePath: "\(audio).surplus.new")) }
+        if step >= 1 { try added.write(to: URL(filePath: aside)) }
+        if step == 2 { try change(audio) { $0.replaceSubrange(..<512, with: before[..<512]) } }
+        // What has the same length and is not it.
+        if step == 3 { try change(aside) { $0[5] ^= 1 } }
+        #expect(try await storage.recover(.start).map(\.outcome) == [.repaired])
+        #expect(try bytes(audio) == before)
+        #expect(try asides() == ["audio.wav.surplus-1"] + (step == 3 ? ["audio.wav.surplus-2"] : []))
+    }
+
+    @Test(
+        "a file that is longer and begins otherwise, or is another program's, is left as it is", arguments: [0, 1, 2])
+    func longer(kind: Int) async throws {
+        try await record()
+        try append(.bytes)
+        try change(storage.audio(1)) { bytes in
+            switch kind {
+            case 0: bytes[512 + 2 * 100] ^= 1
+            case 1:
+                // A plain header of 44 bytes.
+                var plain = Array("RIFF".utf8) + [0, 0, 0, 0] + Array("WAVEfmt ".utf8) + [16, 0, 0, 0, 1, 0, 1, 0]
+                for value: UInt32 in [16_000, 32_000] { withUnsafeBytes(of: value.littleEndian) { plain += Array($0) } }
+                plain += [2, 0, 16, 0] + Array("data".utf8)
+                withUnsafeBytes(of: UInt32(bytes.count - 512).littleEndian) { plain += Array($0) }
+                bytes.replaceSubrange(..<512, with: plain)
+            default:
+                bytes[512 + 2 * 100] ^= 1
+                for index in 0..<512 { bytes[index] = UInt8(truncatingIfNeeded: index &* 151 + 3) }
+            }
+        }
+        let before = try bytes(storage.audio(1))
+        for _ in 1...2 {
+            let found = try await storage.recover(.start)
+            #expect(found.map(\.outcome) == [.damaged] && found[0].message.contains("longer"), "\(found)")
+        }
+        #expect(try bytes(storage.audio(1)) == before)
+        #expect(try await storage.archive().recording(1)?.length.samples == 48_000)
+        try await sign()
+        #expect(try await signatures() == 1)
+        #expect(try await verify().contains { $0.outcome == .damaged })
+    }
+
+    @Test("a header that is noise does not hide what was appended, and is kept")
+    func damagedHeader() async throws {
+        try await record()
+        let before = try bytes(storage.audio(1))
+        try append(.bytes)
+        try change(storage.audio(1)) { bytes in for index in 0..<60 { bytes[index] = 9 } }
+        _ = try await storage.recover(.start)
+        #expect(try bytes(storage.audio(1)).dropFirst(512) == before.dropFirst(512))
+        #expect(try asides() == ["audio.wav.surplus-1"])
+        #expect(isTaken("\(storage.audio(1)).damaged-header-1"))
+    }
+
+    @Test("parts that are put beside a signed recording are set aside; its own are joined", arguments: [true, false])
+    func parts(isOwn: Bool) async throws {
+        func write() async throws {
+            let archive = try storage.archive()
+            let id = try await storage.record([.samples(numbered(48_000))], isClosed: !isOwn, in: archive)
+            let part = RecordingPart(beside: storage.audio(1), start: SamplePosition(40_000), turn: 1)
+            func add() throws {
+                let file = try WaveFile(creating: part.path)
+                let samples = isOwn ? numbered(from: 40_000, 20_000) : numbered(from: 7, 20_000)
+                try samples.withUnsafeBufferPointer { try file.append($0) }
+                try file.close(reason: .button)
+            }
+            if isOwn {
+                try add()
+                try await archive.endRecording(id, length: SamplePosition(60_000), reason: .button)
+            }
+            _ = try await SigningRecordings(storage: storage.folder.path, archive: archive).run()
+            if !isOwn { try add() }
+        }
+        try await write()
+        #expect(try await signatures() == 1)
+        let found = try await storage.recover(.start)
+        #expect(found.count == (isOwn ? found.count : 1) && found.allSatisfy { $0.outcome == .repaired }, "\(found)")
+        #expect(try asides().count == (isOwn ? 0 : 1))
+        #expect(try samples(of: storage.audio(1)) == numbered(isOwn ? 60_000 : 48_000))
+        #expect(try await storage.archive().recording(1)?.length.samples == (isOwn ? 60_000 : 48_000))
+    }
+
+    @Test("a signed recording that loses its end keeps its signature, which says so")
+    func cut() async throws {
+        try await record()
+        try change(storage.audio(1)) { $0.removeLast(9_000) }
+        #expect(try await storage.recover(.start).contains { $0.outcome == .damaged })
+        try await sign()
+        #expect(try await signatures() == 1)
+        #expect(try await verify().contains { $0.message.contains("is not what was signed") })
+        #expect(try await storage.archive().recording(1)?.length.samples == 43_500)
+    }
+}
