@@ -68,6 +68,7 @@ package final class House: Sendable {
                     handler: RecorderHandler(recorder: recorder, settingsChanged: { change.yield() })
                 ) { failed("control", $0) },
                 SettingsService(recorder: recorder, changes: changes) { renewal.ask() },
+                StorageService(recorder: recorder) { renewal.ask() },
                 recorder, ListeningService(recorder: recorder), ClockService(recorder: recorder),
                 WatchdogService(recorder: recorder, systemd: systemd),
                 LogService(recorder: recorder, systemd: systemd),

@@ -49,6 +49,8 @@ package final class LiveRecording: Sendable {
         var isWhole = false
         defer { if !isWhole { capture.stop(reason: nil) } }
         let reserve = configuration.reserve
+        // A folder that was renamed is not made again beside it.
+        try await archive.checkPlace()
         try makeFolder(reserve.directory)
         try reserve.check()
         // Without it a recording still records.
@@ -61,7 +63,14 @@ package final class LiveRecording: Sendable {
             clock: MonotonicClock.wallIsSynchronized ? .synchronized : .unverified,
             microphone: capture.microphone.name)
         folder = RecordingFolder(storage: configuration.storage.directory, recording: id)
-        try makeFolder(folder.path)
+        do {
+            // It may have been renamed before the number was there.
+            try await archive.checkPlace()
+            try makeFolder(folder.path)
+        } catch {
+            try? await archive.discard(recording: id)
+            throw error
+        }
         observer = LiveObserver(recording: id, path: folder.audio, hub: hub)
         session = RecordingSession(capture, path: folder.audio, sink: observer)
         isWhole = true

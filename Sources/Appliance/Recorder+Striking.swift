@@ -6,6 +6,7 @@ extension Recorder {
     ///
     /// - Returns: which recording that was, and what a person should know besides.
     func strike(_ order: StrikeOrder) async throws -> (recording: Int, notes: [String]) {
+        try archive.checkPlace()
         let striking = Striking(storage: configuration.storage.directory, archive: archive)
         guard let live = snapshot.live, order.recording ?? live.id == live.id else {
             return try await striking.strike(order)

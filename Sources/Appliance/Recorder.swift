@@ -127,6 +127,7 @@ package final class Recorder: Service {
     /// Closes the recording that goes on and ends the decode workers; what they had not read yet is left for later.
     package func stop() async {
         _ = await answer { .shutDown(.now, $0) }
+        do { try archive.checkPlace() } catch { await archive.keepLog(true) }
         inbox.finish()
         await opened.lock()
         await workers.end()

@@ -11,7 +11,11 @@ extension RecorderHandler {
     func status() async throws -> ApplianceStatus {
         let now = recorder.snapshot
         let live = now.live
-        let recordings = try await recorder.archive.recordings()
+        var recordings: [RecordingSummary] = []
+        do { recordings = try await recorder.archive.recordings() } catch {
+            // Of a storage folder that was renamed the fault is what counts.
+            guard (try? recorder.archive.checkPlace()) == nil else { throw error }
+        }
         let position = live?.position ?? .zero
         let own = live.flatMap { live in recordings.last { $0.id == live.id } }
         let backlog = recordings.reduce(0.0) { sum, recording in

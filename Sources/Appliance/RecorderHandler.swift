@@ -76,6 +76,11 @@ struct RecorderHandler: ControlHandler {
         }
         let archive = recorder.archive
         let opened = recorder.opened
+        switch request {
+        // What works on files by their paths would have others before it.
+        case .verify, .delete, .strike, .importing, .exported: try archive.checkPlace()
+        case .list, .show, .reading, .passes, .pass, .search, .history, .exportsOf, .exportsTo: break
+        }
         var response = ControlResponse()
         switch request {
         case .list: response.recordings = try await archive.recordings()

@@ -74,6 +74,9 @@ final class ApplianceProcess {
         }
     }
 
+    /// What it says of itself.
+    func status() throws -> String { try ask(#"{"command":"status"}"#) ?? "" }
+
     /// The seconds of sound that the microphone has given to the recording, including those that a pause leaves out.
     func recordedSeconds() throws -> Double {
         let text = try #require(try ask(#"{"command":"status"}"#))
