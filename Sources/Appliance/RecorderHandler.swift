@@ -102,10 +102,9 @@ struct RecorderHandler: ControlHandler {
             response.findings = try await Verification(storage: own, archive: archive).run(
                 recordings, recording: recorder.snapshot.live?.id, isQuick: isQuick)
         case .delete(let recordings):
-            let erasure = Erasure(storage: own, archive: archive)
-            try await erasure.erase(recordings, recording: recorder.snapshot.live?.id)
+            response.notes = try await Erasure(storage: own, archive: archive).erase(
+                recordings, recording: recorder.snapshot.live?.id)
             try await opened.forget(recordings)
-            response.notes = try erasure.keptAside()
         case .strike(let order):
             (response.recording, response.notes) = try await recorder.strike(order)
         case .importing(let part, let recording):

@@ -20,6 +20,26 @@ package struct LearnedVocabulary: Sendable {
     /// Its path.
     package var path: String { "\(storage)/\(LearnedFile.name)" }
 
+    /// Takes a recording out of it, and removes what was made of the lines that go. They may hold what nobody is to read any more.
+    ///
+    /// - Parameter kept: keys of words that people have corrected in the recording and that still stand there.
+    /// - Returns: what a person should know of it, without the words: empty where the file tells nothing of the recording.
+    package func forget(_ recording: Int, keeping kept: Set<String>) -> [String] {
+        do throws(DeviceError) {
+            let cache = "\(storage)/cache"
+            var file = try file()
+            // Before the lines, which say what is to be done after a power cut; and after them, since a worker may make it again.
+            if file.forget(recording, keeping: kept) > 0 { try VocabularyPreparation.removeLearned(from: cache) }
+            let lines = try change { $0.forget(recording, keeping: kept) }
+            guard lines > 0 else { return [] }
+            try VocabularyPreparation.removeLearned(from: cache)
+            let words = lines == 1 ? "1 word or phrase" : "\(lines) words or phrases"
+            return ["\(path): \(words) that came of recording \(recording) alone were taken out"]
+        } catch {
+            return ["\(path): may still have words that came of recording \(recording): \(error.message)"]
+        }
+    }
+
     /// Its bytes; nil where there is none.
     ///
     /// - Parameter isOptional: whether a folder that this user may not look into is as good as none.

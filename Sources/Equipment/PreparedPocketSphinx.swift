@@ -15,6 +15,10 @@ struct PreparedPocketSphinx: RecognizerProvider {
             dictionary: options.dictionary)
         try model.check()
         let learned = options.hint == .confirmation ? nil : options.learnedWords()
+        // The lines are gone, and what was made of them is to be gone as well.
+        if learned == nil, options.hint != .confirmation {
+            try? VocabularyPreparation.removeLearned(from: options.cache)
+        }
         guard let vocabulary = try vocabularyOfHint() else {
             let prepared = learned.map { learnedModel(model, $0) } ?? model
             return try PocketSphinxRecognizer(model: prepared, profile: profileOfHint(isGrammar: false))

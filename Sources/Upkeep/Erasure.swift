@@ -1,3 +1,4 @@
+import Equipment
 import Recording
 import Core
 import Glibc
@@ -31,22 +32,34 @@ package struct Erasure: Sendable {
         recordings = "\(storage)/recordings"
     }
 
-    /// Erases; a number that is not in the archive erases a folder of that number, if there is one. All are tried.
+    /// Erases what a person wants erased; a number that is not in the archive erases a folder of that number, if there is one.
+    /// All are tried. Words that people have corrected in these recordings alone are no longer preferred.
     ///
     /// - Parameter recording: the one that is being recorded now, where one is.
+    /// - Returns: what a person should know besides: learned words that went, and files that may still hold the text.
     /// - Throws: `DeviceError` with `busy` where that is among them; then nothing is erased. Else the first reason why
     ///   something could not be removed, naming it.
-    package func erase(_ ids: [Int], recording: Int? = nil) async throws {
+    @discardableResult
+    package func erase(_ ids: [Int], recording: Int? = nil) async throws -> [String] {
+        try refuse(ids, recording: recording)
+        // First: once a recording is gone, nothing says that its words are to go.
+        let notes = ids.flatMap { LearnedVocabulary(storage: storage).forget($0, keeping: []) }
         let refused = try await tryToErase(ids, recording: recording).refused
         if let error = ids.compactMap({ refused[$0] }).first { throw error }
+        return notes
+            + (try keptAside()).map {
+                "\($0): a damaged database, kept aside, may still hold the text; remove it once you do not need it"
+            }
     }
 
-    /// As `erase`, for who goes on with what could not be removed.
+    private func refuse(_ ids: [Int], recording: Int?) throws(DeviceError) {
+        guard let recording, ids.contains(recording) else { return }
+        throw DeviceError(.busy, "delete", "recording \(recording): is being recorded; stop it first, then delete it")
+    }
+
+    /// As `erase`, for who goes on with what could not be removed; learned words stay.
     func tryToErase(_ ids: [Int], recording: Int? = nil) async throws -> Outcome {
-        if let recording, ids.contains(recording) {
-            throw DeviceError(
-                .busy, "delete", "recording \(recording): is being recorded; stop it first, then delete it")
-        }
+        try refuse(ids, recording: recording)
         let folder = try top()
         var refused: [Int: DeviceError] = [:]
         // The name first: once it is gone no start takes the folder for a recording again.
@@ -98,6 +111,7 @@ package struct Erasure: Sendable {
         // A number that has a folder again is another recording's: only what was renamed goes.
         let gone = try begun.filter { try !folder.exists(RecordingFolder.name(of: $0)) }
         if !gone.isEmpty { try await archive.delete(recordings: gone) }
+        for id in gone { try RememberedVoices.drop(id, in: storage) }
         return try removed(begun, from: folder)
     }
 

@@ -44,6 +44,13 @@ package struct Learning: Sendable {
         }
     }
 
+    /// The words and phrases that people have corrected in a recording, as its text is now, by their keys.
+    static func corrected(in recording: Int, of archive: any ArchiveReading) async throws -> Set<String> {
+        let passes = try await archive.passes(of: recording)
+        guard let last = passes.last(where: { $0.correction != nil && $0.isComplete }) else { return [] }
+        return Set(try await missed(in: last, of: passes, in: archive).phrases.phrases.keys)
+    }
+
     private struct Evidence {
         var all = MissedPhrases()
         /// Which recordings each phrase was corrected in.
@@ -61,7 +68,7 @@ package struct Learning: Sendable {
             let passes = try await archive.passes(of: summary.id)
             // The latest that a person has written is shown; the others are under it, or somebody else's.
             guard let last = passes.lastIndex(where: { $0.correction != nil && $0.isComplete }) else { continue }
-            let (phrases, count) = try await missed(in: passes[last], of: passes)
+            let (phrases, count) = try await Self.missed(in: passes[last], of: passes, in: archive)
             words += count
             evidence.all = evidence.all + phrases
             evidence.passes[summary.id] = last + 1
@@ -70,7 +77,7 @@ package struct Learning: Sendable {
             guard before < last + 1 else { continue }
             var known: [String: Int] = [:]
             if passes.indices.contains(before - 1), passes[before - 1].correction != nil {
-                known = try await missed(in: passes[before - 1], of: passes).phrases.times
+                known = try await Self.missed(in: passes[before - 1], of: passes, in: archive).phrases.times
             }
             for (key, times) in phrases.times where times > known[key] ?? 0 { evidence.new.insert(key) }
         }
@@ -78,8 +85,8 @@ package struct Learning: Sendable {
     }
 
     /// What a person has put right in a reading, against what an engine heard; and how many words it has.
-    private func missed(
-        in pass: PassSummary, of passes: [PassSummary]
+    private static func missed(
+        in pass: PassSummary, of passes: [PassSummary], in archive: any ArchiveReading
     ) async throws -> (phrases: MissedPhrases, words: Int) {
         guard let heard = passes.heard(under: pass),
             let old = try await archive.transcript(of: pass.recording, pass: heard.id)?.1.segments,

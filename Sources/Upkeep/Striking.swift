@@ -1,5 +1,6 @@
 import Copying
 import Core
+import Equipment
 import Glibc
 import Platform
 import Recording
@@ -65,27 +66,33 @@ package struct Striking: Sendable {
         try RememberedVoices.drop(id, in: storage)
         try await archive.add(Gap(range, cause: .struck), recording: id)
         // Also where another one has come to its end meanwhile, and the file is gone.
-        try await finish(id, isGrowing: isGrowing, isBegun: true)
-        return try await stillHeld(id, in: folder)
+        let notes = try await complete(id, isGrowing: isGrowing, isBegun: true) ?? []
+        return notes + (try await stillHeld(id, in: folder))
     }
 
     /// Does what is left of striking, if anything is.
     ///
-    /// - Parameter isBegun: whether something is; else the file in the recording's folder says so.
     /// - Returns: whether something was.
     @discardableResult
-    package func finish(_ id: Int, isGrowing: Bool = false, isBegun: Bool = false) async throws -> Bool {
+    package func finish(_ id: Int) async throws -> Bool { try await complete(id) != nil }
+
+    /// - Parameter isBegun: whether something is begun; else the file in the recording's folder says so.
+    /// - Returns: what was taken out of learned words; nil where nothing was left.
+    private func complete(_ id: Int, isGrowing: Bool = false, isBegun: Bool = false) async throws -> [String]? {
+        var notes: [String] = []
         let folder: Folder
         do throws(DeviceError) { folder = try Self.folder(of: id, in: storage) } catch {
             guard error.code == .missing else { throw error }
-            return false
+            return nil
         }
-        guard try isBegun || folder.exists(RecordingFolder.strikingName) else { return false }
+        guard try isBegun || folder.exists(RecordingFolder.strikingName) else { return nil }
         let audio = RecordingFolder(storage: storage, recording: id).audio
         while true {
             let ranges = try await archive.gaps(of: id).struck
             if !ranges.isEmpty {
                 try await archive.strike(recording: id)
+                notes += LearnedVocabulary(storage: storage).forget(
+                    id, keeping: try await Learning.corrected(in: id, of: archive))
                 if try folder.exists(RecordingFolder.audioName) {
                     try await onThread(named: "striking") {
                         try SoundStriking.silence(ranges, in: audio)
@@ -95,13 +102,13 @@ package struct Striking: Sendable {
             }
             // The drive for laptops is on the same card: of which nothing is known, that is made from nothing at once.
             unlink(DriveContents.path(in: storage))
-            if isGrowing { return true }
+            if isGrowing { return notes }
             // Another may have been struck meanwhile.
             if try await archive.gaps(of: id).struck == ranges { break }
         }
         try folder.remove(RecordingFolder.strikingName)
         try folder.sync()
-        return true
+        return notes
     }
 
     /// What may hold what was struck, and is for a person to see to.

@@ -126,6 +126,22 @@ package struct LearnedFile: Hashable, Sendable {
         lines.insert(contentsOf: rows, at: min(place, lines.count))
     }
 
+    /// Takes a recording out of the lines that tell of it, and takes out those that tell of no other. What a person has written, without
+    /// counts, stays.
+    ///
+    /// - Parameter kept: keys of words, with a space between each two, that people have corrected in the recording and that still
+    ///   stand there.
+    /// - Returns: how many lines were taken out.
+    package mutating func forget(_ recording: Int, keeping kept: Set<String>) -> Int {
+        var forgotten: Set<Int> = []
+        for index in lines.indices where lines[index].recordings.contains(recording) {
+            if let key = lines[index].key, kept.contains(key) { continue }
+            if !lines[index].forget(recording) { forgotten.insert(index) }
+        }
+        lines = lines.indices.filter { !forgotten.contains($0) }.map { lines[$0] }
+        return forgotten.count
+    }
+
     /// Accepts proposals: all of them, or the lines that are named, also those that a person has taken out by a `#`.
     ///
     /// - Parameter keys: the keys of their words, with a space between each two; nil for every proposal.

@@ -56,9 +56,22 @@ struct LearnedLine: Hashable, Sendable {
         let all = Set(recordings).union(others).sorted()
         let (most, last) = (max(known, other), Array(all.suffix(Self.mostRecordings)))
         guard most != known || last != recordings else { return }
-        (times, recordings) = (most, last)
-        let list = last.map { "\($0)" }.joined(separator: " ")
-        text = "\(beginning)# \(most) \(most == 1 ? "time" : "times"), in \(list)"
+        tell(times: most, recordings: last)
+    }
+
+    /// Tells no more of a recording; returns false where the line tells of no other.
+    mutating func forget(_ recording: Int) -> Bool {
+        let others = recordings.filter { $0 != recording }
+        guard let known = times, !others.isEmpty else { return false }
+        // At least once of what is taken off was in that recording.
+        tell(times: max(others.count, known - 1), recordings: others)
+        return true
+    }
+
+    private mutating func tell(times: Int, recordings: [Int]) {
+        (self.times, self.recordings) = (times, recordings)
+        let list = recordings.map { "\($0)" }.joined(separator: " ")
+        text = "\(beginning)# \(times) \(times == 1 ? "time" : "times"), in \(list)"
     }
 
     /// Is used from now on.

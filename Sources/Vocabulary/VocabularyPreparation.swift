@@ -84,14 +84,26 @@ package struct VocabularyPreparation: Sendable {
         // Last: it is there only when all is.
         try durableReplace(path: words, with: reading.lexicon.extendedDictionary())
         outcome.report = reading.report
-        if learned != nil, !isGrammar { removeOthers(than: name) }
+        // Each correction makes another dictionary of some megabytes: those of what was learned before are of no more use.
+        if learned != nil, !isGrammar { try? Self.removeLearned(from: folder, but: name) }
         return outcome
     }
 
-    /// Each correction makes another dictionary of some megabytes: those of what was learned before are of no more use.
-    private func removeOthers(than name: String) {
-        guard let folder = try? Folder(opening: folder), let names = try? folder.names() else { return }
-        for other in names where other.hasPrefix(Self.learnedPrefix) && other != name { try? folder.removeAll(other) }
+    /// Removes what was made of learned words.
+    ///
+    /// - Parameters:
+    ///   - folder: where it is kept; it need not be there.
+    ///   - name: what stays of it.
+    /// - Throws: `DeviceError` that names what cannot be removed.
+    package static func removeLearned(from folder: String, but name: String? = nil) throws(DeviceError) {
+        let open: Folder
+        do throws(DeviceError) { open = try Folder(opening: folder) } catch {
+            guard error.status == ENOENT else { throw error }
+            return
+        }
+        for other in try open.names() where other.hasPrefix(learnedPrefix) && other != name {
+            try open.removeAll(other)
+        }
     }
 
     private static let learnedPrefix = "learned-"

@@ -3,6 +3,7 @@ import Core
 import Equipment
 import FoundationEssentials
 import Glibc
+import Platform
 import SQLiteArchive
 import TestKit
 import Testing
@@ -65,6 +66,53 @@ import Upkeep
         // Lost, it is made again.
         unlink(path)
         #expect(try await learn(archive).count == 4)
+    }
+
+    /// Something that a decode worker made of learned words.
+    private func cache() throws -> String {
+        let path = storage.folder.file("cache/learned-1f")
+        try makeFolder(path)
+        try Data("zorpel Z AO R\n".utf8).write(to: URL(filePath: "\(path)/words.dict"))
+        return path
+    }
+
+    @Test("what is struck or deleted is no longer in learned.txt, nor in what was made of it, and both say so")
+    func forgotten() async throws {
+        let archive = try storage.archive()
+        let first = try await correct(["zorpel", "balafonu", "kadiu"], in: archive)
+        _ = try await correct(["kadiu"], in: archive)
+        _ = try await learn(archive)
+        try write(text().replacing("balafonu ", with: "# balafonu ") + "mine\n")
+        var made = try cache()
+        let striking = Striking(storage: storage.folder.path, archive: archive)
+        let notes = try await striking.strike(segment(1, "").range, of: first)
+        #expect(notes == ["\(path): 1 word or phrase that came of recording \(first) alone were taken out"])
+        #expect(try !text().contains("zorpel") && text().contains("# balafonu  # 1 time, in \(first)\n"))
+        #expect(access(made, F_OK) != 0)
+        #expect(try await learn(archive).isEmpty, "it came back")
+        made = try cache()
+        let told = try await Erasure(storage: storage.folder.path, archive: archive).erase([first])
+        #expect(told == ["\(path): 1 word or phrase that came of recording \(first) alone were taken out"])
+        #expect(try !text().contains("balafonu") && text().contains("kadiu  # 1 time, in 2\n"))
+        #expect(try text().contains("mine\n") && access(made, F_OK) != 0)
+        // What is not to be read as one is told, and keeps nothing from being erased.
+        unlink(path)
+        mkfifo(path, 0o600)
+        let others = try await Erasure(storage: storage.folder.path, archive: archive).erase([2])
+        #expect(others.count == 1 && others[0].hasPrefix("\(path): may still have words"), "\(others)")
+        #expect(try await archive.recordings().isEmpty)
+    }
+
+    @Test("a strike that was interrupted takes the words out at the next start")
+    func interrupted() async throws {
+        let archive = try storage.archive()
+        let recording = try await correct(["zorpel", "balafonu"], in: archive)
+        _ = try await learn(archive)
+        let folder = storage.folder.file("recordings/000001")
+        try Data().write(to: URL(filePath: "\(folder)/.striking"))
+        try await archive.add(Gap(segment(1, "").range, cause: .struck), recording: recording)
+        #expect(try await Striking(storage: storage.folder.path, archive: archive).finish(recording))
+        #expect(try !text().contains("zorpel") && text().contains("balafonu"))
     }
 
     @Test("proposals are proposals, and no means no")

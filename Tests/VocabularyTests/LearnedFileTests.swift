@@ -30,6 +30,16 @@ import Vocabulary
         #expect(again.entries(most: 1).map(\.state) == [.used, .beyond])
     }
 
+    @Test("a recording is forgotten, and with it the lines that tell of no other, whatever a person made of them")
+    func forgotten() {
+        var file = made(found("Awa", 3, in: [4, 7]), found("Bintou"), found("Fonio"), found("Kadiu"))
+        file = LearnedFile(
+            file.text.replacing("Bintou", with: "# Bintou").replacing("Fonio ", with: "Fonio * 2 = F OW ") + "Mine\n")
+        #expect(file.forget(4, keeping: ["kadiu"]) == 2)
+        #expect(file.text.hasSuffix("\nAwa  # 2 times, in 7\nKadiu  # 1 time, in 4\nMine\n"), "\(file.text)")
+        #expect(file.forget(9, keeping: []) == 0 && file.seen == [4: 2])
+    }
+
     @Test("proposals are not used until they are accepted, and accepting takes no other line")
     func proposals() {
         var file = made(found("Awa"), found("Bintou"), proposing: true)

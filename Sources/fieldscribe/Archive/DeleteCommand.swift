@@ -10,7 +10,7 @@ enum DeleteCommand: Command {
     static let usage = "ID... [--yes] [--directory DIR]"
     static let details = """
         Erases audio, text, index entries and the ledger of copies, so that no text is left in the archive's files.
-        Copies on sticks stay. A flash card may keep old blocks for itself where only the card can reach them.
+        Words that were corrected in them alone are taken out of learned.txt. Copies on sticks stay. A flash card may keep old blocks for itself where only the card can reach them.
 
           ID                 numbers, as fieldscribe list shows them
           --yes              do not ask; needed where there is no terminal to ask on
@@ -50,21 +50,16 @@ enum DeleteCommand: Command {
                 return Terminal.say("nothing was erased")
             }
         }
-        let aside = try await erase(ids, in: place)
+        let notes = try await erase(ids, in: place)
         Terminal.say("erased: \(ids.map(String.init).joined(separator: ", "))")
-        for path in aside {
-            Terminal.say(
-                "\(path): a damaged database, kept aside, may still hold the text; remove it once you do not need it")
-        }
+        for note in notes { Terminal.say(note) }
     }
 
-    /// Erases, and returns the damaged databases that are kept aside.
+    /// Erases, and returns what a person should know besides.
     private static func erase(_ ids: [Int], in place: ArchivePlace) async throws -> [String] {
         switch place.owner {
         case .us(let archive):
-            let erasure = Erasure(storage: place.directory, archive: archive)
-            try await erasure.erase(ids)
-            return try erasure.keptAside()
+            return try await Erasure(storage: place.directory, archive: archive).erase(ids)
         case .appliance(let archive): return try await archive.delete(ids)
         case .nobody: throw ArchivePlace.Owner.denied(place.directory, name)
         }

@@ -11,8 +11,8 @@ enum StrikeCommand: Command {
     static let usage = "[ID] --last SECONDS | FROM TO [--yes] [--directory DIR]"
     static let details = """
         For good: sound, text, index and journal no longer have it, and the transcript says that something was struck
-        there. Copies that were made before are named; the next copy replaces them. A flash card may keep old blocks for
-        itself where only the card can reach them.
+        there. Words that were corrected there alone are taken out of learned.txt. Copies that were made before are named;
+        the next copy replaces them. A flash card may keep old blocks for itself where only the card can reach them.
 
           ID                 a recording's number; default: the recording that goes on, else the latest
           --last SECONDS     the end of it, or what was said just now
