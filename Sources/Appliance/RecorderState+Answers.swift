@@ -18,7 +18,10 @@ extension RecorderState {
         recording.pausedSince = opening.pausedSince
         latest = id
         var effects: [RecorderEffect] = [.record(id), .look(id)] + breakOffUpkeep()
-        if recording.pausedSince != nil { effects.insert(.setPaused(id, true), at: 0) }
+        if recording.pausedSince != nil {
+            effects.insert(.setPaused(id, true), at: 0)
+            effects += answerStarts(of: &recording)
+        }
         guard let ending = opening.ending else {
             phase = .recording(recording)
             return effects
@@ -34,6 +37,13 @@ extension RecorderState {
         effects += answer(opening.ending?.stops ?? [], .success(Recorder.Answer()))
         if let next = opening.ending?.next { effects += begin(next, at: moment.monotonic) }
         return effects
+    }
+
+    /// Answers who waits for the first samples of a paused recording: none come before it is resumed.
+    func answerStarts(of recording: inout Recording) -> [RecorderEffect] {
+        guard case .awaited(let starts) = recording.beginning else { return [] }
+        recording.beginning = .awaited([])
+        return answer(starts, .success(Recorder.Answer(recording: recording.id)))
     }
 
     mutating func begun(_ id: Int) -> [RecorderEffect] {

@@ -30,7 +30,7 @@ extension RecorderState {
             }
             phase = .opening(opening)
         case .recording(var recording):
-            guard case .awaited(let starts) = recording.beginning else {
+            guard case .awaited(let starts) = recording.beginning, recording.pausedSince == nil else {
                 return answer(tickets, .success(Recorder.Answer(recording: recording.id)))
             }
             recording.beginning = .awaited(starts + tickets)
@@ -85,8 +85,9 @@ extension RecorderState {
             recording.pausedSince = isPaused ? now : nil
             // What has reached the disk counts from here.
             if !isPaused { recording.disk = .awaited(since: now) }
+            let starts = isPaused ? answerStarts(of: &recording) : []
             phase = .recording(recording)
-            return [.setPaused(recording.id, isPaused)] + done
+            return [.setPaused(recording.id, isPaused)] + starts + done
         case .idle, .opening, .closing:
             let words = "nothing is being recorded; there is nothing to \(isPaused ? "pause" : "go on with")"
             return answer(tickets, .failure(DeviceError(.failed, isPaused ? "pause" : "resume", words)))

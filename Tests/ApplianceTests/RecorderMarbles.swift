@@ -146,14 +146,15 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 closed1    | g:1 =idle        | idle      | pulse
                 """),
         RecorderMarbles(
-            name: "a pause while the microphone is being opened begins with the recording",
+            name: "a pause before the first samples begins with the recording, and the start is answered",
             table: """
                 start pause | open1 b:-       | idle      | off
-                opened1    | pause1 record1 =paused | paused | paused
-                begun1     | a:1              | paused    | paused
+                opened1    | pause1 record1 a:1 =paused | paused | paused
+                begun1     |                  | paused    | paused
                 press-resume | resume1 =recording | recording | off
                 start stop closed1 | c:1 close1:command d:1 =idle | idle | pulse
                 start pause resume opened2 | open2 f:- g:- record2 | recording | off
+                pause start | pause2 e:2 h:2 =paused i:2 | paused | paused
                 """),
         RecorderMarbles(
             name: "text of one and sound of the next",
