@@ -63,6 +63,7 @@ package actor WorkerPool {
     /// How many calls are starting some.
     private var starting = 0
     private var hasEnded = false
+    private let pace = WorkerPace()
 
     /// - Parameters:
     ///   - size: the most workers at a time, 1 or more.
@@ -93,6 +94,13 @@ package actor WorkerPool {
     package func takeComplaint() -> DeviceError? {
         defer { complaint = nil }
         return complaint
+    }
+
+    /// Tells of a worker that was replaced since it did nothing.
+    private func note(_ error: any Error) {
+        if let error = error as? DeviceError, error.operation == WorkerStall.operation, complaint == nil {
+            complaint = error
+        }
     }
 
     /// Lets the fallback read from here on, in the place of workers that were started so; false where it cannot, and where it
@@ -159,6 +167,7 @@ package actor WorkerPool {
                     engine: worker.process.engine, cpuSeconds: result.cpuSeconds, attempts: attempts)
             } catch {
                 discard()
+                note(error)
                 deaths += 1
                 Log.debug(.recognizing, "failed", ["process": "\(worker.process.id)", "message": "\(error)"])
                 if hasEnded { throw CancellationError() }
@@ -215,6 +224,7 @@ package actor WorkerPool {
     private func keeping<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
         do { return try await body() } catch {
             discard()
+            note(error)
             throw error
         }
     }
@@ -230,6 +240,7 @@ package actor WorkerPool {
             return surveyed
         } catch {
             discard()
+            note(error)
             return nil
         }
     }
@@ -273,6 +284,7 @@ package actor WorkerPool {
                 return session
             } catch {
                 discard()
+                note(error)
                 try await Task.sleep(for: pause)
             }
         }
@@ -283,6 +295,7 @@ package actor WorkerPool {
             return session
         } catch {
             discard()
+            note(error)
             if hasEnded { throw CancellationError() }
             guard fallBack(from: worker.command, because: error, isBroken: false) else { throw error }
             return try await again(attempt)
@@ -321,8 +334,8 @@ package actor WorkerPool {
         defer { starting -= 1 }
         for pause in Self.backoff {
             do {
-                let workers = try await onThread(named: "worker-start", niceness: niceness) {
-                    try WorkerProcess.start(command, count: missing).map { Lease($0, command) }
+                let workers = try await onThread(named: "worker-start", niceness: niceness) { [pace] in
+                    try WorkerProcess.start(command, count: missing, pace: pace).map { Lease($0, command) }
                 }
                 started = started.filter { $0.lease != nil } + workers.map { WeakLease(lease: $0) }
                 for worker in workers {
@@ -334,7 +347,10 @@ package actor WorkerPool {
                         ])
                 }
                 return workers
-            } catch let error as DeviceError where error.code == .disconnected {
+            } catch let error as DeviceError
+                where error.code == .disconnected || error.operation == WorkerStall.operation
+            {
+                note(error)
                 try await Task.sleep(for: pause)
             }
         }
@@ -353,31 +369,4 @@ package actor WorkerPool {
         count -= gone
         for _ in 0..<min(gone, waiting.count) { waiting.removeFirst().resume(returning: nil) }
     }
-}
-
-/// A worker on its way through the pool, with the one thread that talks to it.
-// Safety: the pool hands a lease to one caller at a time, so only one thread at a time uses the process.
-final class Lease: @unchecked Sendable {
-    let process: WorkerProcess
-    /// How it was started.
-    let command: WorkerCommand
-    private let thread = WorkThread(named: "decode")
-
-    init(_ process: WorkerProcess, _ command: WorkerCommand) {
-        self.process = process
-        self.command = command
-    }
-
-    /// Does on the worker's thread what waits for it.
-    func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await thread.run(body)
-    }
-
-    /// Ends the process, whoever uses it: from any thread.
-    func kill() { _ = Glibc.kill(process.id, SIGKILL) }
-}
-
-/// Where a worker is, without keeping it.
-private struct WeakLease {
-    weak var lease: Lease?
 }

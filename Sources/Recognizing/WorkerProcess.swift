@@ -67,15 +67,22 @@ final class WorkerProcess {
     private var deadline = Int64.max
     /// The seconds that it had for that.
     private var given = 0
+    private var stall: WorkerStall
     /// What is done with one that does not answer.
     private static let remedy = "it is restarted"
 
     /// Starts the worker and waits until its model is loaded.
     ///
-    /// - Parameter seconds: how long that may take.
+    /// - Parameters:
+    ///   - seconds: how long that may take.
+    ///   - pace: how quickly workers like it have answered.
     /// - Throws: `DeviceError` as the engine gives it: `missing` or `damaged` for its model; `failed` where it takes longer.
-    init(_ command: WorkerCommand, within seconds: Int = loadingPatience, patience: Patience = Patience()) throws {
+    init(
+        _ command: WorkerCommand, within seconds: Int = loadingPatience, patience: Patience = Patience(),
+        pace: WorkerPace = WorkerPace()
+    ) throws {
         self.patience = patience
+        stall = WorkerStall(patience.seconds, pace)
         child = try ChildProcess(
             command.path, arguments: command.arguments, remedy: Self.remedy, environment: command.environment)
         engine = EngineDescription(name: "", version: "", model: "")
@@ -86,18 +93,21 @@ final class WorkerProcess {
     ///
     /// - Parameter count: how many, 1 or more; fewer are started where the system allows no more.
     /// - Throws: as `init`.
-    static func start(_ command: WorkerCommand, count: Int) throws -> [WorkerProcess] {
-        guard command.makesCopies, count > 1 else { return [try WorkerProcess(command)] }
+    static func start(
+        _ command: WorkerCommand, count: Int, pace: WorkerPace = WorkerPace()
+    ) throws -> [WorkerProcess] {
+        guard command.makesCopies, count > 1 else { return [try WorkerProcess(command, pace: pace)] }
         let pipes = try (1..<min(count, 1 + ProcessCopies.most)).map { _ in
             try ChildPipes(to: command.path, remedy: Self.remedy)
         }
-        let first = try WorkerProcess(command, copies: pipes)
+        let first = try WorkerProcess(command, copies: pipes, pace)
         return [first]
             + zip(first.copies, pipes).compactMap { id, pipes in try? WorkerProcess(copy: id, pipes, of: first) }
     }
 
-    private init(_ command: WorkerCommand, copies: [ChildPipes]) throws {
+    private init(_ command: WorkerCommand, copies: [ChildPipes], _ pace: WorkerPace) throws {
         patience = Patience()
+        stall = WorkerStall(patience.seconds, pace)
         child = try ChildProcess(
             command.path, arguments: command.arguments + ["--copies", "\(copies.count)"],
             remedy: Self.remedy, environment: command.environment, copies: copies)
@@ -107,6 +117,7 @@ final class WorkerProcess {
 
     private init(copy id: Int32, _ pipes: ChildPipes, of first: WorkerProcess) throws {
         patience = first.patience
+        stall = WorkerStall(patience.seconds, first.stall.pace)
         child = try ChildProcess(adopting: id, pipes)
         engine = first.engine
     }
@@ -134,6 +145,7 @@ final class WorkerProcess {
     /// knows it; nil where the utterance is too short to tell.
     func close(_ samples: Int) throws -> WorkerProtocol.Reply {
         allow(patience.seconds(for: samples))
+        stall.begin(samples)
         try send(.end, Data())
         return try next(within: samples)
     }
@@ -164,7 +176,10 @@ final class WorkerProcess {
         deadline = max(deadline, left)
         while true {
             if let failure = reply.error { throw DeviceError(failure) }
-            if let result = reply.result { return result }
+            if let result = reply.result {
+                stall.end()
+                return result
+            }
             reply = try next(within: samples)
         }
     }
@@ -236,13 +251,16 @@ final class WorkerProcess {
         withUnsafeBytes(of: UInt32(payload.count).littleEndian) { frame.append(contentsOf: $0) }
         frame.append(payload)
         let seconds = try secondsLeft
-        try frame.withUnsafeBytes { try child.write($0, timeoutSeconds: seconds) }
+        try frame.withUnsafeBytes { bytes in
+            try child.write(bytes, timeoutSeconds: seconds) { () throws(DeviceError) in try stall.watch(child) }
+        }
     }
 
     /// Gives the engine so long for what it is asked next: for all of it, so that no stream of other replies, and no reply that
     /// comes byte by byte, holds it up for longer.
     private func allow(_ seconds: Int) {
         given = seconds
+        stall.restart()
         deadline = MonotonicClock.nanoseconds + Int64(seconds) * 1_000_000_000
     }
 
@@ -271,7 +289,9 @@ final class WorkerProcess {
                     remedy: "the utterance is tried again")
             }
             let seconds = try secondsLeft
-            let count = try chunk.withUnsafeMutableBytes { try child.read(into: $0, timeoutSeconds: seconds) }
+            let count = try chunk.withUnsafeMutableBytes { room in
+                try child.read(into: room, timeoutSeconds: seconds) { () throws(DeviceError) in try stall.watch(child) }
+            }
             guard count > 0 else {
                 throw DeviceError(
                     .disconnected, "decode-worker", "the decode worker (process \(id)) ended unexpectedly")

@@ -9,11 +9,13 @@ readings are wanted. Asked for the channel alone it tells 7. Of the warps that i
 warped hears best with 1.08, and its word tells the warp. parts: a word for each part of a group, which tells its number
 and length, in its place, another reading of them, and a voice for each; partials: so it does, and a partial reading tells
 how many samples it has heard. holed: its word leaves out the first and the last second of an utterance over 6 s; torn: so does this, and dies
-on shorter ones. chatter: answers an utterance with provisional readings without end; drip: with a blank ten times a second.
+on shorter ones. stopped FILE: a signal stops it on its first utterance unless FILE exists, which it makes; asleep FILE: it does nothing
+on its second one. chatter: answers an utterance with provisional readings without end; drip: with a blank ten times a second.
 """
-import json, os, struct, sys, time
+import json, os, signal, struct, sys, time
 
 mode = sys.argv[1]
+answered = 0
 
 
 def say(**reply):
@@ -79,6 +81,11 @@ while True:
             with open(sys.argv[2], "w") as here:
                 here.write(".")
             go.read(1)
+    if mode == "stopped" or mode == "asleep" and answered == 1:
+        if not os.path.exists(sys.argv[2]):
+            open(sys.argv[2], "w").close()
+            os.kill(os.getpid(), signal.SIGSTOP) if mode == "stopped" else signal.pause()
+    answered += 1
     if mode == "late" and not os.path.exists(sys.argv[2]):
         open(sys.argv[2], "w").close()
         os._exit(9)

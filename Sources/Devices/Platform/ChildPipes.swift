@@ -56,18 +56,20 @@ package final class ChildPipes {
     }
 
     /// Writes all bytes to the child's standard input, within so many seconds for all of them.
-    func write(_ bytes: UnsafeRawBufferPointer, timeoutSeconds: Int) throws(DeviceError) {
+    ///
+    /// - Parameter watch: called each second while it does not take them; what it throws ends the wait.
+    func write(
+        _ bytes: UnsafeRawBufferPointer, timeoutSeconds: Int, watch: () throws(DeviceError) -> Void
+    ) throws(DeviceError) {
         guard let number = input?.number else { throw .system("write", status: EPIPE, on: name) }
         let deadline = MonotonicClock.nanoseconds + Int64(min(timeoutSeconds, 1_000_000)) * 1_000_000_000
         var rest = bytes
-        var room = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
         while let base = rest.baseAddress, !rest.isEmpty {
             let count = uninterrupted { Glibc.write(number, base, rest.count) }
             if count > 0 {
                 rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             } else if count < 0, errno == EAGAIN {
-                let left = max(0, deadline - MonotonicClock.nanoseconds)
-                guard Glibc.poll(&room, 1, Int32((left + 999_999) / 1_000_000)) != 0 else {
+                guard try Self.wait(for: number, POLLOUT, until: deadline, watch) else {
                     throw DeviceError(
                         .failed, "poll", status: ETIMEDOUT, on: name, "did not take all within \(timeoutSeconds) s",
                         remedy: remedy)
@@ -119,18 +121,35 @@ package final class ChildPipes {
     }
 
     /// Waits for bytes from the child's standard output; 0 where it has ended.
-    func read(into buffer: UnsafeMutableRawBufferPointer, timeoutSeconds: Int) throws(DeviceError) -> Int {
-        var poll = pollfd(fd: output.number, events: Int16(POLLIN), revents: 0)
-        let ready = uninterrupted { Glibc.poll(&poll, 1, Self.milliseconds(timeoutSeconds)) }
-        if ready == 0 {
+    ///
+    /// - Parameter watch: called each second while none come; what it throws ends the wait.
+    func read(
+        into buffer: UnsafeMutableRawBufferPointer, timeoutSeconds: Int, watch: () throws(DeviceError) -> Void
+    ) throws(DeviceError) -> Int {
+        let deadline = MonotonicClock.nanoseconds + Int64(min(timeoutSeconds, 1_000_000)) * 1_000_000_000
+        guard try Self.wait(for: output.number, POLLIN, until: deadline, watch) else {
             throw DeviceError(
                 .failed, "poll", status: ETIMEDOUT, on: name, "no answer within \(timeoutSeconds) s",
                 remedy: remedy)
         }
-        let count =
-            ready > 0 ? uninterrupted { Glibc.read(output.number, buffer.baseAddress, buffer.count) } : -1
+        let count = uninterrupted { Glibc.read(output.number, buffer.baseAddress, buffer.count) }
         guard count >= 0 else { throw .system("read", on: name) }
         return count
+    }
+
+    /// Waits until one end can be read or written; false where it could not by then, in nanoseconds of the monotonic clock.
+    private static func wait(
+        for number: Int32, _ events: Int32, until deadline: Int64, _ watch: () throws(DeviceError) -> Void
+    ) throws(DeviceError) -> Bool {
+        var poll = pollfd(fd: number, events: Int16(events), revents: 0)
+        while true {
+            let left = max(0, deadline - MonotonicClock.nanoseconds)
+            let ready = Glibc.poll(&poll, 1, Int32(min(1_000, (left + 999_999) / 1_000_000)))
+            // Reading or writing tells what is wrong with it.
+            if ready > 0 || ready < 0 && errno != EINTR { return true }
+            if left == 0 { return false }
+            if ready == 0 { try watch() }
+        }
     }
 
     private static func milliseconds(_ seconds: Int) -> Int32 { Int32(min(seconds, 1_000_000)) * 1000 }

@@ -67,24 +67,37 @@ package struct ChildProcess: ~Copyable {
     deinit {
         Glibc.kill(id, SIGKILL)
         var status: Int32 = 0
-        _ = uninterrupted { waitpid(id, &status, 0) }
+        for _ in 0..<2_000 {
+            if uninterrupted({ waitpid(id, &status, WNOHANG) }) != 0 { return }
+            usleep(1_000)
+        }
+        // One that hangs in a driver ends once that lets go of it, and keeps nobody from going on.
+        _ = startThread(named: "child-end") { [id] in
+            var status: Int32 = 0
+            _ = uninterrupted { waitpid(id, &status, 0) }
+        }
     }
 
     /// Writes all bytes to the child's standard input.
     ///
-    /// - Parameter timeoutSeconds: how long the child may need to take all of them.
+    /// - Parameters:
+    ///   - timeoutSeconds: how long the child may need to take all of them.
+    ///   - watch: called each second while it does not take them; what it throws ends the wait.
     /// - Throws: `DeviceError` with `failed` where the child no longer reads.
-    package borrowing func write(_ bytes: UnsafeRawBufferPointer, timeoutSeconds: Int) throws(DeviceError) {
-        try pipes.write(bytes, timeoutSeconds: timeoutSeconds)
+    package borrowing func write(
+        _ bytes: UnsafeRawBufferPointer, timeoutSeconds: Int, watch: () throws(DeviceError) -> Void = {}
+    ) throws(DeviceError) {
+        try pipes.write(bytes, timeoutSeconds: timeoutSeconds, watch: watch)
     }
 
     /// Waits for bytes from the child's standard output; 0 where it has ended.
     ///
+    /// - Parameter watch: called each second while none come; what it throws ends the wait.
     /// - Throws: `DeviceError` with `failed` when none came in time.
     package borrowing func read(
-        into buffer: UnsafeMutableRawBufferPointer, timeoutSeconds: Int
+        into buffer: UnsafeMutableRawBufferPointer, timeoutSeconds: Int, watch: () throws(DeviceError) -> Void = {}
     ) throws(DeviceError) -> Int {
-        try pipes.read(into: buffer, timeoutSeconds: timeoutSeconds)
+        try pipes.read(into: buffer, timeoutSeconds: timeoutSeconds, watch: watch)
     }
 
     /// Writes all bytes to the child's standard input, and takes meanwhile what comes from its standard output: a child that passes

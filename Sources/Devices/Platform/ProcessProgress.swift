@@ -1,0 +1,43 @@
+import Core
+import Glibc
+
+/// What a process and its children have done so far, as the kernel counts it: one that works uses CPU time or touches memory, however
+/// busy the machine is.
+package struct ProcessProgress: Hashable, Sendable {
+    /// CPU time and page faults: a number that grows.
+    private var work: UInt64 = 0
+    /// Whether a signal has stopped the process.
+    package private(set) var isStopped = false
+
+    private static let deepest = 4
+
+    /// - Parameter id: the process's number.
+    /// - Returns: nil where the kernel does not tell.
+    package init?(of id: Int32) {
+        guard let state = add(id, depth: 0) else { return nil }
+        isStopped = state == "T" || state == "t"
+    }
+
+    /// Adds what a process has done, and its children; returns its state, as `ps` shows it.
+    private mutating func add(_ id: Int32, depth: Int) -> Character? {
+        // The name, in parentheses, may hold anything.
+        guard let text = Self.text("/proc/\(id)/stat"), let end = text.lastIndex(of: ")") else { return nil }
+        let fields = text[text.index(after: end)...].split(separator: " ")
+        guard fields.count > 14, let state = fields[0].first else { return nil }
+        // Page faults and CPU time, its own and of children that have ended: fields 10 to 17 of proc(5), the first here being 3.
+        for field in fields[7...14] { work &+= UInt64(field) ?? 0 }
+        guard depth < Self.deepest, let tasks = try? names(inFolder: "/proc/\(id)/task") else { return state }
+        for task in tasks {
+            let children = Self.text("/proc/\(id)/task/\(task)/children") ?? ""
+            for child in children.split(separator: " ").compactMap({ Int32($0) }) { _ = add(child, depth: depth + 1) }
+        }
+        return state
+    }
+
+    private static func text(_ path: String) -> String? {
+        guard let file = try? FileDescriptor(opening: path, O_RDONLY), let bytes = try? file.bytes(count: 65_536) else {
+            return nil
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,49 @@
+import Core
+import Glibc
+import Platform
+import TestKit
+import Testing
+
+@testable import Recognizing
+
+@Suite("Workers that do nothing") struct StallTests {
+    init() { signal(SIGPIPE, SIG_IGN) }
+
+    @Test(
+        "One that a signal has stopped, or that hangs, is replaced, which is told, and what it had is read again",
+        arguments: [("stopped", "is stopped"), ("asleep", "has done nothing")])
+    func replaced(mode: String, told: String) async throws {
+        let folder = TemporaryFolder()
+        let (sink, statistics) = try await TranscriberTests.transcribe(
+            [.samples(TranscriberTests.sound([5, 30, 6]))],
+            with: TranscriberTests.pool(mode, folder.file("done"), size: 1))
+        #expect(sink.segments.map(\.words.count) == [1, 1, 1])
+        #expect(statistics.sessions == 4)
+        #expect(sink.faults.count == 1 && sink.faults[0].message.contains(told), "\(sink.faults)")
+        #expect(sink.faults.first?.message.contains("it was replaced") == true)
+    }
+
+    @Test("What a process has done grows while it works, and stands while it is stopped")
+    func progress() throws {
+        let child = try ChildProcess("/bin/sh", arguments: ["-c", "while :; do :; done"])
+        let first = try #require(ProcessProgress(of: child.id))
+        try waitUntil("it works") { ProcessProgress(of: child.id).map { $0 != first && !$0.isStopped } ?? false }
+        kill(child.id, SIGSTOP)
+        try waitUntil("it is stopped") { ProcessProgress(of: child.id)?.isStopped ?? false }
+        let stopped = ProcessProgress(of: child.id)
+        #expect(stopped == ProcessProgress(of: child.id))
+        #expect(ProcessProgress(of: -1) == nil)
+    }
+
+    @Test("The work of a child counts, so that a worker that waits for a program is none that hangs")
+    func children() throws {
+        let child = try ChildProcess("/bin/sh", arguments: ["-c", "sh -c 'while :; do :; done' & wait"])
+        let first = try #require(ProcessProgress(of: child.id))
+        try waitUntil("its child works") { ProcessProgress(of: child.id).map { $0 != first } ?? false }
+        // It does not end with its parent.
+        let file = try FileDescriptor(opening: "/proc/\(child.id)/task/\(child.id)/children", O_RDONLY)
+        let children = String(decoding: try file.bytes(count: 100), as: UTF8.self).split(separator: " ")
+        #expect(children.count == 1)
+        for id in children.compactMap({ Int32($0) }) { kill(id, SIGKILL) }
+    }
+}
