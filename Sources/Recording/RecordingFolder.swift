@@ -15,6 +15,12 @@ package struct RecordingFolder: Hashable, Sendable {
         recording.padded(to: 6)
     }
 
+    /// The recording whose folder has this name; nil where none has.
+    package static func recording(named name: String) -> Int? {
+        guard let id = Int(name), id > 0, Self.name(of: id) == name else { return nil }
+        return id
+    }
+
     /// The name of the audio in every recording's folder.
     package static let audioName = "audio.wav"
 

@@ -195,7 +195,7 @@ package struct Recovery: Sendable {
     /// The recordings that have a folder.
     static func folders(in storage: String) throws -> [Int] {
         try names(inFolder: "\(storage)/recordings").compactMap { name in
-            guard let id = Int(name), id > 0, RecordingFolder.name(of: id) == name else { return nil }
+            guard let id = RecordingFolder.recording(named: name) else { return nil }
             return id
         }
     }

@@ -66,6 +66,25 @@ import Testing
     }
 }
 
+@Suite("Names that are not UTF-8") struct OddNameTests {
+    @Test("They go with the folder that they are in, however deep, and no link is followed")
+    func removed() throws {
+        let temporary = TemporaryFolder()
+        let top = temporary.file("top")
+        try makeFolder("\(top)/inner")
+        try durableReplace(path: temporary.file("kept"), with: "text")
+        let odd: [CChar] = [0x2F, 0x63, 0x61, 0x66, -0x17, 0]
+        for path in [top, "\(top)/inner"] {
+            let name = Array(path.utf8).map { CChar(bitPattern: $0) } + odd
+            #expect(path == top ? mkdir(name, 0o700) == 0 : symlink(temporary.path, name) == 0)
+        }
+        let folder = try Folder(opening: temporary.path)
+        #expect(try folder.folder("top").names().sorted() == ["caf\u{FFFD}", "inner"])
+        try folder.removeAll("top")
+        #expect(!isTaken(top) && isTaken(temporary.file("kept")))
+    }
+}
+
 @Suite("A folder for a while") struct ScratchFolderTests {
     @Test("It is this user's alone, has a name of its own, and goes with what is in it")
     func goes() throws {

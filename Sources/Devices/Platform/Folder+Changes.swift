@@ -68,15 +68,33 @@ extension Folder {
     /// No link is followed, however deep: what it points at stays.
     /// - Throws: `DeviceError` where something cannot be removed; what was removed before it is gone.
     package func removeAll(_ name: String) throws(DeviceError) {
-        guard try status(name)?.kind == .folder else { return try remove(name) }
-        let inner = try folder(name)
-        // In turns, since a folder may hold more than one list of names has; not for ever, where somebody adds to it.
-        for _ in 0..<100 {
-            let rest = try inner.names()
-            if rest.isEmpty { break }
-            for entry in rest { try inner.removeAll(entry) }
+        try removeAll(Array(name.utf8CString), path(of: name))
+    }
+
+    /// - Parameter name: as the file system has it, which need not be UTF-8.
+    private func removeAll(_ name: [CChar], _ path: String) throws(DeviceError) {
+        var status = stat()
+        guard fstatat(file.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+            if errno == ENOENT { return }
+            throw .system("fstatat", on: path)
         }
-        try removeFolder(name)
+        let isFolder = status.st_mode & S_IFMT == S_IFDIR
+        if isFolder {
+            let inner = try folder(name, path)
+            // In turns, since a folder may hold more than one list of names has; not for ever, where somebody adds to it.
+            for _ in 0..<100 {
+                let rest = try inner.entries()
+                if rest.isEmpty { break }
+                for entry in rest {
+                    try inner.removeAll(
+                        entry, "\(path)/\(entry.withUnsafeBytes { String(decoding: $0.dropLast(), as: UTF8.self) })")
+                }
+            }
+        }
+        try gate(isFolder ? "rmdir" : "unlink", path)
+        guard unlinkat(file.number, name, isFolder ? AT_REMOVEDIR : 0) == 0 || errno == ENOENT else {
+            throw .system(isFolder ? "rmdir" : "unlink", on: path)
+        }
     }
 
     /// Gives a file a second name in this folder, which is free.

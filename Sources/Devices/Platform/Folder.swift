@@ -36,7 +36,12 @@ package final class Folder: Sendable {
 
     /// A folder in this one.
     package func folder(_ name: String) throws(DeviceError) -> Folder {
-        Folder(try open(name, O_RDONLY | O_DIRECTORY), crosses: crosses, gate: gate)
+        try folder(Array(name.utf8CString), path(of: name))
+    }
+
+    /// - Parameter name: as the file system has it, which need not be UTF-8.
+    func folder(_ name: [CChar], _ path: String) throws(DeviceError) -> Folder {
+        Folder(try open(name, path, O_RDONLY | O_DIRECTORY), crosses: crosses, gate: gate)
     }
 
     /// A folder below this one, by the names that lead to it: `a/b`.
@@ -59,6 +64,12 @@ package final class Folder: Sendable {
     package func open(_ name: String, _ flags: Int32, mode: UInt32 = 0o644) throws(DeviceError) -> FileDescriptor {
         let path = try path(of: name)
         if flags & O_CREAT != 0 { try gate("open", path) }
+        return try open(Array(name.utf8CString), path, flags, mode: mode)
+    }
+
+    private func open(
+        _ name: [CChar], _ path: String, _ flags: Int32, mode: UInt32 = 0
+    ) throws(DeviceError) -> FileDescriptor {
         var number: Int32
         repeat {
             number = uninterrupted { fieldscribe_open_beneath(file.number, name, flags, mode, crosses ? 1 : 0) }
@@ -107,8 +118,14 @@ package final class Folder: Sendable {
         return file
     }
 
-    /// The names in it without `.` and `..`, in no order; no more than `limit`.
+    /// The names in it without `.` and `..`, in no order; no more than `limit`. What is not UTF-8 in a name is replaced, and nothing
+    /// is found by it.
     package func names(limit: Int = 100_000) throws(DeviceError) -> [String] {
+        try entries(limit: limit).map { $0.withUnsafeBytes { String(decoding: $0.dropLast(), as: UTF8.self) } }
+    }
+
+    /// The same as the file system has them, each with a zero at its end.
+    func entries(limit: Int = 100_000) throws(DeviceError) -> [[CChar]] {
         // A descriptor of its own, because the stream takes it over and moves its place.
         let copy = fieldscribe_open_beneath(file.number, ".", O_RDONLY | O_DIRECTORY, 0, 1)
         guard copy >= 0, let stream = fdopendir(copy) else {
@@ -116,13 +133,14 @@ package final class Folder: Sendable {
             throw .system("opendir", on: path)
         }
         defer { closedir(stream) }
-        var names: [String] = []
+        var names: [[CChar]] = []
         errno = 0
         while names.count < limit, let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                bytes.prefix { $0 != 0 }.map { CChar(bitPattern: $0) } + [0]
             }
-            if name != "." && name != ".." { names.append(name) }
+            let dot = CChar(0x2E)
+            if name != [dot, 0] && name != [dot, dot, 0] { names.append(name) }
         }
         guard errno == 0 || names.count == limit else { throw .system("readdir", on: path) }
         return names

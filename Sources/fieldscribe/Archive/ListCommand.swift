@@ -2,6 +2,7 @@ import Commands
 import Recording
 import Core
 import FoundationEssentials
+import Platform
 import SQLiteArchive
 
 /// The recordings in the archive.
@@ -34,7 +35,18 @@ enum ListCommand: Command {
     static func run(_ arguments: Arguments) async throws {
         try arguments.expect(0, "nothing else")
         let place = try await ArchivePlace(arguments)
+        // Before the rows: a recording that begins meanwhile has its row first.
+        let folders = folders(in: place.directory)
         let recordings = try await place.archive.recordings()
+        let unknown = folders.subtracting(recordings.map(\.id)).sorted()
+        defer {
+            if !unknown.isEmpty {
+                let numbers = unknown.prefix(10).map(String.init).joined(separator: ", ")
+                Terminal.say(
+                    "\(place.directory)/recordings: not in the archive: \(numbers)\(unknown.count > 10 ? " ..." : "");"
+                        + " fieldscribe recover brings back what is there")
+            }
+        }
         if arguments.has("--json") {
             let rows = recordings.map { recording in
                 Row(
@@ -49,7 +61,7 @@ enum ListCommand: Command {
             }
             return try Terminal.print(jsonText(rows))
         }
-        if recordings.isEmpty { return Terminal.say("no recordings yet in \(place.directory)") }
+        if recordings.isEmpty, unknown.isEmpty { return Terminal.say("no recordings yet in \(place.directory)") }
         for recording in recordings {
             let clock = recording.clock == .synchronized ? "" : "  clock-unverified"
             let powerOn = recording.powerOn.map { "  \($0.text)" } ?? ""
@@ -59,6 +71,12 @@ enum ListCommand: Command {
                     + "\(RecordingScreen.clock(recording.length))  \(recording.stopReason.rawValue)\(missing)"
                     + "\(powerOn)\(written(recording))\n")
         }
+    }
+
+    /// The numbers of recordings whose folders are there; none where nobody may look.
+    private static func folders(in directory: String) -> Set<Int> {
+        let names = try? names(inFolder: "\(directory)/recordings")
+        return Set((names ?? []).compactMap { RecordingFolder.recording(named: $0) })
     }
 
     /// How far the text has come, where it has not come to the end.
