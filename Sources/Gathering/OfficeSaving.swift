@@ -39,24 +39,18 @@ package struct OfficeSaving {
     private static let patience = 300.0
 
     private let archive: any OfficeArchive
-    private let reader: String
 
-    /// - Parameter reader: the program that reads files, confined.
-    package init(_ archive: any OfficeArchive, reader: String = "/proc/self/exe") {
-        self.archive = archive
-        self.reader = reader
-    }
+    package init(_ archive: any OfficeArchive) { self.archive = archive }
 
     /// Takes a page's corrections.
     ///
     /// - Parameters:
-    ///   - bytes: as the page saves them, `corrections.json`.
+    ///   - saved: what the page saves, `corrections.json`.
     ///   - now: in seconds since 1970-01-01T00:00:00Z.
-    /// - Throws: `DeviceError` with `damaged` or `unsupported` where they are none of this recording's; then nothing was changed.
+    /// - Throws: `DeviceError` with `unsupported` where they are none of this recording's; then nothing was changed.
     package func take(
-        _ bytes: [UInt8], of recording: OfficeRecording, at place: Place, now: Double
+        _ saved: SavedCorrections, of recording: OfficeRecording, at place: Place, now: Double
     ) throws(DeviceError) -> Outcome {
-        let saved = try SavedCorrections(bytes, name: "recording \(recording.id)", reader: reader)
         let sound = try archive.sound(of: recording.id)
         guard saved.file.identity.recording == recording.number, saved.file.identity.sound == sound else {
             throw Self.refusal(recording, "is not the one that these corrections are of", "load its page again")

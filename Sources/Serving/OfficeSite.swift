@@ -16,21 +16,27 @@ package final class OfficeSite: WebHandler {
     private static let largestPage = 64 << 20
 
     private let access: SiteAccess
+    private let reader: String
     private let open: () throws(DeviceError) -> any OfficeArchive
     private let tell: (String) -> Void
     private var archive: (any OfficeArchive)?
     private var lastTold = ""
+    /// Until then the archive is not asked again, and why: it did not answer in time. In nanoseconds.
+    private var rest: (until: Int64, error: DeviceError)?
+    private static let restNanoseconds: Int64 = 10_000_000_000
 
     /// - Parameters:
     ///   - archive: what is shown.
+    ///   - reader: the program that reads what pages save, confined.
     ///   - open: opens it again, where it was away for a while.
     ///   - tell: hears what is wrong with it, once until something else is, or until it is well again.
     package init(
-        _ archive: any OfficeArchive, access: SiteAccess,
+        _ archive: any OfficeArchive, access: SiteAccess, reader: String = "/proc/self/exe",
         open: @escaping () throws(DeviceError) -> any OfficeArchive, tell: @escaping (String) -> Void
     ) {
         self.archive = archive
         self.access = access
+        self.reader = reader
         self.open = open
         self.tell = tell
     }
@@ -82,19 +88,31 @@ package final class OfficeSite: WebHandler {
     private func lasting(
         _ body: (any OfficeArchive) throws(DeviceError) -> WebResponse
     ) throws(DeviceError) -> WebResponse {
-        if let archive, archive.files != archive.name || FileStatus(archive.files) != nil {
-            do throws(DeviceError) {
-                let answer = try body(archive)
-                lastTold = ""
-                return answer
-            } catch { self.archive = nil }
+        if let rest, MonotonicClock.nanoseconds < rest.until { throw rest.error }
+        do throws(DeviceError) {
+            if let archive, archive.files != archive.name || FileStatus(archive.files) != nil {
+                do throws(DeviceError) {
+                    let answer = try body(archive)
+                    lastTold = ""
+                    return answer
+                } catch {
+                    self.archive = nil
+                    if Self.isLate(error) { throw error }
+                }
+            }
+            let archive = try open()
+            self.archive = archive
+            let answer = try body(archive)
+            lastTold = ""
+            return answer
+        } catch {
+            // Each of those who ask would else wait for it in turn.
+            if Self.isLate(error) { rest = (MonotonicClock.nanoseconds + Self.restNanoseconds, error) }
+            throw error
         }
-        let archive = try open()
-        self.archive = archive
-        let answer = try body(archive)
-        lastTold = ""
-        return answer
     }
+
+    private static func isLate(_ error: DeviceError) -> Bool { [ETIMEDOUT, ECANCELED].contains(error.status) }
 
     private func tellOnce(_ message: String) {
         if message != lastTold { tell(message) }
@@ -285,6 +303,21 @@ package final class OfficeSite: WebHandler {
         var others: Bool?
     }
 
+    package func reader(of request: WebRequest) -> WebReader? {
+        guard request.method == "POST" else { return nil }
+        let id = request.path.split(separator: "/").dropFirst().first.flatMap { Int($0) }
+        let reader = reader
+        return { bytes in Self.corrections(bytes, of: id ?? 0, by: reader) }
+    }
+
+    private static func corrections(
+        _ bytes: [UInt8], of recording: Int, by reader: String
+    ) -> Result<SavedCorrections, DeviceError> {
+        Result { () throws(DeviceError) in
+            try SavedCorrections(bytes, name: "recording \(recording)", reader: reader)
+        }
+    }
+
     private func save(
         _ recording: OfficeRecording, _ request: WebRequest, _ archive: any OfficeArchive
     ) throws(DeviceError) -> WebResponse {
@@ -293,10 +326,12 @@ package final class OfficeSite: WebHandler {
             reading: number("reading"), seen: number("seen"), person: oneLine(request.person))
         let outcome: OfficeSaving.Outcome
         do throws(DeviceError) {
+            let read = request.content as? Result<SavedCorrections, DeviceError>
+            let saved = try (read ?? Self.corrections(request.body, of: recording.id, by: reader)).get()
             outcome = try OfficeSaving(archive).take(
-                request.body, of: recording, at: place, now: MonotonicClock.wallSeconds)
+                saved, of: recording, at: place, now: MonotonicClock.wallSeconds)
         } catch {
-            guard ["save", "import"].contains(error.operation) else { throw error }
+            guard ["save", "import", "read"].contains(error.operation) else { throw error }
             return Self.told(409, error.message)
         }
         return Self.told(

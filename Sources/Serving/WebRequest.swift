@@ -10,6 +10,8 @@ package struct WebRequest: Sendable {
     package var headers: [String: String]
     /// What came along; empty until all of it is here.
     package var body: [UInt8]
+    /// What the handler's reader made of the body, which is then empty; nil: nothing.
+    package var content: (any Sendable)?
     /// Who it is, where the handler knows that; else empty.
     package var person = ""
     /// What the browser is to bring next time, as the header `Set-Cookie` has it; nil: nothing.
@@ -51,10 +53,16 @@ package struct WebResponse: Sendable {
     }
 }
 
+/// Makes something of a body, on another thread.
+package typealias WebReader = @Sendable ([UInt8]) -> any Sendable
+
 /// Whoever answers what browsers ask. Used on one thread.
 package protocol WebHandler: AnyObject {
     /// Looks at what is asked before its body comes, and who it is: an answer where that is not wanted, nil where it is.
     func refusal(of request: inout WebRequest) -> WebResponse?
+
+    /// What reads the body of a request that was not refused, before it is answered: others are answered meanwhile. Nil: nothing does.
+    func reader(of request: WebRequest) -> WebReader?
 
     /// Answers what was not refused. Blocks; meanwhile nobody else is answered.
     func respond(to request: WebRequest) -> WebResponse

@@ -111,7 +111,9 @@ extension GatherCommand {
             do throws(DeviceError) {
                 if OfficeDatabase.isAddress(name) {
                     sources.append(
-                        .archive(try OfficeDatabase(name, files: words["--from-files"], makes: false)))
+                        .archive(
+                            try OfficeDatabase(
+                                name, files: words["--from-files"], makes: false, patience: ArchiveChoice.patience())))
                 } else if OfficeFolder.isOne(name), !isSame(name, archive.files) {
                     sources.append(.archive(try OfficeFolder(name, makes: false)))
                 } else {

@@ -52,14 +52,23 @@ enum ArchiveChoice {
     /// - Parameters:
     ///   - option: the option that names it.
     ///   - makes: whether one that is not there is made.
-    static func open(_ words: OptionWords, _ option: String = "--archive", makes: Bool = false) throws
-        -> any OfficeArchive
-    {
+    ///   - seconds: how long a server may go without an answer.
+    static func open(
+        _ words: OptionWords, _ option: String = "--archive", makes: Bool = false, patience seconds: Int = 60
+    ) throws -> any OfficeArchive {
         guard let path = name(words, option) else { throw words.usage("name an archive with \(option)") }
         guard !path.isEmpty else { throw words.usage("\(option) needs a folder") }
-        if OfficeDatabase.isAddress(path) { return try OfficeDatabase(path, files: words["--files"], makes: makes) }
+        if OfficeDatabase.isAddress(path) {
+            return try OfficeDatabase(path, files: words["--files"], makes: makes, patience: patience(seconds))
+        }
         guard words["--files"] == nil else { throw words.usage("--files belongs to an archive in PostgreSQL") }
         return try OfficeFolder(path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path, makes: makes)
+    }
+
+    /// How a server is waited for: with a line, and no longer once a signal has asked us to end.
+    static func patience(_ seconds: Int = 60) -> ServerPatience {
+        ServerPatience(
+            seconds: seconds, tell: { Terminal.say("fieldscribe-office: \($0)") }, isEnding: { Stop.isWanted })
     }
 
     /// What the options name, or the environment; nil where there is nothing to go by.

@@ -36,6 +36,8 @@ enum ServeCommand: OfficeCommand {
 
     private static let usualPort = 8_737
     private static let shortest = 8
+    /// So long may a server go without an answer, in seconds: meanwhile nobody else is answered.
+    private static let patience = 10
 
     static func run(_ words: OptionWords) throws {
         try words.expect(0, "")
@@ -45,9 +47,9 @@ enum ServeCommand: OfficeCommand {
         }
         let password = try words["--password-file"].map { try Self.password(in: $0) }
         let open = { () throws(DeviceError) -> any OfficeArchive in
-            try rethrowing { try ArchiveChoice.open(words) }
+            try rethrowing { try ArchiveChoice.open(words, patience: patience) }
         }
-        let archive = try ArchiveChoice.open(words)
+        let archive = try open()
         let listener = try Self.listener(words, port: port)
         guard listener.isLocal || password != nil else {
             throw words.usage(
@@ -98,12 +100,30 @@ enum ServeCommand: OfficeCommand {
                 .denied, "read", on: path, "everybody on this machine may read it", remedy: "chmod 600 \(path)")
         }
         let bytes = try file.bytes(count: 4_096).prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
-        let line = String(decoding: bytes, as: UTF8.self)
-        guard line.utf8.count >= shortest, line.utf8.count <= 1_000 else {
+        let line = String(validating: bytes, as: UTF8.self).map { String($0.trimmingPrefix("\u{FEFF}")) }
+        if let problem = problem(ofPassword: line) {
             throw DeviceError(
-                .unsupported, "read", on: path, "its first line is no password of at least \(shortest) letters",
+                .unsupported, "read", on: path, "its first line \(problem)",
                 remedy: "write one: head -c 12 /dev/urandom | base64 > \(path)")
         }
-        return line
+        return line ?? ""
+    }
+
+    /// Why nobody could type a password, or anybody could guess it; nil where it is good.
+    ///
+    /// - Parameter password: nil for bytes that are no UTF-8.
+    private static func problem(ofPassword password: String?) -> String? {
+        guard let password else { return "is no password: it is not UTF-8" }
+        let isBlank = { (character: Character) in character.isWhitespace }
+        guard password.utf8.count >= shortest, password.utf8.count <= 1_000, !password.allSatisfy(isBlank) else {
+            return "is no password of at least \(shortest) letters"
+        }
+        if password.first.map(isBlank) == true || password.last.map(isBlank) == true {
+            return "begins or ends with a blank, which nobody sees"
+        }
+        let isHidden = password.unicodeScalars.contains { scalar in
+            [.control, .format, .unassigned, .privateUse].contains(scalar.properties.generalCategory)
+        }
+        return isHidden ? "holds characters that nobody can type" : nil
     }
 }

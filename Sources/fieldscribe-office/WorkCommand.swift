@@ -46,7 +46,7 @@ enum WorkCommand: OfficeCommand {
             throw words.usage("it needs an archive in PostgreSQL: --archive postgresql://...")
         }
         let open = { () throws(DeviceError) in
-            try OfficeDatabase(address, files: words["--files"], makes: false)
+            try OfficeDatabase(address, files: words["--files"], makes: false, patience: ArchiveChoice.patience())
         }
         let archive = try open()
         // Not to be there is no fault of any recording.

@@ -24,7 +24,7 @@ private final class Served {
             password: asksPassword ? "a long password that nobody finds" : nil,
             names: asksPassword ? nil : ["localhost"])
         let site = OfficeSite(
-            archive, access: access,
+            archive, access: access, reader: "/bin/false",
             open: { () throws(DeviceError) in try OfficeFolder("\(folder)/archive", makes: false) },
             tell: { _ in })
         server = try WebServer(WebListener(path: path), handler: site)

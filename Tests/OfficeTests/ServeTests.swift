@@ -219,6 +219,17 @@ final class OfficeServer {
             #expect(run.errors.contains(told), "\(words): \(run.errors)")
         }
         shell("chmod 600 '\(secret)'")
+        for (line, told) in [
+            (#"        "#, "at least 8 letters"), (#"h\303\251l\303\251n\351e1"#, "not UTF-8"),
+            (#"\360\237\230"#, "not UTF-8"), (#"\302\240\302\240\302\240\302\240"#, "at least 8 letters"),
+            (#"a long secret "#, "ends with a blank"), (#"a\0 \0l\0o\0n\0g\0"#, "nobody can type"),
+            (#"a long\342\200\256 secret"#, "nobody can type"),
+        ] {
+            shell("printf '\(line)\\n' > '\(secret)'")
+            let run = try desk.run("serve --port 0 --password-file '\(secret)'")
+            #expect(run.status == 1 && run.errors.contains(told) && !run.errors.contains("long"), "\(line): \(run)")
+        }
+        shell("printf '\\357\\273\\277a long secret\\r\\n' > '\(secret)'")
         let server = try OfficeServer(desk, "--port 0 --listen 0.0.0.0 --password-file '\(secret)'")
         #expect(server.said.count == 1 && server.said[0].contains("proxy with TLS"))
         let port = server.address.split(separator: ":").last ?? ""

@@ -20,7 +20,7 @@ static inline struct MHD_Daemon *fieldscribe_web_start(
     int socket, unsigned connections, unsigned of_one, unsigned seconds, void *context, MHD_AccessHandlerCallback respond,
     MHD_RequestCompletedCallback complete, MHD_NotifyConnectionCallback notify) {
     return MHD_start_daemon(
-        MHD_USE_EPOLL, 0, NULL, NULL, respond, context, MHD_OPTION_LISTEN_SOCKET, socket, MHD_OPTION_CONNECTION_LIMIT,
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, respond, context, MHD_OPTION_LISTEN_SOCKET, socket, MHD_OPTION_CONNECTION_LIMIT,
         connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT, of_one, MHD_OPTION_CONNECTION_TIMEOUT, seconds,
         MHD_OPTION_NOTIFY_COMPLETED, complete, context, MHD_OPTION_NOTIFY_CONNECTION, notify, context, MHD_OPTION_END);
 }

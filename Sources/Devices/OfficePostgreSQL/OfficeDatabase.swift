@@ -23,10 +23,13 @@ package final class OfficeDatabase: OfficeArchive {
     ///   - address: `postgresql://...`, as libpq takes it; a password may be in `~/.pgpass` instead.
     ///   - files: the folder of the copies as this machine sees it; nil for the one that the archive tells.
     ///   - makes: whether an archive that is not there is made.
+    ///   - patience: how long the server is waited for.
     /// - Throws: `DeviceError` in one line that names the server and the database, and never the password.
-    package init(_ address: String, files: String?, makes: Bool) throws(DeviceError) {
-        connection = try ServerConnection(address)
-        try ServerSchema.apply(to: connection, makes: makes)
+    package init(
+        _ address: String, files: String?, makes: Bool, patience: ServerPatience = ServerPatience()
+    ) throws(DeviceError) {
+        connection = try ServerConnection(address, patience)
+        try ServerSchema.apply(to: connection, makes: makes, patience)
         let told = try connection.rows("SELECT files FROM house") { $0.text(0) }.first ?? ""
         guard let folder = files ?? (told.isEmpty ? nil : told) else {
             throw DeviceError(

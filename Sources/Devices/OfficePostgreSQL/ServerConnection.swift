@@ -1,5 +1,6 @@
 internal import CPostgreSQL
 import Core
+import Glibc
 import Office
 
 /// A connection to a PostgreSQL server; owns it, and closes it when it ends. Used on one thread.
@@ -10,22 +11,31 @@ final class ServerConnection {
     let name: String
     private let handle: OpaquePointer
     private var prepared: [String: String] = [:]
+    private let patience: ServerPatience
+    /// Whether an answer was given up, so that nothing more can be asked.
+    private var isLost = false
+    /// So long may a statement go without an answer, in seconds; nil: as long as it needs.
+    var limit: Int?
 
     /// Connects within ten seconds.
     ///
     /// - Parameter address: `postgresql://...`, as libpq takes it.
-    init(_ address: String) throws(DeviceError) {
+    init(_ address: String, _ patience: ServerPatience) throws(DeviceError) {
+        self.patience = patience
+        limit = patience.seconds
+        let passwords = try PasswordFile(of: address)
         // What stands before the address counts only where that does not have it. A server that is gone without a word, as where its power
         // or the network fails, is given up after a minute; libpq by itself waits for hours.
-        let settings = [
-            ("connect_timeout", "10"), ("application_name", "fieldscribe-office"), ("keepalives_idle", "30"),
-            ("keepalives_interval", "10"), ("keepalives_count", "3"), ("tcp_user_timeout", "60000"),
-            ("dbname", address), ("client_encoding", "UTF8"),
-        ]
+        let settings =
+            [
+                ("connect_timeout", "10"), ("application_name", "fieldscribe-office"), ("keepalives_idle", "30"),
+                ("keepalives_interval", "10"), ("keepalives_count", "3"), ("tcp_user_timeout", "60000"),
+                ("dbname", address), ("client_encoding", "UTF8"),
+            ] + (passwords.replacement.map { [("passfile", $0)] } ?? [])
         let (keys, values) = (settings.map(\.0), settings.map(\.1))
         var connection: OpaquePointer?
         withTexts(keys.map { Array($0.utf8) }) { keys in
-            withTexts(values.map { Array($0.utf8) }) { values in connection = PQconnectdbParams(keys, values, 1) }
+            withTexts(values.map { Array($0.utf8) }) { values in connection = PQconnectStartParams(keys, values, 1) }
         }
         guard let connection else {
             throw DeviceError(.failed, "PQconnectdb", on: "postgresql", "no memory is left to connect")
@@ -35,24 +45,69 @@ final class ServerConnection {
         let database = PQdb(connection).map { String(cString: $0) } ?? ""
         name = "postgresql://\(host)/\(database)"
         fieldscribe_be_silent(connection)
+        // Where this throws, `deinit` closes it.
+        try Self.connect(connection, named: name, patience)
         guard PQstatus(connection) == CONNECTION_OK else {
             let told = Self.line(PQerrorMessage(connection).map { String(cString: $0) } ?? "")
             // There is no other sign of it: libpq gives what the server answers as words alone.
             let isCrowded = told.contains("too many c")
             throw DeviceError(
-                isCrowded ? .busy : .disconnected, "PQconnectdb", on: name, "cannot be connected to: \(told)",
+                isCrowded ? .busy : .disconnected, "PQconnectdb", on: name,
+                "cannot be connected to: \(told)\(passwords.problem)",
                 remedy: isCrowded
                     ? "wait until others have finished, or have the server take more (max_connections)"
                     : "look whether the server runs, and whether address, user and password are right")
         }
+        // What cannot be written at once is waited for by us.
+        PQsetnonblocking(connection, 1)
     }
 
     // Safety: nobody has it any more; what was made of its results was copied.
     deinit { PQfinish(handle) }
 
+    private static func connect(
+        _ connection: OpaquePointer, named name: String, _ patience: ServerPatience
+    ) throws(DeviceError) {
+        var wait = ServerPatience.Wait(
+            for: name, patience, limit: min(patience.seconds, fieldscribe_connect_timeout(connection)))
+        var state = PGRES_POLLING_WRITING
+        while PQstatus(connection) != CONNECTION_BAD, state != PGRES_POLLING_OK, state != PGRES_POLLING_FAILED {
+            try wait.wait(on: PQsocket(connection), for: state == PGRES_POLLING_READING ? POLLIN : POLLOUT)
+            state = PQconnectPoll(connection)
+        }
+    }
+
+    /// Sends something, and waits for the answer, of which the last part counts.
+    private func answer(_ send: () -> Int32) throws(DeviceError) -> OpaquePointer? {
+        guard !isLost else { throw error("08006", "an answer of it was given up") }
+        guard send() == 1 else { throw error("", Self.line(PQerrorMessage(handle).map { String(cString: $0) } ?? "")) }
+        var wait = ServerPatience.Wait(for: name, patience, limit: limit)
+        var last: OpaquePointer?
+        do throws(DeviceError) {
+            while PQflush(handle) == 1 {
+                try wait.wait(on: PQsocket(handle), for: POLLIN | POLLOUT)
+                if PQconsumeInput(handle) == 0 { break }
+            }
+            while true {
+                while PQisBusy(handle) == 1 {
+                    try wait.wait(on: PQsocket(handle), for: POLLIN)
+                    if PQconsumeInput(handle) == 0 { break }
+                    wait.restart()
+                }
+                guard let result = PQgetResult(handle) else { return last }
+                PQclear(last)
+                last = result
+            }
+        } catch {
+            PQclear(last)
+            isLost = true
+            throw error
+        }
+    }
+
     /// Runs SQL of our own without values, several statements even.
     func execute(_ sql: String) throws(DeviceError) {
-        let result = PQexec(handle, sql)
+        let result = try answer { PQsendQuery(handle, sql) }
         defer { PQclear(result) }
         try check(result)
     }
@@ -81,14 +136,17 @@ final class ServerConnection {
             statement = known
         } else {
             statement = "s\(prepared.count)"
-            let result = PQprepare(handle, statement, sql, 0, nil)
+            let result = try answer { PQsendPrepare(handle, statement, sql, 0, nil) }
             defer { PQclear(result) }
             try check(result)
             prepared[sql] = statement
         }
-        var result: OpaquePointer?
-        withTexts(values.map(\.bytes)) { texts in
-            result = PQexecPrepared(handle, statement, Int32(values.count), texts, nil, nil, 0)
+        let result = try answer {
+            var sent: Int32 = 0
+            withTexts(values.map(\.bytes)) { texts in
+                sent = PQsendQueryPrepared(handle, statement, Int32(values.count), texts, nil, nil, 0)
+            }
+            return sent
         }
         do throws(DeviceError) { try check(result) } catch {
             PQclear(result)
@@ -107,7 +165,7 @@ final class ServerConnection {
             return value
         } catch {
             // Where the connection is gone the server does that by itself.
-            if PQstatus(handle) == CONNECTION_OK { try? execute("ROLLBACK") }
+            if PQstatus(handle) == CONNECTION_OK, !isLost { try? execute("ROLLBACK") }
             throw error
         }
     }
@@ -130,6 +188,17 @@ final class ServerConnection {
                 remedy: "run it again once the server is there; what was not complete was not taken")
         }
         switch state {
+        case "55P03":
+            return DeviceError(
+                .busy, "PQexec", status: ETIMEDOUT, on: name,
+                "another program's transaction holds what is asked for (\(told))",
+                remedy:
+                    "end that one (SELECT pid, query FROM pg_stat_activity WHERE state LIKE 'idle in%'), and run it again"
+            )
+        case "57014":
+            return DeviceError(
+                .busy, "PQexec", status: ETIMEDOUT, on: name, "took too long (\(told))",
+                remedy: "see in pg_stat_activity what the server does, and run it again")
         case "42501":
             return DeviceError(
                 .denied, "PQexec", on: name, "refuses it: \(told)",

@@ -9,7 +9,9 @@ enum ServerSchema {
     ///
     /// - Throws: `DeviceError` with `unsupported` where a later version wrote it, `missing` where there is no archive and none is to be
     ///   made, `denied` where that is not allowed.
-    static func apply(to connection: ServerConnection, makes: Bool) throws(DeviceError) {
+    static func apply(
+        to connection: ServerConnection, makes: Bool, _ patience: ServerPatience
+    ) throws(DeviceError) {
         // Compiling a statement takes seconds, and never pays: what is asked here looks at little. The others are what a server has anyway,
         // unless somebody has set them for a database or a role. A machine that is gone without a word, in the middle of a transaction, keeps
         // others waiting for minutes, and not for hours: none of ours waits for anything but the server in one.
@@ -20,6 +22,7 @@ enum ServerSchema {
             SET idle_in_transaction_session_timeout = '5min'; SET tcp_keepalives_idle = 60;
             SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3
             """)
+        _ = try set("lock_timeout", seconds: patience.seconds * 2 / 3, of: connection)
         let encoding = try connection.rows("SHOW server_encoding") { $0.text(0) }.first ?? ""
         guard encoding == "UTF8" else {
             throw DeviceError(
@@ -45,9 +48,29 @@ enum ServerSchema {
                     "was written by a newer fieldscribe-office (schema \(version), this one knows \(steps.count))",
                     remedy: "update fieldscribe-office")
             }
+            // Of a large archive that takes its time.
+            let limit = connection.limit
+            connection.limit = nil
+            defer { connection.limit = limit }
             for step in steps[version...] { try connection.execute(step) }
             try connection.execute("UPDATE house SET version = \(steps.count)")
         }
+        // The server ends what we do not wait for any longer.
+        let limit = try set("statement_timeout", seconds: patience.seconds * 5 / 6, of: connection)
+        connection.limit = max(patience.seconds, limit + 1)
+    }
+
+    /// Sets a limit, unless the address, the database or the role has one; returns what it is, in seconds.
+    private static func set(
+        _ name: String, seconds: Int, of connection: ServerConnection
+    ) throws(DeviceError) -> Int {
+        _ = try connection.rows(
+            "SELECT set_config(name, $2, false) FROM pg_settings WHERE name = $1 AND setting = '0'",
+            [.text(name), .text("\(seconds)s")]
+        ) { _ in 1 }
+        return try connection.rows(
+            "SELECT ceil(setting::numeric / 1000)::bigint FROM pg_settings WHERE name = $1", [.text(name)]
+        ) { $0.integer(0) }.first ?? 0
     }
 
     private static func version(of connection: ServerConnection) throws(DeviceError) -> Int {

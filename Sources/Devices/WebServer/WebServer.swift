@@ -62,38 +62,12 @@ package struct WebServer: ~Copyable {
         }
     }
 
-    deinit { withExtendedLifetime(desk) { MHD_stop_daemon(daemon) } }
-}
-
-/// What is being asked now. Used on one thread.
-private final class WebDesk {
-    /// Bytes that may come along with requests that are not answered yet, of one and of all.
-    static let (mostOfOne, mostOfAll) = (17 << 20, 64 << 20)
-    /// Bytes that may come along with a refused request: whoever is answered before all has come may find a broken connection, and no
-    /// answer. They are not kept.
-    static let mostPassed = 64 << 20
-
-    let handler: any WebHandler
-    /// Bytes that have come along with requests that are not answered yet.
-    var waiting = 0
-    /// Who is connected.
-    var guests = WebGuests()
-
-    init(_ handler: any WebHandler) { self.handler = handler }
-
-    /// Leaves those whose requests take too long to come. (Swift 6.0 crashes where a noncopyable server reaches into this object.)
-    func leaveSlow() { guests.leaveSlow() }
-}
-
-/// One request while it comes.
-private final class Incoming {
-    var request: WebRequest
-    /// What it is answered, whatever comes along.
-    let refusal: WebResponse?
-    /// Bytes that have come along and were not kept.
-    var passed = 0
-
-    init(_ request: WebRequest, _ refusal: WebResponse?) { (self.request, self.refusal) = (request, refusal) }
+    deinit {
+        withExtendedLifetime(desk) {
+            desk.resumeAll()
+            MHD_stop_daemon(daemon)
+        }
+    }
 }
 
 private typealias Cell = UnsafeMutablePointer<UnsafeMutableRawPointer?>
@@ -121,10 +95,17 @@ private func answerRequest(
             desk.guests.hear(connection)
             return send(refusal, on: connection)
         }
-        cell.pointee = Unmanaged.passRetained(Incoming(request, refusal)).toOpaque()
+        let incoming = Incoming(request, refusal)
+        cell.pointee = Unmanaged.passRetained(incoming).toOpaque()
+        if !isAlone { desk.bodies.begin(connection, incoming) }
         return fieldscribe_web_yes()
     }
     let incoming = Unmanaged<Incoming>.fromOpaque(known).takeUnretainedValue()
+    // It has been resumed, and nothing has come yet.
+    if incoming.isWaiting {
+        incoming.isWaiting = false
+        return fieldscribe_web_yes()
+    }
     if count.pointee > 0, incoming.refusal != nil {
         incoming.passed += count.pointee
         count.pointee = 0
@@ -133,16 +114,19 @@ private func answerRequest(
     if count.pointee > 0, let bytes {
         let piece = UnsafeRawBufferPointer(start: bytes, count: count.pointee)
         // There is no answer in the middle of a body: whoever sends too much is left.
-        guard incoming.request.body.count + piece.count <= WebDesk.mostOfOne,
-            desk.waiting + piece.count <= WebDesk.mostOfAll
-        else { return fieldscribe_web_no() }
+        guard incoming.request.body.count + piece.count <= WebDesk.mostOfOne else { return fieldscribe_web_no() }
         incoming.request.body += piece
-        desk.waiting += piece.count
         count.pointee = 0
         return fieldscribe_web_yes()
     }
     desk.guests.hear(connection)
-    return send(incoming.refusal ?? desk.handler.respond(to: incoming.request), on: connection)
+    if let refusal = incoming.refusal { return send(refusal, on: connection) }
+    if !incoming.request.body.isEmpty, let reader = desk.handler.reader(of: incoming.request) {
+        desk.readings.begin(connection, incoming, reader)
+        return fieldscribe_web_yes()
+    }
+    incoming.request.content = desk.readings.content(of: connection)
+    return send(desk.handler.respond(to: incoming.request), on: connection)
 }
 
 private func endRequest(
@@ -152,9 +136,9 @@ private func endRequest(
     let desk = Unmanaged<WebDesk>.fromOpaque(context).takeUnretainedValue()
     desk.guests.answered(connection)
     guard let known = cell.pointee else { return }
-    let incoming = Unmanaged<Incoming>.fromOpaque(known).takeRetainedValue()
-    desk.waiting -= incoming.request.body.count
+    Unmanaged<Incoming>.fromOpaque(known).release()
     cell.pointee = nil
+    desk.bodies.end(connection)
 }
 
 private func noteConnection(
@@ -163,7 +147,8 @@ private func noteConnection(
     guard let context, let connection else { return }
     let desk = Unmanaged<WebDesk>.fromOpaque(context).takeUnretainedValue()
     if fieldscribe_web_begins(code) != 0 {
-        desk.guests.come(connection, fieldscribe_web_socket(connection))
+        let left = desk.guests.come(connection, fieldscribe_web_socket(connection))
+        if let left { desk.bodies.resume(left) }
     } else {
         desk.guests.go(connection)
     }

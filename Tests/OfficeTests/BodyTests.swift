@@ -1,0 +1,113 @@
+import Core
+import Glibc
+import Office
+import Platform
+import TestKit
+import Testing
+
+@Suite("What browsers send along") struct BodyTests {
+    /// A connection on which a request is sent by hand.
+    private final class Guest {
+        private let number: Int32
+
+        init(to server: OfficeServer) throws {
+            let port = try #require(
+                server.address.split(separator: ":").last.flatMap { UInt16($0.prefix { $0.isNumber }) })
+            number = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = port.bigEndian
+            address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+            let status = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    connect(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+            try #require(status == 0)
+        }
+
+        deinit { close(number) }
+
+        func send(_ text: String) throws {
+            try Array(text.utf8).withUnsafeBytes { try FileDescriptor.write($0, to: number, named: "guest") }
+        }
+
+        /// Sends the head of a request with a body of so many bytes.
+        func post(_ recording: Int, length: Int) throws {
+            try send(
+                "POST /recording/\(recording)/corrections HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+                    + "Content-Length: \(length)\r\n\r\n")
+        }
+
+        /// Whether something was answered, or the connection closed.
+        var isAnswered: Bool {
+            var poll = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+            return Glibc.poll(&poll, 1, 0) > 0
+        }
+
+        /// The status of the answer.
+        func status() throws -> Int? {
+            var bytes = [UInt8](repeating: 0, count: 4_096)
+            try waitUntil("it is answered") { self.isAnswered }
+            let count = recv(number, &bytes, bytes.count, 0)
+            return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).split(separator: " ").dropFirst().first
+                .flatMap { Int($0) }
+        }
+    }
+
+    private func served() async throws -> (desk: OfficeDesk, server: OfficeServer, recording: Int) {
+        signal(SIGPIPE, SIG_IGN)
+        let desk = try OfficeDesk(.folder)
+        let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        await recorder.record(1, "we planted fonio", pass: 1)
+        try await recorder.copy(to: desk.stick("one"))
+        try desk.gather(desk.stick("one"))
+        let id = try #require(try desk.archive().recordings(OfficeFilter()).first?.id)
+        return (desk, try OfficeServer(desk), id)
+    }
+
+    @Test("a body that takes long to be read keeps nobody waiting")
+    func reading() async throws {
+        let (desk, server, id) = try await served()
+        defer { withExtendedLifetime(desk) {} }
+        let body =
+            "{\"format\":\"fieldscribe-corrections\",\"segments\":[" + String(repeating: "1,", count: 8_000_000) + "1]}"
+        let guest = try Guest(to: server)
+        try guest.post(id, length: body.utf8.count)
+        try guest.send(body)
+        #expect(server.get("").status == 200 && !guest.isAnswered)
+        #expect(try guest.status() == 409)
+        #expect(server.get("recording/\(id)/").status == 200)
+    }
+
+    @Test("few bodies come at a time: the others wait for a place, and who sends none is answered")
+    func places() async throws {
+        let (desk, server, id) = try await served()
+        defer { withExtendedLifetime(desk) {} }
+        var slow = try (0..<4).map { _ in try Guest(to: server) }
+        for guest in slow {
+            try guest.post(id, length: 1_000)
+            try guest.send("{")
+        }
+        // All of them have come before this is answered.
+        #expect(server.get("").status == 200)
+        let next = try Guest(to: server)
+        try next.post(id, length: 2)
+        try next.send("{}")
+        #expect(server.get("").status == 200 && !next.isAnswered)
+        slow.removeFirst()
+        #expect(try next.status() == 409)
+        #expect(server.get("recording/\(id)/").status == 200)
+        try server.end()
+    }
+
+    @Test("a server ends while bodies wait, and while one is read")
+    func ends() async throws {
+        let (desk, server, id) = try await served()
+        defer { withExtendedLifetime(desk) {} }
+        let guests = try (0..<8).map { _ in try Guest(to: server) }
+        for guest in guests { try guest.post(id, length: 1_000) }
+        #expect(server.get("").status == 200)
+        try server.end()
+    }
+}

@@ -1,0 +1,145 @@
+import Core
+import Glibc
+import Office
+import Platform
+import Synchronization
+import TestKit
+import Testing
+
+@testable import OfficePostgreSQL
+
+/// What was said, and whether the process is to end.
+private final class Listener: Sendable {
+    private let state = Mutex((lines: [String](), isEnding: false))
+
+    var lines: [String] { state.withLock { $0.lines } }
+
+    func end() { state.withLock { $0.isEnding = true } }
+
+    var patience: ServerPatience {
+        ServerPatience(
+            seconds: 6, tell: { line in self.state.withLock { $0.lines.append(line) } },
+            isEnding: { self.state.withLock { $0.isEnding } })
+    }
+}
+
+@Suite("A server that does not answer", .enabled(if: TestServer.shared != nil)) struct StalledServerTests {
+    private let server: TestServer
+    private let desk: OfficeDesk
+
+    init() throws {
+        signal(SIGPIPE, SIG_IGN)
+        server = try #require(TestServer.shared)
+        desk = try OfficeDesk(.server(server))
+        _ = try desk.archive()
+    }
+
+    private func archive(_ listener: Listener) throws -> OfficeDatabase {
+        try OfficeDatabase(
+            desk.database ?? "", files: desk.archivePath, makes: false, patience: listener.patience)
+    }
+
+    @Test("what another program's open transaction holds is waited for, with a line, and not for ever")
+    func locked() throws {
+        let listener = Listener()
+        let (archive, holder) = (try archive(listener), try archive(listener))
+        try holder.connection.execute("BEGIN; LOCK TABLE recording IN ACCESS EXCLUSIVE MODE")
+        let error = thrown { _ = try archive.recordings(OfficeFilter()) }
+        #expect(error?.code == .busy && error?.message.contains("another program's transaction holds") == true)
+        #expect(listener.lines.count == 1, "\(listener.lines)")
+        #expect(listener.lines.first?.contains("waiting for the server, or for another program") == true)
+        try holder.connection.execute("ROLLBACK")
+        #expect(try archive.recordings(OfficeFilter()).isEmpty)
+    }
+
+    @Test("a process that stands still is given up, with a line, and nothing more is asked of it")
+    func stopped() throws {
+        let listener = Listener()
+        let archive = try archive(listener)
+        let process = try #require(archive.connection.rows("SELECT pg_backend_pid()") { pid_t($0.integer(0)) }.first)
+        try #require(kill(process, SIGSTOP) == 0)
+        defer { kill(process, SIGCONT) }
+        let error = thrown { try archive.connection.transaction { () throws(DeviceError) in } }
+        #expect(error?.code == .busy && error?.message.contains("has not answered for 6 s") == true)
+        #expect(listener.lines.count == 1 && listener.lines[0].contains("at most 6 s"), "\(listener.lines)")
+        #expect(thrown { _ = try archive.recordings(OfficeFilter()) }?.code == .disconnected)
+    }
+
+    @Test("who is to end waits for nothing, and a server that takes a connection and says nothing is no server")
+    func ending() throws {
+        let listener = Listener()
+        let archive = try archive(listener)
+        let process = try #require(archive.connection.rows("SELECT pg_backend_pid()") { pid_t($0.integer(0)) }.first)
+        try #require(kill(process, SIGSTOP) == 0)
+        defer { kill(process, SIGCONT) }
+        listener.end()
+        #expect(thrown { _ = try archive.recordings(OfficeFilter()) }?.status == ECANCELED)
+        let silent = Listener()
+        let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        defer { close(number) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let path = Array("\(desk.folder.path)/.s.PGSQL.5432".utf8)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
+        let bound = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(number, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        try #require(bound == 0 && listen(number, 9) == 0)
+        let error = thrown {
+            _ = try OfficeDatabase(
+                "postgresql://office@/none?host=\(desk.folder.path)", files: nil, makes: false,
+                patience: silent.patience)
+        }
+        #expect(error?.code == .busy && silent.lines.count == 1, "\(String(describing: error)) \(silent.lines)")
+    }
+
+    @Test("a served archive answers 503, is there again once the server is, and ends at once")
+    func served() async throws {
+        let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        await recorder.record(1, "we planted fonio", pass: 1)
+        try await recorder.copy(to: desk.stick("one"))
+        try desk.gather(desk.stick("one"))
+        let site = try OfficeServer(desk)
+        #expect(site.get("").status == 200)
+        let database = String((desk.database ?? "").drop { $0 != "@" }.dropFirst(2).prefix { $0 != "?" })
+        func signal(_ name: String) throws {
+            let found = server.sql(
+                "SELECT pid FROM pg_stat_activity WHERE datname = '\(database)' AND application_name = 'fieldscribe-office'",
+                on: server.address("postgres"))
+            let processes = found.output.split(separator: "\n").joined(separator: " ")
+            try #require(!processes.isEmpty && shell("kill -\(name) \(processes)").status == 0, "\(found)")
+        }
+        try signal("STOP")
+        let first = site.get("")
+        #expect(first.status == 503 && first.body.contains("has not answered"), "\(first)")
+        #expect(site.get("").status == 503)
+        #expect(site.said.contains { $0.contains("no answer for") })
+        try signal("CONT")
+        try await eventually("it answers again", every: .milliseconds(500)) { site.get("").status == 200 }
+        try signal("STOP")
+        shell("curl -s --max-time 120 '\(site.address)' >/dev/null 2>&1 </dev/null &")
+        try site.end()
+        try signal("CONT")
+    }
+
+    @Test("a file of passwords that others may read is one line, and the usual one is passed over in silence")
+    func passwords() throws {
+        let address = desk.database ?? ""
+        let loose = desk.folder.file("passwords")
+        shell("echo 'a:b:c:d:secret' >'\(loose)'; chmod 644 '\(loose)'; cp '\(loose)' '\(desk.folder.file(".pgpass"))'")
+        let program = try officeProgram()
+        for (words, told) in [("&passfile=\(loose)", "chmod 600"), ("&passfile=/dev/null", "is not a file")] {
+            let run = shell("'\(program)' list --archive '\(address)\(words)'")
+            #expect(run.status == 1 && run.output.split(separator: "\n").count == 1, "\(run)")
+            #expect(run.output.contains(told) && !run.output.contains("secret"), "\(run)")
+        }
+        let run = shell("HOME='\(desk.folder.path)' '\(program)' list --archive '\(address)'")
+        #expect(run.status == 0 && !run.output.contains("WARNING"), "\(run)")
+        let wrong = shell(
+            "HOME='\(desk.folder.path)' '\(program)' list --archive 'postgresql://office@127.0.0.1:1/none'")
+        #expect(
+            wrong.output.split(separator: "\n").count == 1 && wrong.output.contains(".pgpass is not used"), "\(wrong)")
+    }
+}
