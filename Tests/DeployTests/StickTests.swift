@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 import TestKit
 
@@ -78,6 +79,54 @@ import TestKit
         #expect(asked.first.map(String.init) == (lamp.isEmpty ? nil : "-u fieldscribe -- fieldscribe lamp \(lamp)"))
         // Nothing is left of it, and no stick's turn was taken.
         #expect(try Tool("ls", "-A", folder.path).output == "asked\nprograms\n")
+    }
+
+    /// Runs a step with stand-ins for what only a real stick has; `mount` mounts for writing, for reading alone, or not at all.
+    private func ntfs(_ step: String, mounts: String, fix: Int = 0) throws -> (tool: Tool, calls: String) {
+        let calls = folder.file("calls")
+        let noted = "echo \"${0##*/} $*\" >>'\(calls)'"
+        let never = mounts == "never" ? "exit 1" : mounts == "reading" ? "case $* in *'rw,'*) exit 1 ;; esac" : ""
+        for (name, body) in [
+            ("mount", "\(noted)\n\(never)"), ("umount", noted), ("blkid", "echo ntfs"), ("lsblk", "echo"),
+            ("runuser", "\(noted)"), ("id", "echo 0"), ("chown", ""), ("ntfsfix", "\(noted)\nexit \(fix)"),
+            ("setpriv", "while [ \"$1\" != -- ]; do shift; done; shift; exec \"$@\""), ("mountpoint", "exit 1"),
+        ] { _ = try folder.program("programs/\(name)", body) }
+        // A disk that every machine has, and that nothing is done to.
+        let script = folder.file("steps")
+        try write(
+            text(of: Repository.file("deploy/stick")).replacing("[ -b \"$device\" ]", with: "true"), to: script)
+        let tool = try Tool(
+            ["sh", script, step, "null"],
+            environment: [
+                "FIELDSCRIBE_STICK": folder.file("stick"), "PATH": "\(folder.file("programs")):/usr/bin:/bin",
+            ])
+        return (tool, (try? text(of: calls)) ?? "")
+    }
+
+    @Test("NTFS that Windows has not let go of is told from a stick that cannot be mounted, also by the lamp")
+    func locked() throws {
+        let (tool, calls) = try ntfs("mount", mounts: "reading")
+        #expect(tool.status == 1 && tool.errors.contains("eject it in Windows, or run: sudo fieldscribe stick repair"))
+        #expect(calls.contains("umount \(folder.file("stick"))"))
+        #expect(try ntfs("unmount", mounts: "reading").calls.contains("lamp locked"))
+        #expect(try Tool("ls", "-A", folder.path).output == "calls\nprograms\nsteps\nstick\n")
+        let other = try ntfs("mount", mounts: "never").tool
+        #expect(other.status == 1 && other.errors.contains("check it on another machine"), "\(other.errors)")
+        #expect(try ntfs("unmount", mounts: "never").calls.hasSuffix("lamp failed\n"))
+        #expect(try ntfs("mount", mounts: "writing").tool.status == 0)
+    }
+
+    @Test(
+        "the repair takes the mark away, of NTFS alone, and says in a line what keeps it from that", arguments: [0, 1])
+    func repair(fix: Int) throws {
+        let (tool, calls) = try ntfs("repair", mounts: "never", fix: fix)
+        #expect(tool.status == Int32(fix) && calls == "ntfsfix --clear-dirty /dev/null\n", "\(tool.output)")
+        #expect(
+            tool.output
+                == (fix == 0 ? "" : "null cannot be set right by ntfsfix (status 1): run chkdsk on it in Windows\n"))
+        #expect(tool.errors == "" && access(folder.file("stick.owner"), F_OK) != 0)
+        symlink("sda1", folder.file("stick.owner"))
+        #expect(try ntfs("repair", mounts: "never").tool.output.contains("while a stick is copied to"))
     }
 
     @Test("what is no block device is refused")

@@ -49,7 +49,7 @@ _fieldscribe_arguments() {
     transcribe | import) _fieldscribe_files -f ;;
     models) _fieldscribe_models ;;
     recipients) if [[ $before == recipients ]]; then _fieldscribe_words check; else _fieldscribe_files -f; fi ;;
-    stick) if [[ $before == stick ]]; then _fieldscribe_words 'allow list forget'; fi ;;
+    stick) if [[ $before == stick ]]; then _fieldscribe_words 'allow list forget repair'; fi ;;
     vocabulary) if [[ $before == vocabulary ]]; then _fieldscribe_words 'check prepare use learned learn accept'; else _fieldscribe_files -f; fi ;;
     show | history | export | delete | seal | verify | review | relisten | accuracy)
         _fieldscribe_words "$(_fieldscribe_recordings)"

@@ -6,11 +6,12 @@ import Core
 enum LampCommand: Command {
     static let name = "lamp"
     static let summary = "Tell the appliance how a copy to a stick is going."
-    static let usage = "exporting|finished|failed|refused|card|laptop|no-laptop"
+    static let usage = "exporting|finished|failed|locked|refused|card|laptop|no-laptop"
     static let details = """
           exporting          the lamp keeps double-blinking: leave the stick in
           finished           the lamp is steady for 3 s: safe to unplug
           failed             the lamp blinks fast, until a press acknowledges it
+          locked             likewise: Windows has not let go of the stick
           card               likewise: RESULT.txt on the card says what is wrong
           refused            the lamp blinks three times, again and again for 6 s: this stick is not copied to
           laptop             two short blinks every 3 s while nothing else goes on: a laptop sees the drive
@@ -25,6 +26,10 @@ enum LampCommand: Command {
         "finished": (.finished, "everything is on the stick; it is safe to unplug"),
         "card": (.failed, "something is wrong with the card or its fieldscribe.txt; RESULT.txt beside it says what"),
         "refused": (.refused, "this stick is not copied to; see fieldscribe stick --help"),
+        "locked": (
+            .failed,
+            "nothing was copied: Windows has not let go of the stick; eject it there, or run fieldscribe stick repair"
+        ),
         "failed": (.failed, "not everything was copied to the stick; the next one carries on"),
     ]
 
@@ -34,7 +39,7 @@ enum LampCommand: Command {
             return
         }
         guard arguments.rest.count == 1, let (state, message) = arguments.rest.first.flatMap({ states[$0] }) else {
-            throw UsageError("lamp: give exporting, finished, failed, refused, card, laptop or no-laptop")
+            throw UsageError("lamp: give exporting, finished, failed, locked, refused, card, laptop or no-laptop")
         }
         _ = try RunningAppliance(arguments).ask(.exporting(state, message: message))
     }

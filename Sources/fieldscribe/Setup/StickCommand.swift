@@ -3,6 +3,7 @@ import Configuration
 import Control
 import Copying
 import Core
+import Glibc
 import Platform
 import Upkeep
 
@@ -10,7 +11,7 @@ import Upkeep
 enum StickCommand: Command {
     static let name = "stick"
     static let summary = "Say which sticks recordings are copied to."
-    static let usage = "allow [DEVICE] | list | forget IDENTIFIER | admit DEVICE"
+    static let usage = "allow [DEVICE] | list | forget IDENTIFIER | admit DEVICE | repair [DEVICE] [--yes]"
     static let details = """
         Where export.sticks is known, recordings are copied to known sticks alone. A stick becomes known by allow while it
         is plugged in, or by holding the button while it is plugged in within a minute after power-on. It is known by
@@ -21,12 +22,15 @@ enum StickCommand: Command {
           list               the known sticks: file system, device, how it became known; and what is plugged in
           forget IDENTIFIER  forget a stick, by either identifier in the list
           admit DEVICE       whether this stick would be copied to; the stick's unit asks this before it is mounted
+          repair [DEVICE]    have ntfsfix take away the mark by which Windows keeps an NTFS stick from being written to. It
+                             is better to eject the stick in Windows, which may have something to write to it
+          --yes              repair without asking; needed where there is no terminal to ask on
 
         Exit status: 0 done, or admitted; 1 it could not be done; 3 there is no such stick; 4 the list is damaged;
         6 not admitted.
 
         """
-    static let options = (values: [String](), flags: [String]())
+    static let options = (values: [String](), flags: ["--yes"])
 
     /// The status of what is not admitted.
     static let refused: Int32 = 6
@@ -39,23 +43,63 @@ enum StickCommand: Command {
         case ("list", 1): try list(configuration)
         case ("forget", 2): try forget(words[1], configuration)
         case ("admit", 2): try admit(words[1], configuration)
-        default: throw UsageError("stick: say allow, list or forget IDENTIFIER; see fieldscribe stick --help")
+        case ("repair", 1...2): try repair(words.dropFirst().first, isAsked: !arguments.has("--yes"))
+        default: throw UsageError("stick: say allow, list, forget IDENTIFIER or repair; see fieldscribe stick --help")
         }
     }
 
-    private static func allow(_ device: String?, _ configuration: Configuration) throws {
-        let plugged = PluggedSticks()
-        let names = device.map { [$0] } ?? plugged.names()
+    /// The stick that a person names, or the one that is plugged in.
+    private static func name(_ device: String?, for word: String) throws(DeviceError) -> String {
+        let names = device.map { [$0] } ?? PluggedSticks().names()
         guard let name = names.first else {
             throw DeviceError(
-                .missing, "stick", "no stick is plugged in; plug in the one that is to be known, then try again")
+                .missing, "stick", "no stick is plugged in; plug in the one that you mean, then try again")
         }
         guard names.count == 1 else {
             throw DeviceError(
                 .unsupported, "stick",
-                "several are plugged in: \(names.joined(separator: ", ")); name one: fieldscribe stick allow \(name)")
+                "several are plugged in: \(names.joined(separator: ", ")); name one: fieldscribe stick \(word) \(name)")
         }
-        let stick = try plugged.identity(of: name)
+        return name
+    }
+
+    /// Takes the mark of Windows off an NTFS stick, by the same script that mounts it.
+    private static func repair(_ device: String?, isAsked: Bool) throws {
+        let name = try name(device, for: "repair")
+        guard geteuid() == 0 else {
+            throw DeviceError(
+                .denied, "stick", on: name, "only root may set it right",
+                remedy: "sudo fieldscribe stick repair \(name)")
+        }
+        if isAsked {
+            guard isatty(STDIN_FILENO) == 1 && Terminal.showsErrors else {
+                throw UsageError("stick: there is no terminal to ask on; use --yes to repair without asking")
+            }
+            Terminal.prompt(
+                "take the mark of Windows off \(name)? What Windows still has to write to it is lost [y/N] ")
+            guard ["y", "yes"].contains(readLine(strippingNewline: true)?.lowercased()) else {
+                return Terminal.say("nothing was changed")
+            }
+        }
+        let steps = getenv("FIELDSCRIBE_STICK_STEPS").map { String(cString: $0) } ?? "/usr/lib/fieldscribe/stick"
+        let child = try ChildProcess(steps, arguments: ["repair", name])
+        child.closeInput()
+        var (answer, room) = ([UInt8](), [UInt8](repeating: 0, count: 4_096))
+        while case let count = try room.withUnsafeMutableBytes({ try child.read(into: $0, timeoutSeconds: 900) }),
+            count > 0
+        {
+            answer += room[..<count]
+        }
+        guard try child.exitStatus(timeoutSeconds: 60) == 0 else {
+            let line = String(decoding: answer, as: UTF8.self).split(separator: "\n").first
+            throw DeviceError(.failed, "stick", line.map(String.init) ?? "\(name) cannot be set right: \(steps) failed")
+        }
+        Terminal.say("\(name): done; pull it out, and plug it in again")
+    }
+
+    private static func allow(_ device: String?, _ configuration: Configuration) throws {
+        let name = try name(device, for: "allow")
+        let stick = try PluggedSticks().identity(of: name)
         try ArchiveOwner(of: configuration.storage.directory).become()
         let isNew = try KnownSticks.allow(stick, by: .command, in: configuration.storage.directory)
         try Terminal.print("\(stick.volume)  \(stick.device)\n")
