@@ -16,7 +16,7 @@ package final class OfficeSite: WebHandler {
     private static let largestPage = 64 << 20
 
     private let access: SiteAccess
-    private let reader: String
+    private let program: String
     private let open: () throws(DeviceError) -> any OfficeArchive
     private let tell: (String) -> Void
     private var archive: (any OfficeArchive)?
@@ -36,7 +36,7 @@ package final class OfficeSite: WebHandler {
     ) {
         self.archive = archive
         self.access = access
-        self.reader = reader
+        program = reader
         self.open = open
         self.tell = tell
     }
@@ -306,8 +306,8 @@ package final class OfficeSite: WebHandler {
     package func reader(of request: WebRequest) -> WebReader? {
         guard request.method == "POST" else { return nil }
         let id = request.path.split(separator: "/").dropFirst().first.flatMap { Int($0) }
-        let reader = reader
-        return { bytes in Self.corrections(bytes, of: id ?? 0, by: reader) }
+        let program = program
+        return { bytes in Self.corrections(bytes, of: id ?? 0, by: program) }
     }
 
     private static func corrections(
@@ -327,7 +327,7 @@ package final class OfficeSite: WebHandler {
         let outcome: OfficeSaving.Outcome
         do throws(DeviceError) {
             let read = request.content as? Result<SavedCorrections, DeviceError>
-            let saved = try (read ?? Self.corrections(request.body, of: recording.id, by: reader)).get()
+            let saved = try (read ?? Self.corrections(request.body, of: recording.id, by: program)).get()
             outcome = try OfficeSaving(archive).take(
                 saved, of: recording, at: place, now: MonotonicClock.wallSeconds)
         } catch {
