@@ -1,12 +1,13 @@
 """Power on, press, speak, press: what was said is written down; without the better engine, and with it."""
 
 import glob
+import json
 import os
 import tarfile
 
 from bench import expect, same_as_heard
 from machine import Starved
-from stick import fill, make_stick, text
+from stick import fill, make_stick, run, text
 from upgrade import bring
 
 # Seconds from a press to the lamp: 0.1 on a board; this machine is emulated.
@@ -22,15 +23,29 @@ def power_on(bench):
 
 
 def power_on_stick(bench):
-    """Runs `power-on`, then plugs a stick in: the copy is whole, and its text says what was said."""
+    """Runs `power-on`, then plugs a stick in: the copy is whole, its text says what was said, and corrections on the stick are answered."""
     with bench.appliance("power-on-stick", cold=True) as machine:
         figures = recorded(machine, "pocketsphinx", says_most)
         path = machine.path("stick.img")
         make_stick(path, "vfat")
+        put_corrections(machine, path)
         seconds, root, (folder,) = fill(machine, path, 1, "copy")
+        # Both the copy and the service have read them, each by a confined process in its own sandbox.
+        answer = text(os.path.join(root, "RESULT.txt"))
+        expect("is of recording 9, which is not in this archive" in answer, "RESULT.txt says: " + answer)
         copied = text(os.path.join(root, folder, "transcript.txt"))
         expect(says_most(words_of(copied)), "of '%s' the stick has '%s'" % (SAID, copied))
         return "%s, copied to a stick in %.0f s" % (figures, seconds)
+
+
+def put_corrections(machine, path):
+    """Puts corrections of a recording that there is not onto a stick."""
+    corrections = machine.path("corrections.json")
+    with open(corrections, "w") as file:
+        json.dump({"format": "fieldscribe-corrections", "version": 1, "recording": {"id": 9, "sound": "a" * 64},
+                   "editor": {"name": "Ann", "saved": 1}, "segments": []}, file)
+    run("mmd", "-i", "%s@@1M" % path, "::Fieldscribe")
+    run("mcopy", "-i", "%s@@1M" % path, corrections, "::Fieldscribe/corrections.json")
 
 
 def power_on_moonshine(bench):
