@@ -41,6 +41,9 @@ package protocol Microphone: AnyObject {
     /// How many channels it gives, 1 or 2; no more than its provider promised.
     var channels: Int { get }
 
+    /// Whether the channels that it mixes cancel each other now, so that it gives the loudest alone.
+    var channelsCancel: Bool { get }
+
     /// The most samples of a channel that one `read` gives.
     var maximumBlock: Int { get }
 
@@ -50,6 +53,7 @@ package protocol Microphone: AnyObject {
 
 extension Microphone {
     package var channels: Int { 1 }
+    package var channelsCancel: Bool { false }
     package var heardBefore: Int { 0 }
 }
 

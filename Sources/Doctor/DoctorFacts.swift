@@ -30,6 +30,8 @@ package struct DoctorFacts: Sendable {
         package var channels = 1
         /// Whether both of two channels are one and the same.
         package var isTwiceTheSame = false
+        /// Whether channels that are mixed into one cancel each other.
+        package var channelsCancel = false
         /// Which of two channels has nothing but one value, from 1 on; nil where none has.
         package var stuckChannel: Int?
 

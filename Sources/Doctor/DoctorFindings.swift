@@ -120,6 +120,11 @@ extension DoctorFacts {
                 .microphone, .notice, "\(heard); almost nothing is heard",
                 remedy: "speak while the doctor listens; else raise the capture level with alsamixer -V capture")
         }
+        if sound.channelsCancel {
+            return .init(
+                .microphone, .notice, "\(heard); its channels cancel each other, and the louder one is recorded",
+                remedy: "use an adapter for balanced plugs, or set capture.channels = 2")
+        }
         if configuration.capture.kept > 1, sound.channels == 1 || sound.isTwiceTheSame {
             return .init(
                 .microphone, .notice,

@@ -19,6 +19,7 @@ func doctorSound(_ configuration: Configuration, seconds: Double) async -> Resul
         }
         var sound = meter.sound
         channels.tell(&sound)
+        sound.channelsCancel = microphone.channelsCancel
         return sound
     }
 }

@@ -24,6 +24,7 @@ final class Capture {
     /// Of the microphone that is open.
     private var heardChannels = 1
     private var rate = RateWatch()
+    private var isCancelling = false
 
     /// When the last samples came; what is lost in an outage counts from here.
     private var lastHeard: Int64 = 0
@@ -97,6 +98,10 @@ final class Capture {
             case .samples(let count): take(count)
             case .lost(let count): lose(count, cause: link.isPaused ? .paused : isAway ? .microphone : .overrun)
             case .ended: return .ended
+            }
+            if microphone.channelsCancel != isCancelling {
+                isCancelling.toggle()
+                link.tell(.cancelling(isCancelling))
             }
             if unannounced >= wakeSamples {
                 unannounced = 0

@@ -22,6 +22,8 @@ final class CaptureLink: Sendable {
         case microphoneBack
         /// How far the rate is off, as a share; 0 once it is right again.
         case rate(Double)
+        /// Whether the microphone's channels cancel each other.
+        case cancelling(Bool)
     }
 
     let ring: SampleRing

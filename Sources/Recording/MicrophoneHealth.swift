@@ -19,6 +19,8 @@ package struct MicrophoneHealth: Sendable {
         case rate = "microphone-rate"
         /// Two channels were asked for, and there is one, or twice the same for 10 s.
         case channels = "microphone-channels"
+        /// The channels that are mixed into one are each other's negative.
+        case cancelling = "microphone-cancelling"
 
         /// What it means and what a person can do.
         ///
@@ -33,6 +35,9 @@ package struct MicrophoneHealth: Sendable {
                 case .channels:
                     "has the same in both channels, or one alone, so nobody can be told apart by them; set "
                         + "capture.channels = 1, or use a device with two microphones"
+                case .cancelling:
+                    "has channels that cancel each other, as with a balanced plug in a stereo input, so the louder one alone "
+                        + "is recorded; use an adapter, or set capture.channels = 2"
                 case .rate: "has a wrong sample rate; set capture.rate to one it offers, or replace it"
                 }
             let which = channel.map { ", channel \($0 + 1)" } ?? ""

@@ -88,7 +88,15 @@ package final class PrerollMicrophone: MicrophoneProvider {
             capacity: max(1, microphone.maximumBlock * microphone.channels))
         buffer.initialize(repeating: 0)
         defer { buffer.deallocate() }
+        var isCancelling = false
+        tape.put(isCancelling: false)
         while !isStopping {
+            defer {
+                if microphone.channelsCancel != isCancelling {
+                    isCancelling.toggle()
+                    tape.put(isCancelling: isCancelling)
+                }
+            }
             switch try microphone.read(into: buffer) {
             case .samples(let count):
                 tape.put(UnsafeBufferPointer(rebasing: buffer.prefix(max(0, count) * microphone.channels)))

@@ -26,6 +26,7 @@ final class PrerollTape: Sendable {
         var written = 0
         /// The first sample that belongs without a break to all that follow.
         var first = 0
+        var isCancelling = false
         /// Where samples were lost while they were played: before the sample of that number.
         var losses: [(index: Int, count: Int)] = []
         var isPlaying = false
@@ -206,6 +207,9 @@ final class PrerollTape: Sendable {
         }
     }
 
+    /// Notes whether the base microphone's channels cancel each other.
+    func put(isCancelling: Bool) { state.withLock { $0.isCancelling = isCancelling } }
+
     private func stop() { state.withLock { $0.isPlaying = false } }
 
     /// The tape as a microphone.
@@ -213,6 +217,7 @@ final class PrerollTape: Sendable {
         let maximumBlock = SamplePosition.rate / 10
         let heardBefore: Int
         let channels: Int
+        var channelsCancel: Bool { tape.state.withLock { $0.isCancelling } }
         private let tape: PrerollTape
         private let session: Int
         private var index: Int

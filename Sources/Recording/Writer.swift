@@ -282,6 +282,7 @@ final class Writer {
                     message: "\(error.message); the recording goes on when it is back")
             case .microphoneBack: sink.recovered(code: DeviceError.Code.disconnected.rawValue)
             case .rate(let deviation): if isMonitored { tell(.rate, deviation != 0, nil) }
+            case .cancelling(let isPresent): if isMonitored { tell(.cancelling, isPresent, nil) }
             }
         }
     }

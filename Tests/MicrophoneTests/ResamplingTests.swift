@@ -94,6 +94,44 @@ import Testing
         #expect(values == [0, 0.5, 0, 0, Samples.limit, -Samples.limit, -0.25])
     }
 
+    @Test("channels that cancel each other give the louder one, from the first block on", arguments: [16_000, 48_000])
+    func cancelling(rate: Int) throws {
+        let voice = sine(440, rate: rate, count: rate)
+        let converter = try ChannelConverter(rate: rate, channels: 2, block: 1_000)
+        let output = try convert(
+            voice.flatMap { (sample: Float) -> [Float] in [0.9 * sample, -sample] }, channels: 2, with: converter)
+        #expect(signalToNoise(output, ideal: sine(440, rate: 16_000, count: 16_000).map { -$0 }) > 40)
+        #expect(converter.hasCancelled && converter.isCancelling)
+    }
+
+    @Test(
+        "channels that do not cancel each other are mixed as they were",
+        arguments: [(1.0, 1.0), (1.0, 0.0), (0.5, -0.1), (0.0, 0.0)])
+    func mixing(gains: (Double, Double)) throws {
+        let voice = sine(440, rate: 16_000, count: 16_000)
+        let converter = try ChannelConverter(rate: 16_000, channels: 2, block: 1_000)
+        let output = try convert(
+            voice.flatMap { (sample: Float) -> [Float] in [sample * Float(gains.0), sample * Float(gains.1)] },
+            channels: 2, with: converter)
+        let mean = Float((gains.0 + gains.1) / 2)
+        #expect(
+            output == voice.map { Samples.quantize($0 * mean) }
+                || signalToNoise(output, ideal: voice.map { $0 * mean }) > 80)
+        #expect(!converter.hasCancelled)
+    }
+
+    @Test("when they no longer cancel each other they are mixed again")
+    func cancellingEnds() throws {
+        let voice = sine(440, rate: 16_000, count: 64_000)
+        let converter = try ChannelConverter(rate: 16_000, channels: 2, block: 1_000)
+        _ = try convert(
+            voice.flatMap { (sample: Float) -> [Float] in [sample, -sample] }, channels: 2, with: converter)
+        #expect(converter.isCancelling)
+        let output = try convert(interleaved(voice, channels: 2), channels: 2, with: converter)
+        #expect(!converter.isCancelling && converter.hasCancelled)
+        #expect(signalToNoise(output, ideal: voice) > 80)
+    }
+
     @Test("rates that make no sense are refused", arguments: [0, 1, 999, 1_000_001])
     func refusesRates(rate: Int) throws {
         let error = try deviceError { _ = try ChannelConverter(rate: rate, channels: 1, block: 100) }

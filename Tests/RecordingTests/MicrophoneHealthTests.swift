@@ -38,6 +38,7 @@ import Testing
                             switch trouble {
                             case .silent: "Z"
                             case .stuck: "K"
+                            case .cancelling: "X"
                             case .faint: "F"
                             case .clipping: "C"
                             case .rate: "R"

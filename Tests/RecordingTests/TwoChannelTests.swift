@@ -147,6 +147,21 @@ import Testing
         #expect(log.messages.last?.hasPrefix("microphone scripted:, channel 2: gives nothing but zeros") == true)
     }
 
+    @Test("channels that cancel each other are told of while they do")
+    func cancelling() async throws {
+        let log = RecordingLog()
+        try await record(Cancelling(), log: log)
+        let told = log.entries.compactMap {
+            switch $0 {
+            case .fault(let code): "+\(code)"
+            case .recovered(let code): "-\(code)"
+            default: nil
+            }
+        }
+        #expect(told == ["+microphone-cancelling", "-microphone-cancelling"])
+        #expect(log.messages.first?.contains("balanced plug") == true, "\(log.messages)")
+    }
+
     @Test("one that comes back with another number of channels is fitted to the recording")
     func fitted() async throws {
         let lost = DeviceError(.disconnected, "read", "gone; plug it in again")
@@ -243,5 +258,27 @@ private final class Changing: MicrophoneProvider {
         let next = microphones.withLock { $0.isEmpty ? nil : $0.removeFirst() }
         guard let next else { throw DeviceError(.missing, "open", "no more; plug one in") }
         return try next.open()
+    }
+}
+
+/// A microphone of which one tells, in the second of four blocks, that its channels cancel each other.
+private struct Cancelling: MicrophoneProvider {
+    let name = "scripted:"
+    let isRealTime = false
+    let isMonitored = true
+
+    func open() -> any Microphone { Player() }
+
+    private final class Player: Microphone {
+        let maximumBlock = 1_600
+        private var blocks = 0
+        var channelsCancel: Bool { blocks == 2 }
+
+        func read(into buffer: UnsafeMutableBufferPointer<Int16>) -> CaptureBlock {
+            guard blocks < 4 else { return .ended }
+            blocks += 1
+            for index in 0..<maximumBlock { buffer[index] = Int16(index) }
+            return .samples(maximumBlock)
+        }
     }
 }

@@ -61,6 +61,8 @@ package final class AlsaCapture: Microphone {
         frames.deallocate()
     }
 
+    package var channelsCancel: Bool { !isNative && converter.isCancelling }
+
     package func read(into buffer: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> CaptureBlock {
         while true {
             switch phase {

@@ -11,6 +11,7 @@ package final class ChannelConverter {
     package let outputs: Int
     private let resampler: Resampler?
     private let mixed: UnsafeMutableBufferPointer<Float>
+    private var cancellation: ChannelCancellation
     private let resampled: UnsafeMutableBufferPointer<Float>
 
     /// Prepares the conversion.
@@ -26,6 +27,7 @@ package final class ChannelConverter {
         outputs = keeping == 2 && channels == 2 ? 2 : 1
         resampler = rate == SamplePosition.rate ? nil : try Resampler(from: Double(rate), channels: outputs)
         self.channels = channels
+        cancellation = ChannelCancellation(channels: channels, rate: rate)
         mixed = .allocate(capacity: outputs * max(1, block))
         // The resampler takes the whole of a block where there is room for all that comes of it; with twice the room it
         // also gives at once what it has kept to work in larger blocks.
@@ -38,6 +40,12 @@ package final class ChannelConverter {
         mixed.deallocate()
         resampled.deallocate()
     }
+
+    /// Whether channels that are mixed into one have cancelled each other, so that the louder one was taken.
+    package var hasCancelled: Bool { cancellation.hasCancelled }
+
+    /// Whether they do so now.
+    package var isCancelling: Bool { cancellation.isCancelling }
 
     /// Samples of a channel that `convert` may give for one full block; with room for as many it always consumes a full block.
     package var maximumOutput: Int { (resampler == nil ? mixed.count : resampled.count) / outputs }
@@ -56,6 +64,7 @@ package final class ChannelConverter {
             for index in part.indices { part[index] = frames[index] }
         } else {
             Samples.mixDown(frames, channels: channels, into: part)
+            cancellation.repair(part, of: frames)
         }
         guard let resampler else {
             for index in part.indices { output[index] = Samples.quantize(part[index]) }
