@@ -151,8 +151,8 @@ let package = Package(
             "Upkeep",
             uses: [
                 "Core", "Platform", "Configuration", "Copying", "AudioEncoder", "Equipment", "Recording", "Recognizing",
-                "SQLiteArchive", "CLinux", "Correcting", "Diarizing", "Digests", "Exporting", "PocketSphinxRecognizer",
-                "Sealing", "VoiceEmbedding", "Vocabulary",
+                "SQLiteArchive", "CLinux", "Correcting", "Diarizing", "Digests", "Exporting", "FileMicrophone",
+                "PocketSphinxRecognizer", "Sealing", "VoiceEmbedding", "Vocabulary",
             ]),
         room(
             "Appliance",
@@ -203,7 +203,8 @@ let package = Package(
             of: [
                 "Core", "Platform", "Segmenting", "Panel", "Configuration", "Equipment", "TestKit", "fieldscribe",
             ]),
-        tests("MicrophoneTests", of: ["Core", "Resampling", "AlsaMicrophone", "FileMicrophone", "CSndfile"]),
+        tests(
+            "MicrophoneTests", of: ["Core", "Platform", "Resampling", "AlsaMicrophone", "FileMicrophone", "CSndfile"]),
         room("TestKit", uses: ["Core", "Platform"]),
         tests(
             "ApplianceTests",

@@ -10,6 +10,8 @@ package struct Gap: Hashable, Sendable, Codable {
         case disk
         /// The machine or the program was not running.
         case outage
+        /// The file that it was read from is damaged there.
+        case damage
         /// Somebody paused the recording: what was said is off the record.
         case paused
         /// Somebody has struck what was recorded: it is not known any more.
@@ -18,7 +20,7 @@ package struct Gap: Hashable, Sendable, Codable {
         /// Whether nobody wanted it.
         package var isLoss: Bool {
             switch self {
-            case .overrun, .microphone, .disk, .outage: true
+            case .overrun, .microphone, .disk, .outage, .damage: true
             case .paused, .struck: false
             }
         }

@@ -2,6 +2,7 @@ import Configuration
 import Core
 import Diarizing
 import Equipment
+import FileMicrophone
 import FoundationEssentials
 import Glibc
 import Platform
@@ -45,6 +46,8 @@ package struct SpeakerTelling: Sendable {
     private let model: SpeakerModel
     private let others: [String]
     private let count: Int?
+    /// Which tracks of a file are heard.
+    package var track = SoundTrack.automatic
 
     /// - Parameters:
     ///   - program: this one.
@@ -77,7 +80,7 @@ package struct SpeakerTelling: Sendable {
     ) async throws -> Speakers? {
         guard count ?? 2 == 2 else { return nil }
         if isFile {
-            let sound = try PassingSound(audio, keeping: 2)
+            let sound = try PassingSound(audio, keeping: 2, track: track)
             guard sound.channels == 2 else { return nil }
             var channels = ChannelTurns()
             for part in Self.parts(of: regions) {
@@ -147,7 +150,8 @@ package struct SpeakerTelling: Sendable {
         let child = try ChildProcess(
             program,
             arguments: ["tell-speakers", "--audio", audio, "--model", model.path]
-                + others.flatMap { ["--besides", $0] } + (isFile ? ["--any"] : []),
+                + others.flatMap { ["--besides", $0] } + (isFile ? ["--any"] : [])
+                + (track.option.map { ["--track", $0] } ?? []),
             showsErrors: false, environment: Self.environment)
         running.begin(child.id)
         defer { running.forget() }
@@ -183,13 +187,15 @@ package struct SpeakerTelling: Sendable {
     /// The other end: answers one order, and ends.
     ///
     /// - Parameter isFile: whether it is any file that libsndfile reads, and not a recording's.
-    package static func serve(audio: String, isFile: Bool, model: SpeakerModel, besides others: [String]) async throws {
+    package static func serve(
+        audio: String, isFile: Bool, track: SoundTrack = .automatic, model: SpeakerModel, besides others: [String]
+    ) async throws {
         nice(19)
         do {
             guard let line = readLine() else { return }
             let order = try JSONDecoder().decode(Order.self, from: Data(JSONStrings.check(Array(line.utf8))))
             let diarization = try await voices(
-                in: audio, isFile: isFile, order.regions, by: model, besides: others)
+                in: audio, isFile: isFile, track, order.regions, by: model, besides: others)
             if let known = order.known { return try tell(Answer(voices: diarization.voices(of: known))) }
             try tell(Answer(speakers: diarization.speakers(order.count)))
         } catch {
@@ -200,10 +206,11 @@ package struct SpeakerTelling: Sendable {
 
     /// The voices in the regions. Nothing is left of the network then: putting voices together takes what it took.
     private static func voices(
-        in audio: String, isFile: Bool, _ regions: [SampleRange], by model: SpeakerModel, besides others: [String]
+        in audio: String, isFile: Bool, _ track: SoundTrack, _ regions: [SampleRange], by model: SpeakerModel,
+        besides others: [String]
     ) async throws -> Diarization {
         let network = try VoiceNetwork(model, besides: others)
-        let sound: any Sound = isFile ? try PassingSound(audio) : try RecordedSound(audio)
+        let sound: any Sound = isFile ? try PassingSound(audio, track: track) : try RecordedSound(audio)
         var diarization = Diarization()
         for piece in Diarization.pieces(regions) {
             let samples = try await sound.samples(in: piece.range)
@@ -272,8 +279,8 @@ private final class PassingSound: Sound {
     /// 1, or 2 where both were to be kept and there are two; then these are interleaved.
     let channels: Int
 
-    init(_ path: String, keeping: Int = 1) throws {
-        source = try FileAudioSource(path: path, keeping: keeping)
+    init(_ path: String, keeping: Int = 1, track: SoundTrack) throws {
+        source = try FileAudioSource(path: path, keeping: keeping, track: track)
         channels = source.channels
     }
 
@@ -284,9 +291,16 @@ private final class PassingSound: Sound {
             let unneeded = Int(min(end - position, max(0, range.start - position)))
             held.removeFirst(unneeded * channels)
             position = position + Int64(unneeded)
-            guard case .samples(let samples) = try await source.next() else { break }
-            held += samples
+            switch try await source.next() {
+            case .samples(let samples): held += samples
+            case .gap(let gap): held += [Int16](repeating: 0, count: Int(gap.range.count) * channels)
+            case nil: return part(range)
+            }
         }
+        return part(range)
+    }
+
+    private func part(_ range: SampleRange) -> [Int16] {
         let first = Int(min(end - position, max(0, range.start - position)))
         let last = Int(min(end - position, max(0, range.end - position)))
         return Array(held[first * channels..<max(first, last) * channels])

@@ -44,8 +44,9 @@ import Testing
         let path = try folder.encode(input, rate: shape.rate, channels: shape.channels, format: kind.format)
         let reader = try AudioFileReader(path: path)
         let output = try samples(of: reader)
-        // ADPCM fills up its last block.
-        #expect(abs(output.count - 32_000) <= (kind.format & Int(SF_FORMAT_SUBMASK) == SF_FORMAT_IMA_ADPCM ? 2_048 : 1))
+        // ADPCM fills up its last block, and ffmpeg leaves out the end of Vorbis's.
+        let tolerance = [SF_FORMAT_IMA_ADPCM: 2_048, SF_FORMAT_VORBIS: 512][kind.format & Int(SF_FORMAT_SUBMASK)] ?? 1
+        #expect(abs(output.count - 32_000) <= tolerance)
         #expect(signalToNoise(output, ideal: sine(440, rate: 16_000, count: 32_000)) > kind.fidelity)
         #expect(reader.damage == nil)
         #expect(reader.rate == shape.rate)

@@ -14,8 +14,10 @@ final class ByteSource {
 
     let name: String
 
+    /// Bytes there are, as far as libsndfile may see them.
+    private(set) var length: Int64
     /// Bytes there are.
-    let length: Int64
+    private let extent: Int64
 
     /// Whether the bytes came through a pipe, whose writer could not go back to complete its header.
     let isSpooled: Bool
@@ -28,7 +30,19 @@ final class ByteSource {
     private let file: FileDescriptor
     /// Where in the descriptor the audio file starts: somebody may have read from standard input before.
     private let base: Int64
-    private var place: Int64 = 0
+    /// Whether these are all of the file's bytes.
+    private let isWhole: Bool
+    /// The next byte that libsndfile reads.
+    private(set) var place: Int64 = 0
+
+    /// The kernel's number of the open file.
+    var descriptor: Int32 { file.number }
+
+    /// These bytes for ffmpeg, which is given the open file.
+    var address: String {
+        let file = "file:\(ChildProcess.file)"
+        return base == 0 && isWhole ? file : "subfile,,start,\(base),end,\(base + length),,:\(file)"
+    }
 
     convenience init(path: String) throws(DeviceError) {
         try self.init(reading: FileDescriptor(opening: path, O_RDONLY), remedy: "name an audio file")
@@ -42,15 +56,31 @@ final class ByteSource {
             reading: FileDescriptor(adopting: copy, named: name), remedy: "redirect or pipe an audio file into it")
     }
 
-    /// The same sound as a WAV, where this is a film or a telephone's recording; else itself.
-    ///
-    /// - Throws: `DeviceError` as `MovieSound.write` does.
-    func readable() throws(DeviceError) -> ByteSource {
-        guard base == 0, let movie = MovieSound(try bytes(at: 0, count: 12)) else { return self }
-        let sound = try temporaryFile(named: name)
-        try movie.write(of: file, to: sound, named: name)
-        return try ByteSource(reading: sound, remedy: "")
+    /// A part of the same file, whose first byte is its byte 0.
+    func window(from offset: Int64, to end: Int64? = nil) throws(DeviceError) -> ByteSource {
+        try ByteSource(window: self, from: offset, to: min(end ?? extent, extent))
     }
+
+    private init(window whole: borrowing ByteSource, from offset: Int64, to end: Int64) throws(DeviceError) {
+        let copy = fcntl(whole.file.number, F_DUPFD_CLOEXEC, 0)
+        guard copy >= 0 else { throw .system("fcntl", on: whole.name) }
+        file = FileDescriptor(adopting: copy, named: whole.name)
+        name = whole.name
+        isSpooled = whole.isSpooled
+        isWhole = false
+        base = whole.base + offset
+        extent = end - offset
+        length = extent
+    }
+
+    /// What a child has written into a file without a name.
+    convenience init(spool: consuming FileDescriptor) throws(DeviceError) {
+        lseek(spool.number, 0, SEEK_SET)
+        try self.init(reading: spool, remedy: "free some space")
+    }
+
+    /// Ends before a byte from now on: another file begins there.
+    func end(before offset: Int64) { length = min(length, max(0, offset)) }
 
     private init(reading file: consuming FileDescriptor, remedy: String) throws(DeviceError) {
         name = file.path
@@ -71,11 +101,16 @@ final class ByteSource {
         default:
             throw DeviceError(.unsupported, "open", on: name, "is a device, not an audio file", remedy: remedy)
         }
-        length = max(0, try self.file.size() - base)
+        isWhole = base == 0
+        extent = max(0, try self.file.size() - base)
+        length = extent
         guard length > 0 else {
             throw DeviceError(.damaged, "open", on: name, "is empty", remedy: remedy)
         }
     }
+
+    /// Goes back to the first byte, for libsndfile to open it again.
+    func rewind() { place = 0 }
 
     /// Bytes as they are in the file, fewer where it ends.
     func bytes(at offset: Int64, count: Int) throws(DeviceError) -> [UInt8] {
@@ -150,7 +185,8 @@ private func spool(_ pipe: borrowing FileDescriptor) throws(DeviceError) -> File
     }
 }
 
-private func temporaryFile(named name: String? = nil) throws(DeviceError) -> FileDescriptor {
+/// A file without a name, which goes with its descriptor.
+func temporaryFile(named name: String? = nil) throws(DeviceError) -> FileDescriptor {
     let folder = ScratchFolder.roomyParent
     var template = Array("\(folder)/fieldscribe-XXXXXX".utf8CString)
     let number = mkstemp(&template)

@@ -80,6 +80,22 @@ struct ChunkWalk {
         return isList(at: end) || (audio.size & 1 == 1 && isList(at: end + 1))
     }
 
+    /// Where another file begins behind the audio and the chunks that follow it; nil if there is none.
+    func followingFile(after audio: Audio) -> Int64? {
+        guard audio.size < UInt64(length - audio.start) else { return nil }
+        let end = audio.start + Int64(audio.size)
+        for start in audio.size & 1 == 1 ? [end, end + 1] : [end] {
+            var offset = start
+            for _ in 0..<10_000 {
+                guard let (id, size, body) = chunk(at: offset), let id else { break }
+                if Self.heads.contains(id) { return offset }
+                guard let next = self.end(of: body, size) else { break }
+                offset = next
+            }
+        }
+        return nil
+    }
+
     /// The bytes that make the header tell the truth.
     func corrections(of audio: Audio, held: UInt64) -> [ByteSource.Patch] {
         let size = ByteSource.Patch(
@@ -102,7 +118,7 @@ struct ChunkWalk {
         for _ in 0..<10_000 {
             if length - offset <= 1 { return true }
             guard let (id, size, body) = chunk(at: offset), let id else { return false }
-            if Self.usual.contains(id) { return true }
+            if Self.usual.contains(id) || Self.heads.contains(id) { return true }
             guard let next = end(of: body, size) else { return false }
             offset = next
         }
@@ -135,6 +151,9 @@ struct ChunkWalk {
     private static func text(_ bytes: ArraySlice<UInt8>) -> String? {
         bytes.allSatisfy { (0x20...0x7e).contains($0) } ? String(decoding: bytes, as: UTF8.self) : nil
     }
+
+    /// What files begin with that somebody may have joined to this one.
+    private static let heads: Set<String> = ["RIFF", "RIFX", "RF64", "BW64", "FORM", "caff"]
 
     /// Chunks that follow audio, believed even where they are cut off.
     private static let usual: Set<String> = [

@@ -12,8 +12,11 @@ struct ContainerCheck: Equatable {
     /// Corrections for the reader.
     var patches: [ByteSource.Patch] = []
 
+    /// Where another file begins behind the audio and its chunks: joined byte by byte.
+    var following: Int64?
+
     /// Whether the header's length is one that programs write before they know it.
-    var isPlaceholder: Bool { claimed > 0x7fff_0000 && claimed > held }
+    var isPlaceholder: Bool { (claimed > 0x7fff_0000 && claimed > held) || (claimed == 0 && held > 0) }
 
     /// Checks a file; nil where it is of another format, or so broken that only libsndfile can tell.
     ///
@@ -24,6 +27,7 @@ struct ContainerCheck: Equatable {
         let isStale = audio.size < rest && !walk.isTail(after: audio)
         claimed = audio.size
         held = isStale ? rest : min(audio.size, rest)
+        following = isStale ? nil : walk.followingFile(after: audio)
         if claimed != held { patches = walk.corrections(of: audio, held: held) }
     }
 }

@@ -17,6 +17,8 @@ package struct ChildProcess: ~Copyable {
     /// Where a child finds the file that it was given. By `/proc/PID/fd` of ours it would find none where we were root before: nobody
     /// but root looks into such a process.
     package static let file = "/proc/self/fd/\(fileNumber)"
+    /// The number at which a child finds the open file that it was given to write.
+    package static let targetNumber: Int32 = 4
 
     /// Starts a program.
     ///
@@ -25,12 +27,14 @@ package struct ChildProcess: ~Copyable {
     ///   - remedy: what errors say is to be done, or is done, where it does not answer.
     ///   - environment: added to our own, where it does not have that name.
     ///   - file: the number of an open file of ours that it reads as `ChildProcess.file`; not beside copies.
+    ///   - target: the number of an open file of ours that it writes as `ChildProcess.targetNumber`; not beside copies.
     ///   - copies: pipes for the copies that it makes of itself (`ProcessCopies`), at most so many as those can be; each is
     ///     then adopted.
     /// - Throws: `DeviceError` with `missing` or `denied` for a program that cannot be started.
     package init(
         _ path: String, arguments: [String], showsErrors: Bool = true, remedy: String = "try again",
-        environment: [String: String] = [:], file: Int32? = nil, copies: [ChildPipes] = []
+        environment: [String: String] = [:], file: Int32? = nil, target: Int32? = nil,
+        copies: [ChildPipes] = []
     ) throws(DeviceError) {
         let pipes = try ChildPipes(to: path, remedy: remedy)
         var passed = pipes.passed(input: STDIN_FILENO, output: STDOUT_FILENO)
@@ -39,6 +43,14 @@ package struct ChildProcess: ~Copyable {
         }
         // Behind the others, whose ends may have that number here.
         if let file { passed.append(ChildStart.Passed(ours: file, childs: Self.fileNumber)) }
+        var moved: Int32 = -1
+        defer { if moved >= 0 { close(moved) } }
+        if let target {
+            // Its number here may be that of the file there.
+            moved = fcntl(target, F_DUPFD_CLOEXEC, ProcessCopies.lowestFree)
+            guard moved >= 0 else { throw .system("fcntl", on: path) }
+            passed.append(ChildStart.Passed(ours: moved, childs: Self.targetNumber))
+        }
         if !copies.isEmpty { fieldscribe_take_orphans() }
         id = try ChildStart(
             path: path, arguments: arguments, passed: passed, showsErrors: showsErrors, environment: environment

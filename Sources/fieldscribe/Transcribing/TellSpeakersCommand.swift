@@ -1,4 +1,5 @@
 import Core
+import FileMicrophone
 import Upkeep
 import VoiceEmbedding
 
@@ -6,15 +7,16 @@ import VoiceEmbedding
 enum TellSpeakersCommand: Command {
     static let name = "tell-speakers"
     static let summary = "Read where there is speech from standard input, write who speaks to standard output."
-    static let usage = "--audio FILE --model FOLDER [--besides FOLDER] [--any]"
+    static let usage = "--audio FILE --model FOLDER [--besides FOLDER] [--any] [--track N|all]"
     static let details = "Started by the second pass. A line of JSON each: Sources/Upkeep/SpeakerTelling.swift."
-    static let options = (values: ["--audio", "--model", "--besides"], flags: ["--any"])
+    static let options = (values: ["--audio", "--model", "--besides", "--track"], flags: ["--any"])
     static let isHidden = true
 
     static func run(_ arguments: Arguments) async throws {
         try arguments.expect(0, "nothing else")
         try await SpeakerTelling.serve(
             audio: arguments["--audio"] ?? "", isFile: arguments.has("--any"),
+            track: arguments["--track"].flatMap(SoundTrack.init) ?? .automatic,
             model: SpeakerModel(path: arguments["--model"] ?? ""),
             besides: [arguments["--besides"]].compactMap(\.self))
     }

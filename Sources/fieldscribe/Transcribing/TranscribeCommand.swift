@@ -3,6 +3,7 @@ import Equipment
 import Configuration
 import Core
 import Exporting
+import FileMicrophone
 import Glibc
 import Platform
 import Recognizing
@@ -13,13 +14,14 @@ enum TranscribeCommand: Command {
     static let name = "transcribe"
     static let summary = "Transcribe audio files."
     static let usage =
-        "FILE... [--format F] [--output DIR] [--force] [--jobs N] [--pass live|final|fast] [--alternatives N] [--engine E] [--model NAME|DIR] [--vocabulary FILE] [--hint H] [--punctuation P] [--speakers no|auto|N] [--channels 1|2]"
+        "FILE... [--format F] [--output DIR] [--force] [--resume] [--jobs N] [--pass live|final|fast] [--alternatives N] [--engine E] [--model NAME|DIR] [--vocabulary FILE] [--hint H] [--punctuation P] [--speakers no|auto|N] [--channels 1|2] [--track N|all]"
     static let details = """
-          FILE               audio in any format that libsndfile reads, at any rate, mono or not; M4A, MP4, MOV and WebM if
-                             ffmpeg is installed; - is standard input
+          FILE               audio in any format that libsndfile reads, at any rate, mono or not; what ffmpeg reads if it
+                             is installed, films as well; - is standard input
           --format F         \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); default text
           --output DIR       write DIR/talk.txt for talk.wav, and so on, instead of standard output
           --force            also overwrite texts that somebody has changed since they were written
+          --resume           skip files whose text is in DIR already and no older than the file
           --jobs N           decode workers; default one per core, as far as memory allows
           --pass P           live; final, with which pocketsphinx searches wider, for four to five times the
                              CPU; fast, for the smallest boards; default live
@@ -36,23 +38,28 @@ enum TranscribeCommand: Command {
                              makes; default recognizer.speakers
           --channels 2       each channel of a stereo file is one person's microphone: the louder one tells who spoke,
                              without a model; 1 mixes them; default capture.channels
+          --track N|all      which track with sound of a film is read, counted from 1; all: two tracks are one person's
+                             microphone each, more are mixed; default the track that players choose
         """
     static let options = (
         values: [
             "--format", "--output", "--jobs", "--pass", "--alternatives", "--engine", "--model", "--vocabulary",
             "--hint",
-            "--punctuation", "--speakers", "--channels",
+            "--punctuation", "--speakers", "--channels", "--track",
         ],
-        flags: ["--force"]
+        flags: ["--force", "--resume"]
     )
 
     static func run(_ arguments: Arguments) async throws {
         var configuration = try arguments.recordingConfiguration()
-        let channels = try arguments.number("--channels", in: 1...2, default: configuration.capture.kept)
-        if arguments["--channels"] != nil, channels == 2, configuration.recognizer.speakers == .no {
+        let track = try track(arguments)
+        let channels = try arguments.number(
+            "--channels", in: 1...2, default: track == .all ? 2 : configuration.capture.kept)
+        if arguments["--channels"] != nil || track == .all, channels == 2, configuration.recognizer.speakers == .no {
             configuration.recognizer.speakers = .automatic
         }
-        let telling = try speakers(arguments, &configuration, hasMicrophoneEach: channels == 2)
+        var telling = try speakers(arguments, &configuration, hasMicrophoneEach: channels == 2)
+        telling?.track = track
         guard !arguments.rest.isEmpty else {
             throw UsageError("transcribe: name a file; see fieldscribe transcribe --help")
         }
@@ -63,7 +70,13 @@ enum TranscribeCommand: Command {
             "--format", of: TranscriptFormat.allCases, named: \.rawValue, default: .text)
         let output = try TranscriptOutput(
             folder: arguments["--output"], format: format, inputs: arguments.rest,
-            pauseSeconds: configuration.export.pauseSeconds, isForced: arguments.has("--force"))
+            pauseSeconds: configuration.export.pauseSeconds, isForced: arguments.has("--force"),
+            resumes: arguments.has("--resume"))
+        guard !arguments.has("--resume") || arguments["--output"] != nil else {
+            throw UsageError("transcribe: --resume looks for texts in a folder; name it with --output DIR")
+        }
+        let files = arguments.has("--resume") ? arguments.rest.filter { !output.isCurrent($0) } : arguments.rest
+        if files.isEmpty { return }
         let pool = try workers(configuration, profile: profile, jobs: jobs)
         let interrupts = Interrupts { _ in
             Terminal.say("fieldscribe: interrupted")
@@ -78,10 +91,10 @@ enum TranscribeCommand: Command {
             pool: pool, engine: engine, settings: settings,
             isSecondPass: profile == SecondPass.profile,
             output: output, punctuator: try arguments.punctuator(configuration), telling: telling,
-            hasMicrophoneEach: channels == 2,
-            progress: ProgressBar(files: arguments.rest.count))
+            hasMicrophoneEach: channels == 2, track: track,
+            progress: ProgressBar(files: files.count))
         let status: Int32
-        do { status = try await batch.run(arguments.rest, jobs: jobs) } catch {
+        do { status = try await batch.run(files, jobs: jobs) } catch {
             await pool.finish()
             throw error
         }
@@ -118,6 +131,14 @@ enum TranscribeCommand: Command {
             return nil
         }
         return telling
+    }
+
+    private static func track(_ arguments: Arguments) throws -> SoundTrack {
+        guard let name = arguments["--track"] else { return .automatic }
+        guard let track = SoundTrack(name) else {
+            throw UsageError("transcribe: --track \(name): not a track; allowed: 1 to 99 or all")
+        }
+        return track
     }
 
     /// What has a single way of reading takes any name.

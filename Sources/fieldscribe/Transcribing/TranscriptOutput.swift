@@ -1,5 +1,6 @@
 import Commands
 import Core
+import Digests
 import Exporting
 import Glibc
 import Platform
@@ -20,8 +21,10 @@ final class TranscriptOutput: Sendable {
 
     /// - Throws: `UsageError` where two inputs would become one file; `DeviceError` where the folder cannot be made, or
     ///   holds a file that is not what was last written there.
-    init(folder: String?, format: TranscriptFormat, inputs: [String], pauseSeconds: Int, isForced: Bool = false) throws
-    {
+    init(
+        folder: String?, format: TranscriptFormat, inputs: [String], pauseSeconds: Int, isForced: Bool = false,
+        resumes: Bool = false
+    ) throws {
         self.folder = folder
         self.format = format
         self.isForced = isForced
@@ -38,18 +41,32 @@ final class TranscriptOutput: Sendable {
         }
         var taken: [String: String] = [:]
         for input in inputs {
-            let name = Self.name(of: input)
+            let name = fileName(of: input)
             if let other = taken.updateValue(input, forKey: name.lowercased()) {
                 throw UsageError(
-                    "transcribe: \(other) and \(input) would both be written to \(folder)/\(name).\(format.fileExtension); "
+                    "transcribe: \(other) and \(input) would both be written to \(folder)/\(name); "
                         + "transcribe them into separate folders")
             }
         }
         try makeFolder(folder, mode: 0o750)
         let texts = WrittenTexts(in: folder)
         // Before hours are spent on what could not be written.
-        for input in inputs { try check(input, texts, in: folder) }
+        for input in inputs where !resumes || !isCurrent(input) { try check(input, texts, in: folder) }
         written.withLock { $0 = texts }
+    }
+
+    /// Whether texts are files of their own, so that each may be written as soon as it is complete.
+    var isInFolder: Bool { folder != nil }
+
+    /// Whether the text of an input is in the folder and no older than it: `--resume` skips it.
+    func isCurrent(_ input: String) -> Bool {
+        guard let folder, input != "-" else { return false }
+        var (source, text) = (stat(), stat())
+        guard stat(input, &source) == 0, lstat("\(folder)/\(fileName(of: input))", &text) == 0,
+            text.st_mode & S_IFMT == S_IFREG
+        else { return false }
+        let (read, written) = (source.st_mtim, text.st_mtim)
+        return (written.tv_sec, written.tv_nsec) >= (read.tv_sec, read.tv_nsec)
     }
 
     func write(_ timeline: Timeline, of input: String) throws {
@@ -90,7 +107,18 @@ final class TranscriptOutput: Sendable {
                 + "folder, or overwrite it with --force")
     }
 
-    private func fileName(of input: String) -> String { "\(Self.name(of: input)).\(format.fileExtension)" }
+    /// What a folder takes, less what `durableReplace` adds to a name.
+    private static let longestName = 230
+
+    private func fileName(of input: String) -> String {
+        let (name, ending) = (Self.name(of: input), ".\(format.fileExtension)")
+        guard name.utf8.count + ending.utf8.count > Self.longestName else { return name + ending }
+        // Shortened, and still different from others that begin alike.
+        let mark = "~" + Digest.of(name).prefix(8)
+        var short = name[...]
+        while short.utf8.count + mark.utf8.count + ending.utf8.count > Self.longestName { short.removeLast() }
+        return short + mark + ending
+    }
 
     /// The last part of a path, without the ending.
     private static func name(of path: String) -> String {

@@ -2,20 +2,22 @@ import Commands
 import Equipment
 import Core
 import Exporting
+import FileMicrophone
 import Glibc
 import Platform
 import Recognizing
 import Synchronization
 import Upkeep
 
-/// Several files over one pool of workers, as many at a time as there are workers, put out in the order of the inputs.
+/// Several files over one pool of workers, as many at a time as there are workers. Texts are printed in the order of the inputs, and
+/// written into a folder as soon as each is complete.
 struct TranscriptionBatch: Sendable {
     private struct Outcome: Sendable {
         var index: Int
         var timeline: Timeline?
         var error: DeviceError?
-        /// The file was read, but was not whole.
-        var damage: String?
+        /// What was read of the file against what it holds.
+        var report = SoundAccount()
     }
 
     let pool: WorkerPool
@@ -29,11 +31,12 @@ struct TranscriptionBatch: Sendable {
     let telling: SpeakerTelling?
     /// Whether each channel of a file that has two is one person's microphone.
     let hasMicrophoneEach: Bool
+    let track: SoundTrack
     let progress: ProgressBar
 
     /// Transcribes every file that can be read. Returns the exit status: that of the first file that could not.
     func run(_ paths: [String], jobs: Int) async throws -> Int32 {
-        var status: Int32 = 0
+        var statuses = [Int32](repeating: 0, count: paths.count)
         var finished: [Int: Outcome] = [:]
         var next = 0
         try await withThrowingTaskGroup(of: Outcome.self) { group in
@@ -46,17 +49,20 @@ struct TranscriptionBatch: Sendable {
             }
             for _ in 0..<jobs { start() }
             while let outcome = try await group.next() {
-                finished[outcome.index] = outcome
+                if output.isInFolder {
+                    statuses[outcome.index] = try put(outcome, of: paths[outcome.index])
+                } else {
+                    finished[outcome.index] = outcome
+                }
                 while let outcome = finished.removeValue(forKey: next) {
-                    let its = try put(outcome, of: paths[next])
-                    if status == 0 { status = its }
+                    statuses[next] = try put(outcome, of: paths[next])
                     next += 1
                 }
                 start()
             }
         }
         TerminalStatusLine.clear()
-        return status
+        return statuses.first { $0 != 0 } ?? 0
     }
 
     private func put(_ outcome: Outcome, of path: String) throws -> Int32 {
@@ -65,8 +71,10 @@ struct TranscriptionBatch: Sendable {
             Terminal.say("fieldscribe: \(error.message)")
             return error.exitStatus
         }
-        guard let damage = outcome.damage else { return 0 }
-        Terminal.say("fieldscribe: \(damage)")
+        let name = path == "-" ? "standard input" : oneLine(path)
+        for note in outcome.report.notes { Terminal.say("fieldscribe: \(name): \(note)") }
+        guard let damage = outcome.report.damage else { return 0 }
+        Terminal.say("fieldscribe: \(name): \(damage); what is there was read")
         return 4
     }
 
@@ -76,7 +84,7 @@ struct TranscriptionBatch: Sendable {
             index: index, path: path, engine: engine, isAlone: progress.count == 1, progress: progress)
         defer { progress.ended(index) }
         do {
-            let source = try FileAudioSource(path: path)
+            let source = try FileAudioSource(path: path, track: track)
             progress.opened(index, length: source.estimatedLength)
             var statistics = try await read(path, source, into: sink)
             statistics.wallSeconds = Double(MonotonicClock.nanoseconds - began) / 1e9
@@ -85,8 +93,9 @@ struct TranscriptionBatch: Sendable {
                 name: name, length: SamplePosition(seconds: statistics.audioSeconds),
                 engine: sink.otherEngine ?? engine,
                 segments: sink.segments, statistics: statistics)
+            timeline.gaps = source.report.gaps.map { Gap($0, cause: .damage) }
             timeline.speakers = try await speakers(path, timeline, sink)
-            return Outcome(index: index, timeline: timeline, damage: source.damage)
+            return Outcome(index: index, timeline: timeline, report: source.report)
         } catch let error as DeviceError {
             return Outcome(index: index, error: error)
         }
@@ -100,7 +109,7 @@ extension TranscriptionBatch {
             return try await Transcriber(pool: pool, settings: settings).run(source, into: sink)
         }
         let pass = SecondPass(pool: pool, settings: settings)
-        let adaptation = try await pass.adaptation { try FileAudioSource(path: path) }
+        let adaptation = try await pass.adaptation { [track] in try FileAudioSource(path: path, track: track) }
         return try await Transcriber(pool: pool, settings: settings).run(source, into: sink, adaptation: adaptation)
     }
 

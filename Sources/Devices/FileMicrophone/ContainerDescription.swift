@@ -1,0 +1,159 @@
+import Core
+import FoundationEssentials
+
+/// The tracks with sound in a container and how long they should be, as `ffprobe` describes them.
+struct ContainerDescription: Equatable {
+    struct Track: Equatable {
+        var codec = ""
+        var channels = 1
+        /// In Hz.
+        var rate = SamplePosition.rate
+        /// Seconds that the container's header promises; nil if it does not say, or only guesses.
+        var promised: Double?
+        var isDefault = false
+        var language: String?
+        var title: String?
+
+        /// Whether its samples may lie above full scale.
+        var isFloat: Bool { codec.hasPrefix("pcm_f") || codec == "wavpack" }
+    }
+
+    /// Formats without times of their own: ffmpeg counts frames, and what is no frame it leaves out.
+    private static let raw: Set<String> = ["aac", "ac3", "dts", "eac3", "loas", "mp3", "truehd"]
+    /// Formats whose length ffmpeg takes from their last times or from the bit rate.
+    private static let guessing = raw.union(["amr", "mpeg", "mpegts", "ogg", "rm"])
+
+    /// The name of ffmpeg's reader.
+    var format = ""
+    /// What a player shows as 0, on the container's own clock, in seconds.
+    var start = 0.0
+    var tracks: [Track] = []
+    /// Whether nothing but one track with sound is in it.
+    var isAlone = false
+
+    var isRaw: Bool { Self.raw.contains(format) }
+
+    /// Describes what is no container, or one without sound, as one without tracks.
+    init(_ source: ByteSource) throws(DeviceError) {
+        var text = ""
+        _ = try Ffmpeg.run(
+            "ffprobe", on: source, options: ["-v", "quiet"],
+            arguments: [
+                "-select_streams", "a", "-of", "json", "-show_entries",
+                "format=format_name,duration,start_time,nb_streams:stream=codec_name,channels,sample_rate,start_time,duration,nb_frames"
+                    + ",time_base:stream_disposition=default:stream_tags",
+            ]
+        ) { line in if text.utf8.count < 1 << 20 { text += line + "\n" } }
+        self.init(json: text)
+        var header: Double?
+        if format == "mp3" { header = try MpegFrame.promisedLength(of: source) }
+        // ffmpeg does not believe the header of a file that was cut off.
+        if format == "asf" { header = try Self.lengthOfASF(source) }
+        if let header { for index in tracks.indices { tracks[index].promised = header } }
+    }
+
+    /// Parses what `ffprobe -of json` prints.
+    init(json: String) {
+        guard let probe = try? JSONDecoder().decode(Probe.self, from: Data(json.utf8)) else { return }
+        format = probe.format?.format_name?.split(separator: ",").first.map(String.init) ?? ""
+        start = probe.format?.start_time.flatMap(Double.init) ?? 0
+        isAlone = probe.format?.nb_streams == 1
+        let whole = probe.format?.duration.flatMap(Double.init)
+        tracks = (probe.streams ?? []).map { stream in
+            let tags = stream.tags ?? [:]
+            let tagged = tags.first { $0.key.hasPrefix("DURATION") }.flatMap { Self.seconds(clock: $0.value) }
+            // Matroska tells where a track ends, others how long it is.
+            let begin = (stream.start_time.flatMap(Double.init) ?? start) - start
+            let counted = format == "avi" ? stream.counted : nil
+            let own = tagged ?? counted ?? stream.duration.flatMap(Double.init).map { $0 + max(0, begin) }
+            // What is left out at a track's end is in its own length alone.
+            let promised = counted ?? own.map { min($0, whole ?? $0) } ?? (isAlone ? whole : nil)
+            return Track(
+                codec: stream.codec_name ?? "", channels: stream.channels ?? 1,
+                rate: stream.sample_rate.flatMap(Int.init) ?? SamplePosition.rate,
+                promised: Self.guessing.contains(format) ? nil : promised,
+                isDefault: stream.disposition?["default"] == 1, language: tags["language"], title: tags["title"])
+        }
+    }
+
+    /// What a player plays: the first track that the container calls its default, or the first.
+    var defaultTrack: Int { tracks.firstIndex(where: \.isDefault) ?? 0 }
+
+    // As ffprobe spells them.
+    private struct Probe: Decodable {
+        struct Format: Decodable {
+            var format_name: String?
+            var duration: String?
+            var start_time: String?
+            var nb_streams: Int?
+        }
+        struct Stream: Decodable {
+            var codec_name: String?
+            var channels: Int?
+            var sample_rate: String?
+            var nb_frames: String?
+            var time_base: String?
+            var start_time: String?
+            var duration: String?
+            var disposition: [String: Int]?
+            var tags: [String: String]?
+
+            /// The length that AVI's header counts; from ffmpeg's own it is cut with the file.
+            var counted: Double? {
+                let base = (time_base ?? "").split(separator: "/").compactMap { Double($0) }
+                guard base.count == 2, base[1] > 0, let frames = nb_frames.flatMap(Double.init) else { return nil }
+                return frames * base[0] / base[1]
+            }
+        }
+        var format: Format?
+        var streams: [Stream]?
+    }
+
+    /// Reads `00:00:24.738000000`.
+    private static func seconds(clock: String) -> Double? {
+        let parts = clock.split(separator: ":").map { Double($0) }
+        guard parts.count == 3, let hours = parts[0], let minutes = parts[1], let seconds = parts[2] else { return nil }
+        return hours * 3_600 + minutes * 60 + seconds
+    }
+
+    /// The length that the header of a WMA promises, in seconds.
+    private static func lengthOfASF(_ source: ByteSource) throws(DeviceError) -> Double? {
+        let mark: [UInt8] = [0xA1, 0xDC, 0xAB, 0x8C, 0x47, 0xA9, 0xCF, 0x11]
+        let head = try source.bytes(at: 0, count: 1 << 16)
+        guard let place = head.indices.first(where: { head[$0...].starts(with: mark) }), place + 88 <= head.count else {
+            return nil
+        }
+        func number(_ offset: Int) -> Double {
+            Double(head[(place + offset)..<(place + offset + 8)].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+        }
+        // In 100 ns, with what players fill their buffers with, in ms.
+        let seconds = number(64) / 1e7 - number(80) / 1e3
+        return seconds > 0 && seconds < 1e7 ? seconds : nil
+    }
+}
+
+/// Tags before, behind and between frames of sound.
+enum SoundTags {
+    /// Where the tags end that begin at a place; the place itself if none does.
+    static func end(of source: ByteSource, at place: Int64) throws(DeviceError) -> Int64 {
+        var end = place
+        // More than any program writes.
+        for _ in 0..<64 {
+            let head = try source.bytes(at: end, count: 32)
+            let next: Int64
+            if head.starts(with: "ID3".utf8), head.count >= 10 {
+                let size = head[6..<10].reduce(0) { $0 << 7 | Int64($1 & 0x7f) }
+                next = end + 10 + size + (head[5] & 0x10 != 0 ? 10 : 0)
+            } else if head.starts(with: "TAG".utf8) {
+                next = end + 128
+            } else if head.starts(with: "APETAGEX".utf8), head.count == 32 {
+                let size = head[12..<16].reversed().reduce(0) { $0 << 8 | Int64($1) }
+                next = end + size + (head[23] & 0x20 != 0 ? 32 : 0)
+            } else {
+                break
+            }
+            end = min(next, source.length)
+        }
+        return end
+    }
+}

@@ -1,0 +1,40 @@
+internal import CSndfile
+import Glibc
+
+/// The loudest sample of a file whose samples may lie above full scale.
+enum FloatPeak {
+    /// Reads the file to its end and goes back to its beginning.
+    ///
+    /// A few samples that are far off, as damage makes them, count for nothing: they would make the rest inaudible.
+    /// - Parameter room: for whole frames.
+    static func measure(_ handle: OpaquePointer, _ room: UnsafeMutableBufferPointer<Float>, channels: Int) -> Float {
+        // The loudest of each power of two, and how many there are.
+        var peaks = [Float](repeating: 0, count: 64)
+        var counts = [Int](repeating: 0, count: 64)
+        var total = 0
+        while true {
+            let frames = Int(sf_readf_float(handle, room.baseAddress, Int64(room.count / channels)))
+            if frames <= 0 { break }
+            total += frames * channels
+            for index in 0..<(frames * channels) {
+                let sample = abs(room[index])
+                guard sample > 1, sample.isFinite else { continue }
+                let power = min(63, Int(sample.exponent))
+                peaks[power] = max(peaks[power], sample)
+                counts[power] += 1
+            }
+        }
+        sf_seek(handle, 0, SEEK_SET)
+        var above = 0
+        for power in peaks.indices.reversed() where counts[power] > 0 {
+            above += counts[power]
+            if above > total / 100_000 { return peaks[power] }
+        }
+        return 1
+    }
+
+    static func decibels(_ peak: Float) -> String {
+        let tenths = Int((200 * log10f(peak)).rounded())
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+}

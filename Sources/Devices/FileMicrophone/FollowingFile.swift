@@ -1,0 +1,63 @@
+import Core
+
+/// Where another file begins behind the sound of the first: files that somebody has joined byte by byte.
+enum FollowingFile {
+    /// How far libsndfile may have read beyond the end of the sound.
+    private static let readAhead: Int64 = 1 << 16
+
+    /// Finds the next FLAC behind the place to which one was read.
+    static func flac(in source: ByteSource) throws(DeviceError) -> Int64? {
+        let marks = [Array("fLaC".utf8) + [0, 0, 0, 34], Array("fLaC".utf8) + [0x80, 0, 0, 34]]
+        var offset = max(1, source.place - readAhead)
+        while offset < source.length {
+            let bytes = try source.bytes(at: offset, count: 1 << 20)
+            var index = bytes.startIndex
+            while let found = bytes[index...].firstIndex(of: 0x66) {
+                if marks.contains(where: { bytes[found...].starts(with: $0) }) { return offset + Int64(found) }
+                index = found + 1
+            }
+            guard bytes.count == 1 << 20 else { return nil }
+            offset += Int64(bytes.count) - 7
+        }
+        return nil
+    }
+
+    /// Finds the next file in one that ffmpeg reads and that ends where its own header says: MP4, WMA, TTA, WavPack, CAF.
+    static func find(in source: ByteSource) throws(DeviceError) -> Int64? {
+        let head = try source.bytes(at: 0, count: 16)
+        if Ffmpeg.isMovie(head) { return try movie(in: source) }
+        guard let mark = marks.first(where: { head.starts(with: $0) }) else { return nil }
+        let frames = try FrameBytes(of: source, track: 0)
+        guard frames.ends.behind > 0 else { return nil }
+        let end = source.length - frames.ends.behind
+        let rest = try source.bytes(at: end, count: 1 << 20)
+        return rest.indices.first { rest[$0...].starts(with: mark) }.map { end + Int64($0) }
+    }
+
+    private static let marks: [[UInt8]] = [
+        [0x30, 0x26, 0xB2, 0x75, 0x8E, 0x66, 0xCF, 0x11], Array("TTA1".utf8), Array("wvpk".utf8),
+        Array("caff".utf8) + [0, 1, 0, 0],
+    ]
+
+    /// Finds the second `ftyp` of an MP4, MOV or M4A.
+    private static func movie(in source: ByteSource) throws(DeviceError) -> Int64? {
+        var offset: Int64 = 0
+        var hasMovie = false
+        for _ in 0..<100_000 {
+            let head = try source.bytes(at: offset, count: 16)
+            guard head.count >= 8 else { return nil }
+            let kind = String(decoding: head[4..<8], as: UTF8.self)
+            if kind == "ftyp", hasMovie { return offset }
+            if kind == "moov" { hasMovie = true }
+            var size = number(head[0..<4])
+            if size == 1, head.count == 16 { size = number(head[8..<16]) }
+            guard size >= 8, size < source.length - offset else { return nil }
+            offset += size
+        }
+        return nil
+    }
+
+    private static func number(_ digits: ArraySlice<UInt8>) -> Int64 {
+        Int64(clamping: digits.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+    }
+}

@@ -1,0 +1,68 @@
+import Core
+
+/// A frame of MPEG audio, layer III, by its header.
+struct MpegFrame {
+    // kbit/s by the header's index: of MPEG 1, and of MPEG 2 and 2.5.
+    private static let bitRates = [
+        [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
+        [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+    ]
+    private static let rates = [44_100, 48_000, 32_000]
+
+    /// In bytes, with the header.
+    let length: Int
+    let rate: Int
+    /// Samples of a channel.
+    let samples: Int
+
+    /// Reads the header that stands there; nil if there is none, or one of a free bit rate.
+    init?(_ bytes: [UInt8], at index: Int) {
+        guard index + 4 <= bytes.count, bytes[index] == 0xff, bytes[index + 1] & 0xe6 == 0xe2 else { return nil }
+        let version = Int(bytes[index + 1] >> 3 & 3)
+        let (bitRate, rate) = (Int(bytes[index + 2] >> 4), Int(bytes[index + 2] >> 2 & 3))
+        guard version != 1, bitRate > 0, bitRate < 15, rate < 3 else { return nil }
+        let isFirst = version == 3
+        self.rate = Self.rates[rate] >> (isFirst ? 0 : version == 2 ? 1 : 2)
+        samples = isFirst ? 1_152 : 576
+        let kilobits = Self.bitRates[isFirst ? 0 : 1][bitRate]
+        length = samples / 8 * 1_000 * kilobits / self.rate + Int(bytes[index + 2] >> 1 & 1)
+    }
+
+    /// Where the first frame of an MP3 begins, behind its tags or behind junk; nil if three do not follow one another.
+    static func first(in source: ByteSource) throws(DeviceError) -> Int64? {
+        let start = try SoundTags.end(of: source, at: 0)
+        let bytes = try source.bytes(at: start, count: 1 << 18)
+        for index in bytes.indices where bytes[index] == 0xff {
+            var (place, count) = (index, 0)
+            while count < 3, let frame = MpegFrame(bytes, at: place) {
+                place += frame.length
+                count += 1
+            }
+            if count == 3 { return start + Int64(index) }
+        }
+        return nil
+    }
+
+    /// The length in seconds that an MP3's first frame tells; nil if it counts no frames.
+    ///
+    /// ffprobe does not believe it once the file's size is another, as of a file that was joined or cut off.
+    static func promisedLength(of source: ByteSource) throws(DeviceError) -> Double? {
+        guard let start = try first(in: source) else { return nil }
+        let bytes = try source.bytes(at: start, count: 256)
+        guard let frame = MpegFrame(bytes, at: 0) else { return nil }
+        func number(_ index: Int) -> Int { bytes[index..<(index + 4)].reduce(0) { $0 << 8 | Int($1) } }
+        for index in 4..<max(4, min(bytes.count - 18, 48)) {
+            let frames: Int
+            if ["Xing", "Info"].contains(where: { bytes[index...].starts(with: $0.utf8) }) {
+                guard bytes[index + 7] & 1 != 0 else { return nil }
+                frames = number(index + 8)
+            } else if bytes[index...].starts(with: "VBRI".utf8) {
+                frames = number(index + 14)
+            } else {
+                continue
+            }
+            return Double(frames * frame.samples) / Double(frame.rate)
+        }
+        return nil
+    }
+}

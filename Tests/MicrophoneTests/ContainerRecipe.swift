@@ -1,0 +1,73 @@
+import Glibc
+import Platform
+import Testing
+
+/// How ffmpeg makes a container of a sound, and what it is able to tell of what is missing.
+struct ContainerRecipe: CustomTestStringConvertible, Sendable {
+    /// What a file tells of sound that is not there any more.
+    enum Telling: Sendable {
+        /// Its header says how long it is.
+        case length
+        /// Its end says that it is the end.
+        case end
+        /// Nothing: a part of it is a whole file.
+        case nothing
+        /// What it needs to be read at all lies at its end.
+        case everything
+    }
+
+    let testDescription: String
+    let ending: String
+    let arguments: [String]
+    let telling: Telling
+    /// Whether two of them one behind the other are one recording.
+    let joins: Bool
+
+    init(_ name: String, _ ending: String, _ arguments: String, _ telling: Telling, joins: Bool = true) {
+        testDescription = name
+        self.ending = ending
+        self.arguments = arguments.split(separator: " ").map(String.init)
+        self.telling = telling
+        self.joins = joins
+    }
+
+    static let all = [
+        ContainerRecipe("WAV", "wav", "-c:a pcm_s16le", .length),
+        ContainerRecipe("WAV of IMA ADPCM", "wav", "-c:a adpcm_ima_wav", .length),
+        ContainerRecipe("WAV of floats", "wav", "-c:a pcm_f32le", .length),
+        ContainerRecipe("AIFF", "aiff", "-c:a pcm_s16be", .length),
+        ContainerRecipe("CAF of ALAC", "caf", "-c:a alac", .everything),
+        ContainerRecipe("FLAC", "flac", "-c:a flac", .length),
+        ContainerRecipe("Ogg Vorbis", "ogg", "-c:a libvorbis", .end),
+        ContainerRecipe("Ogg Opus", "opus", "-c:a libopus", .end),
+        ContainerRecipe("Ogg FLAC", "oga", "-c:a flac", .end),
+        ContainerRecipe("Ogg Speex", "spx", "-c:a libspeex", .end),
+        ContainerRecipe("MP3", "mp3", "-c:a libmp3lame -b:a 64k", .length),
+        ContainerRecipe("MP3 of a variable rate", "mp3", "-c:a libmp3lame -q:a 4", .length),
+        ContainerRecipe("MP3 without a count of frames", "mp3", "-c:a libmp3lame -b:a 64k -write_xing 0", .nothing),
+        ContainerRecipe("M4A", "m4a", "-c:a aac -movflags +faststart", .length),
+        ContainerRecipe("M4A of ALAC", "m4a", "-c:a alac -movflags +faststart", .length),
+        ContainerRecipe(
+            "MP4 in fragments", "mp4", "-c:a aac -movflags frag_keyframe+empty_moov -frag_duration 1000000", .end),
+        ContainerRecipe("WebM", "webm", "-c:a libopus", .length),
+        ContainerRecipe("Matroska of PCM", "mka", "-c:a pcm_s16le", .length),
+        ContainerRecipe("WMA", "wma", "-c:a wmav2", .length),
+        ContainerRecipe("AAC in ADTS", "aac", "-c:a aac", .nothing),
+        ContainerRecipe("AC-3", "ac3", "-c:a ac3", .nothing),
+        ContainerRecipe("WavPack", "wv", "-c:a wavpack", .length),
+        ContainerRecipe("TTA", "tta", "-c:a tta", .length),
+        ContainerRecipe("MPEG transport stream", "ts", "-c:a aac", .nothing),
+        ContainerRecipe("AVI", "avi", "-c:a pcm_s16le", .length, joins: false),
+    ]
+
+    /// Encodes a WAV, and returns the path of what came of it.
+    func make(of wav: String, in folder: Folder) throws -> String {
+        let path = "\(folder.path)/made.\(ending)"
+        let child = try ChildProcess(
+            "/usr/bin/ffmpeg",
+            arguments: ["-nostdin", "-loglevel", "error", "-y", "-i", wav] + arguments + [path])
+        // wait: a guard of minutes
+        try #require(try child.exitStatus(timeoutSeconds: 600) == 0, "ffmpeg cannot write \(testDescription)")
+        return path
+    }
+}

@@ -1,0 +1,114 @@
+import Core
+import FileMicrophone
+import Glibc
+import Testing
+
+/// Whatever happened to a container: what is given and what the report names are together what it held.
+@Suite("Containers", .serialized) struct ContainerTests {
+    private static let seconds = 12
+
+    /// What a file gave, and what was said of it.
+    private struct Reading {
+        var samples: [Int16]
+        var report: SoundAccount
+
+        var seconds: Double { Double(samples.count) / 16_000 }
+        /// What was given and what is said to be missing at the end; gaps are given as silence.
+        var accounted: Double { seconds + report.missingAtEnd }
+
+        init(_ path: String) throws {
+            let reader = try AudioFileReader(path: path)
+            samples = try MicrophoneTests.samples(of: reader, block: 16_000)
+            report = reader.report
+        }
+
+        /// The whole second of the original that is heard in the middle of a second, by its pitch.
+        func second(heardIn second: Int) -> Int? {
+            guard samples.count >= second * 16_000 + 12_000 else { return nil }
+            let part = samples[(second * 16_000 + 4_000)..<(second * 16_000 + 12_000)]
+            let crossings = zip(part, part.dropFirst()).count { $0 < 0 && $1 >= 0 }
+            return Int(((Double(crossings) * 2 - 300) / 100).rounded())
+        }
+    }
+
+    /// A tone for each second, 100 Hz higher than the one before.
+    private static func talk() -> [Int16] {
+        var phase = 0.0
+        return (0..<seconds * 16_000).map { index in
+            phase += Double(300 + 100 * (index / 16_000)) / 16_000
+            return Int16(9_000 * sin(2 * .pi * phase))
+        }
+    }
+
+    private func made(_ recipe: ContainerRecipe, in folder: Folder) throws -> [UInt8] {
+        try folder.read(recipe.make(of: folder.write(wav(Self.talk()), to: "talk.wav"), in: folder))
+    }
+
+    @Test("What is whole is read whole, at its times, without a word", arguments: ContainerRecipe.all)
+    func whole(recipe: ContainerRecipe) throws {
+        let folder = try Folder()
+        let reading = try Reading(folder.write(made(recipe, in: folder), to: "whole.\(recipe.ending)"))
+        #expect(abs(reading.seconds - 12) < 0.3)
+        #expect(reading.report.damage == nil && reading.report.gaps.isEmpty)
+        for second in [0, 5, 11] { #expect(reading.second(heardIn: second) == second) }
+    }
+
+    @Test("Of two that were joined both are read", arguments: ContainerRecipe.all)
+    func joined(recipe: ContainerRecipe) throws {
+        let folder = try Folder()
+        let bytes = try made(recipe, in: folder)
+        let reading = try Reading(folder.write(bytes + bytes, to: "joined.\(recipe.ending)"))
+        if recipe.joins {
+            #expect(abs(reading.seconds - 24) < 0.5)
+            #expect(reading.report.damage == nil, "\(reading.report)")
+            for second in [0, 11] { #expect(reading.second(heardIn: second) == second) }
+            for second in [13, 22] { #expect(reading.second(heardIn: second) == second - 12) }
+        } else {
+            // What cannot be read is said.
+            #expect(abs(reading.seconds - 24) < 0.5 || reading.report.damage != nil, "\(reading.seconds) s")
+        }
+    }
+
+    @Test("Of what was cut off the rest is read, and what is missing is said", arguments: ContainerRecipe.all)
+    func cut(recipe: ContainerRecipe) throws {
+        let folder = try Folder()
+        let bytes = try made(recipe, in: folder)
+        let share = Double.random(in: 0.3...0.9)
+        let path = try folder.write(
+            Array(bytes.prefix(Int(Double(bytes.count) * share))), to: "cut.\(recipe.ending)")
+        if recipe.telling == .everything {
+            #expect(throws: DeviceError.self) { try Reading(path) }
+            return
+        }
+        let reading = try Reading(path)
+        let expected = 12 * share
+        // Pages of Ogg hold seconds of a tone.
+        #expect(abs(reading.seconds - expected) < 4, "cut at \(share): \(reading.seconds) s, \(reading.report)")
+        switch recipe.telling {
+        case .length: #expect(abs(reading.accounted - 12) < 0.5, "cut at \(share): \(reading.report)")
+        case .end: #expect(reading.report.damage != nil, "cut at \(share)")
+        case .nothing, .everything: break
+        }
+    }
+
+    @Test(
+        "What is damaged keeps its length and its times, and where it is damaged is said",
+        arguments: ContainerRecipe.all)
+    func damaged(recipe: ContainerRecipe) throws {
+        let folder = try Folder()
+        var bytes = try made(recipe, in: folder)
+        let share = Double.random(in: 0.3...0.7)
+        let place = Int(Double(bytes.count) * share)
+        let count = min(bytes.count / 20, 8_192)
+        for index in place..<(place + count) { bytes[index] = 0 }
+        let reading = try Reading(folder.write(bytes, to: "damaged.\(recipe.ending)"))
+        let about = "\(count) of \(bytes.count) bytes at \(share): \(reading.seconds) s, \(reading.report)"
+        #expect(abs(reading.accounted - 12) < 0.7, "\(about)")
+        #expect(reading.second(heardIn: 0) == 0, "\(about)")
+        // Speex needs seconds until it is on a tone's pitch again; a block of WavPack lasts for seconds and is noise then.
+        if reading.seconds > 11.5, !["spx", "wv"].contains(recipe.ending) {
+            // The end is in its place if less than a quarter of a second was lost or gained.
+            #expect(reading.second(heardIn: 10) == 10, "\(about)")
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import Testing
+
+@testable import FileMicrophone
+
+@Suite("Frames on the container's clock") struct FramePlacementTests {
+    private typealias Silence = FramePlacement.Silence
+
+    /// Adds frames of 320 samples at these times.
+    private func placed(_ times: [Int64?], _ placement: FramePlacement = FramePlacement()) -> FramePlacement {
+        var placement = placement
+        for time in times { placement.add(time: time, count: 320) }
+        return placement
+    }
+
+    @Test("Frames one behind the other need no silence")
+    func contiguous() {
+        let placement = placed([0, 320, 640, nil, 1_280])
+        #expect(placement.silences.isEmpty)
+        #expect(placement.end == 1_600)
+    }
+
+    @Test("Sound that begins behind the picture has silence before it, and nothing is missing")
+    func late() {
+        #expect(placed([80_000, 80_320]).silences == [Silence(at: 0, count: 80_000, isLoss: false)])
+    }
+
+    @Test("What lies before the start is not cut off, and moves what follows")
+    func early() {
+        let placement = placed([-96, 224, 544])
+        #expect(placement.silences.isEmpty)
+        #expect(placement.end == 960)
+    }
+
+    @Test("Missing packets are silence of their length")
+    func missing() {
+        let placement = placed([0, 320, 32_640, 32_960])
+        #expect(placement.silences == [Silence(at: 640, count: 32_000, isLoss: true)])
+        #expect(placement.end == 33_280)
+    }
+
+    @Test("Short pauses between packets are a loss only if something was wrong", arguments: [false, true])
+    func pauses(hasErrors: Bool) {
+        var placement = FramePlacement()
+        if hasErrors { placement.addError() }
+        #expect(
+            placed([0, 6_720], placement).silences == [Silence(at: 320, count: 6_400, isLoss: hasErrors)])
+    }
+
+    @Test("A clock that strays a little is no gap; what it strays altogether is")
+    func jitter() {
+        #expect(placed([0, 350, 610, 1_000, 1_260]).silences.isEmpty)
+        let slow = placed((0..<100).map { Int64($0) * 352 })
+        #expect(abs(slow.end - 100 * 352) <= 1_600)
+    }
+
+    @Test("Another recording's clock begins again")
+    func joined() {
+        let placement = placed([0, 320, 16_000_000_000, 16_000_000_320, 0, 320, 16_640])
+        #expect(placement.silences == [Silence(at: 6 * 320, count: 16_000, isLoss: true)])
+    }
+
+    @Test("A long gap that the container promises is one")
+    func promised() {
+        let gap: Int64 = 700 * 16_000
+        #expect(
+            placed([0, gap], FramePlacement(promised: gap + 320)).silences
+                == [Silence(at: 320, count: gap - 320, isLoss: true)])
+        #expect(placed([0, gap]).silences.isEmpty)
+    }
+
+    @Test("The first time behind a change of format, which ffmpeg computes wrongly, is not believed")
+    func changeOfFormat() {
+        var placement = placed([0, 320])
+        placement.add(time: 1_095_444, count: 320, isFirst: true)
+        placement.add(time: 960, count: 320)
+        #expect(placement.silences.isEmpty)
+        #expect(placement.end == 1_280)
+    }
+
+    @Test("Where times are counted from frames, bytes that are no frames tell what is missing")
+    func raw() {
+        var raw = FramePlacement(isRaw: true, junk: [FramePlacement.Junk(time: 640, count: 5_000)])
+        raw.addError()
+        let placement = placed([0, 320, 640, 1_536, 1_856, 2_752], raw)
+        #expect(
+            placement.silences == [
+                Silence(at: 640, count: 5_000, isLoss: true), Silence(at: 960, count: 576, isLoss: false),
+            ])
+        #expect(placement.undecoded == 576)
+    }
+
+    @Test("Any times are survived")
+    func anyTimes() {
+        for time in [Int64.min, .max, 1 << 46, -1 << 46, 0] {
+            #expect(placed([time, .max, .min, time], FramePlacement(promised: .max)).decoded == 1_280)
+        }
+    }
+
+    @Test("ffprobe's description: the default track, its length, and nothing of what is none")
+    func description() {
+        let text = """
+            {"programs": [], "streams": [
+              {"codec_name": "aac", "channels": 2, "start_time": "0.000000", "disposition": {"default": 0},
+               "tags": {"language": "eng", "title": "a\\u001b[31mb|c"}},
+              {"codec_name": "opus", "channels": 1, "disposition": {"default": 1}, "tags": {"DURATION": "00:01:02.500000000"}}
+            ], "format": {"format_name": "matroska,webm", "nb_streams": 3, "start_time": "-0.007", "duration": "80.1"}}
+            """
+        let container = ContainerDescription(json: text)
+        #expect(container.format == "matroska" && container.start == -0.007)
+        #expect(container.defaultTrack == 1 && container.tracks.map(\.promised) == [nil, 62.5])
+        #expect(container.name(0) == "1 (eng, a31mbc)" && container.name(1) == "2")
+        for text in ["", "{}", "[]", "{\"streams\": 3}", "{\"streams\": [{}]}"] {
+            #expect(ContainerDescription(json: text).tracks.allSatisfy { $0.promised == nil })
+        }
+    }
+}
