@@ -151,8 +151,10 @@ import Testing
         let half = try Fieldscribe(
             program: "/usr/bin/env", ["PATH=/nonexistent", Fieldscribe.executable()] + words, in: folder
         ).wait()
-        #expect(half.status == 4 && half.errors.count == 1, "\(half.errors)")
-        #expect(half.errors.first?.contains("was not read; ffmpeg may read it: apt install ffmpeg") == true)
+        // libmpg123 writes lines of its own.
+        let errors = half.errors.filter { $0.hasPrefix("fieldscribe: ") }
+        #expect(half.status == 4 && errors.count == 1, "\(half.errors)")
+        #expect(errors.first?.contains("was not read; ffmpeg may read it: apt install ffmpeg") == true)
     }
 
     @Test("A damaged place is a gap in the text, and a line names file and place")

@@ -48,6 +48,11 @@ final class SoundPart {
 
     private var kind: Int32 { info.format & Int32(SF_FORMAT_TYPEMASK) }
 
+    /// Whether the header's length is a guess, as that of MPEG audio is.
+    private var isGuessed: Bool {
+        kind == Int32(SF_FORMAT_MPEG) || info.format & Int32(SF_FORMAT_SUBMASK) == Int32(SF_FORMAT_MPEG_LAYER_III)
+    }
+
     /// Opens what libsndfile reads.
     convenience init(_ source: ByteSource, keeping: Int) throws(DeviceError) {
         var failure: DeviceError?
@@ -283,10 +288,9 @@ final class SoundPart {
                     + "ffmpeg may read it: apt install ffmpeg")
         } else if isCutOff {
             account.complaints.append("the file was cut off; it holds \(SoundAccount.seconds(held))")
-        } else if let promisedFrames, framesRead + framesMissing < promisedFrames, kind != Int32(SF_FORMAT_MPEG),
+        } else if let promisedFrames, framesRead + framesMissing < promisedFrames, !isGuessed,
             kind != Int32(SF_FORMAT_RAW)
         {
-            // The length of MPEG audio is a guess.
             account.add(promised: Double(promisedFrames) / Double(rate), held: held)
         } else if sf_error(handle) != 0 {
             account.complaints.append(
