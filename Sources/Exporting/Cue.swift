@@ -70,10 +70,10 @@ private func marked(_ cues: [Cue], _ marks: [(time: SamplePosition, line: String
 /// A mark in two lines at most; what does not fit is left out, and other formats have it.
 func markLines(_ line: String) -> [String] {
     let words = line.split(separator: " ").map(String.init)
-    if fitsTwoLines(words) { return lines(words) }
+    if fitsTwoLines(words.map(\.count)) { return lines(words) }
     var kept: [String] = []
     for word in words {
-        guard fitsTwoLines(kept + [word, "…]"]) else { break }
+        guard fitsTwoLines((kept + [word, "…]"]).map(\.count)) else { break }
         kept.append(word)
     }
     return lines(kept + ["…]"])
@@ -83,25 +83,34 @@ func markLines(_ line: String) -> [String] {
 private func groups(of words: [Word], in range: SampleRange, brokenBy gaps: [Gap]) -> [[Word]] {
     let breaks = gaps.map(\.range.start).filter { range.start <= $0 && $0 < range.end }
     var groups: [[Word]] = []
-    var group: [Word] = []
+    var (group, lengths): ([Word], [Int]) = ([], [])
     for var word in words {
         word.text = oneLine(word.text)
         if word.text.isEmpty { continue }
         if let first = group.first, let last = group.last {
             let isCut = breaks.contains { last.range.start < $0 && $0 <= word.range.start }
             let lasts = milliseconds(word.range.end) - milliseconds(first.range.start)
-            if isCut || lasts > CueLimits.longest || !fitsTwoLines((group + [word]).map(\.text)) {
+            if isCut || lasts > CueLimits.longest || !fitsTwoLines(lengths + [word.text.count]) {
                 groups.append(group)
-                group = []
+                (group, lengths) = ([], [])
             }
         }
         group.append(word)
+        lengths.append(word.text.count)
     }
     return group.isEmpty ? groups : groups + [group]
 }
 
-private func fitsTwoLines(_ words: [String]) -> Bool {
-    lineBreaks(words).contains { $0.upper <= CueLimits.lineLength && $0.lower <= CueLimits.lineLength }
+/// - Parameter lengths: of the words, in characters.
+private func fitsTwoLines(_ lengths: [Int]) -> Bool {
+    let total = lengths.reduce(lengths.count - 1, +)
+    var upper = -1
+    for length in lengths {
+        upper += length + 1
+        if upper > CueLimits.lineLength { return false }
+        if total - upper - 1 <= CueLimits.lineLength { return true }
+    }
+    return false
 }
 
 /// One line where they fit, else two of about the same length.
