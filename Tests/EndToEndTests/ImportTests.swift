@@ -160,7 +160,7 @@ import Testing
         let rewritten =
             cues[...start].joined(separator: "\n") + "\nnothing of it stayed\n\n59:00:00.000 --> 59:00:01.000\nlate\n"
         try Data(rewritten.utf8).write(to: URL(filePath: "\(folders[0])/transcript.vtt"))
-        try Data("WEB".utf8).write(to: URL(filePath: "\(folders[1])/transcript.vtt"))
+        try Data(text.replacing("WEBVTT", with: "WEB").utf8).write(to: URL(filePath: "\(folders[1])/transcript.vtt"))
         let ending = try desk.run("import", "\(folders[0])/transcript.vtt", "\(folders[1])/transcript.vtt")
         #expect(ending.status != 0 && ending.errors.count == 1, "\(ending)")
         #expect(ending.errors.first?.contains("\(folders[1])/transcript.vtt:1: does not begin") == true, "\(ending)")

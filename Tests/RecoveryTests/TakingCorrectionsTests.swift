@@ -132,7 +132,7 @@ import Testing
         #expect(taken.hasSuffix("; only 0 of its 5 words are those that were heard"), "\(taken)")
         #expect(try await words(archive) == ["nothing", "of", "that", "was", "said"])
         // Without a checksum a person has to say so.
-        let other = subtitles(nil, cues.replacing("nothing", with: "something"))
+        let other = subtitles(nil, cues.replacing("nothing of that was said", with: "quite another text"))
         let neighbour = RecordingIdentity(recording: 1, sound: sound)
         let importing = CorrectionImport(
             storage.configuration, archive: archive, program: try builtProgram("fieldscribe"))
@@ -141,7 +141,8 @@ import Testing
         #expect(error?.message.contains("say so with --recording 1") == true, "\(String(describing: error))")
         file.recording = 1
         #expect(try await importing.take(file).contains(": corrected in"))
-        file = CorrectionImport.File(name: "transcript.vtt", text: other + " today", neighbour: neighbour)
+        file = CorrectionImport.File(
+            name: "transcript.vtt", text: other.replacing("quite another", with: "once more a"), neighbour: neighbour)
         #expect(try await importing.take(file).contains(": corrected in"))
     }
 
