@@ -56,7 +56,13 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
                 guard scanner.isAtEnd() else { throw JSONScanner.Unusual() }
                 return document
             }
-        } catch { throw Self.refusal(name, "is not whole, or no corrections of Fieldscribe's") }
+        } catch {
+            let isTooLong = (error as? JSONScanner.Unusual)?.isTooLong ?? false
+            throw Self.refusal(
+                name,
+                isTooLong
+                    ? "holds more than a recording can have" : "is not whole, or no corrections of Fieldscribe's")
+        }
         guard read.format == "fieldscribe-corrections" else {
             throw Self.refusal(name, "is no corrections of Fieldscribe's")
         }

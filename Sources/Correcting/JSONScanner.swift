@@ -3,7 +3,10 @@ import Core
 /// Reads JSON a value at a time, into what the caller keeps: nothing is made of what it skips, however long that is.
 struct JSONScanner {
     /// Something else than was asked for, or no JSON.
-    struct Unusual: Error {}
+    struct Unusual: Error {
+        /// Whether it is a list of more elements than were asked for.
+        var isTooLong = false
+    }
 
     private static let deepest = 16
     /// So many digits, with their point and sign, are a number that a double has exactly.
@@ -101,7 +104,7 @@ struct JSONScanner {
         if takes(UInt8(ascii: "]")) { return [] }
         var elements: [Element] = []
         repeat {
-            guard elements.count < most else { throw Unusual() }
+            guard elements.count < most else { throw Unusual(isTooLong: true) }
             elements.append(try element(&self))
         } while takes(UInt8(ascii: ","))
         guard takes(UInt8(ascii: "]")) else { throw Unusual() }

@@ -65,4 +65,18 @@ import Testing
         }
         #expect(error?.message.utf8.count ?? 1_000 < 300)
     }
+
+    @Test("what nobody asks for is passed over, and lists that no recording has are refused as such")
+    func long() throws {
+        let more = Self.whole.replacing(
+            "\"notes\":[", with: "\"x\":[\(String(repeating: "1,", count: 300_000))1],\"notes\":[")
+        #expect(try CorrectionsFile(more, name: "f") == CorrectionsFile(Self.whole, name: "f"))
+        let notes = String(repeating: #"{"time":1e300,"text":"a"},"#, count: 100_000)
+        let error = refusal { () throws(DeviceError) in
+            _ = try CorrectionsFile(Self.whole.replacing("\"notes\":[", with: "\"notes\":[\(notes)"), name: "f")
+        }
+        #expect(error?.message.contains("holds more than a recording can have") == true, "\(String(describing: error))")
+        let escaped = Self.whole.replacing("\"Anna\"", with: #""\u0041nn\u00e9 \ud83d\ude00\b""#)
+        #expect(try CorrectionsFile(escaped, name: "f").person == "Anné 😀")
+    }
 }
