@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import Platform
 import TestKit
 import Testing
 
@@ -82,8 +83,8 @@ import Testing
         #expect(finals.count == undisturbed.segments.count)
     }
 
-    @Test("Ctrl-C stops cleanly")
-    func interrupt() throws { try stop(by: [SIGINT]) }
+    @Test("every signal that can be caught stops cleanly", arguments: EndingSignals.all.filter { $0 < 35 || $0 == 64 })
+    func signal(_ number: Int32) throws { try stop(by: [number]) }
 
     @Test("two signals at once, as timeout sends them, are one request to stop")
     func interruptTwice() throws { try stop(by: [SIGINT, SIGTERM]) }

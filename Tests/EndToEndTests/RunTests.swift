@@ -220,7 +220,9 @@ import Testing
         #expect(try appliance.process.wait().status == 0)
     }
 
-    @Test("a signal closes the recording, and what is not written down is left", arguments: [SIGTERM, SIGINT])
+    @Test(
+        "a signal closes the recording, and what is not written down is left",
+        arguments: [SIGTERM, SIGINT, SIGQUIT, SIGSEGV])
     func signals(_ signal: Int32) throws {
         let appliance = try ApplianceProcess(in: folder, microphone: "file:\(try Speech.endless(in: folder))")
         let watcher = try Watcher(appliance)

@@ -109,11 +109,10 @@ enum ExportCommand: Command {
         _ body: (inout FolderExport) async throws -> CopyReport
     ) async throws -> CopyReport {
         let interrupted = Flag()
-        let interrupts = Interrupts { count in
+        Interrupts.handle { count in
             if count > 1 { exit(130) }
             interrupted.raise()
         }
-        defer { withExtendedLifetime(interrupts) {} }
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
         var export = FolderExport(

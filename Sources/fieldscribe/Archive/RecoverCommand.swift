@@ -57,11 +57,10 @@ enum RecoverCommand: Command {
                 "\(directory): neither an archive nor recordings are there; name their folder with --directory or "
                     + "storage.directory")
         }
-        let interrupts = Interrupts { _ in
+        Interrupts.handle { _ in
             Terminal.say("fieldscribe: interrupted; what was done is kept, run it again for the rest")
             exit(130)
         }
-        defer { withExtendedLifetime(interrupts) {} }
         let opened = try await Recovery.open(configuration, depth: .everything)
         let (archive, findings) = (opened.archive, opened.findings)
         let dated = try await ClockCorrection.apply(to: archive)

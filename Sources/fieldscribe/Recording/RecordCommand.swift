@@ -78,7 +78,7 @@ enum RecordCommand: Command {
             length: seconds.map { SamplePosition(Int64($0 * SamplePosition.rate)) })
         let recording = try await LiveRecording(
             configuration: configuration, archive: archive, capture: capture, hub: hub)
-        let interrupts = Interrupts { count in
+        Interrupts.handle { count in
             if count > 1 {
                 Terminal.say(
                     recording.isClosed
@@ -89,7 +89,6 @@ enum RecordCommand: Command {
             }
             recording.stop(reason: .command)
         }
-        defer { withExtendedLifetime(interrupts) {} }
         async let shown: Void = screen.show(events)
         async let watched: Void = meanwhile(recording)
         let outcome: LiveRecording.Outcome

@@ -33,7 +33,7 @@ enum RunCommand: Command {
         owner.hand(over: String(socket.prefix(upTo: socket.lastIndex(of: "/") ?? socket.startIndex)))
         try owner.become()
         let running = RunningHouse()
-        let interrupts = Interrupts { count in
+        Interrupts.handle { count in
             running.stop()
             guard count == 1 else { return }
             // A recording is closed, however long its disk takes. The rest may be left at any moment, since the archive is never
@@ -42,7 +42,6 @@ enum RunCommand: Command {
             Terminal.say("<4>stopped state=\(lost == nil ? "forced" : "lost")")
             exit(lost?.exitStatus ?? 0)
         }
-        defer { withExtendedLifetime(interrupts) {} }
         while try await isToBeRenewed(loaded, environment, running), !running.isStopped {
             loaded = HouseConfiguration(explicitPath: arguments["--config"], environment: environment)
         }

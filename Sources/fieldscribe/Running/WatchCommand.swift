@@ -25,8 +25,7 @@ enum WatchCommand: Command {
         let appliance = try RunningAppliance(arguments)
         try appliance.send(.watch(partials: isJSON || Terminal.showsOutput))
         if isJSON || !Terminal.showsOutput {
-            let interrupts = Interrupts { _ in exit(130) }
-            defer { withExtendedLifetime(interrupts) {} }
+            Interrupts.handle { _ in exit(130) }
             while let line = try appliance.nextLine() {
                 let text = String(decoding: line, as: UTF8.self)
                 if isJSON {
@@ -47,12 +46,12 @@ enum WatchCommand: Command {
         let draw = { @Sendable (change: (inout WatchView) -> String) in
             view.withLock { view in try? Terminal.paint(change(&view)) }
         }
-        let interrupts = Interrupts { _ in
+        Interrupts.handle { _ in
             draw { $0.close() }
             exit(130)
         }
         let resized = Resizes { draw { $0.resize(to: Terminal.outputWidth) } }
-        defer { withExtendedLifetime((interrupts, resized)) {} }
+        defer { withExtendedLifetime(resized) {} }
         try Terminal.paint(WatchView.opening)
         defer { draw { $0.close() } }
         // Each on a thread of its own: both wait for the appliance.

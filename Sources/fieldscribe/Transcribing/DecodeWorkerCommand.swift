@@ -23,8 +23,8 @@ enum DecodeWorkerCommand: Command {
     static let isHidden = true
 
     static func run(_ arguments: Arguments) async throws {
-        // Ctrl-C reaches the whole group; the parent decides when a worker ends.
-        signal(SIGINT, SIG_IGN)
+        // What a terminal sends reaches the whole group; the parent decides when a worker ends.
+        for number in [SIGINT, SIGQUIT, SIGHUP] { signal(number, SIG_IGN) }
         // Where memory runs out a worker ends, not the recorder, whose score it has inherited.
         if let score = try? FileDescriptor(opening: "/proc/self/oom_score_adj", O_WRONLY) {
             Array("500".utf8).withUnsafeBytes { try? score.write($0) }

@@ -78,11 +78,10 @@ enum TranscribeCommand: Command {
         let files = arguments.has("--resume") ? arguments.rest.filter { !output.isCurrent($0) } : arguments.rest
         if files.isEmpty { return }
         let pool = try workers(configuration, profile: profile, jobs: jobs)
-        let interrupts = Interrupts { _ in
+        Interrupts.handle { _ in
             Terminal.say("fieldscribe: interrupted")
             exit(130)
         }
-        defer { withExtendedLifetime(interrupts) {} }
         let engine = try await pool.prepare()
         if let complaint = await pool.takeComplaint() { Terminal.say("fieldscribe: \(complaint.message)") }
         var settings = configuration.transcriberSettings(for: engine)
