@@ -1,3 +1,18 @@
+/// The words of the command line behind the program's name.
+///
+/// - Throws: `UsageError` for one that is not UTF-8: a file's name would be another one.
+package func commandLineWords() throws -> [String] {
+    let words = Array(CommandLine.arguments.dropFirst())
+    for (index, word) in words.enumerated() {
+        // Safety: C keeps all of them as long as the process lives.
+        guard let bytes = CommandLine.unsafeArgv[index + 1], String(validatingCString: bytes) == nil else { continue }
+        throw UsageError(
+            "\(word): is not UTF-8; rename the file, as with convmv -f latin1 -t utf8 --notest, or write the word in UTF-8"
+        )
+    }
+    return words
+}
+
 /// A subcommand's words: options first or last, each known to the command, and what is left.
 package struct OptionWords {
     /// The program's name and the command's, for what is wrong.

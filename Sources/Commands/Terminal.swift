@@ -42,11 +42,12 @@ package enum Terminal {
         TerminalStatusLine.whileCleared { try? write(plain(line) + "\n", to: STDERR_FILENO, named: "standard error") }
     }
 
-    /// A text without control characters but tab and line breaks: what was said, or what an engine says of itself, shall not
-    /// move the cursor, name the window or press keys.
+    /// A text without control characters but tab and line breaks, and without those that turn the direction of what follows: what
+    /// was said, or what an engine says of itself, shall not move the cursor, name the window, press keys or look like another text.
     package static func plain(_ text: String) -> String {
         let isControl = { (scalar: Unicode.Scalar) in
             scalar.properties.generalCategory == .control && scalar != "\n" && scalar != "\t"
+                || ("\u{202A}"..."\u{202E}").contains(scalar) || ("\u{2066}"..."\u{2069}").contains(scalar)
         }
         guard text.unicodeScalars.contains(where: isControl) else { return text }
         // Lines of CSV end with two characters, which are one here.
@@ -59,7 +60,7 @@ package enum Terminal {
 
     /// Writes a question to standard error; the answer is typed behind it, on the same line.
     package static func prompt(_ text: String) {
-        TerminalStatusLine.whileCleared { try? write(text, to: STDERR_FILENO, named: "standard error") }
+        TerminalStatusLine.whileCleared { try? write(plain(text), to: STDERR_FILENO, named: "standard error") }
     }
 
     /// Columns of the terminal behind standard error.

@@ -22,7 +22,7 @@ import Platform
         let words = Array(CommandLine.arguments.dropFirst())
         if words.first == IncomingFile.command { exit(readIncoming(words.dropFirst())) }
         ChildProcess.prepare()
-        exit(status(of: words))
+        exit(status())
     }
 
     /// The confined process that reads files which people bring; returns the exit status.
@@ -41,9 +41,9 @@ import Platform
         }
     }
 
-    private static func status(of words: [String]) -> Int32 {
+    private static func status() -> Int32 {
         do {
-            try run(words)
+            try run(commandLineWords())
             return 0
         } catch let ending as Ending {
             return ending.status

@@ -33,18 +33,18 @@ import Platform
         if words.first == RunCommand.name { Heap.useOneArena() }
         ChildProcess.prepare()
         // Once, and not by each worker.
-        if let problem = Log.filter.problem, words.first != DecodeWorkerCommand.name {
+        if let problem = Log.filter.problem, CommandLine.arguments.dropFirst().first != DecodeWorkerCommand.name {
             Terminal.say("fieldscribe: \(problem)")
         }
-        Task.detached { exit(await status(of: words)) }
+        Task.detached { exit(await status()) }
         // An asynchronous main would end this thread and keep what is left of it: that no longer follows when the process
         // becomes an archive's owner (setresuid), and would stay root.
         while true { pause() }
     }
 
-    private static func status(of words: [String]) async -> Int32 {
+    private static func status() async -> Int32 {
         do {
-            try await run(words)
+            try await run(commandLineWords())
             return 0
         } catch let ending as Ending {
             return ending.status

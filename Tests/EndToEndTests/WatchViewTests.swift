@@ -7,6 +7,7 @@ import Testing
     @Test("No text moves the cursor, names the window or presses keys; what was said stays as it is")
     func plain() {
         #expect(Terminal.plain("a\u{1B}]0;title\u{07}b\u{9B}2J\rc") == "a\u{FFFD}]0;title\u{FFFD}b\u{FFFD}2J\u{FFFD}c")
+        #expect(Terminal.plain("a\u{202E}cba\u{202C} \u{2067}b\u{2069}") == "a\u{FFFD}cba\u{FFFD} \u{FFFD}b\u{FFFD}")
         for text in ["", "naïve 👩‍🚀\tit's\n", "مرحبا", "a,b\r\nc,d\r\n"] { #expect(Terminal.plain(text) == text) }
     }
 }

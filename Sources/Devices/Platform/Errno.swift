@@ -26,7 +26,13 @@ extension DeviceError {
             case EROFS: (.denied, "the file system is read-only; name another place or remount it")
             case EBUSY: (.busy, "close the program that uses it")
             case ENOSPC, EDQUOT: (.full, "make room on that disk, or name another one")
-            case EFBIG: (.full, "no larger file is allowed there; start a new one, or name another disk")
+            case EFBIG:
+                (
+                    .full,
+                    limitsFiles
+                        ? "this process may write no larger file; raise the limit (ulimit -f, LimitFSIZE= of the unit)"
+                        : "no larger file is allowed there; start a new one, or name another disk"
+                )
             case EEXIST: (.failed, "nothing is overwritten; name another place")
             case EISDIR: (.unsupported, "name a file, not a folder")
             case EMFILE, ENFILE:
@@ -40,6 +46,12 @@ extension DeviceError {
         return DeviceError(
             code, operation, status: status, on: subject, errorText(status).lowercasedFirst(), remedy: remedy ?? usual)
     }
+}
+
+/// Whether a limit of this process, and not the disk, may be what keeps a file from growing.
+private var limitsFiles: Bool {
+    var limit = rlimit()
+    return getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 && limit.rlim_cur != rlim_t.max
 }
 
 /// The system's words for an errno.

@@ -26,6 +26,12 @@ extension DeviceError {
         return DeviceError(code, operation, status: status, "\(path): \(what)")
     }
 
+    /// Whether this process may not write files of any size.
+    private static var limitsFiles: Bool {
+        var limit = rlimit()
+        return getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 && limit.rlim_cur != rlim_t.max
+    }
+
     private static func explain(_ status: Int32, _ systemStatus: Int32, _ detail: String) -> (Code, String) {
         // The low byte is the primary result code.
         switch (status & 0xff, systemStatus) {
@@ -46,6 +52,12 @@ extension DeviceError {
             (.denied, "cannot be written; ask for permission on the file and its folder, or name another archive")
         case (SQLITE_CANTOPEN, _):
             (.failed, "cannot be opened (\(detail)); check the path")
+        // Where a write fails for a limit, SQLite does not always keep that errno.
+        case (SQLITE_IOERR, _) where systemStatus == EFBIG || limitsFiles:
+            (
+                .full,
+                "cannot grow (\(detail)); raise the limit for files (ulimit -f, LimitFSIZE= of the unit), or else check the disk"
+            )
         case (SQLITE_IOERR, _):
             (.failed, "the disk reports an error (\(detail)); check it, and replace it if it happens again")
         case (SQLITE_CONSTRAINT, _) where status == fieldscribe_sqlite_foreign_key:
