@@ -103,10 +103,12 @@ import Testing
         for index in place..<(place + count) { bytes[index] = 0 }
         let reading = try Reading(folder.write(bytes, to: "damaged.\(recipe.ending)"))
         let about = "\(count) of \(bytes.count) bytes at \(share): \(reading.seconds) s, \(reading.report)"
-        #expect(abs(reading.accounted - 12) < 0.7, "\(about)")
+        // Behind a fragment's damaged head nothing is read, and how much that is, is an estimate.
+        let isEstimate = recipe.ending == "mp4" && reading.report.damage != nil
+        #expect(abs(reading.accounted - 12) < (isEstimate ? 8 : 0.7), "\(about)")
         #expect(reading.second(heardIn: 0) == 0, "\(about)")
-        // Speex needs seconds until it is on a tone's pitch again; a block of WavPack lasts for seconds and is noise then.
-        if reading.seconds > 11.5, !["spx", "wv"].contains(recipe.ending) {
+        // libFLAC sometimes finds the next frame by itself, and nothing tells how many it left out; Speex needs seconds until it is on a tone's pitch again; a block of WavPack lasts for seconds and is noise then.
+        if reading.seconds > 11.5, !["flac", "spx", "wv"].contains(recipe.ending) {
             // The end is in its place if less than a quarter of a second was lost or gained.
             #expect(reading.second(heardIn: 10) == 10, "\(about)")
         }
