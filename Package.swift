@@ -204,7 +204,8 @@ let package = Package(
                 "Core", "Platform", "Segmenting", "Panel", "Configuration", "Equipment", "TestKit", "fieldscribe",
             ]),
         tests(
-            "MicrophoneTests", of: ["Core", "Platform", "Resampling", "AlsaMicrophone", "FileMicrophone", "CSndfile"]),
+            "MicrophoneTests",
+            of: ["Core", "Platform", "Resampling", "AlsaMicrophone", "FileMicrophone", "CSndfile", "TestKit"]),
         room("TestKit", uses: ["Core", "Platform"]),
         tests(
             "ApplianceTests",

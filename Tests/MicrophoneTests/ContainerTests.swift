@@ -1,6 +1,7 @@
 import Core
 import FileMicrophone
 import Glibc
+import TestKit
 import Testing
 
 /// Whatever happened to a container: what is given and what the report names are together what it held.
@@ -40,6 +41,12 @@ import Testing
         }
     }
 
+    /// Where containers are cut and damaged: the same places each time. `FIELDSCRIBE_TEST_SEED=NUMBER` tries others.
+    private static func places(_ recipe: ContainerRecipe) -> SeededGenerator {
+        let seed = getenv("FIELDSCRIBE_TEST_SEED").flatMap { UInt64(String(cString: $0)) } ?? 1
+        return SeededGenerator(seed: recipe.testDescription.utf8.reduce(seed) { $0 &* 31 &+ UInt64($1) })
+    }
+
     private func made(_ recipe: ContainerRecipe, in folder: Folder) throws -> [UInt8] {
         try folder.read(recipe.make(of: folder.write(wav(Self.talk()), to: "talk.wav"), in: folder))
     }
@@ -73,7 +80,8 @@ import Testing
     func cut(recipe: ContainerRecipe) throws {
         let folder = try Folder()
         let bytes = try made(recipe, in: folder)
-        let share = Double.random(in: 0.3...0.9)
+        var places = Self.places(recipe)
+        let share = Double.random(in: 0.3...0.9, using: &places)
         let path = try folder.write(
             Array(bytes.prefix(Int(Double(bytes.count) * share))), to: "cut.\(recipe.ending)")
         if recipe.telling == .everything {
@@ -97,7 +105,8 @@ import Testing
     func damaged(recipe: ContainerRecipe) throws {
         let folder = try Folder()
         var bytes = try made(recipe, in: folder)
-        let share = Double.random(in: 0.3...0.7)
+        var places = Self.places(recipe)
+        let share = Double.random(in: 0.3...0.7, using: &places)
         let place = Int(Double(bytes.count) * share)
         let count = min(bytes.count / 20, 8_192)
         for index in place..<(place + count) { bytes[index] = 0 }
@@ -107,7 +116,8 @@ import Testing
         let isEstimate = recipe.ending == "mp4" && reading.report.damage != nil
         #expect(abs(reading.accounted - 12) < (isEstimate ? 8 : 0.7), "\(about)")
         #expect(reading.second(heardIn: 0) == 0, "\(about)")
-        // libFLAC sometimes finds the next frame by itself, and nothing tells how many it left out; Speex needs seconds until it is on a tone's pitch again; a block of WavPack lasts for seconds and is noise then.
+        // libFLAC sometimes finds the next frame by itself, and nothing tells how many it left out. Speex needs seconds until it is on a
+        // tone's pitch again. A block of WavPack lasts for seconds and is noise then.
         if reading.seconds > 11.5, !["flac", "spx", "wv"].contains(recipe.ending) {
             // The end is in its place if less than a quarter of a second was lost or gained.
             #expect(reading.second(heardIn: 10) == 10, "\(about)")
