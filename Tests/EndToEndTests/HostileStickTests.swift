@@ -14,7 +14,7 @@ import Testing
             #"{"format":"fieldscribe-corrections","version":1,"recording":{"id":1,"sound":"\#(String(repeating: "a", count: 64))"},"#
                 + #""editor":{"name":"Ann","saved":1},"segments":[],"other":["#
                 + String(repeating: "1,", count: 7_700_000) + "1]}",
-            "corrections.json: cannot be read with 192 MB of memory"
+            "corrections.json: recording 1 is still being written down"
         ),
         (
             "corrections (1).json", String(repeating: "[", count: 16_000_000),

@@ -322,7 +322,8 @@ import Testing
     func badConfiguration() throws {
         let appliance = try ApplianceProcess(in: folder, microphone: "tone:440", broken: true)
         try appliance.status(has: #""code":"damaged""#)
-        #expect(try appliance.lamp().contains { $0.shows == "fault" && $0.lit })
+        // The panel begins after the control socket does.
+        try waitUntil("the lamp's fault") { try appliance.lamp().contains { $0.shows == "fault" && $0.lit } }
         try appliance.press()
         try appliance.status(has: #""state":"recording""#)
         try appliance.press()

@@ -52,16 +52,18 @@ import Testing
 
     @Test("what needs more memory than there is for it is one line")
     func memory() throws {
-        let error = try #require(refusal { try reading(page(with: 7_700_000), "corrections.json") })
-        #expect(error.message.hasPrefix("corrections.json: cannot be read with 192 MB of memory"), "\(error.message)")
+        let limits = ConfinedProcess.Limits(memory: 16 << 20)
+        let text = String(repeating: "word ", count: 6_000_000)
+        let error = try #require(refusal { try reading(text, "a.txt", limits: limits) })
+        #expect(error.message.hasPrefix("a.txt: cannot be read with 16 MB of memory"), "\(error.message)")
     }
 
     @Test("what takes longer than there is for it is one line")
     func time() throws {
-        let limits = ConfinedProcess.Limits(memory: 2 << 30, cpuSeconds: 1)
-        let text = "{" + String(repeating: #""a":[[[[1,2],[3]]]],"#, count: 3_000_000) + "}"
-        let error = try #require(refusal { try reading(text, "corrections.json", limits: limits) })
-        #expect(error.message.contains("takes longer to read than 1 s of computing"), "\(error.message)")
+        let process = ConfinedProcess(
+            program: "/bin/sh", arguments: ["-c", "while :; do :; done"], limits: .init(cpuSeconds: 1))
+        let error = try #require(thrown { _ = try process.answer(to: [0], named: "a.srt") })
+        #expect(error.message.hasPrefix("a.srt: takes longer to read than 1 s of computing"), "\(error.message)")
     }
 
     @Test("an answer that is too long is one line")
