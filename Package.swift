@@ -176,7 +176,7 @@ let package = Package(
         .executableTarget(
             name: "fieldscribe-office",
             dependencies: [
-                "Core", "Platform", "Commands", "Copying", "Correcting", "Exporting", "Gathering", "Office",
+                "Core", "Platform", "Commands", "Correcting", "Exporting", "Gathering", "Office",
                 "OfficePostgreSQL",
                 "OfficeSQLite", "Serving", "WebServer",
             ],

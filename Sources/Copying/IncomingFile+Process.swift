@@ -3,19 +3,17 @@ import Correcting
 import Platform
 
 extension IncomingFile {
-    /// The hidden command of a program that reads files; a kind follows it.
-    package static let command = "read-incoming"
-
     /// Reads a file in a confined process. Blocks.
     ///
     /// - Parameters:
     ///   - name: the file's; its ending tells the format of a text.
-    ///   - program: one that has the command.
+    ///   - program: one that has the command `ConfinedProcess.command`.
     /// - Throws: `DeviceError` in one line that names the file.
     package init(
         confined bytes: [UInt8], as kind: Kind, name: String, program: String = "/proc/self/exe"
     ) throws(DeviceError) {
-        let process = ConfinedProcess(program: program, arguments: [Self.command, kind.rawValue, "--name=\(name)"])
+        let process = ConfinedProcess(
+            program: program, arguments: [ConfinedProcess.command, kind.rawValue, "--name=\(name)"])
         try self.init(answer: process.answer(to: bytes, named: name), name: name)
     }
 
@@ -27,7 +25,8 @@ extension IncomingFile {
     ) throws(DeviceError) {
         // What is small needs little, and a thousand copies would start two thousand processes.
         guard bytes.count > 1 << 20 else { return }
-        let process = ConfinedProcess(program: program, arguments: [command, kind.rawValue, "--name=\(name)"])
+        let process = ConfinedProcess(
+            program: program, arguments: [ConfinedProcess.command, kind.rawValue, "--name=\(name)"])
         try check(answer: process.answer(to: bytes, named: name), name: name)
     }
 }

@@ -3,7 +3,7 @@ import Exporting
 
 /// A text of a recording as a file has it. Pure.
 package struct CorrectedText: Sendable {
-    /// All lines, in the order of time; numbered anew where lines were added, or put to another time.
+    /// All lines, sorted by time. They get new numbers if lines were added or moved.
     package private(set) var lines: [CorrectedSegment]
     /// Words of the file that are words of the text.
     package private(set) var same = 0
@@ -64,7 +64,7 @@ package struct CorrectedText: Sendable {
     ) {
         let gone = Set(first.lines.flatMap(\.old))
         let times = (words?.times ?? [:]).merging(first.times) { _, of in of }
-        // Where a line was put, words that are still on their tier are those of before.
+        // Under a moved line, words that are still on their own tier belong to its previous place.
         let covered = Set(first.lines.flatMap { text.segments(at: $0.range) })
         var left: [CorrectedSegment] = []
         var isArranged = first.lines.isEmpty

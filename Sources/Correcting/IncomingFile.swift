@@ -98,7 +98,7 @@ package struct IncomingFile: Sendable {
     /// Throws what the confined process has found wrong.
     ///
     /// - Parameter name: the file's, for the error.
-    /// - Throws: likewise with `damaged` if that is no such answer.
+    /// - Throws: the `DeviceError` that it found, or `damaged` if this is not such an answer.
     package static func check(answer: [UInt8], name: String) throws(DeviceError) { _ = try message(answer, name) }
 
     private static func message(_ answer: [UInt8], _ name: String) throws(DeviceError) -> Message {

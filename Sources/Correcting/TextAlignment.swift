@@ -9,15 +9,7 @@ package enum TextAlignment {
 
     /// For each word of `new` the index of the word of `old` in whose place it stands, the same or another; nil where `old` has none.
     package static func counterparts(of new: [String], in old: [String]) -> [Int?] {
-        var numbers: [String: Int32] = [:]
-        func numbered(_ words: [String]) -> [Int32] {
-            words.map { word in
-                if let number = numbers[word] { return number }
-                numbers[word] = Int32(numbers.count)
-                return Int32(numbers.count - 1)
-            }
-        }
-        let (new, old) = (numbered(new), numbered(old))
+        let (new, old) = WordErrors.numbered(new, old)
         var found = [Int?](repeating: nil, count: new.count)
         var (from, to) = (0, 0)
         for (place, anchor) in anchors(new, old) + [(new.count, old.count)] {

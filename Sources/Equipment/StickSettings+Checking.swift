@@ -27,7 +27,7 @@ extension StickSettings {
         ) throws(DeviceError) -> [String] {
             let process = ConfinedProcess(
                 program: program,
-                arguments: ["read-incoming", rawValue] + (configuration.file.map { ["--config=\($0)"] } ?? []))
+                arguments: [ConfinedProcess.command, rawValue] + (configuration.file.map { ["--config=\($0)"] } ?? []))
             let answer = try process.answer(to: bytes, named: "\(folderName)/\(fileName)")
             guard let lines = try? JSONDecoder().decode([String].self, from: Data(answer)) else {
                 throw DeviceError(.damaged, "read", on: "\(folderName)/\(fileName)", "cannot be read")

@@ -19,7 +19,7 @@ final class Lease: @unchecked Sendable {
         try await thread.run(body)
     }
 
-    /// Ends the process, whoever uses it: from any thread.
+    /// Kills the process. Any thread may call this, even while another uses it.
     func kill() { _ = Glibc.kill(process.id, SIGKILL) }
 }
 

@@ -181,8 +181,8 @@ package struct CorrectionImport: Sendable {
         return nil
     }
 
-    /// The pass that an edited text was made of, where it says so, else the one that it differs least from; and what it changes; nil
-    /// where there is none yet.
+    /// Returns the pass that an edited text names, else the pass that it differs least from, and what it changes; nil if the recording
+    /// has no pass yet.
     private func base(
         of written: WrittenText, _ summary: RecordingSummary, pass: Int?
     ) async throws -> (Base, CorrectedText)? {

@@ -24,7 +24,7 @@ extension Verification {
     func checkSound(of row: RecordingSummary) async throws -> ([StorageFinding], SoundEvidence?) {
         let audio = RecordingFolder(storage: storage, recording: row.id).audio
         let signature = try await archive.history(of: row.id).map(\.entry).soundSignature
-        // A journal that cannot be read is told of elsewhere.
+        // The check of journals reports one that cannot be read.
         let told = signature == nil ? try? await archive.journalSound(of: row.id) : nil
         guard case .read(let sums) = try await readSums(of: audio, digests: signature != nil || told != nil) else {
             return ([], nil)

@@ -1,5 +1,4 @@
 import Commands
-import Copying
 import Core
 import Correcting
 import Glibc
@@ -20,7 +19,7 @@ import Platform
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
         let words = Array(CommandLine.arguments.dropFirst())
-        if words.first == IncomingFile.command { exit(readIncoming(words.dropFirst())) }
+        if words.first == ConfinedProcess.command { exit(readIncoming(words.dropFirst())) }
         ChildProcess.prepare()
         exit(status())
     }
@@ -29,7 +28,7 @@ import Platform
     private static func readIncoming(_ words: ArraySlice<String>) -> Int32 {
         do {
             let words = try OptionWords(
-                Array(words), of: IncomingFile.command, in: "fieldscribe-office", options: (["--name"], []))
+                Array(words), of: ConfinedProcess.command, in: "fieldscribe-office", options: (["--name"], []))
             guard let kind = words.rest.first.flatMap({ IncomingFile.Kind(rawValue: $0) }) else {
                 throw words.usage("name a kind of file")
             }

@@ -1,8 +1,6 @@
 import Commands
 import Configuration
-import Copying
 import Core
-import Correcting
 import Glibc
 import Platform
 
@@ -29,7 +27,7 @@ import Platform
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
         let words = Array(CommandLine.arguments.dropFirst())
-        if words.first == IncomingFile.command { exit(ReadIncoming.run(words.dropFirst())) }
+        if words.first == ConfinedProcess.command { exit(ReadIncoming.run(words.dropFirst())) }
         if words.first == RunCommand.name { Heap.useOneArena() }
         ChildProcess.prepare()
         // Once, and not by each worker.

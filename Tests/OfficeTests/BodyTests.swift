@@ -13,17 +13,8 @@ import Testing
         init(to server: OfficeServer) throws {
             let port = try #require(
                 server.address.split(separator: ":").last.flatMap { UInt16($0.prefix { $0.isNumber }) })
-            number = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_port = port.bigEndian
-            address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-            let status = withUnsafePointer(to: &address) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    connect(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-                }
-            }
-            try #require(status == 0)
+            number = connected(to: port)
+            try #require(number >= 0)
         }
 
         deinit { close(number) }

@@ -295,21 +295,6 @@ final class OfficeServer {
         }
     }
 
-    /// A connection to this machine on which nothing is said; -1 where there is none.
-    private func connected(to port: UInt16) -> Int32 {
-        let number = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-        let status = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        return status == 0 ? number : -1
-    }
-
     @Test("a Unix socket is for our own, replaces what a dead process left, and goes with the server")
     func socket() async throws {
         let desk = try await desk()

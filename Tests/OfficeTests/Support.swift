@@ -215,3 +215,18 @@ func names(_ path: String) -> [String] {
     let status = pclose(pipe)
     return (status & 0x7F == 0 ? (status >> 8) & 0xFF : -1, String(decoding: output, as: UTF8.self))
 }
+
+/// A connection to a port of this machine on which nothing is said; -1 if nobody listens there.
+func connected(to port: UInt16) -> Int32 {
+    let number = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+    let status = withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            connect(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
+    }
+    return status == 0 ? number : -1
+}

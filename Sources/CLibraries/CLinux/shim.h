@@ -362,7 +362,7 @@ static inline int fieldscribe_confine(void) {
     if (syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, none, NULL) != 0) return errno;
     if (syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, none, NULL) != 0) return errno;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
-    // Not by seccomp(2), likewise.
+    // They forbid seccomp(2), too.
     if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0) return 0;
     return errno == EINVAL || errno == ENOSYS ? 0 : errno;
 }

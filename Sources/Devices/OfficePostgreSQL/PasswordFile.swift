@@ -4,7 +4,7 @@ import Glibc
 
 /// The file in which libpq looks for a password: of one that others may read it says on standard error that it passes it over.
 struct PasswordFile {
-    /// What is to be named in its place, where there is nothing; nil where libpq takes it as it is.
+    /// The path of a missing file, to name instead; nil if libpq can use the file as it is.
     private(set) var replacement: String?
     /// What is wrong with it, for the end of a line.
     private(set) var problem = ""

@@ -25,6 +25,9 @@ package struct ConfinedProcess: Sendable {
         fileprivate var text: String { "\(memory >> 20) MB of memory and \(cpuSeconds) s of computing" }
     }
 
+    /// The hidden command of our programs that calls `serve`; the kind of file follows it.
+    package static let command = "read-incoming"
+
     private let program: String
     private let arguments: [String]
     private let limits: Limits
@@ -103,7 +106,7 @@ package struct ConfinedProcess: Sendable {
             try? rethrowing { try Array("1000".utf8).withUnsafeBytes { try file.write($0) } }
         }
         let status = fieldscribe_confine()
-        guard status == 0 else { throw .system("seccomp", status: status, on: "read-incoming") }
+        guard status == 0 else { throw .system("seccomp", status: status, on: command) }
         var bytes: [UInt8] = []
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 8)
         defer { room.deallocate() }

@@ -23,8 +23,8 @@ struct DatabaseFiles {
         }
     }
 
-    /// Makes the database's file where it is missing, for its owner alone; SQLite gives its logs the same permissions. What cannot be
-    /// made is told of by SQLite.
+    /// Creates a missing database file that only its owner can read; SQLite gives its logs the same permissions. If the file cannot be
+    /// created, SQLite reports it later.
     func create() {
         // SQLite's name for no file at all.
         if path == ":memory:" { return }

@@ -8,8 +8,8 @@ import Synchronization
 final class WebDesk {
     /// Bytes that may come along with a request.
     static let mostOfOne = 17 << 20
-    /// Bytes that may come along with a refused request: whoever is answered before all has come may find a broken connection, and no
-    /// answer. They are not kept.
+    /// Bytes of a refused request's body that are read and dropped. A client that gets its answer earlier may see only a broken
+    /// connection.
     static let mostPassed = 64 << 20
 
     let handler: any WebHandler

@@ -1,6 +1,5 @@
 import Commands
 import Configuration
-import Copying
 import Correcting
 import Core
 import Equipment
@@ -14,7 +13,7 @@ enum ReadIncoming {
     static func run(_ words: ArraySlice<String>) -> Int32 {
         do {
             let words = try OptionWords(
-                Array(words), of: IncomingFile.command, in: "fieldscribe", options: (["--name", "--config"], []))
+                Array(words), of: ConfinedProcess.command, in: "fieldscribe", options: (["--name", "--config"], []))
             try words.expect(1, "the kind of file")
             if let kind = IncomingFile.Kind(rawValue: words.rest[0]) {
                 let name = words["--name"] ?? "standard input"
