@@ -60,7 +60,7 @@ enum ExportCommand: Command {
         var own = configuration
         own.storage.directory = place.directory
         let corrections = arguments.has("--stick") ? await StickCorrections.take(from: target, place, own) : []
-        for line in corrections { Terminal.say(line) }
+        for line in corrections { Terminal.say(oneLine(line)) }
         let report = try await copy(
             numbers.isEmpty ? nil : numbers, of: place.archive, ledger: place.ledger, in: place.directory, to: target,
             configuration: configuration, answer: answer.lines, key: key.lines, corrections: corrections)
