@@ -34,6 +34,38 @@ import TestKit
         }
     }
 
+    /// The units that only a card has: ten times the exposure, as above.
+    static let cards = [
+        ("fieldscribe-card.service", 20), ("fieldscribe-card-clock.service", 20),
+        ("fieldscribe-card-console@.service", 20),
+        ("fieldscribe-card-fault.service", 5), ("fieldscribe-card-lamp.service", 3),
+        ("fieldscribe-card-save.service", 8),
+        ("fieldscribe-card-trial.service", 20), ("fieldscribe-card-upgrade.service", 20),
+    ]
+
+    @Test("the sandboxes of a card's units leave an exposure of 2.0 at most", arguments: cards)
+    func cardExposure(unit: String, most: Int) throws {
+        let path = Repository.file("deploy/card/\(unit)")
+        let tool = try Tool("systemd-analyze", "security", "--offline=true", "--threshold=\(most)", "--no-pager", path)
+        #expect(tool.status == 0, "\(tool.output.split(separator: "\n").last ?? "")")
+        // Each that can be left out is left out with its reason.
+        let lines = try text(of: path).split(separator: "\n").map(String.init)
+        for setting in ["PrivateTmp", "ProcSubset", "ProtectSystem", "ProtectClock", "ProtectHostname", "ProtectHome"] {
+            let isSet = lines.contains { $0.hasPrefix("\(setting)=") }
+            #expect(isSet || lines.contains { $0.hasPrefix("#") && $0.contains("\(setting)=") }, "\(unit): \(setting)")
+        }
+    }
+
+    @Test("all of a card's units are measured, and none runs outside of its sandbox")
+    func cardUnits() throws {
+        let found = try Tool("sh", "-c", "cd '\(Repository.file("deploy/card"))' && ls *.service").output
+        #expect(found.split(separator: "\n").map(String.init) == Self.cards.map(\.0).sorted())
+        for (unit, _) in Self.cards {
+            let lines = try text(of: Repository.file("deploy/card/\(unit)")).split(separator: "\n")
+            #expect(!lines.contains { $0.hasPrefix("Exec") && $0.contains("=+") }, "\(unit)")
+        }
+    }
+
     @Test("a unit without its sandbox would not pass")
     func exposureCanFail() throws {
         let folder = TemporaryFolder()
