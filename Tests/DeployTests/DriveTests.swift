@@ -14,12 +14,23 @@ import Testing
         *) echo "$*" >>"$DESK/log" ;;
         esac
         """,
-        "systemctl": """
-        [ "$1" = start ] || exit 0
-        echo fill >>"$DESK/log"
-        [ ! -e "$DESK/fails" ] || exit 1
-        echo current >"$DESK/step"
-        echo 'fieldscribe-drive-1 clear a finished' >"$DESK/run/store/contents"
+        // In the place of the unit that fills the image.
+        "timeout": """
+        case "$*" in
+        *asks/began) echo fill >>"$DESK/log"; [ -p "$DESK/run/asks/outcome" ] && [ -e "$DESK/run/asks/wanted" ] ;;
+        *) shift; exec "$@" ;;
+        esac
+        """,
+        "cat": """
+        case "$*" in
+        *asks/outcome)
+            if [ -e "$DESK/fails" ]; then echo "$(/bin/cat "$DESK/fails")"; exit; fi
+            echo current >"$DESK/step"
+            echo 'fieldscribe-drive-1 clear a finished' >"$DESK/storage/drive/contents"
+            echo success
+            ;;
+        *) exec /bin/cat "$@" ;;
+        esac
         """,
         "sleep": """
         line=$(sed -n 1p "$DESK/script")
@@ -30,7 +41,7 @@ import Testing
         eval "$line"
         """,
         "mountpoint": "exit 1", "mount": "exit 0", "umount": "exit 0", "modprobe": "exit 0", "fstrim": "exit 0",
-        "losetup": "echo /dev/loop0", "id": "echo 0", "stat": "echo fieldscribe", "fsck.vfat": "exit 0",
+        "losetup": "echo /dev/loop0", "id": "echo 970", "stat": "echo fieldscribe", "fsck.vfat": "exit 0",
         "mkfs.vfat": "echo mkfs >>\"$DESK/log\"",
     ]
 
@@ -38,12 +49,13 @@ import Testing
         let lun = folder.file("sys/kernel/config/usb_gadget/fieldscribe/functions/mass_storage.0/lun.0")
         let udc = folder.file("sys/class/udc/20980000.usb/device/gadget.0")
         for path in [
-            folder.file("bin"), folder.file("run/store"), folder.file("run/mount"), folder.file("storage"), lun, udc,
+            folder.file("bin"), folder.file("run/asks"), folder.file("run/store"), folder.file("run/mount"),
+            folder.file("storage/drive"), lun, udc,
         ] {
             #expect(try Tool("mkdir", "-p", path).status == 0)
         }
         for (name, text) in Self.programs { _ = try folder.program("bin/\(name)", text) }
-        for name in ["run/store/image", "log", "script"] { try write("", to: folder.file(name)) }
+        for name in ["storage/drive/image", "log", "script"] { try write("", to: folder.file(name)) }
         try write("", to: "\(lun)/file")
         try write("", to: folder.file("sys/kernel/config/usb_gadget/fieldscribe/UDC"))
         try write("0\n", to: "\(udc)/suspended")
@@ -58,7 +70,7 @@ import Testing
             [Repository.file("deploy/drive"), "serve"],
             environment: [
                 "DESK": folder.path, "FIELDSCRIBE_DRIVE": folder.file("run"), "FIELDSCRIBE_SYS": folder.file("sys"),
-                "FIELDSCRIBE_UPTIME": folder.file("uptime"), "FIELDSCRIBE_STICK_STEPS": "/bin/true",
+                "FIELDSCRIBE_UPTIME": folder.file("uptime"),
                 "PATH": folder.file("bin") + ":/usr/sbin:/usr/bin:/sbin:/bin",
             ])
         return (try text(of: folder.file("log")).split(separator: "\n").map(String.init), tool)
@@ -142,12 +154,58 @@ import Testing
         let (log, tool) = try serve(
             step: "current", [Self.line("configured"), Self.line(step: step), Self.line(), ""].joined(separator: "\n"))
         #expect(!log.contains("fill") && tool.errors.contains("taken away (\(step))"))
-        #expect(try Tool("ls", "-A", folder.file("run/store")).output == "")
+        #expect(try Tool("ls", "-A", folder.file("storage/drive")).output == "")
+    }
+
+    /// A step of root's; what it mounts, and what it answers.
+    private func step(_ name: String, result: String = "success") throws -> (mounts: [String], answer: String) {
+        _ = try folder.program("bin/id", "echo 0")
+        _ = try folder.program("bin/mount", "echo \"$*\" >>\"$DESK/mounts\"")
+        for pipe in ["began", "outcome"] {
+            _ = try Tool("mkfifo", folder.file("run/asks/\(pipe)"))
+            try write("\(folder.file("storage"))\n", to: folder.file("run/asks/directory"))
+        }
+        try write("", to: folder.file("mounts"))
+        let pipe = folder.file("run/asks/\(name == "unmount" ? "outcome" : "began")")
+        let reader = name == "again" ? "" : "/bin/cat '\(pipe)' >'\(folder.file("answer"))' & "
+        let tool = try Tool(
+            ["sh", "-c", "\(reader)'\(Repository.file("deploy/drive"))' \(name); status=$?; wait; exit $status"],
+            environment: [
+                "DESK": folder.path, "FIELDSCRIBE_DRIVE": folder.file("run"), "SERVICE_RESULT": result,
+                "FIELDSCRIBE_UPTIME": folder.file("uptime"),
+                "PATH": folder.file("bin") + ":/usr/sbin:/usr/bin:/sbin:/bin",
+            ])
+        #expect(tool.status == 0, "\(name): \(tool.errors)")
+        let answer = (try? text(of: folder.file("answer"))) ?? ""
+        return (try text(of: folder.file("mounts")).split(separator: "\n").map(String.init), answer)
+    }
+
+    @Test("root mounts the image by a folder in which no link leads anywhere, and tells how it went")
+    func steps() throws {
+        let mount = try step("mount")
+        #expect(mount.answer == "yes\n" && mount.mounts.count == 3, "\(mount)")
+        #expect(mount.mounts.first == "--bind \(folder.file("storage"))/drive \(folder.file("run"))/store")
+        #expect(
+            mount.mounts.dropFirst().first?.contains("remount,bind,nosuid,nodev,noexec,noatime,nosymfollow") == true)
+        #expect(mount.mounts.last?.hasPrefix("--types vfat --options rw,nosuid") == true)
+        #expect(try step("unmount", result: "exit-code").answer == "failed\n")
+        _ = try step("mount")
+        #expect(try step("again").mounts.last?.hasPrefix("--types vfat --options ro,nosuid") == true)
+        #expect(try step("unmount", result: "exit-code").answer == "unreliable\n")
+        #expect(try step("unmount").answer == "success\n")
+    }
+
+    @Test("what does not read back is not shown, and is made again from nothing")
+    func unreliable() throws {
+        try write("unreliable", to: folder.file("fails"))
+        let (log, _) = try serve(step: "update", "")
+        #expect(log == ["fill"], "\(log)")
+        #expect(try Tool("ls", "-A", folder.file("storage/drive")).output == "")
     }
 
     @Test("what could not be filled is not shown, and is tried again after ten minutes")
     func fails() throws {
-        try write("", to: folder.file("fails"))
+        try write("failed", to: folder.file("fails"))
         let (log, tool) = try serve(
             step: "update", (Array(repeating: Self.line(), count: 12) + [""]).joined(separator: "\n"))
         #expect(log == ["fill", "fill"] && tool.errors.contains("could not be filled"), "\(log)")

@@ -21,6 +21,7 @@ import TestKit
     private let everything = [
         "644 etc/fieldscribe/fieldscribe.conf", "644 usr/lib/systemd/system/fieldscribe-export@.service",
         "644 usr/lib/systemd/system/fieldscribe.service", "644 usr/lib/systemd/system/fieldscribe-drive.service",
+        "644 usr/lib/systemd/system/fieldscribe-drive-copy.path",
         "644 usr/lib/systemd/system/fieldscribe-drive-copy.service", "644 usr/lib/sysusers.d/fieldscribe.conf",
         "644 usr/lib/tmpfiles.d/fieldscribe.conf", "644 usr/lib/udev/rules.d/60-fieldscribe.rules",
         "644 usr/lib/udev/rules.d/80-fieldscribe-stick.rules",

@@ -9,6 +9,7 @@ installed_files() {
 0644 deploy/fieldscribe.service usr/lib/systemd/system/fieldscribe.service
 0644 deploy/fieldscribe-export@.service usr/lib/systemd/system/fieldscribe-export@.service
 0644 deploy/fieldscribe-drive.service usr/lib/systemd/system/fieldscribe-drive.service
+0644 deploy/fieldscribe-drive-copy.path usr/lib/systemd/system/fieldscribe-drive-copy.path
 0644 deploy/fieldscribe-drive-copy.service usr/lib/systemd/system/fieldscribe-drive-copy.service
 0644 deploy/fieldscribe.sysusers usr/lib/sysusers.d/fieldscribe.conf
 0644 deploy/fieldscribe.tmpfiles usr/lib/tmpfiles.d/fieldscribe.conf
