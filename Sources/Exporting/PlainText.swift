@@ -25,7 +25,8 @@ func plainText(_ timeline: Timeline) -> String {
                 defer { last = speaker }
                 let isNew = speaker != last || !before.isEmpty
                 return (isNew && last != nil ? "\n" : "")
-                    + (isNew ? "\(oneLine(timeline.name(ofSpeaker: speaker))): " : "") + text
+                    + (isNew || timeline.seemsNamed(text) ? "\(oneLine(timeline.name(ofSpeaker: speaker))): " : "")
+                    + text
             }.joined()
     }.joined() + lines(upTo: SamplePosition(.max)) + rest
 }

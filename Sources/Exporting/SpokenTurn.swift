@@ -39,6 +39,16 @@ extension Timeline {
         }
     }
 
+    /// Whether a line begins like one that has a speaker's name in front: then it needs the real name there.
+    func seemsNamed(_ line: String) -> Bool {
+        guard tellsSpeakers, line.utf8.contains(UInt8(ascii: ":")) else { return false }
+        return (0..<(speakers?.count ?? 0)).contains { speaker in
+            [oneLine(name(ofSpeaker: speaker)), Speakers.label(speaker)].contains {
+                line.utf8.starts(with: "\($0): ".utf8)
+            }
+        }
+    }
+
     /// Which of a turn's words are said while somebody else speaks, as far as that can be told.
     func overlaps(in words: [Word]) -> [Range<Int>] {
         guard tellsSpeakers, let speakers, !speakers.alongside.isEmpty else { return [] }

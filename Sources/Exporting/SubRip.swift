@@ -6,14 +6,15 @@ extension TranscriptFormat {
 }
 
 /// The transcript as SubRip (srt). Of marks it has those that say something, as `cues` places them: it has no comments; and no voices:
-/// where several people are told apart, the first cue of each turn begins with who speaks, `A: `.
+/// where several people are told apart, the first cue of each turn begins with who speaks, `A: `, and so does one that
+/// begins with a name.
 func subRip(_ timeline: Timeline) -> String {
     var last: String?
     return cues(of: timeline).enumerated().map { index, cue in
         var lines = cue.lines
         if let speaker = cue.speaker {
             let spoken = lines.count - cue.spoken
-            if speaker != last, lines.indices.contains(spoken) {
+            if lines.indices.contains(spoken), speaker != last || timeline.seemsNamed(lines[spoken]) {
                 lines[spoken] = "\(oneLine(speaker)): \(lines[spoken])"
             }
             last = speaker

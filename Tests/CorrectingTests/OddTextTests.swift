@@ -118,6 +118,26 @@ import Testing
         }
     }
 
+    @Test("a word that reads like a name stays a word", arguments: [TranscriptFormat.text, .qda, .srt])
+    func names(format: TranscriptFormat) throws {
+        var timeline = WrittenTextTests.timeline
+        timeline.segments = [
+            spoken(1, at: 1, "we called Ann>"), spoken(2, at: 20, "Ann: we went"), spoken(3, at: 40, "A: there"),
+        ]
+        timeline.speakers = Speakers(turns: [
+            Speakers.Turn(SampleRange(.zero, SamplePosition(seconds: 50)), speaker: 0),
+            Speakers.Turn(SampleRange(SamplePosition(seconds: 50), SamplePosition(seconds: 60)), speaker: 1),
+        ])
+        timeline.annotations = Annotations()
+        timeline.annotations?.speakers = ["A": "Ann"]
+        let text = try format.render(timeline, details: RecordingDetails(title: "t"))
+        let ending = format == .srt ? "srt" : "txt"
+        let changes = { (text: String) in try WrittenText(text, ending: ending, name: "t").changes(in: timeline) }
+        #expect(try changes(text) == [:], "\(text)")
+        #expect(try changes(text.replacing("went", with: "walked")) == [2: ["Ann:", "we", "walked"]], "\(text)")
+        #expect(try changes(text.replacing("there", with: "here")) == [3: ["A:", "here"]], "\(text)")
+    }
+
     @Test("what players take for markup is no word, and what they do not is one")
     func markup() throws {
         let text = """
