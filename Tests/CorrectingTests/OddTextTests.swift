@@ -28,6 +28,8 @@ import Testing
             var texts = (0..<Int.random(in: 0...9, using: &random)).map { _ in
                 Bool.random(using: &random) ? odd.randomElement(using: &random) ?? "" : word(&random)
             }
+            // A text without one word of the original replaces it, with the words of which a file shows nothing.
+            texts.insert("kept", at: Int.random(in: 0...texts.count, using: &random))
             texts.insert("unlike\(id)", at: Int.random(in: 0...texts.count, using: &random))
             let words = texts.enumerated().map { index, text in
                 let range = SampleRange(
