@@ -92,6 +92,46 @@ import Testing
         try server.end()
     }
 
+    @Test("neither a hundred and twenty large bodies nor 16 MB of blanks keep a visitor waiting")
+    func crowd() async throws {
+        let (desk, server, id) = try await served()
+        defer { withExtendedLifetime(desk) {} }
+        var guests = try (0..<120).map { _ in try Guest(to: server) }
+        for guest in guests {
+            try guest.post(id, length: 16_000_000)
+            try guest.send(String(repeating: " ", count: 1_000))
+        }
+        #expect(server.get("").status == 200)
+        #expect(server.get("recording/\(id)/").status == 200)
+        guests.removeAll()
+        let blanks = try Guest(to: server)
+        try blanks.post(id, length: 16_000_000)
+        try blanks.send(String(repeating: " ", count: 16_000_000))
+        #expect(server.get("").status == 200)
+        #expect(try blanks.status() == 409)
+        #expect(try desk.archive().readings(of: id).count == 1)
+    }
+
+    @Test("bodies of strangers, who have no password, hold up no body of somebody who has")
+    func strangers() async throws {
+        let (desk, _, id) = try await served()
+        let secret = desk.folder.file("secret")
+        shell("echo 'a long secret' >'\(secret)' && chmod 600 '\(secret)'")
+        let server = try OfficeServer(desk, "--port 0 --password-file '\(secret)'")
+        let strangers = try (0..<4).map { _ in try Guest(to: server) }
+        for guest in strangers {
+            try guest.post(id, length: 1_000)
+            try guest.send("{")
+        }
+        // All of them have come before this is answered.
+        #expect(server.get("").status == 401)
+        let words = "-H 'Content-Type: application/json' --data-binary '{}' -u 'Anna:a long secret'"
+        #expect(server.get("recording/\(id)/corrections", words).status == 409)
+        #expect(strangers.allSatisfy { !$0.isAnswered })
+        for guest in strangers { try guest.send(String(repeating: " ", count: 999)) }
+        for guest in strangers { #expect(try guest.status() == 401) }
+    }
+
     @Test("a server ends while bodies wait, and while one is read")
     func ends() async throws {
         let (desk, server, id) = try await served()

@@ -17,6 +17,8 @@ final class WebDesk {
     var guests = WebGuests()
     /// Whose bodies come.
     let bodies = WebBodies()
+    /// Whose bodies come and are dropped, in places of their own: no stranger holds up who may send one.
+    let dropped = WebBodies()
     /// Whose bodies are read.
     let readings = WebReadings()
 
@@ -24,13 +26,26 @@ final class WebDesk {
 
     /// Leaves those whose requests take too long to come. (Swift 6.0 crashes where a noncopyable server reaches into this object.)
     func leaveSlow() {
-        for connection in guests.leaveSlow() { bodies.resume(connection) }
-        for connection in bodies.slow where !guests.isHeard(connection) { guests.leave(connection) }
+        for connection in guests.leaveSlow() { resume(connection) }
+        for connection in bodies.slow + dropped.slow where !guests.isHeard(connection) { guests.leave(connection) }
+    }
+
+    /// Resumes one that waits for a place, if it does: it is to be closed.
+    func resume(_ connection: OpaquePointer) {
+        bodies.resume(connection)
+        dropped.resume(connection)
+    }
+
+    /// It was answered, or is gone: the next one has its place.
+    func endBody(of connection: OpaquePointer) {
+        bodies.end(connection)
+        dropped.end(connection)
     }
 
     /// Resumes all, since the library ends with nobody suspended.
     func resumeAll() {
         bodies.resumeAll()
+        dropped.resumeAll()
         readings.resumeAll()
     }
 }

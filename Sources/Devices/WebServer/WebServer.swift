@@ -97,7 +97,7 @@ private func answerRequest(
         }
         let incoming = Incoming(request, refusal)
         cell.pointee = Unmanaged.passRetained(incoming).toOpaque()
-        if !isAlone { desk.bodies.begin(connection, incoming) }
+        if !isAlone { (refusal == nil ? desk.bodies : desk.dropped).begin(connection, incoming) }
         return fieldscribe_web_yes()
     }
     let incoming = Unmanaged<Incoming>.fromOpaque(known).takeUnretainedValue()
@@ -138,7 +138,7 @@ private func endRequest(
     guard let known = cell.pointee else { return }
     Unmanaged<Incoming>.fromOpaque(known).release()
     cell.pointee = nil
-    desk.bodies.end(connection)
+    desk.endBody(of: connection)
 }
 
 private func noteConnection(
@@ -148,7 +148,7 @@ private func noteConnection(
     let desk = Unmanaged<WebDesk>.fromOpaque(context).takeUnretainedValue()
     if fieldscribe_web_begins(code) != 0 {
         let left = desk.guests.come(connection, fieldscribe_web_socket(connection))
-        if let left { desk.bodies.resume(left) }
+        if let left { desk.resume(left) }
     } else {
         desk.guests.go(connection)
     }
