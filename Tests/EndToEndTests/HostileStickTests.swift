@@ -7,13 +7,16 @@ import Testing
 @Suite("A stick of hostile files") struct HostileStickTests {
     private let folder = TemporaryFolder()
 
+    /// What corrections begin with, up to a list.
+    private static let head =
+        #"{"format":"fieldscribe-corrections","version":1,"recording":{"id":1,"sound":"\#(String(repeating: "a", count: 64))"},"#
+        + #""editor":{"name":"Ann","saved":1},"segments":[],"#
+
     /// A name, its bytes, and what RESULT.txt says of it.
     private static let files: [(name: String, bytes: String, line: String)] = [
         (
             "corrections.json",
-            #"{"format":"fieldscribe-corrections","version":1,"recording":{"id":1,"sound":"\#(String(repeating: "a", count: 64))"},"#
-                + #""editor":{"name":"Ann","saved":1},"segments":[],"other":["#
-                + String(repeating: "1,", count: 7_700_000) + "1]}",
+            head + #""other":["# + String(repeating: "1,", count: 7_700_000) + "1]}",
             "corrections.json: recording 1 is still being written down"
         ),
         (
@@ -23,6 +26,12 @@ import Testing
         (
             "corrections (2).html", String(repeating: "\u{301}", count: 8_000_000),
             "corrections (2).html: is not whole, or no corrections of Fieldscribe's"
+        ),
+        (
+            "corrections (3).json",
+            head + #""notes":["# + String(repeating: #"{"time":1,"text":"a"},"#, count: 100_001)
+                + #"{"time":1,"text":"a"}]}"#,
+            "corrections (3).json: holds more than a recording can have"
         ),
     ]
 
@@ -54,5 +63,63 @@ import Testing
         #expect(try appliance.run("verify").status == 0)
         let ending = try appliance.end()
         #expect(ending.status == 0 && !ending.errors.contains { $0.contains("fault") }, "\(ending.errors)")
+    }
+
+    @Test("A worker that finds no memory is a fault with a line, and the recording goes on to its end")
+    func worker() throws {
+        let (script, told) = (folder.file("engine.py"), folder.file("told"))
+        // An engine that asks for more than the limit leaves, as soon as somebody speaks.
+        try """
+        import json, os, struct, sys
+        print(json.dumps({"ready": {"name": "greedy", "version": "1", "model": "none"}}), flush=True)
+        while len(head := sys.stdin.buffer.read(5)) == 5:
+            kind, length = struct.unpack("<cI", head)
+            sys.stdin.buffer.read(length)
+            if kind != b"a": continue
+            try: bytearray(1 << 30)
+            except MemoryError: open("\(told)", "w").write("no memory")
+            os._exit(1)
+        """.write(toFile: script, atomically: true, encoding: .utf8)
+        let engine = try folder.program("engine", "exec /usr/bin/python3 '\(script)'")
+        let speech = try Speech.endless(in: folder)
+        let appliance = try ApplianceProcess(
+            in: folder, microphone: "file:\(speech)", further: "[recognizer]\nengine = command:\(engine)",
+            environment: ["prlimit", "--as=400000000"])
+        #expect(try appliance.run("start").status == 0)
+        try appliance.status(has: "decode worker")
+        #expect(try Fieldscribe.text(told) == "no memory")
+        #expect(try appliance.status().contains(#""lastFault":{"#))
+        try appliance.hear(seconds: 1)
+        #expect(try appliance.run("stop").status == 0)
+        // Behind the heads of both files.
+        let path = "\(appliance.storage)/recordings/000001/audio.wav"
+        let audio = try Data(contentsOf: URL(filePath: path)).dropFirst(512)
+        #expect(try Data(contentsOf: URL(filePath: speech)).dropFirst(44).starts(with: audio) && audio.count > 32_000)
+        #expect(try appliance.end().status == 0)
+        let verified = try appliance.run("verify")
+        #expect(verified.status == 0, "\(verified.output)")
+    }
+
+    @Test("Of a hundred thousand files none is in the way, and a line says where there are more than are looked at")
+    func crowded() throws {
+        let (storage, stick) = (folder.file("storage"), folder.file("stick"))
+        func run(_ words: String...) throws -> Fieldscribe.Ending {
+            try Fieldscribe(words + ["--directory", storage], in: folder).wait()
+        }
+        #expect(
+            try run("record", "--audio-only", "--seconds", "1", "--microphone", "tone+fast:440").status == 0)
+        try Fieldscribe.tool(
+            "bash", "-c",
+            "mkdir -p '\(stick)/Fieldscribe/many' && cd '\(stick)/Fieldscribe/many' && seq 1 99999 | xargs touch && "
+                + "echo '{' >corrections.json", in: folder)
+        let answer = "many/corrections.json: is not whole"
+        let first = try run("export", "--stick", "--to", stick)
+        var result = try Fieldscribe.text("\(stick)/Fieldscribe/RESULT.txt")
+        #expect(first.status == 0 && result.contains(answer) && !result.contains("not all were looked at"), "\(result)")
+        try Fieldscribe.tool(
+            "bash", "-c", "cd '\(stick)/Fieldscribe/many' && seq 100000 100009 | xargs touch", in: folder)
+        #expect(try run("export", "--stick", "--to", stick).status == 0)
+        result = try Fieldscribe.text("\(stick)/Fieldscribe/RESULT.txt")
+        #expect(result.contains("many: has more than 100000 files, and not all were looked at"), "\(result)")
     }
 }

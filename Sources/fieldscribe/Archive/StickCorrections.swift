@@ -10,7 +10,7 @@ import Upkeep
 /// followed, and nothing is larger, deeper or more than people make it.
 enum StickCorrections {
     private static let deepest = 6
-    private static let mostFiles = 1_000
+    private static let (mostFiles, mostNames) = (1_000, 100_000)
     /// Bytes of one file, and of all that they say.
     private static let (largest, most) = (16 << 20, 64 << 20)
 
@@ -18,9 +18,15 @@ enum StickCorrections {
     static func take(from stick: String, _ place: ArchivePlace, _ configuration: Configuration) async -> [String] {
         guard let top = try? Folder(opening: stick).folder("Fieldscribe") else { return [] }
         var found: [(path: String, folder: Folder, name: String)] = []
-        look(in: top, path: "", depth: 0, &found)
-        // Each is read by a confined process; what this one keeps of it is small.
         var lines: [String] = []
+        look(in: top, path: "", depth: 0, &found, &lines)
+        if found.count > mostFiles {
+            found.removeLast()
+            lines.append(
+                "this stick has more than \(mostFiles) files of corrections, and the others were not read; leave some out"
+            )
+        }
+        // Each is read by a confined process; what this one keeps of it is small.
         var files: [(savedAt: Double, file: CorrectionImport.File)] = []
         var (seen, room): (Set<String>, Int) = ([], most)
         for (path, folder, name) in found {
@@ -56,15 +62,22 @@ enum StickCorrections {
     }
 
     private static func look(
-        in folder: Folder, path: String, depth: Int, _ found: inout [(path: String, folder: Folder, name: String)]
+        in folder: Folder, path: String, depth: Int, _ found: inout [(path: String, folder: Folder, name: String)],
+        _ lines: inout [String]
     ) {
-        guard let names = try? folder.names(limit: 100_000) else { return }
-        for name in names.sorted() where found.count < mostFiles {
+        guard let names = try? folder.names(limit: mostNames + 1) else { return }
+        if names.count > mostNames {
+            let name = path.isEmpty ? "Fieldscribe" : String(path.dropLast())
+            lines.append(
+                "\(name): has more than \(mostNames) files, and not all were looked at; put corrections into another folder"
+            )
+        }
+        for name in names.sorted() where found.count <= mostFiles {
             switch (try? folder.status(name))?.kind {
             case .file where isCorrections(name): found.append((path + name, folder, name))
             case .folder where depth < deepest:
                 guard let inner = try? folder.folder(name) else { continue }
-                look(in: inner, path: "\(path)\(name)/", depth: depth + 1, &found)
+                look(in: inner, path: "\(path)\(name)/", depth: depth + 1, &found, &lines)
             default: break
             }
         }
