@@ -181,6 +181,9 @@ import Testing
             $0.sound = hears { $0.isStuck = true }
         },
         Case("lost samples", .notice, .microphone, "480 samples were lost") { $0.sound = hears { $0.lost = 480 } },
+        Case("channels that cancel each other", .notice, .microphone, "its channels cancel each other") {
+            $0.sound = hears { $0.channelsCancel = true }
+        },
         Case("clipping", .notice, .microphone, "clips") { $0.sound = hears { $0.clipped = 0.01 } },
         Case("a deaf microphone", .notice, .microphone, "almost nothing") { $0.sound = hears { $0.peak = -75 } },
         Case("a line that the appliance holds", .ok, .button, "in use by the appliance") {

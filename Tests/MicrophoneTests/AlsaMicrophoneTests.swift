@@ -12,14 +12,22 @@ import Testing
         var configuration = "</usr/share/alsa/alsa.conf>\n"
         for (name, bytes) in sources {
             let file = try folder.write(bytes, to: "\(name).raw")
+            // That one has two channels and no other number of them.
+            let slave = name == "balanced" ? "pair" : "null"
             configuration += """
-                pcm.\(name) { type file slave.pcm null file /dev/null infile "\(file)" format raw }
+                pcm.\(name) { type file slave.pcm \(slave) file /dev/null infile "\(file)" format raw }
 
                 """
         }
         configuration += """
             pcm.absent { type hw card 31 }
             pcm.silent { type null }
+            pcm.pair {
+                type multi
+                slaves.a { pcm null channels 2 }
+                bindings.0 { slave a channel 0 }
+                bindings.1 { slave a channel 1 }
+            }
             """
         setenv("ALSA_CONFIG_PATH", try folder.write(Array(configuration.utf8), to: "asound.conf"), 1)
         // Nobody else ends a static value.
@@ -31,6 +39,11 @@ import Testing
         "exact": littleEndian(ramp(20_000)),
         "stereo": littleEndian(
             interleaved(sine(440, rate: 48_000, count: 96_000), channels: 2).map { Int16(($0 * 32_767).rounded()) }),
+        "balanced": littleEndian(
+            sine(440, rate: 16_000, count: 32_000).flatMap { (sample: Float) -> [Int16] in
+                let value = Int16((sample * 32_767).rounded())
+                return [value, -value]
+            }),
     ]
 
     private func open(_ device: String, rate: Int = 16_000, channels: Int = 1) throws -> AlsaCapture {
@@ -56,6 +69,18 @@ import Testing
         let output = stride(from: 0, to: both.count, by: 2).map { both[$0] }
         #expect(output.count >= 31_000)
         #expect(signalToNoise(output, ideal: sine(440, rate: 16_000, count: 31_000)) > 60)
+    }
+
+    @Test("of a stereo input whose channels cancel each other the one that is kept is no silence, and that is told")
+    func balanced() throws {
+        let microphone = try open("balanced")
+        #expect(microphone.configuration.channels == 2 && microphone.channels == 1)
+        let output = try samples(of: microphone, blocks: 19)
+        // Either is as loud.
+        let ideal = sine(440, rate: 16_000, count: output.count)
+        #expect(output.count == 30_400)
+        #expect(max(signalToNoise(output, ideal: ideal), signalToNoise(output, ideal: ideal.map { -$0 })) > 40)
+        #expect(microphone.channelsCancel)
     }
 
     @Test("the null device gives silence in blocks of 100 ms and keeps 2 s")

@@ -1,0 +1,76 @@
+import Core
+import FileMicrophone
+import Glibc
+import Testing
+
+/// Files that other programs make, and that `ContainerTests` has no kind of.
+@Suite("Files of other programs", .serialized) struct ForeignFileTests {
+    private let folder: Folder
+    private static let variable = ContainerRecipe("MP3", "mp3", "-c:a libmp3lame -q:a 2 -id3v2_version 0", .length)
+    private static let uncounted = ContainerRecipe(
+        "MP3 without a count of frames", "mp3", "-c:a libmp3lame -q:a 2 -write_xing 0 -id3v2_version 0", .nothing)
+
+    init() throws { folder = try Folder() }
+
+    /// Noise, of which each frame is large, and then so many seconds of a tone, of which none is.
+    private func talk(seconds: Int) -> [Int16] {
+        var random = SystemRandomNumberGenerator()
+        let noise = (0..<48_000).map { _ in Int16.random(in: -12_000...12_000, using: &random) }
+        return noise + sine(440, rate: 16_000, count: seconds * 16_000).map { Int16($0 * 16_000) }
+    }
+
+    private func made(_ recipe: ContainerRecipe, _ samples: [Int16]) throws -> [UInt8] {
+        try folder.read(recipe.make(of: folder.write(wav(samples), to: "talk.wav"), in: folder))
+    }
+
+    /// Reads all of a file; how many seconds that is, and what is said of it.
+    private func reading(_ bytes: [UInt8], ending: String) throws -> (seconds: Double, report: SoundAccount) {
+        let reader = try AudioFileReader(path: folder.write(bytes, to: "file.\(ending)"))
+        let count = try samples(of: reader, block: 16_000).count
+        return (Double(count) / 16_000, reader.report)
+    }
+
+    @Test("MP3 whose first frames are larger than the others, and of which nobody counted the frames, is read whole")
+    func largeFirstFrames() throws {
+        let bytes = try made(Self.uncounted, talk(seconds: 20))
+        let one = try reading(bytes, ending: "mp3")
+        #expect(abs(one.seconds - 23) < 0.3 && one.report.damage == nil, "\(one)")
+        let two = try reading(bytes + bytes, ending: "mp3")
+        #expect(abs(two.seconds - 46) < 0.5 && two.report.damage == nil, "\(two)")
+    }
+
+    @Test("Of joined MP3 a count of frames in the first part is not taken for that of all", arguments: [true, false])
+    func counted(isFirst: Bool) throws {
+        let parts = try [
+            made(Self.variable, talk(seconds: 4)), made(Self.uncounted, talk(seconds: 9)),
+        ]
+        let all = isFirst ? parts[0] + parts[1] : parts[1] + parts[0]
+        let read = try reading(all, ending: "mp3")
+        #expect(abs(read.seconds - 19) < 0.5 && read.report.damage == nil, "\(read)")
+    }
+
+    @Test("Rate and channels may change inside of an MP3", arguments: [true, false])
+    func change(isWideFirst: Bool) throws {
+        let wide = ContainerRecipe("wide", "mp3", "-c:a libmp3lame -q:a 2 -ar 44100 -ac 2 -id3v2_version 0", .length)
+        let parts = try [made(Self.variable, talk(seconds: 4)), made(wide, talk(seconds: 4))]
+        let read = try reading(isWideFirst ? parts[1] + parts[0] : parts[0] + parts[1], ending: "mp3")
+        #expect(abs(read.seconds - 14) < 0.5 && read.report.damage == nil, "\(read)")
+    }
+
+    @Test("What stands in front of an MP3, and is no sound, costs none", arguments: ["junk", "two tags"])
+    func inFront(kind: String) throws {
+        // 1,000 bytes of nothing behind each head; the length has seven bits in each byte.
+        let tag = Array("ID3".utf8) + [4, 0, 0, 0, 0, 7, 0x68] + [UInt8](repeating: 0, count: 1_000)
+        let front = kind == "junk" ? (0..<500).flatMap { _ in Array("junk".utf8) } : tag + tag
+        let read = try reading(front + made(Self.variable, talk(seconds: 9)), ending: "mp3")
+        #expect(abs(read.seconds - 12) < 0.3 && read.report.damage == nil, "\(read)")
+        #expect(read.report.notes.allSatisfy { $0.contains("bytes are no sound") }, "\(read)")
+    }
+
+    @Test("IMA ADPCM in CAF is read")
+    func adaptive() throws {
+        let recipe = ContainerRecipe("CAF of IMA ADPCM", "caf", "-c:a adpcm_ima_qt", .length)
+        let read = try reading(made(recipe, talk(seconds: 9)), ending: "caf")
+        #expect(abs(read.seconds - 12) < 0.2 && read.report.damage == nil, "\(read)")
+    }
+}
