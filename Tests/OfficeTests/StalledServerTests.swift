@@ -124,6 +124,51 @@ private final class Listener: Sendable {
         try signal("CONT")
     }
 
+    @Test("list and gather say what they wait for while another program holds a table, and go on once it is free")
+    func commands() async throws {
+        let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+        await recorder.record(1, "we planted fonio", pass: 1)
+        try await recorder.copy(to: desk.stick("one"))
+        try desk.gather(desk.stick("one"))
+        await recorder.record(2, "and waited", pass: 1)
+        try await recorder.copy(to: desk.stick("one"))
+        let holder = try archive(Listener())
+        try holder.connection.execute("BEGIN; LOCK TABLE recording IN ACCESS EXCLUSIVE MODE")
+        let waiting = try ["list", "gather '\(desk.stick("one"))' \(desk.into)"].enumerated().map { number, words in
+            let (out, errors) = (desk.folder.file("out\(number)"), desk.folder.file("errors\(number)"))
+            let process = shell(
+                "FIELDSCRIBE_ARCHIVE='\(desk.database ?? "")' env --default-signal --block-signal= "
+                    + "'\(try officeProgram())' \(words) >'\(out)' 2>'\(errors)' </dev/null & echo $!"
+            ).output.prefix { $0.isNumber }
+            return (process: String(process), out: out, errors: errors)
+        }
+        for one in waiting {
+            try await eventually("a line on what is waited for") {
+                shell("cat '\(one.errors)'").output.contains("waiting for the server, or for another program")
+            }
+        }
+        #expect(waiting.allSatisfy { shell("kill -0 \($0.process)").status == 0 })
+        try holder.connection.execute("ROLLBACK")
+        for one in waiting {
+            try await eventually("its end") { shell("kill -0 \(one.process)").status != 0 }
+        }
+        #expect(shell("cat '\(waiting[0].out)'").output.contains("pi-aaaaaaaa"))
+        #expect(try desk.archive().recordings(OfficeFilter()).count == 2)
+    }
+
+    @Test("a served archive of which another program holds a table answers 503, and ends all the same")
+    func servedLocked() async throws {
+        let site = try OfficeServer(desk)
+        #expect(site.get("").status == 200)
+        let holder = try archive(Listener())
+        try holder.connection.execute("BEGIN; LOCK TABLE recording IN ACCESS EXCLUSIVE MODE")
+        let answer = site.get("")
+        #expect(answer.status == 503 && answer.body.contains("transaction holds"), "\(answer)")
+        shell("curl -s --max-time 120 '\(site.address)' >/dev/null 2>&1 </dev/null &")
+        try site.end()
+        try holder.connection.execute("ROLLBACK")
+    }
+
     @Test("a file of passwords that others may read is one line, and the usual one is passed over in silence")
     func passwords() throws {
         let address = desk.database ?? ""

@@ -50,6 +50,24 @@ import Testing
         #expect(here != nil && refusal { try reading(text, name) } == here)
     }
 
+    @Test(
+        "whatever a text of half a megabyte is made of: it is read, or refused in one line that names it",
+        arguments: [
+            "[", "{\"a\":", "\"", "\u{301}", "\0", "word ", "<i", "&lt;", "\n\n1\n", "00:00:01,000 --> 00:00:02,000\n",
+            "<ANNOTATION>", "9,",
+        ])
+    func hostile(piece: String) throws {
+        let text = String(repeating: piece, count: 500_000 / piece.utf8.count)
+        for name in WrittenText.endings.map({ "a.\($0)" }) + ["corrections.json", "corrections.html"] {
+            do { _ = try reading(text, name) } catch let error as DeviceError {
+                let isLine = error.message.hasPrefix(name) && !error.message.contains("\n")
+                #expect(isLine && error.message.utf8.count < 300, "\(name): \(error.message)")
+                // There is memory for all of it, so that this would be a crash.
+                #expect(!error.message.contains("cannot be read with"), "\(error.message)")
+            }
+        }
+    }
+
     @Test("what needs more memory than there is for it is one line")
     func memory() throws {
         let limits = ConfinedProcess.Limits(memory: 16 << 20)

@@ -1,0 +1,122 @@
+import Core
+import Exporting
+import Glibc
+import Office
+import Platform
+import TestKit
+import Testing
+
+/// Files that are made to cost memory and time, and people who rewrite everything.
+@Suite("Hostile and rewritten texts at the desk") struct HostileTextTests {
+    private let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
+    private let desk: OfficeDesk
+
+    init() throws {
+        signal(SIGPIPE, SIG_IGN)
+        desk = try OfficeDesk()
+    }
+
+    /// A stick with two recordings; the folder of the first one's copy.
+    private func stick() async throws -> String {
+        await recorder.record(1, "we planted fonio", pass: 1)
+        await recorder.record(2, "and waited", pass: 1)
+        try await recorder.copy(to: desk.stick("one"))
+        return recorder.copies(on: desk.stick("one"))[0]
+    }
+
+    /// Texts of 8 to 16 MB.
+    private static let hostile: [String: String] = [
+        "brackets": String(repeating: "[", count: 16_000_000), "marks": String(repeating: "\u{301}", count: 8_000_000),
+        "nothing": String(repeating: "\0", count: 16_000_000),
+        "ones": #"{"file":"1","duration":1,"sampleRate":16000,"segments":["# + String(repeating: "1,", count: 7_700_000)
+            + "1]}",
+    ]
+
+    @Test(
+        "a copy whose text is made to cost memory is refused in one line, and the rest is taken",
+        arguments: hostile.keys.sorted())
+    func gathered(kind: String) async throws {
+        let copy = try await stick()
+        try durableReplace(path: "\(copy)/transcript.json", with: Self.hostile[kind] ?? "")
+        #expect(shell("cd '\(copy)' && sha256sum audio.* history.json index.html transcript.* >SHA256SUMS").status == 0)
+        let report = try desk.gather(desk.stick("one"))
+        #expect(report.taken == 1 && report.problems.count == 1, "\(report)")
+        #expect(report.problems.first?.hasPrefix("\(copy)/transcript.json: ") == true, "\(report.problems)")
+        #expect(report.problems.allSatisfy { !$0.contains("\n") && $0.utf8.count < 400 }, "\(report.problems)")
+        #expect(try desk.archive().recordings(OfficeFilter()).map(\.number) == [2])
+    }
+
+    @Test(
+        "such a file is refused by import in one line that names it, and changes nothing",
+        arguments: hostile.keys.sorted())
+    func imported(kind: String) async throws {
+        _ = try await stick()
+        try desk.gather(desk.stick("one"))
+        let id = try #require(desk.archive().recordings(OfficeFilter()).first { $0.number == 1 }?.id)
+        for name in ["corrections.json", "corrections.html", "a.txt", "a.srt", "a.eaf"] {
+            let path = desk.folder.file(name)
+            try durableReplace(path: path, with: Self.hostile[kind] ?? "")
+            let run = try desk.run("import '\(path)' --recording \(id)")
+            #expect(run.status != 0 && run.errors.split(separator: "\n").count == 1, "\(run)")
+            #expect(run.errors.hasPrefix("fieldscribe-office: \(path)") && run.errors.utf8.count < 400, "\(run)")
+        }
+        #expect(try desk.archive().readings(of: id).count == 1)
+    }
+
+    @Test("a hundred thousand other files on a stick hide no copy")
+    func crowded() async throws {
+        _ = try await stick()
+        let made = shell(
+            "cd '\(desk.stick("one"))' && seq 1 100000 | xargs touch && cd Fieldscribe/pi && seq 1 1000 | xargs mkdir")
+        #expect(made.status == 0, "\(made)")
+        let report = try desk.gather(desk.stick("one"))
+        #expect(report.taken == 2 && report.problems == [], "\(report)")
+    }
+
+    /// A text with the checksum of the recording's sound.
+    private func subtitles(_ id: Int, _ number: Int, _ text: String) throws -> String {
+        let sound = try #require(try desk.archive().sound(of: id))
+        return "WEBVTT\n\nNOTE recording \(number), pass 1, sound sha256:\(sound)\n\n"
+            + "00:00:00.500 --> 00:00:03.500\n\(text)\n"
+    }
+
+    @Test("a text with the recording's checksum is taken, be all of it rewritten, or nothing heard before")
+    func rewritten() async throws {
+        await recorder.record(3, pass: 1)
+        _ = try await stick()
+        try desk.gather(desk.stick("one"))
+        let recordings = try desk.archive().recordings(OfficeFilter())
+        for number in [1, 3] {
+            let id = try #require(recordings.first { $0.number == number }?.id)
+            let path = desk.folder.file("\(number).vtt")
+            try durableReplace(path: path, with: subtitles(id, number, "nothing of that was said \(number)"))
+            let run = try desk.run("import '\(path)' --by Awa")
+            #expect(run.status == 0 && run.output.hasPrefix("\(path): recording \(id): taken"), "\(run)")
+            #expect(number == 3 || run.output.contains("; only 0 of its"), "\(run)")
+            let shown = try #require(try desk.archive().shownTimeline(of: id))
+            // Of a line that was put elsewhere, the rest of the speech stays without words.
+            let lines = shown.segments.map(\.text).filter { !$0.isEmpty }
+            #expect(lines == ["nothing of that was said \(number)"], "\(shown.segments)")
+            if number == 3 {
+                let range = SampleRange(SamplePosition(seconds: 0.5), SamplePosition(seconds: 3.5))
+                #expect(shown.segments.map(\.range) == [range])
+            }
+            let again = try desk.run("import '\(path)' --by Awa")
+            #expect(again.status == 0 && again.output.contains("nothing was changed"), "\(again)")
+        }
+    }
+
+    @Test("the page over all is written over a file alone", arguments: ["ln -s", "mkfifo", "mkdir"])
+    func foreignPage(how: String) async throws {
+        _ = try await stick()
+        try desk.gather(desk.stick("one"))
+        let (page, theirs) = ("\(desk.archivePath)/index.html", desk.folder.file("theirs"))
+        try durableReplace(path: theirs, with: "theirs")
+        #expect(shell("\(how == "ln -s" ? "ln -s '\(theirs)'" : how) '\(page)'").status == 0)
+        let before = FileStatus(page)
+        let run = try desk.run("gather --page \(desk.into)")
+        #expect(run.status != 0 && run.errors.split(separator: "\n").count == 1, "\(run)")
+        #expect(run.errors.contains("stays untouched") && FileStatus(page) == before, "\(run)")
+        #expect(shell("cat '\(theirs)'").output == "theirs")
+    }
+}
