@@ -220,6 +220,16 @@ private let betterModel: String? = {
         #expect(added.status == 0 && added.output.contains("  own  pocketsphinx  "), "\(added.errors)")
         let text = try run("transcribe", "--model", "own", "--engine", "pocketsphinx", Speech.all[1], config: config)
         #expect(text.status == 0 && text.output.contains("young man"), "\(text.errors)")
+        // What is no model's folder is not replaced.
+        for how in ["ln -s '\(folder.path)'", "mkfifo"] {
+            let place = "\(storage)/models/foreign"
+            try Fieldscribe.tool("bash", "-c", "\(how) '\(place)'", in: folder)
+            let refused = try run(
+                "models", "add", "/usr/share/pocketsphinx/model/en-us", "--name", "foreign", "--force", config: config)
+            #expect(refused.status != 0 && refused.errors.count == 1, "\(refused.errors)")
+            #expect(refused.errors.first?.contains("stays untouched") == true, "\(refused.errors)")
+            try Fieldscribe.tool("rm", place, in: folder)
+        }
         let none = try run("models", "add", Speech.folder, config: config)
         #expect(none.status == 3 && none.errors[0].contains("lacks this file"), "\(none.errors)")
         #expect(try run("models", "add", folder.file("nowhere"), config: config).status == 3)

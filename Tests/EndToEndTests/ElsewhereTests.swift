@@ -157,21 +157,85 @@ import Testing
         #expect(errors.first?.contains("was not read; ffmpeg may read it: apt install ffmpeg") == true)
     }
 
-    @Test("A damaged place is a gap in the text, and a line names file and place")
-    func damaged() throws {
+    @Test("A damaged place is a gap in the text, and a line names file and place", arguments: [false, true])
+    func damaged(isCopy: Bool) throws {
         let own = try configuration()
-        let sound = folder.file("talk.flac")
-        try Fieldscribe.tool("sox", noise("talk.wav", seconds: "8"), sound, in: folder)
+        let talk = try noise("talk.wav", seconds: "8")
+        var sound = folder.file("talk.flac")
+        if isCopy {
+            // The sound of a recorder's own copy.
+            let (storage, stick) = (folder.file("storage"), folder.file("stick"))
+            try Fieldscribe.tool("mkdir", stick, in: folder)
+            let recorded = try Fieldscribe.run(
+                "record", "--config", own, "--microphone", "file+fast:\(talk)", "--directory", storage, in: folder)
+            #expect(recorded.status == 0, "\(recorded.errors)")
+            let copied = try Fieldscribe.run(
+                "export", "--config", own, "--to", stick, "--directory", storage, in: folder)
+            let copy = try #require(copied.output.split(separator: "\n").first?.split(separator: " ").last)
+            sound = "\(copy)/audio.flac"
+        } else {
+            try Fieldscribe.tool("sox", talk, sound, in: folder)
+        }
         var bytes = try Data(contentsOf: URL(filePath: sound))
         for index in bytes.count / 2..<bytes.count / 2 + 2 { bytes[index] ^= 0xff }
         try bytes.write(to: URL(filePath: sound))
         let ending = try Fieldscribe.run("transcribe", "--config", own, "--format", "json", sound, in: folder)
         #expect(ending.status == 4)
         #expect(
-            ending.errors.count == 1 && ending.errors[0].contains("talk.flac")
+            ending.errors.count == 1 && ending.errors[0].contains(sound)
                 && ending.errors[0].contains("no sound can be read"), "\(ending.errors)")
         let transcript = try Transcript(ending.output)
         #expect(abs(transcript.duration - 10) < 0.01 && transcript.segments.count == 2, "\(transcript)")
         #expect(ending.output.contains("\"cause\":\"damage\"") || ending.output.contains("\"cause\" : \"damage\""))
+    }
+
+    @Test(
+        "Of a film that was cut off the text is no success: the status and a line say that something is missing",
+        arguments: [
+            ["-c:a", "aac", "-movflags", "+faststart", "cut.m4a"], ["-c:a", "libopus", "cut.webm"],
+            ["-c:a", "aac", "-movflags", "frag_keyframe+empty_moov", "-frag_duration", "1000000", "cut.mp4"],
+        ])
+    func cut(encoding: [String]) throws {
+        let own = try configuration()
+        let path = folder.file(encoding.last ?? "")
+        let words = ["-nostdin", "-loglevel", "error", "-i", try noise("talk.wav", seconds: "18")]
+        let made = try Fieldscribe(program: "ffmpeg", words + encoding.dropLast() + [path], in: folder).wait()
+        try #require(made.status == 0, "\(made.errors)")
+        let bytes = try Data(contentsOf: URL(filePath: path))
+        try bytes.prefix(bytes.count * 55 / 100).write(to: URL(filePath: path))
+        let ending = try Fieldscribe.run("transcribe", "--config", own, "--format", "json", path, in: folder)
+        #expect(ending.status == 4 && ending.errors.count == 1, "\(ending.errors)")
+        #expect(ending.errors.first?.hasPrefix("fieldscribe: \(path): ") == true, "\(ending.errors)")
+        let transcript = try Transcript(ending.output)
+        #expect(transcript.duration > 8 && transcript.duration < 14 && !transcript.words.isEmpty, "\(transcript)")
+    }
+
+    @Test("A head that was written before the sound was there is no fault if all of it is", arguments: [0, UInt32.max])
+    func streamed(length: UInt32) throws {
+        let own = try configuration()
+        let path = try noise("talk.wav", seconds: "2")
+        var bytes = try Data(contentsOf: URL(filePath: path))
+        let data = try #require(bytes.firstRange(of: Data("data".utf8)))
+        for place in [4, data.upperBound] {
+            for index in 0..<4 { bytes[place + index] = UInt8(truncatingIfNeeded: length) }
+        }
+        try bytes.write(to: URL(filePath: path))
+        let ending = try Fieldscribe.run("transcribe", "--config", own, "--format", "json", path, in: folder)
+        #expect(ending.status == 0 && ending.errors.count == 1, "\(ending.errors)")
+        #expect(ending.errors.first?.contains("never completed") == true, "\(ending.errors)")
+        #expect(try abs(Transcript(ending.output).duration - 4) < 0.01)
+    }
+
+    @Test("ELAN's document names the WAV beside the sound, and else the sound itself")
+    func elan() throws {
+        let own = try configuration()
+        let (wave, sound) = (try noise("talk.wav", seconds: "1"), folder.file("talk.flac"))
+        try Fieldscribe.tool("sox", wave, sound, in: folder)
+        for (isThere, name) in [(true, "talk.wav"), (false, "talk.flac")] {
+            if !isThere { unlink(wave) }
+            let ending = try Fieldscribe.run("transcribe", "--config", own, "--format", "eaf", sound, in: folder)
+            #expect(ending.status == 0, "\(ending.errors)")
+            #expect(ending.output.contains(#"RELATIVE_MEDIA_URL="./\#(name)""#), "\(ending.output)")
+        }
     }
 }

@@ -84,6 +84,16 @@ import Testing
         try Fieldscribe.tool("bash", "-c", "echo more >> '\(place)/transcript.txt'", in: folder)
         let altered = try Fieldscribe.run("verify", "--copy", place, "--json", in: folder)
         #expect(altered.status == 4 && altered.output.contains(#""outcome":"altered""#), "\(altered.output)")
+        // It is found under another name, too, beside one that is whole.
+        let moved = "\(stick)/photos/Interview with Anna"
+        try Fieldscribe.tool("bash", "-c", "mkdir '\(stick)/photos' && mv '\(place)' '\(moved)'", in: folder)
+        let next = try Fieldscribe.run("export", "--to", stick, "--directory", storage, in: folder)
+        #expect(next.status == 0 && !next.output.isEmpty, "\(next)")
+        let both = try Fieldscribe.run("verify", "--copy", stick, in: folder)
+        #expect(both.status == 4 && both.output.contains("altered: \(moved)/transcript.txt"), "\(both.output)")
+        try Fieldscribe.tool("rm", "-r", moved, in: folder)
+        let whole = try Fieldscribe.run("verify", "--copy", stick, in: folder)
+        #expect(whole.status == 0, "\(whole.output)")
     }
 
     private static func shown(_ storage: String, in folder: TemporaryFolder) throws -> String {

@@ -144,6 +144,14 @@ import Testing
         let recorded = try desk.run(
             "record", "--engine", "pocketsphinx", "--microphone", "file+fast:\(Speech.all[0])")
         #expect(recorded.status == 0 && recorded.errors.contains { $0.contains("learned.txt") }, "\(recorded.errors)")
+        // What came of a recording alone goes with it, which is told.
+        unlink(file)
+        #expect(try desk.run("vocabulary", "learn").output == "Kadiu\n")
+        let deleted = try desk.run("delete", "1", "--yes")
+        let told = deleted.errors + [deleted.output]
+        #expect(deleted.status == 0, "\(deleted)")
+        #expect(told.contains { $0.contains("learned.txt: ") && $0.contains("taken out") }, "\(deleted)")
+        #expect(try !Fieldscribe.text(file).contains("Kadiu"))
     }
 
     @Test(

@@ -52,4 +52,32 @@ import Testing
         #expect(ending.status == 2 && ending.errors.count == 1, "\(ending.errors)")
         #expect(ending.errors.first?.contains("is not UTF-8; rename the file") == true)
     }
+
+    @Test("a stick's mark of Windows is taken away once somebody has said yes, and not before")
+    func repair() throws {
+        let calls = folder.file("calls")
+        let steps = try folder.program("steps", "echo \"$*\" >>'\(calls)'")
+        let program = try Fieldscribe.executable()
+        func repair(_ words: String, answer: String? = nil) throws -> Fieldscribe.Ending {
+            let command = "FIELDSCRIBE_STICK_STEPS='\(steps)' '\(program)' stick repair sdx1 \(words)"
+            guard let answer else { return try Fieldscribe(program: "bash", ["-c", command], in: folder).wait() }
+            let input = folder.file("answer")
+            try Data(answer.utf8).write(to: URL(filePath: input))
+            return try Fieldscribe(program: "script", ["-qefc", command, "/dev/null"], in: folder, input: input).wait()
+        }
+        func called() -> String { (try? Fieldscribe.text(calls)) ?? "" }
+        let unasked = try repair("")
+        guard geteuid() == 0 else {
+            #expect(unasked.status == 1 && unasked.errors.first?.contains("sudo fieldscribe stick repair") == true)
+            return
+        }
+        #expect(unasked.status == 2 && unasked.errors.first?.contains("--yes") == true, "\(unasked)")
+        let refused = try repair("", answer: "n\n")
+        #expect(refused.status == 0 && refused.output.contains("take the mark of Windows off sdx1?"), "\(refused)")
+        #expect(refused.output.contains("nothing was changed") && called() == "", "\(refused)")
+        let agreed = try repair("", answer: "y\n")
+        #expect(agreed.status == 0 && agreed.output.contains("plug it in again"), "\(agreed)")
+        #expect(called() == "repair sdx1\n")
+        #expect(try repair("--yes").status == 0 && called() == "repair sdx1\nrepair sdx1\n")
+    }
 }

@@ -69,6 +69,15 @@ import Testing
         let configured = try run("--speakers", "auto", settings: configuration())
         #expect(configured.status == 0 && configured.output == told.output, "\(configured)")
         #expect(try run("--channels", "2", "--speakers", "no").output == mixed.output)
+        // The same as a film's two tracks, one person's each.
+        let film = folder.file("two.mkv")
+        try Fieldscribe.tool(
+            "ffmpeg", "-nostdin", "-loglevel", "error", "-i", sound, "-filter_complex", "channelsplit[a][b]", "-map",
+            "[a]", "-map", "[b]", "-c:a", "pcm_s16le", film, in: folder)
+        let tracks = try Fieldscribe(
+            ["transcribe", film, "--track", "all", "--engine", "pocketsphinx"], in: folder
+        ).wait()
+        #expect(tracks.status == 0 && names(tracks.output) == "ABAB" && tracks.errors.isEmpty, "\(tracks)")
         // Three people share no two microphones; one channel tells nobody.
         for words in [["--speakers", "3", "--channels", "2"], ["--speakers", "auto", "--channels", "1"]] {
             let ending = try Fieldscribe(
