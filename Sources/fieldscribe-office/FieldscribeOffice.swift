@@ -15,6 +15,7 @@ import Platform
     }
 
     static func main() {
+        Inheritance.repair()
         // A reader that went away, or a file-size limit, is an error to handle and not a reason to die.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)

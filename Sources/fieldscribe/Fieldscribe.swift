@@ -23,12 +23,14 @@ import Platform
     }
 
     static func main() {
+        Inheritance.repair()
         // A reader that went away, or a file-size limit, is an error to handle and not a reason to die.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
         let words = Array(CommandLine.arguments.dropFirst())
         if words.first == ConfinedProcess.command { exit(ReadIncoming.run(words.dropFirst())) }
         if words.first == RunCommand.name { Heap.useOneArena() }
+        checkThreads(for: words.first)
         ChildProcess.prepare()
         // Once, and not by each worker.
         if let problem = Log.filter.problem, CommandLine.arguments.dropFirst().first != DecodeWorkerCommand.name {
@@ -38,6 +40,17 @@ import Platform
         // An asynchronous main would end this thread and keep what is left of it: that no longer follows when the process
         // becomes an archive's owner (setresuid), and would stay root.
         while true { pause() }
+    }
+
+    /// Ends the program with a line if the system gives it fewer threads than the command needs.
+    private static func checkThreads(for command: String?) {
+        if command == DecodeWorkerCommand.name { return }
+        do throws(DeviceError) {
+            try Inheritance.checkThreads([RunCommand.name, TranscribeCommand.name].contains(command) ? 12 : 6)
+        } catch {
+            Terminal.say("fieldscribe: \(error.message)")
+            exit(error.exitStatus)
+        }
     }
 
     private static func status() async -> Int32 {

@@ -10,6 +10,7 @@
 #include <sys/vfs.h>
 #include <linux/openat2.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stddef.h>
@@ -31,6 +32,21 @@
 /// open(2) with a mode: variadic in C.
 static inline int fieldscribe_open(const char *path, int flags, unsigned mode) {
     return open(path, flags | O_CLOEXEC, mode);
+}
+
+// pthread.h shows these two to _GNU_SOURCE only.
+extern int pthread_getattr_default_np(pthread_attr_t *attributes);
+extern int pthread_setattr_default_np(const pthread_attr_t *attributes);
+
+/// Has threads that ask for no size of their own get stacks of at least 1 MiB, however small `ulimit -s` is.
+static inline void fieldscribe_widen_stacks(void) {
+    pthread_attr_t attributes;
+    size_t size;
+    if (pthread_getattr_default_np(&attributes) != 0) return;
+    if (pthread_attr_getstacksize(&attributes, &size) == 0 && size < 1 << 20 &&
+        pthread_attr_setstacksize(&attributes, 1 << 20) == 0)
+        pthread_setattr_default_np(&attributes);
+    pthread_attr_destroy(&attributes);
 }
 
 /// Names the calling thread; at most 15 bytes count.
