@@ -15,11 +15,12 @@ final class ApplianceProcess {
     ///
     /// - Parameters:
     ///   - journal: where its journal goes; nil: where `end` finds it.
+    ///   - script: what a shell does to start it; `$0` is the executable, `$1` its configuration.
     ///   - environment: what it finds in it besides, `NAME=VALUE`.
     init(
         in folder: TemporaryFolder, microphone: String, style: String = "toggle", button: String = "sim:",
         further: String = "",
-        broken: Bool = false, journal: String? = nil, environment: [String] = []
+        broken: Bool = false, journal: String? = nil, script: String? = nil, environment: [String] = []
     ) throws {
         self.folder = folder
         configuration = folder.file("fieldscribe.conf")
@@ -43,7 +44,10 @@ final class ApplianceProcess {
 
             """
         try Data(text.utf8).write(to: URL(filePath: configuration))
-        if let journal {
+        if let script {
+            process = try Fieldscribe(
+                program: "sh", ["-c", script, try Fieldscribe.executable(), configuration], in: folder)
+        } else if let journal {
             let script = "exec \"$0\" run --config \"$1\" 2>\"$2\""
             process = try Fieldscribe(
                 program: "sh", ["-c", script, try Fieldscribe.executable(), configuration, journal], in: folder)

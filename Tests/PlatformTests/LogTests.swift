@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import Platform
@@ -54,5 +55,21 @@ import Testing
                 == true)
         #expect(filter.problem?.contains("error, warning, notice, info, debug") == true)
         #expect(filter.includes(.debug, .decoder) && !filter.includes(.debug, .recording))
+    }
+}
+
+@Suite("What nobody reads") struct OfferTests {
+    @Test("a pipe or socket that is full takes nothing, and is not waited for", arguments: [false, true])
+    func full(isSocket: Bool) throws {
+        var ends: [Int32] = [0, 0]
+        let status = isSocket ? socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) : pipe(&ends)
+        try #require(status == 0)
+        let (reader, writer) = (ends[0], ends[1])
+        defer { for end in [reader, writer] { close(end) } }
+        let line = [UInt8](repeating: 0x61, count: 10_000)
+        func isTaken() -> Bool { line.withUnsafeBytes { FileDescriptor.offer($0, to: writer) } }
+        #expect(isTaken())
+        for _ in 0..<1_000 where isTaken() {}
+        #expect(!isTaken())
     }
 }

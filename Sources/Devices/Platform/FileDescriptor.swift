@@ -57,6 +57,29 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
+    /// Whether a descriptor can be written to now, or within so many milliseconds; also where a write would fail at once.
+    static func isWritable(_ number: Int32, within milliseconds: Int32 = 0) -> Bool {
+        var look = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
+        return uninterrupted { poll(&look, 1, milliseconds) } != 0
+    }
+
+    /// Writes what a pipe, socket, terminal or file takes without a wait.
+    ///
+    /// - Returns: whether that was all.
+    static func offer(_ bytes: UnsafeRawBufferPointer, to number: Int32) -> Bool {
+        var rest = bytes
+        while let base = rest.baseAddress, !rest.isEmpty {
+            guard isWritable(number) else { return false }
+            // A pipe that is called writable has room for a page; of a socket that is not certain.
+            let page = min(rest.count, 4_096)
+            var count = uninterrupted { send(number, base, page, Int32(MSG_DONTWAIT | MSG_NOSIGNAL)) }
+            if count < 0, errno == ENOTSOCK { count = uninterrupted { Glibc.write(number, base, page) } }
+            guard count > 0 else { return false }
+            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+        }
+        return true
+    }
+
     /// Writes all bytes from a place in the file on. Where it throws, a part of them may have been written.
     package borrowing func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(DeviceError) {
         var rest = bytes

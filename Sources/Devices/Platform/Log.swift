@@ -1,8 +1,9 @@
 import Glibc
+import Synchronization
 
 /// The log: a line on standard error, `event key=value ...`, with its priority in front as journald reads it.
 ///
-/// What was said never goes into it.
+/// What was said never goes into it. Nobody waits for whoever reads it: lines that are not taken are counted, and left out.
 package enum Log {
     /// What `FIELDSCRIBE_LOG` asks for.
     package static let filter = LogFilter(getenv("FIELDSCRIBE_LOG").map { String(cString: $0) })
@@ -34,12 +35,22 @@ package enum Log {
         tell(.debug, event, room: room, values())
     }
 
+    /// Lines since the last one that was taken.
+    private static let lost = Atomic<Int>(0)
+
     private static func write(_ line: String) {
-        let bytes = Array(line.utf8)
-        // One call a line, so that the lines of two threads do not mix; where nobody reads, nothing can be told.
-        TerminalStatusLine.whileCleared {
-            _ = bytes.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        let missing = lost.exchange(0, ordering: .relaxed)
+        let gap = Self.line(.warning, "unlogged", [("lines", "\(missing)")], marksPriority: !isTerminal)
+        let bytes = Array((missing > 0 ? gap + line : line).utf8)
+        var isTaken = false
+        // Who is slow gets a second, once. Before the lock: a thread that has it may be waiting for a stopped terminal.
+        if FileDescriptor.isWritable(STDERR_FILENO, within: missing == 0 ? 1_000 : 0) {
+            // One call a line, so that the lines of two threads do not mix; where nobody reads, nothing can be told.
+            TerminalStatusLine.whileCleared {
+                isTaken = bytes.withUnsafeBytes { FileDescriptor.offer($0, to: STDERR_FILENO) }
+            }
         }
+        if !isTaken { lost.add(missing + 1, ordering: .relaxed) }
     }
 
     static func line(

@@ -14,7 +14,8 @@ package enum TerminalStatusLine {
     ///
     /// - Parameter text: at most one line, with the escape sequences that it needs.
     package static func show(_ text: String) {
-        guard isTerminal else { return }
+        // One that was stopped (Ctrl-S) shows the next.
+        guard isTerminal, FileDescriptor.isWritable(STDERR_FILENO) else { return }
         isShown.withLock { isShown in
             write(erase + text)
             isShown = true
@@ -36,6 +37,6 @@ package enum TerminalStatusLine {
 
     private static func write(_ text: String) {
         let bytes = Array(text.utf8)
-        try? bytes.withUnsafeBytes { try FileDescriptor.write($0, to: STDERR_FILENO, named: "standard error") }
+        _ = bytes.withUnsafeBytes { FileDescriptor.offer($0, to: STDERR_FILENO) }
     }
 }

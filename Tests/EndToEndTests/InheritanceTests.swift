@@ -1,0 +1,65 @@
+import FoundationEssentials
+import Glibc
+import TestKit
+import Testing
+
+@Suite("What a parent leaves behind", .serialized) struct InheritanceTests {
+    private let folder = TemporaryFolder()
+
+    @Test("closed streams, an ignored SIGCHLD and a umask that takes all rights do no harm")
+    func repaired() throws {
+        let appliance = try ApplianceProcess(
+            in: folder, microphone: "tone:440",
+            script: "umask 777; exec env --ignore-signal=CHLD \"$0\" run --config \"$1\" <&- >&- 2>&-")
+        let process = "/proc/\(appliance.process.id)"
+        for number in 0...2 {
+            let target = try FileManager.default.destinationOfSymbolicLink(atPath: "\(process)/fd/\(number)")
+            #expect(target == "/dev/null")
+        }
+        let lines = try Fieldscribe.text("\(process)/status").split(separator: "\n")
+        let ignored = try #require(lines.first { $0.hasPrefix("SigIgn:") }?.split(separator: "\t").last)
+        #expect(try #require(UInt64(ignored, radix: 16)) & (1 << UInt64(SIGCHLD - 1)) == 0)
+        #expect(try appliance.run("start").status == 0)
+        try appliance.hear(seconds: 1)
+        #expect(try appliance.run("stop").status == 0)
+        #expect(try appliance.end().status == 0)
+        var file = stat()
+        #expect(stat("\(appliance.storage)/recordings/000001/audio.wav", &file) == 0 && file.st_mode & 0o777 == 0o600)
+        #expect(try appliance.run("verify").status == 0)
+    }
+
+    @Test("a log that nobody reads keeps nothing waiting, and says how many lines it lacks")
+    func unread() throws {
+        let log = folder.file("log")
+        #expect(mkfifo(log, 0o600) == 0)
+        let reader = open(log, O_RDWR | O_NONBLOCK)
+        try #require(reader >= 0)
+        defer { close(reader) }
+        let page = [UInt8](repeating: 0x78, count: 4_096)
+        while write(reader, page, page.count) > 0 {}
+        let appliance = try ApplianceProcess(in: folder, microphone: "tone:440", journal: log)
+        #expect(try appliance.run("start").status == 0)
+        try appliance.hear(seconds: 1)
+        var room = [UInt8](repeating: 0, count: 1 << 20)
+        while read(reader, &room, room.count) > 0 {}
+        #expect(try appliance.run("stop").status == 0)
+        #expect(try appliance.end().status == 0)
+        var told = ""
+        while case let count = read(reader, &room, room.count), count > 0 {
+            told += String(decoding: room.prefix(count), as: UTF8.self)
+        }
+        #expect(told.contains("unlogged lines=") && told.contains("state=stopping"), "\(told)")
+        #expect(try appliance.run("verify").status == 0)
+    }
+
+    @Test("a system that gives no threads is told of in one line")
+    func threads() throws {
+        // Limits do not count for root.
+        let user = getuid() == 0 ? "setpriv --reuid=\(60_000 + getpid() % 5_000) --regid=60000 --clear-groups " : ""
+        let limit = getuid() == 0 ? 2 : 1
+        let script = "exec \(user)prlimit --nproc=\(limit) \"$0\" list"
+        let ending = try Fieldscribe(program: "sh", ["-c", script, try Fieldscribe.executable()], in: folder).wait()
+        #expect(ending.status == 1 && ending.errors.count == 1, "\(ending)")
+        #expect(ending.errors.first?.contains("ulimit -u") == true, "\(ending)")
+    }
+}
