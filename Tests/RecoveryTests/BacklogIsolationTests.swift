@@ -142,15 +142,9 @@ import Testing
 
     @Test("One that cannot be kept is a fault, and the next one's turn")
     func refused() async throws {
-        do {
-            let archive = try storage.archive()
-            for _ in 1...2 { try await storage.record([.samples(BacklogTests.sound)], in: archive) }
-        }
-        let refusing = """
-            CREATE TRIGGER refuse BEFORE INSERT ON pass WHEN new.recording = 1 BEGIN SELECT RAISE(ABORT, 'refused'); END
-            """
-        do { try Connection(path: storage.configuration.archivePath).execute(refusing) }
         let archive = try storage.archive()
+        for _ in 1...2 { try await storage.record([.samples(BacklogTests.sound)], in: archive) }
+        try await archive.refusePass(of: 1)
         let hub = EventHub()
         let events = hub.events(withPartials: false)
         let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: hub)
@@ -172,5 +166,16 @@ import Testing
         #expect(error?.code == .missing, "\(String(describing: error))")
         hub.finish()
         #expect(await BacklogTests.faults(in: events).count <= 1)
+    }
+}
+
+extension SQLiteArchive {
+    /// Has the database refuse passes of a recording; only until it is opened again.
+    fileprivate func refusePass(of recording: Int) throws {
+        try connection.execute(
+            """
+            CREATE TRIGGER refuse BEFORE INSERT ON pass WHEN new.recording = \(recording)
+            BEGIN SELECT RAISE(ABORT, 'refused'); END
+            """)
     }
 }

@@ -88,6 +88,50 @@ struct OpeningTests {
         #expect(try await refusal(of: folder.archive).code == .damaged)
     }
 
+    @Test("a journal that names another file has nothing removed, and is set aside")
+    func superJournal() async throws {
+        do { try await SQLiteArchive(path: folder.archive).record("mine") }
+        let victim = "\(folder.path)/victim"
+        try Data("precious".utf8).write(to: URL(filePath: victim))
+        let database = try Data(contentsOf: URL(filePath: folder.archive))
+        let mark: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+        func number(_ value: Int) -> [UInt8] { withUnsafeBytes(of: UInt32(value).bigEndian) { Array($0) } }
+        let pageSize = Int(database[16]) << 8 | Int(database[17])
+        // No page to restore; a length of the database, of a sector, and of a page; then the name, its length and sum.
+        var journal = mark + number(0) + number(1) + number(database.count / pageSize) + number(512) + number(pageSize)
+        journal += [UInt8](repeating: 0, count: 512 - journal.count)
+        let name = Array(victim.utf8)
+        journal += number((1 << 30) / pageSize + 1) + name + number(name.count)
+        journal += number(name.reduce(0) { $0 + Int($1) }) + mark
+        try Data(journal).write(to: URL(filePath: "\(folder.archive)-journal"))
+
+        let error = try await refusal(of: folder.archive)
+        #expect(error.code == .damaged && error.message.contains("names another file"))
+        #expect(await failure { _ = try Connection(sharing: folder.archive) }?.code == .damaged)
+        let opened = try await SQLiteArchive.openRepairing(path: folder.archive)
+        #expect(opened.setAside != nil)
+        #expect(try Data(contentsOf: URL(filePath: victim)) == Data("precious".utf8))
+    }
+
+    @Test(
+        "tables that are not ours are damage before anything is read of them",
+        arguments: [
+            """
+            ALTER TABLE recording RENAME TO other;
+            CREATE VIEW recording AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT * FROM n, other
+            """, "CREATE TRIGGER evil AFTER INSERT ON pass BEGIN DELETE FROM segment; END",
+            "ALTER TABLE house RENAME TO other; CREATE VIEW house AS SELECT * FROM other",
+        ])
+    func foreignSchema(sql: String) async throws {
+        do {
+            let archive = try SQLiteArchive(path: folder.archive)
+            try await archive.record("mine")
+            try await archive.execute(sql)
+        }
+        #expect(try await refusal(of: folder.archive).code == .damaged)
+        #expect(await failure { _ = try ReadOnlyArchive(path: folder.archive) }?.code == .damaged)
+    }
+
     @Test("an empty file of version 0 becomes an archive; a migration that fails leaves it as it was")
     func migration() async throws {
         try Data().write(to: URL(filePath: folder.archive))

@@ -15,6 +15,7 @@ package final class Connection {
 
     /// Opens or creates the file and takes its lock.
     package convenience init(path: String) throws(DeviceError) {
+        try Self.checkJournal(of: path)
         try self.init(path, sharing: SharedFile(), beside: nil)
         try configure(path)
     }
@@ -44,12 +45,35 @@ package final class Connection {
     ///
     /// - Parameter patience: how long others are waited for, in milliseconds.
     package convenience init(sharing path: String, patience: Int32 = 20_000) throws(DeviceError) {
+        try Self.checkJournal(of: path)
         try self.init(path, openedAs: Self.openShared(path))
         if sqlite3_db_readonly(handle, "main") == 1 {
             throw .sqlite("sqlite3_open_v2", status: SQLITE_READONLY, systemStatus: 0, path: path, detail: "")
         }
         sqlite3_busy_timeout(handle, patience)
         try execute("PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
+    }
+
+    /// Refuses a rollback journal that names another file at its end: SQLite removes that file, whoever's it is, once it has rolled
+    /// back. Transactions of ours are of one database, so that their journals name none.
+    /// https://www.sqlite.org/tempfiles.html#super_journal_files
+    private static func checkJournal(of path: String) throws(DeviceError) {
+        let journal = "\(path)-journal"
+        let descriptor = Glibc.open(journal, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
+        // The name, its length, its sum, and the same eight bytes with which a journal begins.
+        let mark: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+        var end = [UInt8](repeating: 0, count: mark.count)
+        guard pread(descriptor, &end, end.count, status.st_size - off_t(end.count)) == end.count, end == mark,
+            status.st_size > 512
+        else { return }
+        throw DeviceError(
+            .damaged, "sqlite3_open_v2",
+            "\(journal): names another file, which SQLite would remove; no program of Fieldscribe writes such a journal: "
+                + "remove it, or run fieldscribe recover, which sets it aside and rebuilds the database")
     }
 
     private static func openShared(_ path: String) -> (status: Int32, handle: OpaquePointer?) {

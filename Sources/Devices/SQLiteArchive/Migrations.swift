@@ -43,7 +43,7 @@ enum Migrations {
                 "\(path): written by a newer fieldscribe (schema \(version), this one knows \(steps.count)); update fieldscribe"
             )
         }
-        guard version < steps.count else { return }
+        guard version < steps.count else { return try checkSchema(of: connection, path: path) }
         // In one transaction: every page is written once, however many steps touch it.
         try connection.transaction {
             for step in steps[version...] { try connection.execute(step) }
@@ -68,6 +68,23 @@ enum Migrations {
                         + "updated here; open it once where it can be written"
                     : "\(path): another program's database; name another archive")
         }
+        try checkSchema(of: connection, path: path)
+    }
+
+    /// Compares the file's tables with what it says of them, before anything is read: a view in a table's place may never end, and a
+    /// trigger may do anything.
+    ///
+    /// - Throws: `DeviceError` with `damaged`.
+    private static func checkSchema(of connection: Connection, path: String) throws(DeviceError) {
+        let isTable =
+            try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'house' AND type = 'table'") == 1
+        let kept = isTable ? try connection.rows("SELECT schema FROM house LIMIT 1") { $0.text(0) } : []
+        guard kept == [try schemaChecksum(of: connection)] else { throw damage("PRAGMA schema_version", path) }
+    }
+
+    private static func damage(_ operation: String, _ path: String) -> DeviceError {
+        DeviceError(
+            .damaged, operation, "\(path): the database is damaged; run fieldscribe recover, which rebuilds it")
     }
 
     /// The version from which on the file says twice what it is.
@@ -75,7 +92,8 @@ enum Migrations {
 
     /// The version that a table tells, beside the one in the header; nil where there is no such table.
     private static func witnessedVersion(of connection: Connection) throws -> Int? {
-        guard try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'house'") == 1 else { return nil }
+        guard try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'house' AND type = 'table'") == 1
+        else { return nil }
         return try connection.number("SELECT version FROM house")
     }
 
@@ -89,7 +107,7 @@ enum Migrations {
 
     /// What the file says of its own tables, shortened to a checksum: a bit that flips there makes other errors than
     /// damage.
-    private static func schemaChecksum(of connection: Connection) throws -> String {
+    private static func schemaChecksum(of connection: Connection) throws(DeviceError) -> String {
         let lines = try connection.rows(
             "SELECT type || name || coalesce(sql, '') FROM sqlite_schema ORDER BY type, name"
         ) { $0.text(0) }
@@ -138,9 +156,7 @@ enum Migrations {
         let findings = try connection.rows("PRAGMA quick_check(1)") { $0.text(0) }
         let kept = try connection.rows("SELECT schema FROM house") { $0.text(0) }
         guard findings == ["ok"], kept == [try schemaChecksum(of: connection)] else {
-            throw DeviceError(
-                .damaged, "PRAGMA quick_check",
-                "\(path): the database is damaged; run fieldscribe recover, which rebuilds it")
+            throw damage("PRAGMA quick_check", path)
         }
     }
 
