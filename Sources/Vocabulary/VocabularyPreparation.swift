@@ -67,7 +67,10 @@ package struct VocabularyPreparation: Sendable {
         let (words, model) = ("\(place)/words.dict", "\(place)/\(isGrammar ? "said.gram" : "phrases.lm")")
         let (languageModel, grammar) = isGrammar ? (nil, model) : (model, nil)
         var outcome = Outcome(dictionary: words, languageModel: languageModel, grammar: grammar)
-        if access(words, R_OK) == 0, access(model, R_OK) == 0 { return outcome }
+        let sums = "\(place)/sums"
+        if let kept = try? content(ofFile: sums, limit: 1_000), let made = Self.sums(of: [words, model]), kept == made {
+            return outcome
+        }
         let reading = try read(text)
         guard !reading.report.isEmpty else {
             let named = file ?? LearnedFile.name
@@ -76,13 +79,19 @@ package struct VocabularyPreparation: Sendable {
                 "\(named): contains no word that can be heard; fieldscribe vocabulary check \(named) explains why")
         }
         try makeFolder(place)
+        let isReplaceable = [words, model, sums].allSatisfy { (FileStatus($0)?.kind ?? .file) == .file }
+        if !isReplaceable {
+            try removeFolder(place)
+            try makeFolder(place)
+        }
         let content =
             isGrammar
             ? GrammarFile(text).text(naming: reading.lexicon.names)
             : PhraseModel(phrases(reading), base: try base()).arpa
         try durableReplace(path: model, with: content)
-        // Last: it is there only when all is.
         try durableReplace(path: words, with: reading.lexicon.extendedDictionary())
+        // Last: they are there only when all is.
+        try durableReplace(path: sums, with: Self.sums(of: [words, model]) ?? [])
         outcome.report = reading.report
         // Each correction makes another dictionary of some megabytes: those of what was learned before are of no more use.
         if learned != nil, !isGrammar { try? Self.removeLearned(from: folder, but: name) }
@@ -104,6 +113,16 @@ package struct VocabularyPreparation: Sendable {
         for other in try open.names() where other.hasPrefix(learnedPrefix) && other != name {
             try open.removeAll(other)
         }
+    }
+
+    /// What tells whether kept files are as they were made: the decoder ends its process on damaged ones. Nil if one cannot be read.
+    private static func sums(of paths: [String]) -> [UInt8]? {
+        var text = ""
+        for path in paths {
+            guard let bytes = try? content(ofFile: path) else { return nil }
+            text += "\(digits(hash(bytes)))\n"
+        }
+        return Array(text.utf8)
     }
 
     private static let learnedPrefix = "learned-"
@@ -165,10 +184,8 @@ package struct VocabularyPreparation: Sendable {
 
     /// Names what is made of these very files.
     private func name(of text: String) -> String {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        func add(_ bytes: some Sequence<UInt8>) {
-            for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
-        }
+        var hash = Self.hash([])
+        func add(_ bytes: some Sequence<UInt8>) { hash = Self.hash(bytes, after: hash) }
         // The number grows when something else is made of the same words.
         add("fieldscribe vocabulary 2\n\(text)\n".utf8)
         let isLearned = learned != nil && !GrammarFile.isGrammar(text)
@@ -178,7 +195,18 @@ package struct VocabularyPreparation: Sendable {
             _ = stat(path, &status)
             add("\(path) \(status.st_size) \(status.st_mtim.tv_sec)\n".utf8)
         }
+        return (isLearned ? Self.learnedPrefix : "") + Self.digits(hash)
+    }
+
+    /// FNV-1a.
+    private static func hash(_ bytes: some Sequence<UInt8>, after start: UInt64 = 0xcbf2_9ce4_8422_2325) -> UInt64 {
+        var hash = start
+        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+        return hash
+    }
+
+    private static func digits(_ hash: UInt64) -> String {
         let digits = String(hash, radix: 16)
-        return (isLearned ? Self.learnedPrefix : "") + String(repeating: "0", count: 16 - digits.count) + digits
+        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 }

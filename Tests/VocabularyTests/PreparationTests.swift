@@ -51,6 +51,27 @@ import Vocabulary
     }
 
     @Test(
+        "what is kept and was changed, or is no file, is made again",
+        arguments: ["", "garbage", "pipe", "folder", "link"])
+    func damaged(content: String) throws {
+        let path = try file("balafon\n")
+        let (first, _) = try model.prepare(path, keptIn: folder.file("cache"))
+        let dictionary = try text(first.dictionary)
+        let other = folder.file("other")
+        try Data("precious".utf8).write(to: URL(filePath: other))
+        try FileManager.default.removeItem(atPath: first.dictionary)
+        switch content {
+        case "pipe": #expect(mkfifo(first.dictionary, 0o600) == 0)
+        case "folder": #expect(mkdir(first.dictionary, 0o700) == 0)
+        case "link": #expect(symlink(other, first.dictionary) == 0)
+        default: try Data(content.utf8).write(to: URL(filePath: first.dictionary))
+        }
+        let (second, made) = try model.prepare(path, keptIn: folder.file("cache"))
+        #expect(made.report != nil && second == first)
+        #expect(try text(first.dictionary) == dictionary && text(other) == "precious")
+    }
+
+    @Test(
         "what was learned counts beside a vocabulary, or alone, but not beside a grammar, and leaves nothing of before")
     func learned() throws {
         let cache = folder.file("cache")
