@@ -78,14 +78,19 @@ package func seconds(ofDay text: String, isEnd: Bool) -> Double? {
     let time = (parts.count > 1 ? parts[1] : "0:0").split(separator: ":").map { Int($0) }
     guard day.count == 3, time.count == 2, let year = day[0], let month = day[1], let date = day[2],
         let hour = time[0], let minute = time[1], (1_900...9_999).contains(year), (1...12).contains(month),
-        (1...31).contains(date), (0...23).contains(hour), (0...59).contains(minute)
+        (1...days(in: month, of: year)).contains(date), (0...23).contains(hour), (0...59).contains(minute)
     else { return nil }
     return seconds(ofLocal: [year, month, date + (isEnd && parts.count == 1 ? 1 : 0), hour, minute, 0])
 }
 
+private func days(in month: Int, of year: Int) -> Int {
+    let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+    return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
+}
+
 /// The day and the minute, `2026-11-20` and `09:30`, of seconds since 1970-01-01T00:00:00Z in this machine's time zone.
 package func localMinute(of seconds: Double) -> (day: String, time: String) {
-    var (time, parts) = (time_t(seconds.within(0...253_000_000_000)), tm())
+    var (time, parts) = (time_t(seconds.within(0...253_402_200_000)), tm())
     localtime_r(&time, &parts)
     let day = "\(parts.tm_year + 1_900)-\((parts.tm_mon + 1).padded(to: 2))-\(parts.tm_mday.padded(to: 2))"
     return (day, "\(parts.tm_hour.padded(to: 2)):\(parts.tm_min.padded(to: 2))")

@@ -46,6 +46,12 @@ import Testing
         return try #require(try desk.archive().recordings(OfficeFilter()).first)
     }
 
+    @Test("a day is one of the calendar", arguments: ["2026-02-28", "2024-02-29", "2000-02-29", "2026-04-30"])
+    func days(text: String) {
+        let next = text.dropLast(2) + "\((Int(text.suffix(2)) ?? 0) + 1)"
+        #expect(seconds(ofDay: text, isEnd: true) != nil && seconds(ofDay: String(next), isEnd: false) == nil)
+    }
+
     @Test(
         "one that was cut short began when it began, and not when the power was back", arguments: ArchiveKind.all,
         Form.allCases)

@@ -57,6 +57,21 @@ import Testing
         return (desk, try OfficeServer(desk), id)
     }
 
+    @Test(
+        "a request whose length or name can be read in two ways is refused, and nothing behind it is answered",
+        arguments: [
+            ("Content-Length: 6\r\nTransfer-Encoding: chunked\r\n", 400),
+            ("Transfer-Encoding: identity, chunked\r\n", 400),
+            ("Content-Length: 5\r\nContent-Length: 6\r\n", 413), ("Content-Length: 0\r\nHost: evil\r\n", 421),
+        ])
+    func unclear(lines: String, status: Int) async throws {
+        let (desk, server, id) = try await served()
+        defer { withExtendedLifetime(desk) {} }
+        let guest = try Guest(to: server)
+        try guest.send("POST /recording/\(id)/corrections HTTP/1.1\r\nHost: 127.0.0.1\r\n\(lines)\r\n0\r\n\r\n")
+        #expect(try guest.status() == status)
+    }
+
     @Test("a body that takes long to be read keeps nobody waiting")
     func reading() async throws {
         let (desk, server, id) = try await served()

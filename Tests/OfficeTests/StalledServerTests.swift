@@ -180,6 +180,11 @@ private final class Listener: Sendable {
             #expect(run.status == 1 && run.output.split(separator: "\n").count == 1, "\(run)")
             #expect(run.output.contains(told) && !run.output.contains("secret"), "\(run)")
         }
+        for wrong in ["postgresql://office:secret%zz@host/none", "postgresql://office:secret@[::1/none"] {
+            let run = shell("'\(program)' list --archive '\(wrong)'")
+            #expect(run.status == 1 && run.output.split(separator: "\n").count == 1, "\(run)")
+            #expect(run.output.contains("cannot be read") && !run.output.contains("secret"), "\(run)")
+        }
         let run = shell("HOME='\(desk.folder.path)' '\(program)' list --archive '\(address)'")
         #expect(run.status == 0 && !run.output.contains("WARNING"), "\(run)")
         let wrong = shell(

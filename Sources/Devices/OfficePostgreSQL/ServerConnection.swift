@@ -23,6 +23,7 @@ final class ServerConnection {
     init(_ address: String, _ patience: ServerPatience) throws(DeviceError) {
         self.patience = patience
         limit = patience.seconds
+        try Self.checkForm(of: address)
         let passwords = try PasswordFile(of: address)
         // What stands before the address counts only where that does not have it. A server that is gone without a word, as where its power
         // or the network fails, is given up after a minute; libpq by itself waits for hours.
@@ -60,6 +61,16 @@ final class ServerConnection {
         }
         // What cannot be written at once is waited for by us.
         PQsetnonblocking(connection, 1)
+    }
+
+    /// Refuses an address that libpq cannot read: its own words repeat what it has of it, the password, too.
+    private static func checkForm(of address: String) throws(DeviceError) {
+        let options = PQconninfoParse(address, nil)
+        defer { PQconninfoFree(options) }
+        guard options == nil else { return }
+        throw DeviceError(
+            .failed, "PQconninfoParse", on: "postgresql", "the address cannot be read",
+            remedy: "write postgresql://USER@HOST/DATABASE, and @, / and % in a name or a password as %40, %2F and %25")
     }
 
     // Safety: nobody has it any more; what was made of its results was copied.

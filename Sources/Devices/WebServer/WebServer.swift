@@ -85,13 +85,20 @@ private func answerRequest(
             query: values(connection, areHeaders: false),
             headers: values(connection, areHeaders: true))
         let told = request.headers["content-length"].map { Int($0) ?? .max }
+        let coding = request.headers["transfer-encoding"]
+        // A proxy may read another length from it, and take the rest for another request (RFC 9112, 6.3).
+        let isUnclear = coding != nil && (coding?.lowercased() != "chunked" || told != nil)
         let refusal =
-            (told ?? 0) > WebDesk.mostOfOne
-            ? refusal(413, "This is more than a recording's corrections can be.")
-            : desk.handler.refusal(of: &request)
+            if isUnclear {
+                refusal(400, "The length of this request can be read in two ways.")
+            } else if (told ?? 0) > WebDesk.mostOfOne {
+                refusal(413, "This is more than a recording's corrections can be.")
+            } else {
+                desk.handler.refusal(of: &request)
+            }
         // Who expects a word before sending more gets this one.
-        let isAlone = (told ?? 0) == 0 && request.headers["transfer-encoding"] == nil
-        if let refusal, isAlone || request.headers["expect"] != nil || (told ?? 0) > WebDesk.mostPassed {
+        let isAlone = (told ?? 0) == 0 && coding == nil
+        if let refusal, isAlone || isUnclear || request.headers["expect"] != nil || (told ?? 0) > WebDesk.mostPassed {
             desk.guests.hear(connection)
             return send(refusal, on: connection)
         }
@@ -161,7 +168,10 @@ private final class Values {
 
     init(areHeaders: Bool) { self.areHeaders = areHeaders }
 
-    /// Of a name that is there several times, the first value counts, but all cookies.
+    /// Those by which a request ends and is meant for us.
+    private static let single: Set<String> = ["host", "content-length", "transfer-encoding"]
+
+    /// Of a name that is there several times, the first value counts, but all cookies; and all of those that make a request unclear.
     func take(_ name: String, _ value: String) {
         let name = areHeaders ? name.lowercased() : name
         guard let known = found[name] else {
@@ -169,6 +179,7 @@ private final class Values {
             return
         }
         if areHeaders, name == "cookie" { found[name] = "\(known); \(value)" }
+        if areHeaders, Self.single.contains(name), value != known { found[name] = "\(known), \(value)" }
     }
 }
 
