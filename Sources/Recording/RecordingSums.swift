@@ -92,6 +92,7 @@ package struct RecordingSums: Hashable, Sendable {
         let place = try RecordingPlace(path)
         let lines = try lines(in: place)
         if behindLast, lines.isEmpty { return 0 }
+        if lines.isEmpty { try clear(place) }
         let reader = try RecordingReader(path: path)
         let end = try reader.length.samples
         let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: Int(SumLine.piece) * reader.channels)
@@ -169,9 +170,19 @@ package struct RecordingSums: Hashable, Sendable {
         }
         var lines: [Int64: SumLine] = [:]
         for text in bytes.split(separator: UInt8(ascii: "\n")) {
-            if let line = SumLine(text) { lines[line.start] = line }
+            // Its end: what lies before the first line that was appended may have none of its own.
+            if let line = SumLine(text.suffix(SumLine.size - 1)) { lines[line.start] = line }
         }
         return lines
+    }
+
+    /// Sets aside a file that is longer than is read: what is appended to it would not be read either.
+    private static func clear(_ place: RecordingPlace) throws(DeviceError) {
+        let name = name(for: place.name)
+        guard let status = try place.folder.status(name), status.kind == .file, status.bytes > Int64(longest) else {
+            return
+        }
+        try place.folder.rename(name, toFree: try place.folder.freeName(for: name, "damaged"))
     }
 
     /// So many samples; nil if the disk does not give them back.

@@ -78,6 +78,9 @@ package final class WaveFile {
         try file.syncData()
     }
 
+    /// The number of the open file, if somebody has removed its last name.
+    var removedFile: Int32? { (try? file.status())?.links == 0 ? file.number : nil }
+
     /// Says that the file holds all parts of a recording, once it is closed.
     func setJoined() { header.setJoined() }
 

@@ -37,6 +37,8 @@ final class Writer {
     private var pace: SyncPace
     /// nil where they could not be begun: then `verify` says so.
     private let sums: RunningSums?
+    /// Whether somebody has removed the file while it is written.
+    private var isRemoved = false
     /// Said that less than the reserve is left on the disk.
     private var low: DeviceError?
     private let retry = Wakeup()
@@ -171,6 +173,7 @@ final class Writer {
         pace.synced(from: begin, to: MonotonicClock.nanoseconds)
         tellSynced()
         sums?.settle(upTo: end)
+        reportRemoval()
         do throws(DeviceError) { try settings.reserve?.check() } catch {
             guard error.code == .full, low == nil else { return }
             low = error
@@ -184,6 +187,16 @@ final class Writer {
         guard end > syncedUpTo else { return }
         syncedUpTo = end
         sink.synced(upTo: syncedUpTo)
+    }
+
+    /// Reports, once, that the file has lost its name: its sound is gone when it is closed.
+    private func reportRemoval() {
+        guard !isRemoved, let number = file.removedFile else { return }
+        isRemoved = true
+        sink.fault(
+            code: DeviceError.Code.missing.rawValue,
+            message: "\(path): was removed while it is recorded; copy it before the recording ends: "
+                + "cp /proc/\(getpid())/fd/\(number) COPY.wav, and begin another recording")
     }
 
     /// Begins a new file at the last good sync, and has the ring give again what follows it.

@@ -48,7 +48,9 @@ package struct Verification: Sendable {
                 findings += try await checkSealed(row, isQuick: isQuick)
             } else if let row = rows[id] {
                 let before = findings.count
-                do { findings += try await check(row) } catch let error as DeviceError where error.code != .damaged {
+                do { findings += try await check(row) } catch let error as DeviceError
+                    where error.code != .damaged && ![EMFILE, ENFILE].contains(error.status)
+                {
                     let folder = RecordingFolder(storage: storage, recording: id)
                     findings.append(StorageFinding(.damaged, recording: id, error, at: folder.path))
                 }
@@ -60,9 +62,14 @@ package struct Verification: Sendable {
                 }
             } else if folders.contains(id) {
                 let folder = RecordingFolder(storage: storage, recording: id)
-                if try Recovery.hasAudio(id, in: storage) {
-                    findings.append(
-                        damage(id, folder.audio, "is not in the archive; run fieldscribe recover, which adds it"))
+                do throws(DeviceError) {
+                    if try Recovery.hasAudio(id, in: storage) {
+                        findings.append(
+                            damage(id, folder.audio, "is not in the archive; run fieldscribe recover, which adds it"))
+                    }
+                } catch {
+                    guard error.code != .denied else { throw error }
+                    findings.append(StorageFinding(.damaged, recording: id, error, at: folder.path))
                 }
             } else {
                 throw DeviceError.noRecording(id, "verify")

@@ -34,6 +34,17 @@ import Testing
         #expect(second.errors.last?.contains("nothing was copied") == true, "\(second.errors)")
     }
 
+    @Test("nothing is copied among the recordings, with which it would be erased")
+    func own() throws {
+        let folder = TemporaryFolder()
+        let storage = try Self.archive(in: folder)
+        let target = "\(storage)/recordings/000001"
+        let ending = try Fieldscribe.run("export", "--to", target, "--directory", storage, in: folder)
+        #expect(ending.status == 1 && ending.errors.count == 1, "\(ending)")
+        #expect(ending.errors.first?.contains("is among the recordings") == true)
+        #expect(access("\(target)/Fieldscribe", F_OK) != 0)
+    }
+
     @Test("verify proves that a copy is as it was made; without minisign, copies are made all the same, and it is said")
     func provedCopy() throws {
         let folder = TemporaryFolder()

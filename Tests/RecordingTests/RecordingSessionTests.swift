@@ -39,6 +39,19 @@ import Testing
         #expect(written.last == 160_001)
     }
 
+    @Test("a file that is removed while it is recorded is a fault that says how to keep its sound, once")
+    func removed() async throws {
+        let log = RecordingLog()
+        var settings = settings()
+        settings.faults = { operation, path throws(DeviceError) in if operation == .sync { unlink(path) } }
+        let microphone = ScriptedMicrophone([.samples(numbered(160_000)), .ended])
+        let result = try await session(microphone, settings, sink: log).run()
+        #expect(result.length == SamplePosition(160_000))
+        #expect(log.messages.count == 1, "\(log.messages)")
+        let message = log.messages.first ?? ""
+        #expect(message.contains("was removed") && message.contains("cp /proc/"), "\(message)")
+    }
+
     @Test("what is told as written can be read, and what is told as synced is in the header")
     func tellsTheTruth() async throws {
         let path = path

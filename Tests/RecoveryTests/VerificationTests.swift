@@ -104,6 +104,17 @@ import Testing
         #expect(findings.first?.message.contains("is being recorded") == true)
     }
 
+    @Test("What lies in the place of a recording's folder is named, and the others are checked")
+    func stray() async throws {
+        let archive = try storage.archive()
+        try await storage.record([.samples(numbered(40_000))], in: archive)
+        try change(storage.audio(1)) { $0[512 + 2 * 20_000] ^= 1 }
+        #expect(mkfifo(storage.folder.file("recordings/000009"), 0o600) == 0)
+        let findings = try await Verification(storage: storage.folder.path, archive: archive).run([]).wrong
+        #expect(findings.map(\.recording) == [1, 9], "\(findings)")
+        #expect(findings.last?.message.contains("is not a folder") == true, "\(findings)")
+    }
+
     @Test("A number that is nowhere is refused")
     func unknown() async throws {
         let verification = Verification(storage: storage.folder.path, archive: try storage.archive())

@@ -25,6 +25,8 @@ extension DeviceError {
             case EACCES, EPERM: (.denied, "ask for permission, or name another place")
             case EROFS: (.denied, "the file system is read-only; name another place or remount it")
             case EBUSY: (.busy, "close the program that uses it")
+            case ENOSPC where lacksFiles(subject):
+                (.full, "it has room, but for no more files: remove some of them (df -i counts them)")
             case ENOSPC, EDQUOT: (.full, "make room on that disk, or name another one")
             case EFBIG:
                 (
@@ -52,6 +54,13 @@ extension DeviceError {
 private var limitsFiles: Bool {
     var limit = rlimit()
     return getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 && limit.rlim_cur != rlim_t.max
+}
+
+/// Whether a file system, of a file or of the folder where it would be, has room for bytes and for no file.
+private func lacksFiles(_ path: String) -> Bool {
+    var status = statvfs()
+    guard statvfs(path, &status) == 0 || statvfs(folder(of: path), &status) == 0 else { return false }
+    return status.f_files > 0 && status.f_favail == 0 && status.f_bavail > 0
 }
 
 /// The system's words for an errno.

@@ -25,6 +25,9 @@ package struct FileStatus: Hashable, Sendable {
     /// The number of its inode on that device.
     package var inode: UInt64
 
+    /// The number of names that it has, for a file; 0 once all were removed.
+    package var links: Int
+
     /// The number of the user who owns it.
     package var owner: UInt32
 
@@ -45,6 +48,7 @@ package struct FileStatus: Hashable, Sendable {
         bytes = Int64(status.st_size)
         device = UInt64(status.st_dev)
         inode = UInt64(status.st_ino)
+        links = Int(clamping: status.st_nlink)
         owner = status.st_uid
         permissions = status.st_mode & 0o7777
     }

@@ -56,6 +56,7 @@ enum ExportCommand: Command {
         }
         // A stick or folder that only root may write to is written to as root.
         let place = try await ArchivePlace(arguments, staysRoot: true)
+        try checkIsOutside(target, of: place.directory)
         // Before the copy, which then has them.
         var own = configuration
         own.storage.directory = place.directory
@@ -65,6 +66,16 @@ enum ExportCommand: Command {
             numbers.isEmpty ? nil : numbers, of: place.archive, ledger: place.ledger, in: place.directory, to: target,
             configuration: configuration, answer: answer.lines, key: key.lines, corrections: corrections)
         try finish(report, target: target)
+    }
+
+    /// Refuses a folder among the recordings: copies there would be erased with the recording.
+    private static func checkIsOutside(_ target: String, of storage: String) throws(DeviceError) {
+        guard let path = try? realPath(target), let recordings = try? realPath("\(storage)/recordings"),
+            "\(path)/".hasPrefix("\(recordings)/")
+        else { return }
+        throw DeviceError(
+            .unsupported, "export", on: target, "is among the recordings, and would be erased with them",
+            remedy: "name a folder outside of \(recordings)")
     }
 
     /// Takes the settings that a stick brings, as the archive's owner, beside which they are kept; says what became of them.
