@@ -122,10 +122,7 @@ package final class ControlSocket: Sendable {
             let timeout = (clients.values.compactMap(\.deadline) + [listensFrom].compactMap { $0 }).min().map {
                 $0 - now
             }
-            let milliseconds = pollMilliseconds(timeout)
-            guard uninterrupted({ poll(&polls, nfds_t(polls.count), milliseconds) }) >= 0 else {
-                throw DeviceError.system("poll", on: "control socket")
-            }
+            try wait(for: &polls, pollMilliseconds(timeout))
             for (id, poll) in zip(ids, polls.dropFirst(2)) {
                 if poll.revents & Int16(POLLOUT) != 0, var client = clients[id] {
                     let count = client.write(at: now)
@@ -167,6 +164,17 @@ package final class ControlSocket: Sendable {
             }
         }
         for id in Array(clients.keys) { drop(id) }
+    }
+
+    /// Waits until one of these is ready. poll(2) refuses more descriptors than RLIMIT_NOFILE, which somebody may have lowered:
+    /// then each is polled alone, ten times a second.
+    private static func wait(for polls: inout [pollfd], _ milliseconds: Int32) throws(DeviceError) {
+        if uninterrupted({ poll(&polls, nfds_t(polls.count), milliseconds) }) >= 0 { return }
+        guard errno == EINVAL else { throw .system("poll", on: "control socket") }
+        for index in polls.indices {
+            let most: Int32 = index > 0 ? 0 : milliseconds < 0 ? 100 : min(milliseconds, 100)
+            if uninterrupted({ poll(&polls[index], 1, most) }) < 0 { throw .system("poll", on: "control socket") }
+        }
     }
 
     /// The next client; nil where there is none, or none that can be had now.
