@@ -1,33 +1,33 @@
 // swift-tools-version: 6.0
-// The floor plan: one line a room, and what each room may use. Build with
-// `--explicit-target-dependency-import-check error`, so that an arrow that is not drawn here does not compile.
+// Bottom up: C libraries, pure modules, adapters, programs, tests. Build with `--explicit-target-dependency-import-check error`:
+// an import that is not listed here does not compile.
 import PackageDescription
 
-/// A room of our own; `inside` is its folder under Sources when that is not its name. The files that it embeds are bytes
-/// of its module.
-func room(_ name: String, inside folder: String? = nil, uses: [String] = [], embeds files: [String] = []) -> Target {
+/// A module of ours in Sources; the files it embeds are bytes of the module.
+func module(_ name: String, uses: [String] = [], embeds files: [String] = []) -> Target {
     .target(
-        name: name, dependencies: uses.map { .byName(name: $0) }, path: "Sources/\(folder ?? name)",
+        name: name, dependencies: uses.map { .byName(name: $0) }, path: "Sources/\(name)",
         resources: files.map { .embedInCode($0) })
 }
 
-/// A door to a C library that Debian provides.
-func door(_ name: String, pkgConfig: String?, debian: String) -> Target {
+/// A C library of Debian.
+func system(_ name: String, pkgConfig: String?, debian: String) -> Target {
     .systemLibrary(
         name: name, path: "Sources/CLibraries/\(name)", pkgConfig: pkgConfig, providers: [.apt([debian])])
 }
 
-/// A door that is a library of C of our own, with a header of what Swift sees, to a library whose versions differ.
-func adapter(_ name: String, to library: String) -> Target {
+/// A C shim that hides the differences between versions of a library.
+func shim(_ name: String, over library: String) -> Target {
     .target(name: name, dependencies: [.byName(name: library)], path: "Sources/CLibraries/\(name)")
 }
 
-/// The tests of one room.
-func tests(_ name: String, of rooms: [String]) -> Target {
-    .testTarget(name: name, dependencies: rooms.map { .byName(name: $0) }, path: "Tests/\(name)")
+func tests(_ name: String, of modules: [String], excluding files: [String] = []) -> Target {
+    .testTarget(
+        name: name, dependencies: modules.map { .byName(name: $0) } + ["TestKit"], path: "Tests/\(name)", exclude: files
+    )
 }
 
-/// What the build is told of its sources; letters, digits and - alone, since it becomes a word of C. Empty: nothing.
+/// The commit that `--version` prints. It becomes a word of C: letters, digits and - only.
 let commit = String(
     (Context.environment["FIELDSCRIBE_COMMIT"] ?? "").filter {
         $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-")
@@ -37,241 +37,134 @@ let package = Package(
     name: "fieldscribe",
     products: [
         .executable(name: "fieldscribe", targets: ["fieldscribe"]),
-        // For a desk with copies of many recorders; the device has none of it.
+        // For a desk with copies of many recorders; not on the device.
         .executable(name: "fieldscribe-office", targets: ["fieldscribe-office"]),
         // Preloaded into the executable by tests, linked into nothing.
         .library(name: "FaultShim", type: .dynamic, targets: ["FaultShim"]),
     ],
     targets: [
-        // Doors to C.
-        // The commit for --version, which the scripts under deploy tell by the environment.
+        // C libraries.
         .target(
             name: "CBuild", path: "Sources/CLibraries/CBuild", cSettings: [.define("FIELDSCRIBE_COMMIT", to: commit)]),
-        door("CAlsa", pkgConfig: "alsa", debian: "libasound2-dev"),
-        door("GpiodLibrary", pkgConfig: "libgpiod", debian: "libgpiod-dev"),
-        adapter("CGpiod", to: "GpiodLibrary"),
-        door("CInih", pkgConfig: "inih", debian: "libinih-dev"),
-        door("CLinux", pkgConfig: nil, debian: "libc6-dev"),
-        door("CMicrohttpd", pkgConfig: "libmicrohttpd", debian: "libmicrohttpd-dev"),
-        door("CNettle", pkgConfig: "nettle", debian: "nettle-dev"),
+        system("CAlsa", pkgConfig: "alsa", debian: "libasound2-dev"),
+        system("GpiodLibrary", pkgConfig: "libgpiod", debian: "libgpiod-dev"),
+        shim("CGpiod", over: "GpiodLibrary"),
+        system("CInih", pkgConfig: "inih", debian: "libinih-dev"),
+        system("CLinux", pkgConfig: nil, debian: "libc6-dev"),
+        system("CMicrohttpd", pkgConfig: "libmicrohttpd", debian: "libmicrohttpd-dev"),
+        system("CNettle", pkgConfig: "nettle", debian: "nettle-dev"),
         // Opened at run time: nothing of it is needed to build.
         .systemLibrary(name: "COnnxRuntime", path: "Sources/CLibraries/COnnxRuntime"),
-        door("PocketSphinxLibrary", pkgConfig: "pocketsphinx", debian: "libpocketsphinx-dev"),
-        adapter("CPocketSphinx", to: "PocketSphinxLibrary"),
-        door("CSndfile", pkgConfig: "sndfile", debian: "libsndfile1-dev"),
-        door("CSoxr", pkgConfig: "soxr", debian: "libsoxr-dev"),
-        door("CPostgreSQL", pkgConfig: "libpq", debian: "libpq-dev"),
-        door("CSQLite", pkgConfig: "sqlite3", debian: "libsqlite3-dev"),
+        system("PocketSphinxLibrary", pkgConfig: "pocketsphinx", debian: "libpocketsphinx-dev"),
+        shim("CPocketSphinx", over: "PocketSphinxLibrary"),
+        system("CSndfile", pkgConfig: "sndfile", debian: "libsndfile1-dev"),
+        system("CSoxr", pkgConfig: "soxr", debian: "libsoxr-dev"),
+        system("CPostgreSQL", pkgConfig: "libpq", debian: "libpq-dev"),
+        system("CSQLite", pkgConfig: "sqlite3", debian: "libsqlite3-dev"),
 
-        // The words of the domain, and the pure rooms.
-        room("Core"),
-        room("Segmenting", uses: ["Core"]),
-        room("Stitching", uses: ["Core"]),
-        room(
-            "Exporting", uses: ["Core", "Digests"],
+        // No I/O, no clock, no thread, no C.
+        module("Core"),
+        // Linux, and nothing of recordings.
+        module("System", uses: ["Core", "CBuild", "CLinux", "CNettle"]),
+        // Text to and from a timeline; no I/O.
+        module(
+            "Transcripts", uses: ["Core", "System"],
             embeds: [
                 "shared.css", "player.css", "player.js", "editor.js", "keeping.js", "places.js", "arriving.js",
-                "bridge.js",
-                "index.css", "index.js", "served.css",
-            ].map { "Pages/\($0)" }),
-        room("Correcting", uses: ["Core", "Exporting"]),
-        room("Panel", uses: ["Core"]),
-        room("Diarizing", uses: ["Core"]),
+                "bridge.js", "index.css", "index.js",
+            ].map { "Page/Files/\($0)" }),
 
-        // The adapters.
-        room("Platform", inside: "Devices/Platform", uses: ["Core", "CLinux"]),
-        room("Resampling", inside: "Devices/Resampling", uses: ["Core", "CSoxr"]),
-        room("AlsaMicrophone", inside: "Devices/AlsaMicrophone", uses: ["Core", "Platform", "Resampling", "CAlsa"]),
-        room("Digests", inside: "Devices/Digests", uses: ["CNettle"]),
-        room("AudioEncoder", inside: "Devices/AudioEncoder", uses: ["Core", "CSndfile"]),
-        room("Sealing", inside: "Devices/Sealing", uses: ["Core", "Platform"]),
-        room("FileMicrophone", inside: "Devices/FileMicrophone", uses: ["Core", "Platform", "Resampling", "CSndfile"]),
-        room("GpioPanel", inside: "Devices/GpioPanel", uses: ["Core", "Platform", "Panel", "CGpiod"]),
-        room(
-            "PocketSphinxRecognizer", inside: "Devices/PocketSphinxRecognizer",
-            uses: ["Core", "Platform", "Vocabulary", "CPocketSphinx"]),
-        room(
-            "Inference", inside: "Devices/Inference", uses: ["Core", "Platform", "Digests", "CLinux", "COnnxRuntime"]),
-        room(
-            "MoonshineRecognizer", inside: "Devices/MoonshineRecognizer",
-            uses: ["Core", "Platform", "Inference", "COnnxRuntime"]),
-        room(
-            "VoiceEmbedding", inside: "Devices/VoiceEmbedding", uses: ["Core", "Platform", "Inference", "COnnxRuntime"]),
-        room("WhisperRecognizer", inside: "Devices/WhisperRecognizer", uses: ["Core", "Platform"]),
-        room("SQLite", inside: "Devices/SQLite", uses: ["Core", "CSQLite"]),
-        room("SQLiteArchive", inside: "Devices/SQLiteArchive", uses: ["Core", "Platform", "Digests", "SQLite"]),
-
-        room("Vocabulary", uses: ["Core", "Platform"]),
-
-        // The stages that meet the disk and the processes.
-        room("Recording", uses: ["Core", "Platform", "Digests"]),
-        room("Recognizing", uses: ["Core", "Platform", "Segmenting", "Stitching"]),
-
-        room(
-            "Copying",
-            uses: ["Core", "Platform", "Correcting", "Recording", "Exporting", "AudioEncoder", "Digests", "Sealing"]),
-
-        // The archive of many recorders, and how copies come into it.
-        room("Office", uses: ["Core", "Digests"]),
-        room(
-            "OfficePostgreSQL", inside: "Devices/OfficePostgreSQL",
-            uses: ["Core", "Platform", "Digests", "Office", "CPostgreSQL"]),
-        room("OfficeSQLite", inside: "Devices/OfficeSQLite", uses: ["Core", "Platform", "Office", "SQLite"]),
-        room(
-            "Gathering",
+        // Never waits for text.
+        module("Audio", uses: ["Core", "System", "CAlsa", "CSndfile", "CSoxr"]),
+        // Engines run in worker processes.
+        module("Recognition", uses: ["Core", "System", "Audio", "CLinux", "COnnxRuntime", "CPocketSphinx"]),
+        // A write that returned is on the disk.
+        module("Archive", uses: ["Core", "System", "CSQLite"]),
+        // A copy is complete under its final name, or absent.
+        module("Copying", uses: ["Core", "System", "Transcripts", "Audio"]),
+        // The only module that chooses an engine or a device.
+        module("Settings", uses: ["Core", "System", "Transcripts", "Audio", "Recognition", "Copying", "CInih"]),
+        // Jobs on recordings; each can be cancelled at any moment.
+        module(
+            "Maintenance",
             uses: [
-                "Core", "Platform", "AudioEncoder", "Copying", "Correcting", "Digests", "Exporting", "Office",
-                "Recording", "SQLiteArchive", "Sealing",
+                "Core", "System", "Transcripts", "Audio", "Recognition", "Archive", "Copying", "Settings", "CLinux",
             ]),
-
-        // The same in a browser.
-        room("Serving", uses: ["Core", "Platform", "Correcting", "Digests", "Exporting", "Gathering", "Office"]),
-        room(
-            "WebServer", inside: "Devices/WebServer", uses: ["Core", "Platform", "Serving", "CLinux", "CMicrohttpd"]),
-
-        // What is wanted, and what there is for it.
-        room("Configuration", uses: ["Core", "Platform", "Segmenting", "Exporting", "Panel", "CInih"]),
-        room(
-            "Equipment",
-            uses: [
-                "Core", "Platform", "Configuration", "Segmenting", "Recognizing", "Exporting", "Vocabulary", "Digests",
-                "AlsaMicrophone", "FileMicrophone", "MoonshineRecognizer", "PocketSphinxRecognizer",
-                "Sealing", "VoiceEmbedding", "WhisperRecognizer",
-            ]),
-
-        // The house's services, and the house itself.
-        room("Control", uses: ["Core", "Platform", "Configuration", "Exporting", "Panel", "CLinux"]),
-        room(
-            "Doctor",
-            uses: [
-                "Core", "Platform", "Configuration", "Copying", "Equipment", "Control", "Segmenting", "Recognizing",
-                "Panel", "AlsaMicrophone", "FileMicrophone", "GpioPanel", "Sealing", "VoiceEmbedding",
-            ]),
-        room(
-            "Upkeep",
-            uses: [
-                "Core", "Platform", "Configuration", "Copying", "AudioEncoder", "Equipment", "Recording", "Recognizing",
-                "SQLiteArchive", "CLinux", "Correcting", "Diarizing", "Digests", "Exporting", "FileMicrophone",
-                "PocketSphinxRecognizer", "Sealing", "VoiceEmbedding", "Vocabulary",
-            ]),
-        room(
+        // The recorder: one state machine owns the state.
+        module(
             "Appliance",
             uses: [
-                "Core", "Platform", "Configuration", "Equipment", "Control", "Upkeep", "Recording", "Recognizing",
-                "Panel", "GpioPanel", "SQLiteArchive", "CLinux", "Exporting", "Sealing",
+                "Core", "System", "Transcripts", "Audio", "Recognition", "Archive", "Copying", "Settings",
+                "Maintenance", "CGpiod", "CLinux",
             ]),
-
-        // Its front doors, and what both have in common.
-        room("Commands", uses: ["Core", "Platform", "Exporting", "CBuild"]),
         .executableTarget(
             name: "fieldscribe",
             dependencies: [
-                "Core", "Platform", "Panel", "Recording", "Recognizing", "Exporting", "AudioEncoder", "Copying",
-                "Digests", "FileMicrophone", "PocketSphinxRecognizer", "SQLiteArchive", "Vocabulary", "Configuration",
-                "Equipment", "Control", "Correcting", "Doctor", "Upkeep", "Appliance", "Sealing",
-                "VoiceEmbedding", "Commands",
+                "Core", "System", "Transcripts", "Audio", "Recognition", "Archive", "Copying", "Settings",
+                "Maintenance", "Appliance",
             ],
             path: "Sources/fieldscribe"),
 
-        .executableTarget(
-            name: "fieldscribe-office",
-            dependencies: [
-                "Core", "Platform", "Commands", "Correcting", "Exporting", "Gathering", "Office",
-                "OfficePostgreSQL",
-                "OfficeSQLite", "Serving", "WebServer",
+        // The archive of many recorders.
+        module(
+            "Office",
+            uses: [
+                "Core", "System", "Transcripts", "Audio", "Archive", "Copying", "CLinux", "CMicrohttpd", "CPostgreSQL",
             ],
+            embeds: ["Pages/served.css"]),
+        .executableTarget(
+            name: "fieldscribe-office", dependencies: ["Core", "System", "Transcripts", "Office"],
             path: "Sources/fieldscribe-office"),
 
-        // Stand-ins, tests, measurements.
+        // Tests and measurements.
+        module("TestKit", uses: ["Core", "System"]),
         .executableTarget(
             name: "benchmark",
             dependencies: [
-                "Core", "Platform", "Segmenting", "Recognizing", "Exporting", "FileMicrophone", "MoonshineRecognizer",
-                "PocketSphinxRecognizer", "SQLiteArchive", "CSQLite", "Configuration", "Correcting", "Diarizing",
-                "Copying", "Digests", "Equipment", "Sealing", "VoiceEmbedding",
-                "TestKit", "Upkeep", "Vocabulary", "fieldscribe",
+                "Core", "System", "Transcripts", "Audio", "Recognition", "Archive", "Copying", "Settings",
+                "Maintenance", "TestKit", "CSQLite", "fieldscribe",
             ],
             path: "Tests/Benchmark",
             exclude: ["README.md", "moonshine-voice.py", "office", "slow-stick", "sync-costs"]),
         .target(name: "FaultShim", path: "Tests/FaultShim", linkerSettings: [.linkedLibrary("dl")]),
         .executableTarget(
-            name: "chaos", dependencies: ["Core", "Platform", "CSQLite", "TestKit", "fieldscribe"], path: "Tests/Chaos",
+            name: "chaos", dependencies: ["Core", "System", "CSQLite", "TestKit", "fieldscribe"], path: "Tests/Chaos",
             exclude: ["run"]),
-        tests("PanelTests", of: ["Core", "GpioPanel", "Panel", "TestKit"]),
-        tests(
-            "ConfigurationTests",
-            of: [
-                "Core", "Platform", "Segmenting", "Panel", "Configuration", "Equipment", "TestKit", "fieldscribe",
-            ]),
-        tests(
-            "MicrophoneTests",
-            of: ["Core", "Platform", "Resampling", "AlsaMicrophone", "FileMicrophone", "CSndfile", "TestKit"]),
-        room("TestKit", uses: ["Core", "Platform"]),
-        tests(
-            "ApplianceTests",
-            of: [
-                "Core", "Platform", "Panel", "SQLiteArchive", "PocketSphinxRecognizer", "Recognizing", "Configuration",
-                "Equipment", "Control", "Upkeep", "Appliance", "TestKit",
-            ]),
-        .testTarget(
-            name: "EndToEndTests",
-            dependencies: [
-                "Commands", "Control", "Core", "Platform", "Recognizing", "PocketSphinxRecognizer", "TestKit",
-                "fieldscribe",
-            ],
-            path: "Tests/EndToEndTests", exclude: ["random-whisper-model", "elan.py"]),
-        tests(
-            "DeployTests",
-            of: [
-                "Core", "Segmenting", "Exporting", "Configuration", "Equipment", "Doctor", "TestKit", "fieldscribe",
-                "fieldscribe-office",
-            ]),
-        .testTarget(
-            name: "RecognizingTests",
-            dependencies: ["Core", "Platform", "Recognizing", "FileMicrophone", "PocketSphinxRecognizer", "TestKit"],
-            path: "Tests/RecognizingTests",
-            exclude: ["worker.py"]),
-        tests(
-            "MoonshineRecognizerTests",
-            of: ["Core", "Digests", "Inference", "Platform", "FileMicrophone", "MoonshineRecognizer", "TestKit"]),
-        tests("DiarizingTests", of: ["Core", "Diarizing", "Platform", "VoiceEmbedding", "TestKit"]),
-        tests("VocabularyTests", of: ["Core", "Vocabulary", "PocketSphinxRecognizer", "TestKit"]),
-        tests("SegmentingTests", of: ["Core", "Segmenting", "TestKit"]),
-        tests("StitchingTests", of: ["Core", "Stitching", "TestKit"]),
-        tests("PlatformTests", of: ["Core", "Platform", "TestKit"]),
-        tests(
-            "RecordingTests",
-            of: ["Core", "Platform", "Recording", "SQLiteArchive", "Configuration", "Appliance", "TestKit"]),
-        .testTarget(
-            name: "ExportingTests", dependencies: ["Core", "Exporting", "TestKit"], path: "Tests/ExportingTests",
-            exclude: ["elan.py"]),
-        .testTarget(
-            name: "PageTests", dependencies: ["Core", "Exporting", "TestKit"], path: "Tests/PageTests",
-            exclude: ["browser.py", "editing.py", "firefox.py"]),
-        tests(
-            "CopyingTests",
-            of: [
-                "Core", "Platform", "Recording", "Exporting", "AudioEncoder", "Copying", "Digests", "Sealing",
-                "TestKit",
-            ]),
-        tests("CorrectingTests", of: ["Core", "Correcting", "Exporting"]),
-        .testTarget(
-            name: "OfficeTests",
-            dependencies: [
-                "Core", "Platform", "AudioEncoder", "Copying", "Exporting", "Sealing", "Office", "OfficePostgreSQL",
-                "OfficeSQLite", "Gathering", "Serving", "WebServer",
-                "TestKit", "fieldscribe-office",
-            ],
-            path: "Tests/OfficeTests", exclude: ["serving.py", "relay.py"]),
-        tests("SQLiteArchiveTests", of: ["Core", "Digests", "SQLite", "SQLiteArchive", "TestKit"]),
+        tests("PanelTests", of: ["Core", "Appliance"]),
+        tests("SegmentingTests", of: ["Core"]),
+        tests("StitchingTests", of: ["Core"]),
+        tests("PlatformTests", of: ["Core", "System"]),
+        tests("ExportingTests", of: ["Core", "Transcripts"], excluding: ["elan.py"]),
+        tests("PageTests", of: ["Core", "Transcripts"], excluding: ["browser.py", "editing.py", "firefox.py"]),
+        tests("CorrectingTests", of: ["Core", "Transcripts"]),
+        tests("MicrophoneTests", of: ["Core", "System", "Audio", "CSndfile"]),
+        tests("RecordingTests", of: ["Core", "System", "Audio", "Archive", "Settings", "Appliance"]),
+        tests("RecognizingTests", of: ["Core", "System", "Audio", "Recognition"], excluding: ["worker.py"]),
+        tests("MoonshineRecognizerTests", of: ["Core", "System", "Audio", "Recognition"]),
+        tests("DiarizingTests", of: ["Core", "System", "Recognition"]),
+        tests("VocabularyTests", of: ["Core", "Recognition"]),
+        tests("SQLiteArchiveTests", of: ["Core", "System", "Archive"]),
+        tests("CopyingTests", of: ["Core", "System", "Transcripts", "Audio", "Copying"]),
+        tests("ConfigurationTests", of: ["Core", "System", "Settings", "fieldscribe"]),
         tests(
             "RecoveryTests",
             of: [
-                "Core", "Platform", "Correcting", "Recognizing", "Recording", "Exporting", "SQLite", "SQLiteArchive",
-                "Configuration",
-                "Copying", "Equipment", "Sealing",
-                "Upkeep", "Vocabulary", "Appliance", "TestKit", "fieldscribe",
+                "Core", "System", "Transcripts", "Audio", "Recognition", "Archive", "Copying", "Settings",
+                "Maintenance", "Appliance", "fieldscribe",
             ]),
+        tests(
+            "ApplianceTests",
+            of: ["Core", "System", "Recognition", "Archive", "Settings", "Maintenance", "Appliance"]),
+        tests(
+            "OfficeTests",
+            of: ["Core", "System", "Transcripts", "Audio", "Copying", "Office", "fieldscribe-office"],
+            excluding: ["serving.py", "relay.py"]),
+        tests(
+            "DeployTests",
+            of: ["Core", "Transcripts", "Settings", "Appliance", "fieldscribe", "fieldscribe-office"]),
+        tests(
+            "EndToEndTests", of: ["Core", "System", "Recognition", "Appliance", "fieldscribe"],
+            excluding: ["random-whisper-model", "elan.py"]),
     ],
     swiftLanguageModes: [.v6]
 )
@@ -279,10 +172,7 @@ let package = Package(
 // With FIELDSCRIBE_QUICK, a release build optimizes only what tests and the demo spend their time in. The rest compiles three times
 // as fast.
 if Context.environment["FIELDSCRIBE_QUICK"] != nil {
-    let optimized: Set = [
-        "Core", "Segmenting", "Stitching", "Diarizing", "Correcting", "Resampling", "Recognizing", "Vocabulary",
-        "PocketSphinxRecognizer", "MoonshineRecognizer", "VoiceEmbedding", "TestKit",
-    ]
+    let optimized: Set = ["Core", "Transcripts", "Recognition", "TestKit"]
     for target in package.targets where target.type != .system && !optimized.contains(target.name) {
         target.swiftSettings = [.unsafeFlags(["-Onone"])]
     }

@@ -1,11 +1,10 @@
-import Upkeep
-import Control
-import Configuration
+import Archive
 import Core
 import Glibc
-import Platform
-import SQLiteArchive
+import Maintenance
+import Settings
 import Synchronization
+import System
 
 /// The appliance: what there is of it, and how it is put together.
 package final class House: Sendable {

@@ -11,10 +11,10 @@ package struct CopyReport: Sendable {
         package var folder: String
 
         /// Bytes that were written and read back; 0 where it was there before.
-        package var bytes: Int64
+        var bytes: Int64
 
         /// How far its text has come, in words; nil where it has come to the end.
-        package var written: String?
+        var written: String?
 
         /// Whether it is a sealed file.
         var isSealed: Bool { SealedName(folder.split(separator: "/").last.map(String.init) ?? "") != nil }
@@ -33,18 +33,18 @@ package struct CopyReport: Sendable {
     package var listsError: DeviceError?
 
     /// Whether every file was read back past the page cache; else the cache was emptied of some before.
-    package var readPastCache = true
+    var readPastCache = true
 
     /// Recordings that are on the target in the clear, from before copies were sealed; they are left there.
     package var inClear: [Int] = []
 
     /// Recordings in which something was struck, of whose copies of before something was left that somebody had changed or added.
-    package var leftStruck: [Int] = []
+    var leftStruck: [Int] = []
 
     /// How many recordings have no room on the drive.
-    package var leftOut = 0
+    var leftOut = 0
 
-    package init() {}
+    init() {}
 
     /// Adds a copy in the place of what was said of an earlier one of that recording.
     mutating func add(_ copy: Copy, isNew: Bool) {
@@ -88,7 +88,7 @@ package struct CopyProgress: Hashable, Sendable {
     /// The recording's length.
     package var length: SamplePosition
 
-    package init(recording: Int, number: Int, count: Int, reached: SamplePosition, length: SamplePosition) {
+    init(recording: Int, number: Int, count: Int, reached: SamplePosition, length: SamplePosition) {
         self.recording = recording
         self.number = number
         self.count = count

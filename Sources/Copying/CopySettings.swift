@@ -1,15 +1,15 @@
-import AudioEncoder
+import Audio
 import Core
-import Exporting
+import Transcripts
 
 /// What a copy is made of, and what its volume is called.
 package struct CopySettings: Hashable, Sendable {
     /// The forms of the transcript.
     package var formats: [TranscriptFormat]
     /// How long a pause is that is told in the format that tells pauses, in seconds.
-    package var pauseSeconds: Int
+    var pauseSeconds: Int
     /// For each recording, by letters, who people without a name may be.
-    package var proposals: [Int: [String: String]] = [:]
+    var proposals: [Int: [String: String]] = [:]
     /// The form of the sound.
     package var audio: AudioForm
 
@@ -17,13 +17,13 @@ package struct CopySettings: Hashable, Sendable {
     package var device: DeviceName
 
     /// Tells it from other recorders of that name; nil where nothing does.
-    package var identity: String?
+    var identity: String?
 
     /// The volume's own identifier, for the ledger.
-    package var volume: String
+    var volume: String
 
     /// The wall time now, in seconds since 1970-01-01T00:00:00Z.
-    package var now: Double
+    var now: Double
 
     package init(
         formats: [TranscriptFormat], audio: AudioForm, device: DeviceName, volume: String, now: Double,

@@ -1,10 +1,8 @@
-import AudioEncoder
+import Audio
 import Core
-import Digests
-import Exporting
 import Glibc
-import Platform
-import Sealing
+import System
+import Transcripts
 
 /// Proves that a copy is as a recorder made it, on any machine: its files by its SHA256SUMS, those by the recorder's signature, its
 /// history by its chain, and its sound by what was signed when the recording was closed. Blocks; changes nothing.

@@ -1,6 +1,6 @@
-import AudioEncoder
+import Audio
 import Core
-import Digests
+import System
 
 /// An encoded file that is kept nowhere: encoders write one from its start to its end, and complete its beginning last.
 ///

@@ -1,6 +1,6 @@
 import Core
 import Glibc
-import Platform
+import System
 
 /// The folder of one recorder on a volume, where complete copies stand; held against other copies while in use.
 struct ExportFolder: Sendable {

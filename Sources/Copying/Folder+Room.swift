@@ -1,6 +1,6 @@
 import Core
 import Glibc
-import Platform
+import System
 
 extension Folder {
     /// - Parameter needed: what a copy of the recording is expected to take, in bytes.

@@ -1,17 +1,15 @@
-import AudioEncoder
+import Audio
 import Core
-import Exporting
 import Glibc
-import Platform
-import Recording
-import Sealing
+import System
+import Transcripts
 
 /// Copies recordings into a folder, usually a stick's, so that each is there complete or not at all.
 package struct FolderExport: Sendable {
     let archive: any ArchiveReading
     let ledger: (any ExportLedger)?
     /// What a copy is made of, and by which name of this recorder.
-    package private(set) var settings: CopySettings
+    private(set) var settings: CopySettings
     let audioPath: @Sendable (Int) -> String
 
     /// What RESULT.txt is to say besides: lines about what the stick brought.
@@ -42,7 +40,7 @@ package struct FolderExport: Sendable {
     package var shouldStop: @Sendable () -> Bool = { false }
 
     /// Asked before every call that changes the target: for tests of its failures.
-    package var gate: Folder.Gate = { _, _ in }
+    var gate: Folder.Gate = { _, _ in }
 
     /// - Parameters:
     ///   - ledger: what was copied before; without one, what is there is compared with the recording each time.

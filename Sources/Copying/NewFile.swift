@@ -1,7 +1,7 @@
-import AudioEncoder
+import Audio
 import Core
 import Glibc
-import Platform
+import System
 
 /// A file being written in a folder of the target: what follows on is gathered into large writes. Used on one thread.
 package final class NewFile: SeekableBytes {

@@ -1,6 +1,6 @@
 import Core
 import Glibc
-import Platform
+import System
 
 /// Finds the place of one recording in the export folder: there already, or under a name that is free. Blocks.
 struct Placing {

@@ -1,8 +1,7 @@
-import AudioEncoder
-import Digests
+import Audio
 import Core
 import Glibc
-import Platform
+import System
 
 /// A file as the volume holds it, not the page cache: read in large aligned blocks, each hashed once, in their order.
 /// Used on one thread.

@@ -1,8 +1,7 @@
 import Core
-import Digests
-import Exporting
 import Glibc
-import Platform
+import System
+import Transcripts
 
 extension RecordingCopy {
     /// The longest text in which the pass of a copy is looked for, in bytes: a page of three hours takes three million.

@@ -1,6 +1,5 @@
 import Core
-import Digests
-import Platform
+import System
 
 extension RecordingCopy {
     /// Replaces the texts of a copy whose sound is this recording's; returns what was proved, with the bytes of the texts.

@@ -1,7 +1,7 @@
 import Core
-import Exporting
 import Glibc
-import Platform
+import System
+import Transcripts
 
 // A copy of before something was struck still has it.
 extension RecordingCopy {

@@ -1,11 +1,8 @@
-import AudioEncoder
-import Digests
+import Audio
 import Core
-import Exporting
 import Glibc
-import Platform
-import Recording
-import Sealing
+import System
+import Transcripts
 
 /// Copies one recording into a folder, and proves that it is there. Blocks; used on one thread.
 struct RecordingCopy {

@@ -1,7 +1,7 @@
+import Audio
 import Core
 import Glibc
-import Platform
-import Recording
+import System
 
 /// Removes what a volume has of a recording from before something was struck in it, be it sealed or not, once a copy of what there is
 /// now is there. What a person has changed or put there stays, and so does whatever the ledger does not know. Blocks.

@@ -1,4 +1,4 @@
-import Platform
+import System
 
 /// Runs what blocks on a thread of its own, as a part of the calling task: what a test expects there is expected by that test,
 /// which a thread of no task could not fail.

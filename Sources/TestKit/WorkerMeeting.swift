@@ -1,6 +1,6 @@
 import Core
 import Glibc
-import Platform
+import System
 
 /// Where decode workers wait for each other: each writes a byte to `here`, and then reads one from `go`.
 package final class WorkerMeeting: Sendable {

@@ -1,9 +1,7 @@
-import Commands
 import Core
-import Correcting
-import Exporting
-import Gathering
 import Office
+import System
+import Transcripts
 
 /// How well the engines of all recorders read, by what people have put right.
 enum AccuracyCommand: OfficeCommand {

@@ -1,8 +1,7 @@
-import Commands
 import Core
-import Exporting
-import Gathering
 import Office
+import System
+import Transcripts
 
 /// Recordings, or their texts, out of the archive.
 enum ExportCommand: OfficeCommand {

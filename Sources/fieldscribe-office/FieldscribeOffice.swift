@@ -1,8 +1,7 @@
-import Commands
 import Core
-import Correcting
 import Glibc
-import Platform
+import System
+import Transcripts
 
 /// The executable for a desk: the copies of many recorders, in one archive.
 @main struct FieldscribeOffice {

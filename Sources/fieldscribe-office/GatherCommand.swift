@@ -1,10 +1,6 @@
-import Commands
 import Core
-import Gathering
 import Office
-import OfficePostgreSQL
-import OfficeSQLite
-import Platform
+import System
 
 /// Takes copies from sticks and folders.
 enum GatherCommand: OfficeCommand {

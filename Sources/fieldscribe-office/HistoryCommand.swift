@@ -1,7 +1,7 @@
-import Commands
 import Core
-import Exporting
 import Office
+import System
+import Transcripts
 
 /// What was done to a recording.
 enum HistoryCommand: OfficeCommand {

@@ -1,10 +1,7 @@
-import Commands
 import Core
-import Correcting
-import Exporting
-import Gathering
 import Office
-import Platform
+import System
+import Transcripts
 
 /// What people have put right, taken into the archive.
 enum ImportCommand: OfficeCommand {

@@ -1,8 +1,8 @@
-import Commands
 import Core
-import Exporting
 import FoundationEssentials
 import Office
+import System
+import Transcripts
 
 /// The recordings in the archive.
 enum ListCommand: OfficeCommand {

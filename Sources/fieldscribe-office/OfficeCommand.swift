@@ -1,10 +1,7 @@
-import Commands
 import Core
-import Gathering
 import Glibc
 import Office
-import OfficePostgreSQL
-import OfficeSQLite
+import System
 
 /// A subcommand; one a file.
 protocol OfficeCommand {

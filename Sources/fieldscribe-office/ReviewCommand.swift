@@ -1,7 +1,7 @@
-import Commands
 import Core
-import Exporting
 import Office
+import System
+import Transcripts
 
 /// The words least sure, of all recorders.
 enum ReviewCommand: OfficeCommand {

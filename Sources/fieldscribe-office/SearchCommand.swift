@@ -1,7 +1,7 @@
-import Commands
 import Core
-import Exporting
 import Office
+import System
+import Transcripts
 
 /// Finds words in all recordings.
 enum SearchCommand: OfficeCommand {

@@ -1,11 +1,8 @@
-import Commands
 import Core
-import Exporting
 import Glibc
 import Office
-import Platform
-import Serving
-import WebServer
+import System
+import Transcripts
 
 /// The archive in a browser.
 enum ServeCommand: OfficeCommand {

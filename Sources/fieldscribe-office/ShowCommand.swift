@@ -1,7 +1,7 @@
-import Commands
 import Core
-import Exporting
 import Office
+import System
+import Transcripts
 
 /// The text of a recording.
 enum ShowCommand: OfficeCommand {
@@ -46,7 +46,8 @@ enum ShowCommand: OfficeCommand {
         if !found.audio.isEmpty { details.audio = found.audio }
         details.title = found.title.isEmpty ? "Recording \(id)" : oneLine(found.title)
         if format.isPackage {
-            try Terminal.print(format.file(timeline, details: details), of: format)
+            try Terminal.print(
+                format.file(timeline, details: details), of: format.rawValue, fileExtension: format.fileExtension)
         } else {
             try Terminal.print(format.render(timeline, details: details))
         }

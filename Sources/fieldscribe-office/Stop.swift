@@ -1,5 +1,5 @@
-import Platform
 import Synchronization
+import System
 
 /// Whether a signal has asked this process to end.
 enum Stop {

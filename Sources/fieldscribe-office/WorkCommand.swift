@@ -1,12 +1,9 @@
-import Commands
 import Core
-import Exporting
 import FoundationEssentials
-import Gathering
 import Glibc
 import Office
-import OfficePostgreSQL
-import Platform
+import System
+import Transcripts
 
 /// Reads recordings again, together with other machines.
 enum WorkCommand: OfficeCommand {

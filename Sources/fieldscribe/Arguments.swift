@@ -1,10 +1,8 @@
-import Commands
-import Configuration
 import Core
-import Equipment
-import Exporting
 import Glibc
-import Platform
+import Settings
+import System
+import Transcripts
 
 /// A subcommand's words: options first or last, each known to the command, and what is left.
 struct Arguments {

@@ -1,8 +1,7 @@
-import Commands
-import Configuration
 import Core
 import Glibc
-import Platform
+import Settings
+import System
 
 /// The one executable: finds the subcommand and turns what it throws into a line on stderr and an exit status.
 @main struct Fieldscribe {

@@ -1,11 +1,10 @@
-import Core
 import Glibc
-import PocketSphinxRecognizer
-import Recognizing
-import TestKit
 import Testing
-@testable import Configuration
-@testable import Equipment
+import TestKit
+
+@testable import Core
+@testable import Recognition
+@testable import Settings
 
 @Suite("The speed of the board") struct BoardSpeedTests {
     private let folder = TemporaryFolder()

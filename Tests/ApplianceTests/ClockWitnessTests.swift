@@ -1,7 +1,8 @@
-@testable import Appliance
 import Glibc
-import TestKit
 import Testing
+import TestKit
+
+@testable import Appliance
 
 @Suite("Who tells of the clock") struct ClockWitnessTests {
     private let folder = TemporaryFolder()

@@ -1,8 +1,8 @@
-import Core
-import TestKit
 import Testing
+import TestKit
 
-@testable import Control
+@testable import Appliance
+@testable import Core
 
 @Suite("Requests over the control socket") struct ControlRequestTests {
     static let lines: [(ControlRequest, String)] = [

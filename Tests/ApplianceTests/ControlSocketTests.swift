@@ -1,14 +1,13 @@
-import Core
 import FoundationEssentials
 import Glibc
-import Platform
-import SQLiteArchive
-import TestKit
 import Testing
+import TestKit
 
 @testable import Appliance
-@testable import Configuration
-@testable import Control
+@testable import Archive
+@testable import Core
+@testable import Settings
+@testable import System
 
 @Suite("The control socket", .serialized) struct ControlSocketTests {
     /// A control socket with what it needs, without panel and microphone.

@@ -1,9 +1,9 @@
-import Core
-import Recognizing
-import TestKit
 import Testing
-@testable import Configuration
-@testable import Equipment
+import TestKit
+
+@testable import Core
+@testable import Recognition
+@testable import Settings
 
 @Suite("The engines") struct EngineRegistryTests {
     /// An engine that is there, or is not.

@@ -1,5 +1,6 @@
-@testable import Appliance
 import Testing
+
+@testable import Appliance
 
 @Suite("The end of the appliance") struct FarewellTests {
     /// What comes of looks every 100 ms, as long as one says something else than to wait or to ask.

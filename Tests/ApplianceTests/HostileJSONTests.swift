@@ -1,6 +1,7 @@
-import Core
 import Testing
-@testable import Control
+
+@testable import Appliance
+@testable import Core
 
 @Suite("JSON that others wrote") struct HostileJSONTests {
     static let illFormed: [[UInt8]] = [

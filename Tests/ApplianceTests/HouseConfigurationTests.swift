@@ -1,9 +1,9 @@
 import Glibc
-import Platform
-import TestKit
 import Testing
-@testable import Configuration
-@testable import Equipment
+import TestKit
+
+@testable import Settings
+@testable import System
 
 @Suite("The configuration that the appliance runs with") struct HouseConfigurationTests {
     private let folder = TemporaryFolder()

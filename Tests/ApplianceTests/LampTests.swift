@@ -1,8 +1,7 @@
-import Core
-import Panel
 import Testing
 
 @testable import Appliance
+@testable import Core
 
 /// The lamp over time, from what the recorder's machine hears.
 @Suite("The lamp of the recorder's state") struct LampTests {

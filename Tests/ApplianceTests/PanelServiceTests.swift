@@ -1,10 +1,9 @@
-import Core
-import Panel
-import TestKit
 import Testing
+import TestKit
 
 @testable import Appliance
-@testable import Configuration
+@testable import Core
+@testable import Settings
 
 @Suite("The panel's thread") struct PanelServiceTests {
     private typealias Effects = AsyncStream<ButtonGesture.Effect>

@@ -1,7 +1,8 @@
-import Core
-import Recognizing
 import Testing
-@testable import Upkeep
+
+@testable import Core
+@testable import Maintenance
+@testable import Recognition
 
 @Suite("A closed recording as a source") struct RecordedAudioTests {
     /// Gives a chunk, and then an error.

@@ -1,7 +1,7 @@
-import Core
-import Panel
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
 
 @Suite("The recorder's machine in any order") struct RecorderPropertyTests {
     @Test("whatever comes, in whatever order: what was promised holds", arguments: 0..<40)

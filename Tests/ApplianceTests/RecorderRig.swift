@@ -1,7 +1,5 @@
-import Core
-import Panel
-
 @testable import Appliance
+@testable import Core
 
 /// Runs the recorder's machine by a table of marbles, a line an input, and tells what comes of each in the same form.
 ///

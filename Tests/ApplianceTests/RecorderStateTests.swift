@@ -1,8 +1,8 @@
-import Core
-import Panel
 import Testing
 
 @testable import Appliance
+@testable import Core
+@testable import System
 
 @Suite("The recorder's machine") struct RecorderStateTests {
     private static func columns(_ table: String) -> [[String]] {

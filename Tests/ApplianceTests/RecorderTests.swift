@@ -1,12 +1,12 @@
-import Core
-import Platform
-import SQLiteArchive
 import Synchronization
-import TestKit
 import Testing
+import TestKit
 
 @testable import Appliance
-@testable import Configuration
+@testable import Archive
+@testable import Core
+@testable import Settings
+@testable import System
 
 @Suite("The recorder", .serialized) struct RecorderTests {
     private let folder = TemporaryFolder()

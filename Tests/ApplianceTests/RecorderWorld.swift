@@ -1,8 +1,7 @@
-import Core
-import Panel
 import TestKit
 
 @testable import Appliance
+@testable import Core
 
 /// All that is around the recorder's machine: people, disk, microphone, workers. It does what the machine wants done, late
 /// and in any order, and keeps account of what was promised.

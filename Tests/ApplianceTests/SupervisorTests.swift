@@ -1,8 +1,8 @@
-import Core
 import Synchronization
 import Testing
 
 @testable import Appliance
+@testable import Core
 
 @Suite("The supervisor") struct SupervisorTests {
     @Test("a service that fails is started again, later each time, and never given up")

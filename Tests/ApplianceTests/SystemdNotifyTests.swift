@@ -1,6 +1,6 @@
 import Glibc
-import TestKit
 import Testing
+import TestKit
 
 @testable import Appliance
 

@@ -1,6 +1,6 @@
 import Core
 import FoundationEssentials
-import PocketSphinxRecognizer
+import Recognition
 import TestKit
 
 /// Word errors, CPU and memory of every engine's profiles on the open set, against the stock program file by file and the

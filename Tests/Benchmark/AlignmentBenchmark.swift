@@ -1,6 +1,6 @@
 import Core
-import Platform
-import PocketSphinxRecognizer
+import Recognition
+import System
 import TestKit
 
 /// How well words are found that are known to have been said: what it costs, how often it fails, how far off starts are.

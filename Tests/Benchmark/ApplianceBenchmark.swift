@@ -1,7 +1,7 @@
 import Core
 import FoundationEssentials
 import Glibc
-import Platform
+import System
 import TestKit
 
 /// The appliance as its user meets it: how soon lamp and microphone answer, and what it costs while nobody speaks to it.

@@ -1,6 +1,6 @@
 import Core
 import Glibc
-import Platform
+import System
 
 /// Folders of recordings of a second each, all like the first.
 struct ArchiveFolders {

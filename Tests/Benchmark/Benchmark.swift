@@ -1,7 +1,6 @@
 import Core
 import Glibc
-import PocketSphinxRecognizer
-import VoiceEmbedding
+import Recognition
 
 /// Measures what README tells: `swift run -c release benchmark [WHAT]`. Prints Markdown.
 ///

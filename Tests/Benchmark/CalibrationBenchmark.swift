@@ -1,5 +1,5 @@
 import Core
-import PocketSphinxRecognizer
+import Recognition
 
 /// Fits the constants of each profile's `Calibration` on the open set, and says how well that went.
 ///

@@ -1,6 +1,6 @@
 import Core
 import Glibc
-import Platform
+import System
 
 /// An hour from a PCM of libasound to the card, as fast as it goes, against arecord writing the same file.
 struct CaptureBenchmark {

@@ -1,6 +1,5 @@
 import Core
-import MoonshineRecognizer
-import PocketSphinxRecognizer
+import Recognition
 
 /// A way of transcribing that is compared with the others: an engine with a profile, or a peer.
 struct Contender {

@@ -1,7 +1,5 @@
 import Core
-import Diarizing
 import Glibc
-import Segmenting
 import TestKit
 
 /// A conversation that was put together of single speakers' files, always the same by its seed, and who speaks when in it.

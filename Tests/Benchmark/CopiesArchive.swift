@@ -1,5 +1,5 @@
-import CSQLite
 import Core
+import CSQLite
 
 /// Rows for recordings that are like the first.
 enum CopiesArchive {

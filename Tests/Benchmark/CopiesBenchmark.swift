@@ -1,7 +1,7 @@
+import Archive
 import Core
 import Glibc
-import Platform
-import SQLiteArchive
+import System
 
 /// Many short recordings to a stick, and once more with nothing new.
 struct CopiesBenchmark {

@@ -1,6 +1,6 @@
 import Core
 import Glibc
-import Platform
+import System
 import TestKit
 
 /// Recordings with what is said in them, in groups by the first part of their names.

@@ -1,11 +1,10 @@
 import Core
-import Diarizing
 import FoundationEssentials
 import Glibc
-import Platform
+import Maintenance
+import Recognition
+import System
 import TestKit
-import Upkeep
-import VoiceEmbedding
 
 /// Who spoke, in conversations that were put together of single speakers: the diarization error rate and the number of people, through
 /// the voice detector's regions.

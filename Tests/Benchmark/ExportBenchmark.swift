@@ -1,6 +1,6 @@
 import Core
 import Glibc
-import Platform
+import System
 
 /// A recording of an hour to a stick, read back and all, against `cp` and `sync` of the same recording.
 struct ExportBenchmark {

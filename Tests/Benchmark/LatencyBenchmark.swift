@@ -1,8 +1,7 @@
-import Equipment
-import Configuration
 import Core
 import Glibc
-import Platform
+import Settings
+import System
 
 /// From the end of speech to its committed text, while recording in real time.
 ///

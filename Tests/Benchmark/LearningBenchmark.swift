@@ -1,11 +1,10 @@
 import Core
-import Correcting
-import Equipment
 import FoundationEssentials
-import Platform
-import PocketSphinxRecognizer
+import Recognition
+import Settings
+import System
 import TestKit
-import Vocabulary
+import Transcripts
 
 /// What is gained by correcting: one half of what was said is put right by its reference, as `fieldscribe import` would take it, and the
 /// other half is read without and with what was learned of that.

@@ -1,5 +1,5 @@
 import Core
-import MoonshineRecognizer
+import Recognition
 
 /// Fits the constants of `WordConfidence` on the corpus's `fit` part and tells them on `judge`, whose speakers the fit has not seen.
 struct MoonshineCalibration {

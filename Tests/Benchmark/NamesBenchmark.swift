@@ -1,5 +1,5 @@
 import Core
-import Platform
+import System
 import TestKit
 
 /// What a list of names does to those that people say in the open set, to the words around them, and how often one is put in that

@@ -1,8 +1,7 @@
 import Core
-import Correcting
-import Exporting
 import Glibc
 import TestKit
+import Transcripts
 
 /// What texts cost that people bring: seconds and memory for 1 and 10 MB of each format, and of what strangers make up.
 struct ParseBenchmark {

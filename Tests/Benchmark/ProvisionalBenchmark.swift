@@ -1,6 +1,6 @@
 import Core
 import Glibc
-import Platform
+import System
 
 /// How soon text is shown, and how soon it is final, while recording in real time: of people who pause for one or for five seconds.
 struct ProvisionalBenchmark {

@@ -1,7 +1,7 @@
 import Core
-import Exporting
-import PocketSphinxRecognizer
+import Recognition
 import TestKit
+import Transcripts
 
 /// Whether full stops come where a reader's sentences end. Only the texts of group `lj` carry any.
 ///

@@ -1,7 +1,7 @@
 import Core
 import FoundationEssentials
 import Glibc
-import Platform
+import System
 
 /// A line of `record --json`, and when it came.
 struct RecordedEvent {

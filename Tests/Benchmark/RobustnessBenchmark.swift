@@ -1,7 +1,7 @@
 import Core
 import FoundationEssentials
 import Glibc
-import Platform
+import System
 import TestKit
 
 /// Word errors when the sound is not as it should be: quiet, noisy, clipped, with an offset, of other rates.

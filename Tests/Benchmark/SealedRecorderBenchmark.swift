@@ -1,7 +1,7 @@
 import Core
 import FoundationEssentials
 import Glibc
-import Platform
+import System
 import TestKit
 
 /// A sealed recorder: an hour sealed on its disk against `age` alone on the same tar; how long it takes from a stop until the

@@ -1,9 +1,7 @@
 import Copying
 import Core
-import Digests
 import Glibc
-import Platform
-import Sealing
+import System
 
 /// Sealing of an hour's tar against `age` alone, and what a whole sealed copy takes, against one that is not sealed; all on the disk at
 /// the end. A sealed copy is also encoded, twice, and read back; the other is encoded, read back and decoded.

@@ -1,8 +1,6 @@
+import Audio
 import Core
-import FileMicrophone
-import MoonshineRecognizer
-import PocketSphinxRecognizer
-import Recognizing
+import Recognition
 
 /// Words lost and doubled where one session went over into the next.
 ///

@@ -1,10 +1,10 @@
-import CSQLite
+import Archive
 import Core
+import CSQLite
 import FoundationEssentials
 import Glibc
-import Platform
-import SQLiteArchive
 import Synchronization
+import System
 import TestKit
 
 /// A large archive: how soon searches answer, and how soon a press is on the disk while others search and verify.

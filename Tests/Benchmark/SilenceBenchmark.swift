@@ -1,6 +1,6 @@
 import Core
-import MoonshineRecognizer
-import Platform
+import Recognition
+import System
 import TestKit
 
 /// What is written down where nobody speaks, what the tests against that cost of speech, and what becomes of other languages.

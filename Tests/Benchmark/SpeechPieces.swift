@@ -1,5 +1,4 @@
 import Core
-import Segmenting
 
 /// A file as Fieldscribe cuts it: utterances, and groups of them up to 12 s.
 struct SpeechPieces {

@@ -1,7 +1,7 @@
 import Core
 import FoundationEssentials
 import Glibc
-import Platform
+import System
 import TestKit
 
 /// How soon a recording goes on behind its start, in milliseconds from the request.

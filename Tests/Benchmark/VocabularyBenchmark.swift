@@ -1,5 +1,5 @@
 import Core
-import Platform
+import System
 import TestKit
 
 /// What a vocabulary does to the words in it, to the words around them, and to speech that has none of them.

@@ -1,6 +1,6 @@
 import Core
 import Glibc
-import Platform
+import System
 
 /// Where a measurement finds its program and puts its files.
 struct Workshop {

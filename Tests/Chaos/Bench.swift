@@ -1,6 +1,6 @@
 import Core
 import Glibc
-import Platform
+import System
 
 /// What all experiments stand on: the programs, a folder to break things in, the known sound, and how much to do.
 struct Bench: Sendable {

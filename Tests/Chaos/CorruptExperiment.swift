@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Glibc
-import Platform
+import System
 import TestKit
 
 /// Audio, database and settings are damaged before a start; each seed damages otherwise.

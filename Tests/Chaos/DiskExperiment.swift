@@ -1,6 +1,6 @@
 import Core
 import Glibc
-import Platform
+import System
 import TestKit
 
 /// A small file system that is full before a recording, or fills while it runs, to every degree.

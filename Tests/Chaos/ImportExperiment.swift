@@ -1,6 +1,6 @@
 import Core
 import Glibc
-import Platform
+import System
 
 /// A person's correction on its way into the archive: the power is cut before each k-th call, or the disk fails there. Afterwards the
 /// archive has all of it or nothing, and all where the import has said so.

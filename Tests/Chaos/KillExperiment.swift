@@ -1,6 +1,6 @@
 import Core
 import Glibc
-import Platform
+import System
 import TestKit
 
 /// kill -9 at random moments of real recordings with transcription; every other one as a power cut.

@@ -1,5 +1,5 @@
 import Glibc
-import Platform
+import System
 
 /// A sound that tells of each sample where it belongs: a second of it is 0.6 s of loud noise and 0.4 s of soft noise,
 /// and no sample of it is zero.

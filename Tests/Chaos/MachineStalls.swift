@@ -1,6 +1,6 @@
 import Glibc
-import Platform
 import Synchronization
+import System
 
 /// Measures how long the machine itself holds up a thread that wakes and syncs a small file, beside a trial.
 ///

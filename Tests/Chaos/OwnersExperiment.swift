@@ -1,5 +1,5 @@
 import Glibc
-import Platform
+import System
 import TestKit
 
 /// Root and a user in random orders over one archive of that user's: after each command all of it is still the user's, who

@@ -1,6 +1,6 @@
 import Core
 import Glibc
-import Platform
+import System
 
 /// Makes of a folder what a power cut would have left: what no sync had followed is undone.
 ///

@@ -1,6 +1,6 @@
 import Core
 import Glibc
-import Platform
+import System
 
 /// A program that runs, its streams in files of a folder.
 struct Program: Sendable {

@@ -1,5 +1,5 @@
 import Glibc
-import Platform
+import System
 
 /// An archive with one recording. A command works on copies of it, and is cut off.
 struct RecordedArchive: Sendable {

@@ -1,6 +1,6 @@
 import Core
 import Glibc
-import Platform
+import System
 import TestKit
 
 /// Power cuts at random moments of an appliance that a private key has opened, and that reads a sealed recording a second time and seals it

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Glibc
-import Platform
+import System
 
 /// Power cuts at random moments of sealing a recording: what is left is the recording as it was, or the sealed file, which the private
 /// key opens, and never neither; and once the archive says that it is sealed, nothing of it can be read.

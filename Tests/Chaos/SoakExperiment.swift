@@ -1,6 +1,6 @@
 import Core
 import Glibc
-import Platform
+import System
 
 /// Hours of audio as fast as they are taken: whether memory or descriptors grow, and what is written for each byte.
 struct SoakExperiment {

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Glibc
-import Platform
+import System
 
 /// Power cuts at random moments of striking a stretch of a recording: after the next start it is whole, or struck, and where it is
 /// struck nothing of what was said can be read in any file. The history is never called changed for it.

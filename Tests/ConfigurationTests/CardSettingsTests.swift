@@ -1,12 +1,11 @@
-import Configuration
 import FoundationEssentials
 import Glibc
-import Panel
-import Platform
-import TestKit
 import Testing
+import TestKit
 
-@testable import Equipment
+@testable import Core
+@testable import Settings
+@testable import System
 
 @Suite("fieldscribe.txt on a card") struct CardSettingsTests {
     private let folder = TemporaryFolder()

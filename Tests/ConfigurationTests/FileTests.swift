@@ -1,9 +1,9 @@
-import Equipment
-import Configuration
-import Core
 import Glibc
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
+@testable import Settings
 
 /// The device error that `body` throws.
 private func deviceError(_ body: () throws -> Configuration) -> DeviceError? {

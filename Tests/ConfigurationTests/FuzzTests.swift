@@ -1,7 +1,7 @@
-import Equipment
-import Configuration
-import TestKit
 import Testing
+import TestKit
+
+@testable import Settings
 
 @Suite("Malformed files") struct FuzzTests {
     /// What files are made of, so that most of them get past the first line.

@@ -1,10 +1,7 @@
-import Equipment
-import Configuration
-import Core
-import Panel
-import Panel
-import Segmenting
 import Testing
+
+@testable import Core
+@testable import Settings
 
 @Suite("Keys") struct KeyTests {
     /// A key, values that it takes, and values that it refuses.

@@ -1,9 +1,8 @@
-import Configuration
-import Core
-import TestKit
 import Testing
+import TestKit
 
-@testable import Equipment
+@testable import Core
+@testable import Settings
 
 /// A private key that somebody has put where a public one belongs, or anywhere else.
 @Suite("Private keys in a configuration") struct PrivateKeyTests {

@@ -1,7 +1,7 @@
-import Equipment
-import Configuration
 import FoundationEssentials
 import Testing
+
+@testable import Settings
 
 /// The sample that is installed, held against the table of keys.
 @Suite("The sample file") struct SampleTests {

@@ -1,12 +1,11 @@
-import Configuration
-import Core
 import FoundationEssentials
 import Glibc
-import Platform
-import TestKit
 import Testing
+import TestKit
 
-@testable import Equipment
+@testable import Core
+@testable import Settings
+@testable import System
 
 @Suite("Settings on a stick") struct StickSettingsTests {
     private let folder = TemporaryFolder()

@@ -1,7 +1,7 @@
-import Equipment
-import Configuration
 import FoundationEssentials
 import TestKit
+
+@testable import Settings
 
 /// Reads a text as a configuration file; what is wrong with it where it is refused.
 func read(_ text: String) throws -> Result<Configuration, ConfigurationError> {

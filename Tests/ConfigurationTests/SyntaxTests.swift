@@ -1,5 +1,6 @@
-import Configuration
 import Testing
+
+@testable import Settings
 
 @Suite("Syntax") struct SyntaxTests {
     @Test(

@@ -1,11 +1,12 @@
-import Copying
-import Core
 import FoundationEssentials
 import Glibc
-import Platform
-import Recording
-import TestKit
 import Testing
+import TestKit
+
+@testable import Audio
+@testable import Copying
+@testable import Core
+@testable import System
 
 /// A recording that is sealed on the recorder is copied as it is.
 @Suite("Copies of what is sealed on the recorder", .serialized) struct CarryingTests {

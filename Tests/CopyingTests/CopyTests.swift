@@ -1,12 +1,13 @@
-import AudioEncoder
-import Copying
-import Core
-import Exporting
 import FoundationEssentials
 import Glibc
 import Synchronization
-import TestKit
 import Testing
+import TestKit
+
+@testable import Audio
+@testable import Copying
+@testable import Core
+@testable import Transcripts
 
 @Suite("Copying to a folder") struct CopyTests {
     @Test("a copy is everything that was promised, whole, with the same samples", arguments: AudioForm.allCases)

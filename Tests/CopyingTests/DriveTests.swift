@@ -1,9 +1,10 @@
-import Copying
-import Core
 import Glibc
-import Platform
-import TestKit
 import Testing
+import TestKit
+
+@testable import Copying
+@testable import Core
+@testable import System
 
 @Suite("What the drive for laptops is to hold") struct DriveContentsTests {
     private static let gigabyte: Int64 = 1_000_000_000

@@ -1,10 +1,11 @@
-import Copying
-import Core
 import Glibc
-import Platform
 import Synchronization
-import TestKit
 import Testing
+import TestKit
+
+@testable import Copying
+@testable import Core
+@testable import System
 
 /// The stick fails at every call that changes it, one after the other.
 @Suite("A stick that fails", .serialized) struct FaultTests {

@@ -1,9 +1,10 @@
-import Copying
-import Core
 import Glibc
-import Platform
-import TestKit
 import Testing
+import TestKit
+
+@testable import Copying
+@testable import Core
+@testable import System
 
 /// Sticks that somebody prepared, that are full, or that take nothing.
 @Suite("A stick that is not as it should be", .serialized) struct HostileTests {

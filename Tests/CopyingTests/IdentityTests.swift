@@ -1,8 +1,9 @@
-import Copying
-import Core
 import FoundationEssentials
-import TestKit
 import Testing
+import TestKit
+
+@testable import Copying
+@testable import Core
 
 /// Folders are found by what is in them, not by what they are called.
 @Suite("Whose copies, and which, are in a folder") struct IdentityTests {

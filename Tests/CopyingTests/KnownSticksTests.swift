@@ -1,11 +1,11 @@
-import Core
 import FoundationEssentials
 import Glibc
-import Platform
-import TestKit
 import Testing
+import TestKit
 
 @testable import Copying
+@testable import Core
+@testable import System
 
 @Suite("Which stick is plugged in, and which are known") struct KnownSticksTests {
     private let folder = TemporaryFolder()

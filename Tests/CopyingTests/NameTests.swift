@@ -1,8 +1,9 @@
-@testable import Copying
-import Core
 import Glibc
-import TestKit
 import Testing
+import TestKit
+
+@testable import Copying
+@testable import Core
 
 @Suite("Names on a stick") struct NameTests {
     @Test(

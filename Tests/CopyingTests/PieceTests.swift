@@ -1,12 +1,12 @@
-@testable import Copying
-import AudioEncoder
-import Digests
-import Core
 import FoundationEssentials
 import Glibc
-import Platform
-import TestKit
 import Testing
+import TestKit
+
+@testable import Audio
+@testable import Copying
+@testable import Core
+@testable import System
 
 @Suite("The pieces of a copy") struct PieceTests {
     @Test("A stick is told by what udev keeps of it, where its links are hidden; what is no UUID is not taken")

@@ -1,10 +1,11 @@
-import Copying
-import Core
 import Glibc
-import Platform
 import Synchronization
-import TestKit
 import Testing
+import TestKit
+
+@testable import Copying
+@testable import Core
+@testable import System
 
 /// A stick that fails, lies, is full or was prepared, while recordings are sealed onto it.
 @Suite("A stick that fails while it is sealed to", .serialized) struct SealedFaultTests {

@@ -1,10 +1,11 @@
-import Copying
-import Core
 import Glibc
-import Platform
-import Recording
-import TestKit
 import Testing
+import TestKit
+
+@testable import Audio
+@testable import Copying
+@testable import Core
+@testable import System
 
 /// A pair of keys that `age-keygen` made.
 struct KeyPair {

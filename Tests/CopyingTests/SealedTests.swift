@@ -1,13 +1,14 @@
-import AudioEncoder
-import Copying
-import Core
-import Exporting
 import FoundationEssentials
 import Glibc
-import Platform
 import Synchronization
-import TestKit
 import Testing
+import TestKit
+
+@testable import Audio
+@testable import Copying
+@testable import Core
+@testable import System
+@testable import Transcripts
 
 /// Copies that nobody can read but who has the key, as age and tar tell.
 @Suite("Sealed copies", .serialized) struct SealedTests {

@@ -1,11 +1,10 @@
-import Core
 import Glibc
-import Platform
-import Sealing
-import TestKit
 import Testing
+import TestKit
 
 @testable import Copying
+@testable import Core
+@testable import System
 
 /// Public keys, files of them, tars, and what is passed through age.
 @Suite("What sealing is made of") struct SealingTests {

@@ -1,12 +1,11 @@
-import Copying
-import Core
-import Digests
-import Exporting
 import Glibc
-import Platform
-import Sealing
-import TestKit
 import Testing
+import TestKit
+
+@testable import Copying
+@testable import Core
+@testable import System
+@testable import Transcripts
 
 /// Whether what signs is installed; without it, copies are not signed, and these tests have nothing to look at.
 private let hasMinisign = shell("command -v minisign").status == 0

@@ -1,12 +1,12 @@
-import Core
 import Glibc
-import Platform
-import Recording
 import Synchronization
-import TestKit
 import Testing
+import TestKit
 
+@testable import Audio
 @testable import Copying
+@testable import Core
+@testable import System
 
 @Suite("Copies of what was struck since") struct StruckTests {
     /// Where the test strikes: 0.1 to 0.3 s.

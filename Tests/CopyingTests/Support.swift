@@ -1,13 +1,13 @@
-import AudioEncoder
-import Copying
-import Core
-import Exporting
 import Glibc
-import Platform
-import Sealing
 import Synchronization
-import TestKit
 import Testing
+import TestKit
+
+@testable import Audio
+@testable import Copying
+@testable import Core
+@testable import System
+@testable import Transcripts
 
 /// Recordings with real audio on one side, a folder that stands for a stick on the other.
 struct Desk {

@@ -1,7 +1,7 @@
-import Core
 import Testing
 
-@testable import Correcting
+@testable import Core
+@testable import Transcripts
 
 @Suite("How well a recording was read") struct AccuracyTests {
     private let base = [

@@ -1,7 +1,7 @@
-import Core
 import Testing
 
-@testable import Correcting
+@testable import Core
+@testable import Transcripts
 
 @Suite("A segment put right") struct CorrectedSegmentTests {
     /// Words of a second each, from second 10 on.

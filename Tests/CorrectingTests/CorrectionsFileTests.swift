@@ -1,7 +1,7 @@
-import Core
 import Testing
 
-@testable import Correcting
+@testable import Core
+@testable import Transcripts
 
 @Suite("What a page has saved") struct CorrectionsFileTests {
     static let sound = String(repeating: "ab", count: 32)

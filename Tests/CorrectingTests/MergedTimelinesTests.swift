@@ -1,6 +1,7 @@
-import Core
-import Correcting
 import Testing
+
+@testable import Core
+@testable import Transcripts
 
 @Suite("Two people's texts of one") struct MergedTimelinesTests {
     private func text(

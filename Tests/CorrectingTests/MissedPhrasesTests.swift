@@ -1,7 +1,7 @@
-import Core
 import Testing
 
-@testable import Correcting
+@testable import Core
+@testable import Transcripts
 
 @Suite("What corrections teach") struct MissedPhrasesTests {
     private func missed(_ heard: String, _ corrected: String) -> MissedPhrases {

@@ -1,8 +1,7 @@
-import Core
-import Exporting
 import Testing
 
-@testable import Correcting
+@testable import Core
+@testable import Transcripts
 
 @Suite("Lines that people add and move") struct MovedLineTests {
     /// Formats whose lines have times.

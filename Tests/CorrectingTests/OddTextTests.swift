@@ -1,8 +1,7 @@
-import Core
-import Exporting
 import Testing
 
-@testable import Correcting
+@testable import Core
+@testable import Transcripts
 
 @Suite("Odd texts, written and read back") struct OddTextTests {
     private static let formats: [TranscriptFormat] = [.text, .qda, .srt, .vtt, .csv, .textgrid, .eaf, .labels]

@@ -1,9 +1,8 @@
-import Core
-import Exporting
 import FoundationEssentials
 import Testing
 
-@testable import Correcting
+@testable import Core
+@testable import Transcripts
 
 @Suite("Reading a copy's transcript and page back") struct TranscriptReadingTests {
     private static func timeline() -> Timeline {

@@ -1,8 +1,7 @@
-import Core
-import Exporting
 import Testing
 
-@testable import Correcting
+@testable import Core
+@testable import Transcripts
 
 @Suite("Texts that were edited elsewhere") struct WrittenTextTests {
     private static let identity = RecordingIdentity(

@@ -1,10 +1,9 @@
-import Equipment
-import Doctor
-import Configuration
-import Core
-import Segmenting
-import TestKit
 import Testing
+import TestKit
+
+@testable import Appliance
+@testable import Core
+@testable import Settings
 
 @Suite("Calibration") struct CalibrationTests {
     private func steady(_ level: Double, frames: Int = 500, spread: Double = 1) -> [Double] {

@@ -1,5 +1,5 @@
-import TestKit
 import Testing
+import TestKit
 
 @Suite("An image that a stick brings as an upgrade of a card") struct CardUpgradeTests {
     private let folder = TemporaryFolder()

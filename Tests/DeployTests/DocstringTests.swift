@@ -1,5 +1,5 @@
-import TestKit
 import Testing
+import TestKit
 
 /// `Tests/check-docs`, which `deploy/test` runs over Sources.
 @Suite("Docstrings") struct DocstringTests {

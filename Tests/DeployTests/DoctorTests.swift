@@ -1,9 +1,10 @@
-import Doctor
-import Configuration
-import Core
 import FoundationEssentials
-import TestKit
 import Testing
+import TestKit
+
+@testable import Appliance
+@testable import Core
+@testable import Settings
 
 @Suite("The doctor's judgement") struct DoctorTests {
     /// A Raspberry Pi 4 that is well.

@@ -1,5 +1,5 @@
-import TestKit
 import Testing
+import TestKit
 
 /// The steps of the drive, on a kernel of plain files and with stand-ins for what only root may do. `sleep` plays the script: each
 /// time the next line, a piece of shell, after which it notes what a laptop would see.

@@ -1,7 +1,7 @@
-import Equipment
-import Exporting
-import Configuration
 import Testing
+
+@testable import Settings
+@testable import Transcripts
 
 @Suite("Manual pages and completion") struct ManualTests {
     private static let pages = ["fieldscribe.1", "fieldscribe.conf.5", "fieldscribe.8", "fieldscribe-office.1"]

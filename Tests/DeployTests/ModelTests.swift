@@ -1,5 +1,5 @@
-import TestKit
 import Testing
+import TestKit
 
 /// Without a network; those that need the wheel take it from the cache in which deploy/test keeps it.
 @Suite("The better engine's model") struct ModelTests {

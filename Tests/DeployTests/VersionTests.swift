@@ -1,5 +1,5 @@
-import TestKit
 import Testing
+import TestKit
 
 /// What a build knows of its sources.
 @Suite("The version") struct VersionTests {

@@ -1,8 +1,8 @@
-import Core
-import Diarizing
 import Glibc
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
 
 /// Two people with a microphone each, made of noise that rises and falls as syllables do.
 @Suite("Who spoke, by the louder channel") struct ChannelTurnsTests {

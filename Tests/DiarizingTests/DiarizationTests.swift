@@ -1,7 +1,6 @@
-import Core
 import Testing
 
-@testable import Diarizing
+@testable import Core
 
 /// Voices that are told apart without a network: each has a direction of its own, with some noise.
 private struct Voices {

@@ -1,8 +1,7 @@
-import Core
 import Glibc
 import Testing
 
-@testable import Diarizing
+@testable import Core
 
 /// A linear congruential generator, as C's standard shows it.
 struct Congruence {

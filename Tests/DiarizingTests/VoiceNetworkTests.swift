@@ -1,11 +1,10 @@
-import Core
 import FoundationEssentials
 import Glibc
-import TestKit
 import Testing
+import TestKit
 
-@testable import Diarizing
-@testable import VoiceEmbedding
+@testable import Core
+@testable import Recognition
 
 /// The folder that `deploy/model speakers --folder` made, as the environment names it; nil, which is told, where it names none.
 private let realModel: SpeakerModel? = {

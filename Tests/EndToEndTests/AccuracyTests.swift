@@ -1,7 +1,8 @@
-import Core
 import FoundationEssentials
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
 
 /// What the program writes down of Debian's own test recordings is not to become worse: the package
 /// pocketsphinx-testdata.

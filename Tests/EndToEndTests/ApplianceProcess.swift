@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
-import TestKit
 import Testing
+import TestKit
 
 /// The real appliance with a simulated panel, and what a person does with it.
 final class ApplianceProcess {

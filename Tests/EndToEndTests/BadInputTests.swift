@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Bad input") struct BadInputTests {
     struct Case: Sendable, CustomTestStringConvertible {

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
-import TestKit
 import Testing
+import TestKit
 
 /// The folder that `deploy/model moonshine-tiny-en --folder` made; nil, which is told, where the environment names none.
 private let betterModel: String? = {

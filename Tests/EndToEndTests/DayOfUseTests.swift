@@ -1,9 +1,9 @@
-import Core
 import FoundationEssentials
 import Glibc
-import TestKit
 import Testing
+import TestKit
 
+@testable import Core
 @testable import fieldscribe
 
 /// What a person meets in a day of work with files.

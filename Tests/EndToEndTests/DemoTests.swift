@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
-import TestKit
 import Testing
+import TestKit
 
 @Suite("demo") struct DemoTests {
     @Test("Without --directory it works in a folder that nobody can have made before, and removes it")

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Without a descriptor left", .serialized) struct DescriptorTests {
     private let folder = TemporaryFolder()

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
-import TestKit
 import Testing
+import TestKit
 
 /// `transcribe` on files from elsewhere: what is printed and written, when, and with which status.
 @Suite("Sound from elsewhere", .serialized) struct ElsewhereTests {

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
-import TestKit
 import Testing
+import TestKit
 
 @Suite("export", .serialized) struct ExportTests {
     /// An archive with one recording of a person reading.

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
-import TestKit
 import Testing
+import TestKit
 
 /// Files on a stick that are made to do harm, while a recording goes on with little memory.
 @Suite("A stick of hostile files") struct HostileStickTests {

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
-import TestKit
 import Testing
+import TestKit
 
 /// A person's corrections on their way back: from a copy, by another program or the page, into the archive, and onto the next copy.
 @Suite("import", .serialized) struct ImportTests {

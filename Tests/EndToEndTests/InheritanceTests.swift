@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
-import TestKit
 import Testing
+import TestKit
 
 @Suite("What a parent leaves behind", .serialized) struct InheritanceTests {
     private let folder = TemporaryFolder()

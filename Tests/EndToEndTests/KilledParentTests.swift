@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
-import TestKit
 import Testing
+import TestKit
 
 @Suite("What is left of a command that is killed") struct KilledParentTests {
     private let folder = TemporaryFolder()

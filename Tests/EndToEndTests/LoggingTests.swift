@@ -1,5 +1,5 @@
-import TestKit
 import Testing
+import TestKit
 
 /// `FIELDSCRIBE_LOG`, from the executable to the libraries in its workers.
 @Suite("What is logged on request") struct LoggingTests {

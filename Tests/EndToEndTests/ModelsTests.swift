@@ -1,6 +1,6 @@
 import FoundationEssentials
-import TestKit
 import Testing
+import TestKit
 
 @Suite("models", .serialized) struct ModelsTests {
     private struct Row: Decodable {

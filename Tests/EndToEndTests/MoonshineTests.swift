@@ -1,8 +1,9 @@
-import Core
 import FoundationEssentials
 import Glibc
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
 
 /// Moonshine as the engine, with its real model: what reads, and what happens where it cannot.
 @Suite("The engine moonshine", .serialized) struct MoonshineTests {

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Odd names, limits and databases") struct OddInputTests {
     private let folder = TemporaryFolder()

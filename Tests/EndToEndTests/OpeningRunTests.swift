@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
-import TestKit
 import Testing
+import TestKit
 
 /// A sealed recorder that runs, and sticks with keys, as a person has them.
 @Suite("A private key on a stick opens a sealed recorder", .serialized) struct OpeningRunTests {

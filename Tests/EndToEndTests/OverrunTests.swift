@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
-import TestKit
 import Testing
+import TestKit
 
 /// The real executable and libasound, with a preloaded library that is the sound card's clock and makes it overrun.
 @Suite("An overrun") struct OverrunTests {

@@ -1,8 +1,9 @@
 import FoundationEssentials
 import Glibc
-import Platform
-import TestKit
 import Testing
+import TestKit
+
+@testable import System
 
 /// Two users that no machine knows.
 private let (user, stranger): (uid_t, uid_t) = (64_242, 64_243)

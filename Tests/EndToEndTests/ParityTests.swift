@@ -1,6 +1,6 @@
 import FoundationEssentials
-import TestKit
 import Testing
+import TestKit
 
 /// What a person says of one recording, or of one device, and where they listen again.
 @Suite("Hints, engines, review", .serialized) struct ParityTests {

@@ -1,8 +1,9 @@
 import FoundationEssentials
 import Glibc
-import Platform
-import TestKit
 import Testing
+import TestKit
+
+@testable import System
 
 @Suite("record", .serialized) struct RecordTests {
     /// The samples of a WAV, without its header.

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
-import TestKit
 import Testing
+import TestKit
 
 @Suite("recover, verify, delete", .serialized) struct RecoverTests {
     private let folder = TemporaryFolder()

@@ -1,9 +1,9 @@
 import FoundationEssentials
 import Glibc
-import TestKit
 import Testing
+import TestKit
 
-@testable import Control
+@testable import Appliance
 
 @Suite("run", .serialized) struct RunTests {
     private let folder = TemporaryFolder()

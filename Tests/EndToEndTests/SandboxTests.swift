@@ -1,8 +1,9 @@
 import FoundationEssentials
 import Glibc
-import Platform
-import TestKit
 import Testing
+import TestKit
+
+@testable import System
 
 @Suite("Where a sandbox forbids openat2") struct SandboxTests {
     private let folder = TemporaryFolder()

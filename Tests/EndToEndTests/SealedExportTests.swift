@@ -1,8 +1,9 @@
-import Core
 import FoundationEssentials
 import Glibc
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
 
 /// Sealed copies by the executable, as a person has them.
 @Suite("export, sealed", .serialized) struct SealedExportTests {

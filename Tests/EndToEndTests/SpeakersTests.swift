@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
-import TestKit
 import Testing
+import TestKit
 
 /// Two people with a microphone each, as a person runs the commands, without any model for voices.
 @Suite("who spoke, by hand") struct SpeakersTests {

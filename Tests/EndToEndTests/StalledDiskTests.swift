@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
-import TestKit
 import Testing
+import TestKit
 
 /// The real appliance, ended while its disk takes nothing: a preloaded library holds up one call.
 @Suite("A disk that stalls while the appliance ends") struct StalledDiskTests {

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Settings that a stick brings to an appliance that runs") struct StickSettingsRunTests {
     private let folder = TemporaryFolder()

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
-import TestKit
 import Testing
+import TestKit
 
 @Suite("A storage folder that is renamed", .serialized) struct StorageFolderTests {
     private let folder = TemporaryFolder()

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
-import TestKit
 import Testing
+import TestKit
 
 /// As somebody tries it: a file that is nothing but a tone, at full scale from its first sample to its last.
 @Suite("Files of a tone") struct ToneFileTests {

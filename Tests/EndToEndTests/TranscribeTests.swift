@@ -1,8 +1,9 @@
 import FoundationEssentials
 import Glibc
-import Platform
-import TestKit
 import Testing
+import TestKit
+
+@testable import System
 
 @Suite("transcribe", .serialized) struct TranscribeTests {
     @Test("A 48 kHz stereo FLAC has the words of the original, at times within 50 ms")

@@ -1,7 +1,7 @@
-import Commands
 import Testing
 
 @testable import fieldscribe
+@testable import System
 
 @Suite("What is written to a terminal") struct TerminalTests {
     @Test("No text moves the cursor, names the window or presses keys; what was said stays as it is")

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
-import TestKit
 import Testing
+import TestKit
 
 /// whisper.cpp as the engine: the real program where there is one, and answers of every kind from a stand-in.
 @Suite("The engine whisper", .serialized) struct WhisperTests {

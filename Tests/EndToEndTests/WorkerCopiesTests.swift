@@ -1,10 +1,9 @@
-import Core
 import FoundationEssentials
 import Glibc
-import PocketSphinxRecognizer
 import Testing
 
-@testable import Recognizing
+@testable import Core
+@testable import Recognition
 
 /// The real worker and the real model, which several workers share.
 @Suite("Workers that share what they load", .serialized) struct WorkerCopiesTests {

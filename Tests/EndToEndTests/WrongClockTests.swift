@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
-import TestKit
 import Testing
+import TestKit
 
 /// A machine without a clock of its own may believe anything; what is recorded then is kept and read like all else.
 @Suite("wrong clock") struct WrongClockTests {

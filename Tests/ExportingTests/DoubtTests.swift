@@ -1,6 +1,7 @@
-import Core
-import Exporting
 import Testing
+
+@testable import Core
+@testable import Transcripts
 
 @Suite("Doubts, voices and pace") struct DoubtTests {
     private let segments = [

@@ -1,6 +1,7 @@
-import Core
-import Exporting
 import Testing
+
+@testable import Core
+@testable import Transcripts
 
 @Suite("Each format to the letter")
 struct GoldenTests {

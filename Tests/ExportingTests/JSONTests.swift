@@ -1,7 +1,8 @@
-import Core
-import Exporting
 import FoundationEssentials
 import Testing
+
+@testable import Core
+@testable import Transcripts
 
 @Suite("JSON read back")
 struct JSONTests {

@@ -1,6 +1,7 @@
-import Core
-import Exporting
 import Testing
+
+@testable import Core
+@testable import Transcripts
 
 @Suite("Punctuation") struct PunctuatorTests {
     /// A word a half second, in segments as given, with half a second between two segments.

@@ -1,4 +1,4 @@
-import Core
+@testable import Core
 
 func word(_ text: String, _ start: Double, _ end: Double, _ confidence: Double = 0.9) -> Word {
     Word(text, SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end)), confidence: confidence)

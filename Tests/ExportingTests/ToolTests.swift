@@ -1,9 +1,10 @@
-import Core
-import Exporting
 import FoundationEssentials
 import Glibc
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
+@testable import Transcripts
 
 /// Each format is read by the tool that it is for.
 @Suite("Formats as their tools read them") struct ToolTests {

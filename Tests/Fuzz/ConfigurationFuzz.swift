@@ -1,6 +1,4 @@
-import Equipment
-
-@testable import Configuration
+@testable import Settings
 
 /// Settings that a person wrote.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {

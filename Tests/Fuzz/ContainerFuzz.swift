@@ -1,7 +1,7 @@
-import Core
 import Glibc
 
-@testable import FileMicrophone
+@testable import Audio
+@testable import Core
 
 /// Audio files of anybody: WAV, RF64, AIFF, CAF.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {

@@ -1,6 +1,7 @@
-import Core
 import Glibc
-@testable import Control
+
+@testable import Appliance
+@testable import Core
 
 /// What a client of the control socket sends, and the answers that it is given.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {

@@ -1,7 +1,5 @@
-import Core
-import Exporting
-
-@testable import Correcting
+@testable import Core
+@testable import Transcripts
 
 private let segments = (1...3).map { id in
     let words = ["we", "crossed", "the", "river", "again"].enumerated().map { index, text in

@@ -1,10 +1,9 @@
-import Copying
-import Core
-import Exporting
 import FoundationEssentials
-import Gathering
 
-@testable import Correcting
+@testable import Copying
+@testable import Core
+@testable import Office
+@testable import Transcripts
 
 /// What a copy brings to an archive: a tar in pieces, a transcript, a page, or corrections; the first byte tells which.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {

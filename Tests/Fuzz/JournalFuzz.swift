@@ -1,8 +1,8 @@
-import Core
-import Exporting
 import Glibc
 
-@testable import SQLiteArchive
+@testable import Archive
+@testable import Core
+@testable import Transcripts
 
 /// A recording's journal: as it is, and each line with a checksum that holds, as if somebody meant it; taken into an archive
 /// and shown.

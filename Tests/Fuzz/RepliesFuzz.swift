@@ -1,6 +1,5 @@
-import Core
-
-@testable import Recognizing
+@testable import Core
+@testable import Recognition
 
 /// What a decode worker answers, in pieces of a length that the first byte tells.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {

@@ -1,14 +1,12 @@
-import Core
-import Exporting
 import Glibc
 
-@testable import AudioEncoder
+@testable import Appliance
+@testable import Archive
+@testable import Audio
 @testable import Copying
-@testable import Recording
-@testable import SQLite
-@testable import SQLiteArchive
-@testable import Control
-@testable import Upkeep
+@testable import Core
+@testable import Maintenance
+@testable import Transcripts
 
 /// The rows of an archive, with anything in them that SQLite takes: as they are shown, in every format, copied, verified and
 /// listed to hear again.

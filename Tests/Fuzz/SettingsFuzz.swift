@@ -1,8 +1,7 @@
-import Configuration
 import Glibc
 
-@testable import Equipment
-@testable import Vocabulary
+@testable import Recognition
+@testable import Settings
 
 /// What somebody brings on a stick: a configuration, a vocabulary or a grammar. Whatever is in it, it ends, and changes nothing
 /// that a stick may not.

@@ -1,12 +1,10 @@
-import Core
-import Exporting
 import FoundationEssentials
 import Glibc
-import Office
-import OfficeSQLite
-import Platform
-import Serving
-import WebServer
+
+@testable import Core
+@testable import Office
+@testable import System
+@testable import Transcripts
 
 /// A web server with an archive of two recordings, by a socket in a folder of its own, for one request after the other.
 private final class Served {

@@ -1,8 +1,8 @@
-import Core
 import Glibc
-import Platform
 
-@testable import Recording
+@testable import Audio
+@testable import Core
+@testable import System
 
 /// Recordings of ours that a power cut, a card or a person has changed: WAV and RF64.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {

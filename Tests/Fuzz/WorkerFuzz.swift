@@ -1,7 +1,8 @@
-import Core
 import Glibc
-import Platform
-import Recognizing
+
+@testable import Core
+@testable import Recognition
+@testable import System
 
 /// What a decode worker is sent.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {

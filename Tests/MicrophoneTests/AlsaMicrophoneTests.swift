@@ -1,8 +1,8 @@
-import Core
 import Glibc
 import Testing
 
-@testable import AlsaMicrophone
+@testable import Audio
+@testable import Core
 
 /// libasound's own plugins stand for sound cards.
 @Suite("ALSA microphones") struct AlsaMicrophoneTests {

@@ -1,8 +1,9 @@
 import CSndfile
-import Core
-import FileMicrophone
 import Glibc
 import Testing
+
+@testable import Audio
+@testable import Core
 
 @Suite("Audio files") struct AudioFileReaderTests {
     struct Kind: CustomTestStringConvertible, Sendable {

@@ -1,5 +1,6 @@
-import AlsaMicrophone
 import Testing
+
+@testable import Audio
 
 @Suite("Capture clock") struct CaptureClockTests {
     private static let start: Int64 = 5_000_000_000_000

@@ -1,6 +1,7 @@
 import Glibc
-import Platform
 import Testing
+
+@testable import System
 
 /// How ffmpeg makes a container of a sound, and what it is able to tell of what is missing.
 struct ContainerRecipe: CustomTestStringConvertible, Sendable {

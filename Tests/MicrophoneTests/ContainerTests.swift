@@ -1,8 +1,9 @@
-import Core
-import FileMicrophone
 import Glibc
-import TestKit
 import Testing
+import TestKit
+
+@testable import Audio
+@testable import Core
 
 /// Whatever happened to a container: what is given and what the report names are together what it held.
 @Suite("Containers", .serialized) struct ContainerTests {

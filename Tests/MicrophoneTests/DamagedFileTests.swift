@@ -1,9 +1,9 @@
 import CSndfile
-import Core
 import Glibc
 import Testing
 
-@testable import FileMicrophone
+@testable import Audio
+@testable import Core
 
 @Suite("Damaged audio files") struct DamagedFileTests {
     private static let list = Array("LIST".utf8) + [4, 0, 0, 0] + Array("INFO".utf8)

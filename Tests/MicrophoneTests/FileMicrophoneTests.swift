@@ -1,7 +1,7 @@
-import Core
 import Testing
 
-@testable import FileMicrophone
+@testable import Audio
+@testable import Core
 
 @Suite("Microphones that are files and tones") struct FileMicrophoneTests {
     @Test("a fast file gives its samples and ends")

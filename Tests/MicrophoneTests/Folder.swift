@@ -1,8 +1,9 @@
 import CSndfile
-import Core
-import FileMicrophone
 import Glibc
 import Testing
+
+@testable import Audio
+@testable import Core
 
 /// A folder that is removed at the end, with everything in it.
 final class Folder: Sendable {

@@ -1,7 +1,8 @@
-import Core
-import FileMicrophone
 import Glibc
 import Testing
+
+@testable import Audio
+@testable import Core
 
 /// Files that other programs make, and that `ContainerTests` has no kind of.
 @Suite("Files of other programs", .serialized) struct ForeignFileTests {

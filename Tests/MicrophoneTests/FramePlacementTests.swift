@@ -1,6 +1,6 @@
 import Testing
 
-@testable import FileMicrophone
+@testable import Audio
 
 @Suite("Frames on the container's clock") struct FramePlacementTests {
     private typealias Silence = FramePlacement.Silence

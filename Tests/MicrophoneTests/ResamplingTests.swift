@@ -1,6 +1,7 @@
-import Core
-import Resampling
 import Testing
+
+@testable import Audio
+@testable import Core
 
 @Suite("Resampling") struct ResamplingTests {
     private static let rates = [8_000, 11_025, 22_050, 32_000, 44_100, 48_000, 96_000, 192_000]

@@ -1,5 +1,6 @@
-import Core
 import Glibc
+
+@testable import Core
 
 /// A sine, sampled.
 func sine(_ frequency: Double, rate: Int, count: Int, amplitude: Double = 0.5) -> [Float] {

@@ -1,8 +1,8 @@
-import Core
 import Glibc
 import Testing
 
-@testable import MoonshineRecognizer
+@testable import Core
+@testable import Recognition
 
 /// A network that is a table: what comes behind each text, as chances; what is not named shares the rest.
 private struct Table: TokenSource {

@@ -1,12 +1,11 @@
-import Core
-import Digests
 import FoundationEssentials
 import Glibc
-import Inference
-import TestKit
 import Testing
+import TestKit
 
-@testable import MoonshineRecognizer
+@testable import Core
+@testable import Recognition
+@testable import System
 
 /// The folder that `deploy/model moonshine-tiny-en --folder` made; nil, which is told, where the environment names none.
 let realModel: MoonshineModel? = {

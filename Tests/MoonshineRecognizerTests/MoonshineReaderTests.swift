@@ -1,13 +1,12 @@
-import Core
-import FileMicrophone
 import FoundationEssentials
 import Glibc
-import Platform
-import TestKit
 import Testing
+import TestKit
 
-@testable import Inference
-@testable import MoonshineRecognizer
+@testable import Audio
+@testable import Core
+@testable import Recognition
+@testable import System
 
 // One after the other: while a network is loaded, the process has no standard error.
 @Suite("The real network", .serialized)

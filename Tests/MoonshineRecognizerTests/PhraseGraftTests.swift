@@ -1,6 +1,6 @@
 import Testing
 
-@testable import MoonshineRecognizer
+@testable import Recognition
 
 @Suite("Listed phrases, set into what was read without the list")
 struct PhraseGraftTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import MoonshineRecognizer
+@testable import Recognition
 
 @Suite("What is speech, and what a network makes of none")
 struct SpeechGateTests {

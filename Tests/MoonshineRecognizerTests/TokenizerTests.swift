@@ -1,9 +1,9 @@
-import Core
 import FoundationEssentials
-import TestKit
 import Testing
+import TestKit
 
-@testable import MoonshineRecognizer
+@testable import Core
+@testable import Recognition
 
 /// A tokenizer of these pieces, behind the 259 that every one has.
 func tokenizer(_ pieces: [String], in folder: TemporaryFolder) throws -> Tokenizer {

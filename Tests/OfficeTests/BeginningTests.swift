@@ -1,13 +1,12 @@
-import AudioEncoder
-import Core
 import Glibc
-import Office
-import Platform
-import Sealing
-import TestKit
 import Testing
+import TestKit
 
-@testable import Gathering
+@testable import Audio
+@testable import Copying
+@testable import Core
+@testable import Office
+@testable import System
 
 /// Of recordings whose history has another time than they began at.
 @Suite("When a recording began, in an archive") struct BeginningTests {

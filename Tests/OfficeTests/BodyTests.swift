@@ -1,9 +1,10 @@
-import Core
 import Glibc
-import Office
-import Platform
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
+@testable import Office
+@testable import System
 
 @Suite("What browsers send along") struct BodyTests {
     /// A connection on which a request is sent by hand.

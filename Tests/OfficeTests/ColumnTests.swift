@@ -1,8 +1,9 @@
-import Core
 import FoundationEssentials
-import Office
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
+@testable import Office
 
 @Suite("The column of a text") struct ColumnTests {
 

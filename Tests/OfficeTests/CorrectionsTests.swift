@@ -1,12 +1,11 @@
-import Copying
-import Core
-import Gathering
 import Glibc
-import Office
-import OfficeSQLite
-import Platform
-import TestKit
 import Testing
+import TestKit
+
+@testable import Copying
+@testable import Core
+@testable import Office
+@testable import System
 
 @Suite("Corrections that come along") struct CorrectionsTests {
     private let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))

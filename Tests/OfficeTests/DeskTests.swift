@@ -1,12 +1,11 @@
-import Core
-import Exporting
-import Gathering
 import Glibc
-import Office
-import OfficeSQLite
-import Platform
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
+@testable import Office
+@testable import System
+@testable import Transcripts
 
 /// What a person does at the desk: look where it is doubtful, correct elsewhere, take it back, hand it on.
 @Suite("At the desk") struct DeskTests {

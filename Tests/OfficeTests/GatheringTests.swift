@@ -1,14 +1,12 @@
-import Copying
-import Core
-import Exporting
-import Gathering
 import Glibc
-import Office
-import OfficeSQLite
-import Platform
-import Sealing
-import TestKit
 import Testing
+import TestKit
+
+@testable import Copying
+@testable import Core
+@testable import Office
+@testable import System
+@testable import Transcripts
 
 @Suite("Gathering") struct GatheringTests {
     // As the program does: a child may end before it has read everything.

@@ -1,10 +1,11 @@
-import Core
-import Exporting
 import Glibc
-import Office
-import Platform
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
+@testable import Office
+@testable import System
+@testable import Transcripts
 
 /// Files that are made to cost memory and time, and people who rewrite everything.
 @Suite("Hostile and rewritten texts at the desk") struct HostileTextTests {

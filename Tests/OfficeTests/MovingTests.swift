@@ -1,13 +1,11 @@
-import Core
-import Exporting
-import Gathering
 import Glibc
-import Office
-import OfficePostgreSQL
-import OfficeSQLite
-import Platform
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
+@testable import Office
+@testable import System
+@testable import Transcripts
 
 @Suite("Moving an archive") struct MovingTests {
     init() { signal(SIGPIPE, SIG_IGN) }

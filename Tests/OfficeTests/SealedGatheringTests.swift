@@ -1,13 +1,11 @@
-import Copying
-import Core
-import Gathering
 import Glibc
-import Office
-import OfficeSQLite
-import Platform
-import Sealing
-import TestKit
 import Testing
+import TestKit
+
+@testable import Copying
+@testable import Core
+@testable import Office
+@testable import System
 
 @Suite("Gathering what is signed and sealed") struct SealedGatheringTests {
     init() { signal(SIGPIPE, SIG_IGN) }

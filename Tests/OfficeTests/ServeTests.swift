@@ -1,13 +1,11 @@
-import Core
-import Exporting
-import Gathering
 import Glibc
-import Office
-import OfficeSQLite
-import Platform
-import Serving
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
+@testable import Office
+@testable import System
+@testable import Transcripts
 
 /// A server of ours, with curl before it.
 final class OfficeServer {

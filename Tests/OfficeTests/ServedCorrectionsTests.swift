@@ -1,11 +1,11 @@
-import Core
-import Exporting
-import Gathering
 import Glibc
-import Office
-import Platform
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
+@testable import Office
+@testable import System
+@testable import Transcripts
 
 /// What is saved from a page that is served.
 @Suite("Corrected in a browser") struct ServedCorrectionsTests {

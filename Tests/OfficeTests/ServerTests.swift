@@ -1,11 +1,10 @@
-import Core
-import Gathering
 import Glibc
-import Office
-import OfficePostgreSQL
-import Platform
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
+@testable import Office
+@testable import System
 
 /// What only an archive on a server can meet.
 @Suite("An archive in PostgreSQL", .enabled(if: TestServer.shared != nil)) struct ServerTests {

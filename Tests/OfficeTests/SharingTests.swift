@@ -1,9 +1,10 @@
-import Core
-import Gathering
 import Glibc
-import Platform
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
+@testable import Office
+@testable import System
 
 @Suite("Sound that copies have in common") struct SharingTests {
     init() { signal(SIGPIPE, SIG_IGN) }

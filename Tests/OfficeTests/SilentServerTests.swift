@@ -1,12 +1,10 @@
-import Core
-import Gathering
 import Glibc
-import Office
-import Platform
-import TestKit
 import Testing
+import TestKit
 
-@testable import OfficePostgreSQL
+@testable import Core
+@testable import Office
+@testable import System
 
 /// What TCP alone can meet: the server is not told that it ends, and neither is the client.
 @Suite("A server that is gone without a word", .enabled(if: TestServer.shared != nil)) struct SilentServerTests {

@@ -1,12 +1,11 @@
-import Core
 import Glibc
-import Office
-import Platform
 import Synchronization
-import TestKit
 import Testing
+import TestKit
 
-@testable import OfficePostgreSQL
+@testable import Core
+@testable import Office
+@testable import System
 
 /// What was said, and whether the process is to end.
 private final class Listener: Sendable {

@@ -1,12 +1,11 @@
-import Core
-import Exporting
-import Gathering
 import Glibc
-import Office
-import OfficeSQLite
-import Platform
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
+@testable import Office
+@testable import System
+@testable import Transcripts
 
 /// Copies from before and from behind a strike, in whichever order they come.
 @Suite("What was struck, in an archive") struct StruckTests {

@@ -1,16 +1,13 @@
-import AudioEncoder
-import Copying
-import Core
-import Exporting
-import Gathering
 import Glibc
-import Office
-import OfficePostgreSQL
-import OfficeSQLite
-import Platform
-import Sealing
-import TestKit
 import Testing
+import TestKit
+
+@testable import Audio
+@testable import Copying
+@testable import Core
+@testable import Office
+@testable import System
+@testable import Transcripts
 
 /// A recorder with recordings, and a stick that it copies to.
 struct FieldRecorder {

@@ -1,6 +1,7 @@
-import Core
-import Copying
 import Testing
+
+@testable import Copying
+@testable import Core
 
 @Suite("Reading a tar") struct TarTests {
     /// As the program `tar` writes it.

@@ -1,9 +1,10 @@
-import Core
 import Glibc
-import Platform
 import Synchronization
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
+@testable import System
 
 /// A PostgreSQL of Debian's for these tests alone: in a folder of its own, on a Unix socket there, and gone with them.
 final class TestServer: Sendable {

@@ -1,12 +1,11 @@
-import Core
-import Exporting
-import Gathering
 import Glibc
-import Office
-import OfficePostgreSQL
-import Platform
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
+@testable import Office
+@testable import System
+@testable import Transcripts
 
 /// Machines that read recordings again, which are killed, and whose database is.
 @Suite("Reading again", .enabled(if: TestServer.shared != nil)) struct WorkTests {

@@ -1,8 +1,9 @@
-import Exporting
 import FoundationEssentials
 import Glibc
-import TestKit
 import Testing
+import TestKit
+
+@testable import Transcripts
 
 /// The pages in real browsers: headless Chromium, driven by WebDriver, and Firefox, driven by Marionette.
 @Suite("The pages in browsers") struct PageTests {

@@ -1,7 +1,8 @@
-import Core
-import Exporting
 import FoundationEssentials
 import TestKit
+
+@testable import Core
+@testable import Transcripts
 
 /// A folder as a stick carries it: an index and three recordings' pages, of which one has its sound.
 struct Pages {

@@ -1,6 +1,6 @@
-import Core
-import Panel
 import Testing
+
+@testable import Core
 
 @Suite("Gestures") struct ButtonGestureTests {
     @Test(

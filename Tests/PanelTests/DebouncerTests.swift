@@ -1,7 +1,7 @@
-import Core
-import Panel
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
 
 @Suite("Debouncing") struct DebouncerTests {
     /// Feeds edges at milliseconds, then waits for as long as it asks.

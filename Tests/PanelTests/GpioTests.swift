@@ -1,9 +1,9 @@
-import Core
 import Glibc
-import GpioPanel
-import Panel
-import TestKit
 import Testing
+import TestKit
+
+@testable import Appliance
+@testable import Core
 
 /// By the real libgpiod; what needs a chip is tested in the virtual machine.
 @Suite("GPIO") struct GpioTests {

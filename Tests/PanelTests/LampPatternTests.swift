@@ -1,5 +1,6 @@
-import Panel
 import Testing
+
+@testable import Core
 
 @Suite("Lamp patterns") struct LampPatternTests {
     @Test(

@@ -1,5 +1,4 @@
-import Core
-import Panel
+@testable import Core
 
 /// Runs a gesture by a marble line and tells what comes of it, in the same form.
 ///

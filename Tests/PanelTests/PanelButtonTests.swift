@@ -1,6 +1,6 @@
-import Core
-import Panel
 import Testing
+
+@testable import Core
 
 @Suite("The button from edge to effect") struct PanelButtonTests {
     private func edge(_ pressed: Bool, _ milliseconds: Int) -> PanelButton.Input {

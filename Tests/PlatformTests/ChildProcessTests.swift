@@ -1,9 +1,10 @@
-import Core
 import FoundationEssentials
 import Glibc
-import Platform
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
+@testable import System
 
 @Suite("A child with pipes") struct ChildProcessTests {
     init() { signal(SIGPIPE, SIG_IGN) }

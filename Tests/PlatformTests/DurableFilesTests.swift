@@ -1,10 +1,11 @@
-import Core
 import FoundationEssentials
 import Glibc
-import Platform
 import Synchronization
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
+@testable import System
 
 @Suite struct DurableFilesTests {
     let folder = TemporaryFolder()

@@ -1,9 +1,10 @@
-import Core
 import FoundationEssentials
 import Glibc
-import Platform
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
+@testable import System
 
 @Suite("A folder that others may write to") struct FolderTests {
     private let temporary = TemporaryFolder()

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@testable import Platform
+@testable import System
 
 @Suite("The log") struct LogTests {
     @Test(

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Platform
+@testable import System
 
 @Suite("The machine's memory") struct MachineMemoryTests {
     @Test("is what the kernel says can be taken, and nothing where it says something else")

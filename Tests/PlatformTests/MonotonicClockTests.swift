@@ -1,5 +1,6 @@
-@testable import Platform
 import Testing
+
+@testable import System
 
 @Suite struct MonotonicClockTests {
     @Test(

@@ -1,8 +1,9 @@
-import Core
 import Glibc
-import Platform
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
+@testable import System
 
 @Suite("A socket's file") struct SocketFileTests {
     let folder = TemporaryFolder()

@@ -1,10 +1,11 @@
-import Core
 import FoundationEssentials
 import Glibc
-import Platform
 import Synchronization
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
+@testable import System
 
 @Suite struct ThreadTests {
     @Test("the body runs on a thread of its name, and its value comes back")

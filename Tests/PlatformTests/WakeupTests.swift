@@ -1,6 +1,7 @@
-import Platform
 import Synchronization
 import Testing
+
+@testable import System
 
 @Suite struct WakeupTests {
     @Test("a signal before the wait is kept, and several count as one")

@@ -1,6 +1,7 @@
-import Core
 import FoundationEssentials
 import Testing
+
+@testable import Core
 
 @Suite("Adaptation states") struct AdaptationStateTests {
     @Test(

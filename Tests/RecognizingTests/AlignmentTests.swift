@@ -1,10 +1,10 @@
-import Core
 import FoundationEssentials
 import Glibc
-import PocketSphinxRecognizer
-import Recognizing
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
+@testable import Recognition
 
 /// Debian's en-us model, real and made speech.
 @Suite("Forced alignment") struct AlignmentTests {

@@ -1,5 +1,6 @@
-import Recognizing
 import Testing
+
+@testable import Recognition
 
 @Suite("DecodePlan") struct DecodePlanTests {
     @Test(

@@ -1,11 +1,11 @@
-import Core
 import FoundationEssentials
 import Glibc
-import Platform
-import TestKit
 import Testing
+import TestKit
 
-@testable import Recognizing
+@testable import Core
+@testable import Recognition
+@testable import System
 
 @Suite("Decode worker") struct DecodeWorkerTests {
     /// An engine that can read, and nothing else.

@@ -1,10 +1,9 @@
-import Core
-import Segmenting
 import Synchronization
-import TestKit
 import Testing
+import TestKit
 
-@testable import Recognizing
+@testable import Core
+@testable import Recognition
 
 /// What who watches may rely on, over sound that nobody thought of.
 @Suite("The contract of events") struct EventContractTests {

@@ -1,10 +1,9 @@
-import Core
 import Glibc
-import Segmenting
-import TestKit
 import Testing
+import TestKit
 
-@testable import Recognizing
+@testable import Core
+@testable import Recognition
 
 @Suite("Groups of utterances") struct GroupTests {
     init() { signal(SIGPIPE, SIG_IGN) }

@@ -1,8 +1,8 @@
-import Core
 import FoundationEssentials
 import Testing
 
-@testable import PocketSphinxRecognizer
+@testable import Core
+@testable import Recognition
 
 /// That of Debian's model, whole, cut short and damaged.
 @Suite("The definition of an acoustic model") struct ModelDefinitionTests {

@@ -1,8 +1,9 @@
-import Core
 import FoundationEssentials
-import PocketSphinxRecognizer
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
+@testable import Recognition
 
 /// Models of Debian's packages, and one that is put together from their parts as a person would.
 @Suite("Model folders") struct ModelFolderTests {

@@ -1,9 +1,10 @@
-import Core
-import FileMicrophone
 import Glibc
-import PocketSphinxRecognizer
-import TestKit
 import Testing
+import TestKit
+
+@testable import Audio
+@testable import Core
+@testable import Recognition
 
 /// What nobody said is not to be written down.
 @Suite("No speech") struct NoSpeechTests {

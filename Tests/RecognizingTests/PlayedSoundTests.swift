@@ -1,9 +1,9 @@
-import Core
 import Glibc
-import TestKit
 import Testing
+import TestKit
 
-@testable import PocketSphinxRecognizer
+@testable import Core
+@testable import Recognition
 
 /// Of what is played or whistled the decoder makes words.
 @Suite("Played and whistled sounds") struct PlayedSoundTests {

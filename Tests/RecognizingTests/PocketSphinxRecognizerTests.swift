@@ -1,10 +1,10 @@
-import Core
-import FileMicrophone
 import Glibc
-import TestKit
 import Testing
+import TestKit
 
-@testable import PocketSphinxRecognizer
+@testable import Audio
+@testable import Core
+@testable import Recognition
 
 /// Debian's en-us model, and people reading from a novel.
 @Suite("PocketSphinxRecognizer") struct PocketSphinxRecognizerTests {

@@ -1,9 +1,9 @@
-import Core
 import Glibc
-import TestKit
 import Testing
+import TestKit
 
-@testable import Recognizing
+@testable import Core
+@testable import Recognition
 
 @Suite("Second pass") struct SecondPassTests {
     init() { signal(SIGPIPE, SIG_IGN) }

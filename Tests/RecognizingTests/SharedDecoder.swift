@@ -1,6 +1,7 @@
-import Core
-import PocketSphinxRecognizer
 import Synchronization
+
+@testable import Core
+@testable import Recognition
 
 /// A decoder of Debian's model for each profile, which all tests that only read with it share: loading one takes longer than most
 /// of their sounds.

@@ -1,6 +1,7 @@
-import Core
-import FileMicrophone
 import TestKit
+
+@testable import Audio
+@testable import Core
 
 /// Real speech of the Debian package pocketsphinx-testdata, and said by eSpeak NG.
 enum Speech {

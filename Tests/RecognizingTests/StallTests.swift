@@ -1,10 +1,10 @@
-import Core
 import Glibc
-import Platform
-import TestKit
 import Testing
+import TestKit
 
-@testable import Recognizing
+@testable import Core
+@testable import Recognition
+@testable import System
 
 @Suite("Workers that do nothing") struct StallTests {
     init() { signal(SIGPIPE, SIG_IGN) }

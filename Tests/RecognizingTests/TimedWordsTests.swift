@@ -1,7 +1,7 @@
-import Core
-import PocketSphinxRecognizer
-import Recognizing
 import Testing
+
+@testable import Core
+@testable import Recognition
 
 @Suite("Times of words that were read without") struct TimedWordsTests {
     /// Finds what it is told, or nothing.
@@ -28,7 +28,7 @@ import Testing
 
     private func timed(_ text: String, by timing: (any Timing)?, parts: [SampleRange] = []) -> [Word] {
         [Int16](repeating: 1, count: 1_000).withUnsafeBufferPointer {
-            Recognizing.timed(words(text), in: $0, by: timing, parts: parts)
+            Recognition.timed(words(text), in: $0, by: timing, parts: parts)
         }
     }
 

@@ -1,8 +1,9 @@
-import Core
 import Glibc
-import PocketSphinxRecognizer
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
+@testable import Recognition
 
 /// Of some tones the decoder makes words, and is sure of them: 2,000 Hz was "gervais".
 @Suite("Steady tones") struct ToneTests {

@@ -1,11 +1,11 @@
-import Core
 import Glibc
-import Platform
 import Synchronization
-import TestKit
 import Testing
+import TestKit
 
-@testable import Recognizing
+@testable import Core
+@testable import Recognition
+@testable import System
 
 @Suite("Transcriber") struct TranscriberTests {
     /// Bursts of noise, as long as the list says in tenths of a second, with half a second of silence between them.

@@ -1,7 +1,8 @@
-import Core
-import FileMicrophone
-import PocketSphinxRecognizer
 import Testing
+
+@testable import Audio
+@testable import Core
+@testable import Recognition
 
 /// On a person's voice, as it is and played faster.
 @Suite("Voice analytics") struct VoiceTests {

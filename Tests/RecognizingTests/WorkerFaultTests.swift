@@ -1,9 +1,9 @@
-import Core
 import Glibc
-import TestKit
 import Testing
+import TestKit
 
-@testable import Recognizing
+@testable import Core
+@testable import Recognition
 
 @Suite("Worker faults") struct WorkerFaultTests {
     /// As the executable does: a worker that no longer reads is an error, and no reason to die.

@@ -1,7 +1,7 @@
-import Core
 import Testing
 
-@testable import Recognizing
+@testable import Core
+@testable import Recognition
 
 @Suite("Replies of decode workers") struct WorkerRepliesTests {
     private func replies(_ text: String, pieces: Int = 7, within samples: Int = 1_000) throws -> [WorkerProtocol.Reply]

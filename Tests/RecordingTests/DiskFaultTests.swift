@@ -1,10 +1,11 @@
-import Core
 import FoundationEssentials
 import Glibc
-@testable import Recording
 import Synchronization
-import TestKit
 import Testing
+import TestKit
+
+@testable import Audio
+@testable import Core
 
 /// What happens when the disk refuses an operation that it should not: nothing that was heard may be missing.
 @Suite struct DiskFaultTests {

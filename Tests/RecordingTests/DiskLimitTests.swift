@@ -1,9 +1,10 @@
-import Core
 import FoundationEssentials
 import Glibc
-@testable import Recording
-import TestKit
 import Testing
+import TestKit
+
+@testable import Audio
+@testable import Core
 
 /// What happens where the disk takes no more, with real refusals of the kernel. One at a time: the limit on the length
 /// of files is the process's, and is set where no other test comes.

@@ -1,10 +1,11 @@
-import Core
 import FoundationEssentials
 import Glibc
-@testable import Recording
 import Synchronization
-import TestKit
 import Testing
+import TestKit
+
+@testable import Audio
+@testable import Core
 
 @Suite struct DiskReserveTests {
     let folder = TemporaryFolder()

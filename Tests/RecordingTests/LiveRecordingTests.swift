@@ -1,13 +1,14 @@
-@testable import Appliance
-@testable import Core
 import FoundationEssentials
-import Platform
-import Recording
-import SQLiteArchive
 import Synchronization
-import TestKit
 import Testing
-@testable import Configuration
+import TestKit
+
+@testable import Appliance
+@testable import Archive
+@testable import Audio
+@testable import Core
+@testable import Settings
+@testable import System
 
 @Suite struct LiveRecordingTests {
     let folder = TemporaryFolder()

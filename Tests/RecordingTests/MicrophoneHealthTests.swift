@@ -1,7 +1,8 @@
-import Core
-@testable import Recording
-import TestKit
 import Testing
+import TestKit
+
+@testable import Audio
+@testable import Core
 
 /// Marbles: each letter is half a second of sound of one kind, each mark of what is told.
 @Suite struct MicrophoneHealthTests {

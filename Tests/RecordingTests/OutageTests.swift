@@ -1,10 +1,11 @@
-import Core
 import Glibc
-import Platform
-@testable import Recording
 import Synchronization
-import TestKit
 import Testing
+import TestKit
+
+@testable import Audio
+@testable import Core
+@testable import System
 
 /// A microphone that is pulled out in mid-recording, by a clock that the script sets.
 @Suite struct OutageTests {

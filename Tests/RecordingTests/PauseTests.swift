@@ -1,9 +1,10 @@
-import Core
 import Glibc
-import Platform
-@testable import Recording
-import TestKit
 import Testing
+import TestKit
+
+@testable import Audio
+@testable import Core
+@testable import System
 
 /// A recording that is paused by whom it records, by a clock that the script sets.
 @Suite struct PauseTests {

@@ -1,10 +1,11 @@
-import Core
 import Glibc
-import Platform
-@testable import Recording
 import Synchronization
-import TestKit
 import Testing
+import TestKit
+
+@testable import Audio
+@testable import Core
+@testable import System
 
 @Suite struct PrerollTests {
     let folder = TemporaryFolder()

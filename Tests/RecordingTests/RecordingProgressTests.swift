@@ -1,6 +1,7 @@
-import Core
-import Recording
 import Testing
+
+@testable import Audio
+@testable import Core
 
 @Suite struct RecordingProgressTests {
     @Test("a follower that is behind is answered at once")

@@ -1,9 +1,10 @@
-import Core
 import FoundationEssentials
 import Glibc
-@testable import Recording
-import TestKit
 import Testing
+import TestKit
+
+@testable import Audio
+@testable import Core
 
 @Suite struct RecordingReaderTests {
     let folder = TemporaryFolder()

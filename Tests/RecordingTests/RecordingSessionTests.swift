@@ -1,9 +1,10 @@
-import Core
 import Glibc
-import Platform
-@testable import Recording
-import TestKit
 import Testing
+import TestKit
+
+@testable import Audio
+@testable import Core
+@testable import System
 
 @Suite struct RecordingSessionTests {
     let folder = TemporaryFolder()

@@ -1,10 +1,11 @@
-import Core
 import FoundationEssentials
 import Glibc
-import Platform
-@testable import Recording
-import TestKit
 import Testing
+import TestKit
+
+@testable import Audio
+@testable import Core
+@testable import System
 
 /// Whether damage of the sound is seen, and where; and that nothing else is taken for it.
 @Suite struct RecordingSumsTests {

@@ -1,10 +1,11 @@
-import Core
 import Glibc
-import Platform
-import Recording
 import Synchronization
-import TestKit
 import Testing
+import TestKit
+
+@testable import Audio
+@testable import Core
+@testable import System
 
 @Suite struct SampleRingTests {
     /// What comes out: the samples, with `nil` for each that was lost.

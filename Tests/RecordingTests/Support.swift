@@ -1,8 +1,9 @@
-import Core
 import Glibc
-import Platform
-@testable import Recording
 import Synchronization
+
+@testable import Audio
+@testable import Core
+@testable import System
 
 /// A sink that remembers everything, in order, and may be told to do something each time.
 final class RecordingLog: RecordingSink {

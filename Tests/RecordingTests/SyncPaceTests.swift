@@ -1,6 +1,7 @@
-@testable import Recording
-import TestKit
 import Testing
+import TestKit
+
+@testable import Audio
 
 /// Syncs that take as long as they are told to; what a cut at the worst moment would take.
 @Suite struct SyncPaceTests {

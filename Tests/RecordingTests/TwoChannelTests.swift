@@ -1,11 +1,12 @@
-import Core
 import FoundationEssentials
 import Glibc
-import Platform
-@testable import Recording
 import Synchronization
-import TestKit
 import Testing
+import TestKit
+
+@testable import Audio
+@testable import Core
+@testable import System
 
 /// Two microphones, both kept in one file: whatever happens to it, no channel may lose a sample, or take the other's place.
 @Suite struct TwoChannelTests {

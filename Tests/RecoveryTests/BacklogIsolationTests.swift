@@ -1,16 +1,15 @@
-import Upkeep
-import Appliance
-import Core
 import FoundationEssentials
 import Glibc
-import Platform
-import Recognizing
-import Recording
-import TestKit
 import Testing
+import TestKit
 
-@testable import SQLite
-@testable import SQLiteArchive
+@testable import Appliance
+@testable import Archive
+@testable import Audio
+@testable import Core
+@testable import Maintenance
+@testable import Recognition
+@testable import System
 
 /// One recording may keep no other from being read: neither one that is erased meanwhile nor one that fails.
 @Suite("One recording of the backlog concerns no other") struct BacklogIsolationTests {

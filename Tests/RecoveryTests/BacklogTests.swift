@@ -1,9 +1,10 @@
-import Upkeep
-import Core
-import Recognizing
-import SQLiteArchive
-import TestKit
 import Testing
+import TestKit
+
+@testable import Archive
+@testable import Core
+@testable import Maintenance
+@testable import Recognition
 
 @Suite("Backlog") struct BacklogTests {
     private let storage = Storage()

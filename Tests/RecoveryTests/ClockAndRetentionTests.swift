@@ -1,9 +1,10 @@
-import Configuration
-import Upkeep
-import Core
-import Platform
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
+@testable import Maintenance
+@testable import Settings
+@testable import System
 
 @Suite("Clock correction") struct ClockCorrectionTests {
     @Test("A start is as long ago as the machine has run since; one in the future is left alone")

@@ -1,11 +1,12 @@
-import Copying
-import Core
-import Correcting
 import FoundationEssentials
 import Glibc
-import Platform
-import TestKit
 import Testing
+import TestKit
+
+@testable import Copying
+@testable import Core
+@testable import System
+@testable import Transcripts
 
 /// Files from outside are read by a process with limits; here by the real one.
 @Suite("Confined reading") struct ConfinedReadingTests {

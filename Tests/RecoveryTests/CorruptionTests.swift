@@ -1,9 +1,10 @@
-import Core
 import FoundationEssentials
 import Glibc
-import SQLiteArchive
-import TestKit
 import Testing
+import TestKit
+
+@testable import Archive
+@testable import Core
 
 /// Damage at random, as a bad card does it, and a start after it. `FIELDSCRIBE_SEEDS` tells how many; 60 without.
 @Suite("A start on a damaged card") struct CorruptionTests {

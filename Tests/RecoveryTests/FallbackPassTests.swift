@@ -1,10 +1,11 @@
-import Core
 import Glibc
-import Recognizing
-import SQLiteArchive
-import TestKit
 import Testing
-import Upkeep
+import TestKit
+
+@testable import Archive
+@testable import Core
+@testable import Maintenance
+@testable import Recognition
 
 /// A worker that dies again and again of a recording, so that another engine reads on: whose text that is, is told.
 @Suite("What another engine reads is called by its name") struct FallbackPassTests {

@@ -1,12 +1,14 @@
-import Upkeep
-import Appliance
-import Core
 import FoundationEssentials
 import Glibc
-import Platform
-import SQLiteArchive
-import TestKit
 import Testing
+import TestKit
+
+@testable import Appliance
+@testable import Archive
+@testable import Audio
+@testable import Core
+@testable import Maintenance
+@testable import System
 
 // wait: a guard; code that opens a pipe hangs
 /// What somebody put into an archive, or left there: none of it keeps the rest from working, and nothing leads out.

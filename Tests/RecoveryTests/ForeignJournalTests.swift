@@ -1,11 +1,12 @@
-import Core
 import FoundationEssentials
 import Glibc
-import Platform
-import SQLiteArchive
-import TestKit
 import Testing
-import Upkeep
+import TestKit
+
+@testable import Archive
+@testable import Core
+@testable import Maintenance
+@testable import System
 
 /// A journal counts in its own recording's folder, and nowhere else.
 @Suite("A journal in another recording's folder") struct ForeignJournalTests {
@@ -21,7 +22,7 @@ import Upkeep
     }
 
     private func lose(_ names: [String] = ["archive.sqlite"]) throws {
-        for name in try Platform.names(inFolder: storage.folder.path) where names.contains(where: name.hasPrefix) {
+        for name in try System.names(inFolder: storage.folder.path) where names.contains(where: name.hasPrefix) {
             unlink(storage.folder.file(name))
         }
     }

@@ -1,14 +1,13 @@
-import Upkeep
-import Core
-import Exporting
 import FoundationEssentials
 import Glibc
-import Recording
-import TestKit
 import Testing
+import TestKit
 
-@testable import SQLite
-@testable import SQLiteArchive
+@testable import Archive
+@testable import Audio
+@testable import Core
+@testable import Maintenance
+@testable import Transcripts
 
 /// What somebody may have written into the files of an archive: a start, and everything that is shown of it, goes on.
 @Suite("Hostile content") struct HostileContentTests {

@@ -1,13 +1,13 @@
-import Configuration
-import Core
-import Equipment
 import FoundationEssentials
 import Glibc
-import Platform
-import SQLiteArchive
-import TestKit
 import Testing
-import Upkeep
+import TestKit
+
+@testable import Archive
+@testable import Core
+@testable import Maintenance
+@testable import Settings
+@testable import System
 
 /// What becomes of corrections in the archive, and of `learned.txt` under the hands of strangers.
 @Suite("Learning from corrections") struct LearningTests {

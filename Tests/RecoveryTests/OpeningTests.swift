@@ -1,17 +1,16 @@
-import Configuration
-import Copying
-import Core
 import FoundationEssentials
 import Glibc
-import Platform
-import Recording
-import SQLiteArchive
-import Sealing
 import Synchronization
-import TestKit
 import Testing
+import TestKit
 
-@testable import Upkeep
+@testable import Archive
+@testable import Audio
+@testable import Copying
+@testable import Core
+@testable import Maintenance
+@testable import Settings
+@testable import System
 
 @Suite("Sealed recordings that a private key opens", .serialized) struct OpeningTests {
     private let storage = Storage()

@@ -1,12 +1,13 @@
-import Core
 import FoundationEssentials
 import Glibc
-import Platform
-@testable import Recording
-import SQLiteArchive
-import TestKit
 import Testing
-import Upkeep
+import TestKit
+
+@testable import Archive
+@testable import Audio
+@testable import Core
+@testable import Maintenance
+@testable import System
 
 private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
 

@@ -1,10 +1,11 @@
-import Upkeep
-import Core
 import FoundationEssentials
 import Glibc
-import SQLiteArchive
-import TestKit
 import Testing
+import TestKit
+
+@testable import Archive
+@testable import Core
+@testable import Maintenance
 
 @Suite("Recovery") struct StartTests {
     private let storage = Storage()

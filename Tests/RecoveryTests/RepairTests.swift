@@ -1,9 +1,9 @@
-import Core
 import FoundationEssentials
-import TestKit
 import Testing
+import TestKit
 
-@testable import Recording
+@testable import Audio
+@testable import Core
 
 @Suite("Repairing a recording's file") struct RepairTests {
     private let folder = TemporaryFolder()

@@ -1,10 +1,11 @@
-import Core
 import Glibc
-@testable import Recording
-import SQLiteArchive
-import TestKit
 import Testing
-@testable import Upkeep
+import TestKit
+
+@testable import Archive
+@testable import Audio
+@testable import Core
+@testable import Maintenance
 
 /// What a start leaves to be done behind it.
 @Suite("Repairs") struct RepairsTests {

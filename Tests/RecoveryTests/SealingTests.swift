@@ -1,14 +1,14 @@
-import Configuration
-import Copying
-import Core
 import FoundationEssentials
 import Glibc
-import Platform
-import SQLiteArchive
-import TestKit
 import Testing
+import TestKit
 
-@testable import Upkeep
+@testable import Archive
+@testable import Copying
+@testable import Core
+@testable import Maintenance
+@testable import Settings
+@testable import System
 
 @Suite("Recordings sealed on the recorder", .serialized) struct SealingTests {
     private let storage = Storage()

@@ -1,12 +1,12 @@
-import Core
 import FoundationEssentials
 import Glibc
-import SQLiteArchive
-import TestKit
 import Testing
-import Upkeep
+import TestKit
 
-@testable import Sealing
+@testable import Archive
+@testable import Copying
+@testable import Core
+@testable import Maintenance
 
 private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
 

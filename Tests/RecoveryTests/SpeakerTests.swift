@@ -1,11 +1,12 @@
-import Configuration
-import Core
 import Glibc
-import Platform
-import SQLiteArchive
-import TestKit
 import Testing
-@testable import Upkeep
+import TestKit
+
+@testable import Archive
+@testable import Core
+@testable import Maintenance
+@testable import Settings
+@testable import System
 
 @Suite("Telling who spoke") struct SpeakerTests {
     private let storage = Storage()

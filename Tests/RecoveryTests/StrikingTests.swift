@@ -1,14 +1,14 @@
-import Core
-import Exporting
 import FoundationEssentials
 import Glibc
-import Platform
-import Recording
-import SQLiteArchive
-import TestKit
 import Testing
+import TestKit
 
-@testable import Upkeep
+@testable import Archive
+@testable import Audio
+@testable import Core
+@testable import Maintenance
+@testable import System
+@testable import Transcripts
 
 @Suite("Striking") struct StrikingTests {
     private let storage = Storage()

@@ -1,11 +1,12 @@
-import Upkeep
-import Configuration
-import Core
 import FoundationEssentials
 import Glibc
-import Recording
-import SQLiteArchive
 import TestKit
+
+@testable import Archive
+@testable import Audio
+@testable import Core
+@testable import Maintenance
+@testable import Settings
 
 let engine = EngineDescription(name: "fake", version: "1", model: "plain")
 

@@ -1,10 +1,11 @@
-import Core
-import Exporting
-import Recording
-import SQLiteArchive
-import TestKit
 import Testing
-@testable import Upkeep
+import TestKit
+
+@testable import Archive
+@testable import Audio
+@testable import Core
+@testable import Maintenance
+@testable import Transcripts
 
 /// What a page, or another program, has saved of a recording of three segments: one, two, three.
 @Suite("Taking corrections") struct TakingCorrectionsTests {

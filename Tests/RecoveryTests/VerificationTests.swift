@@ -1,9 +1,10 @@
-import Upkeep
-import Core
 import Glibc
-import SQLiteArchive
-import TestKit
 import Testing
+import TestKit
+
+@testable import Archive
+@testable import Core
+@testable import Maintenance
 
 @Suite("Verification") struct VerificationTests {
     private let storage = Storage()

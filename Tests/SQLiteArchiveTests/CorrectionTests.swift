@@ -1,8 +1,8 @@
-import Core
 import FoundationEssentials
 import Testing
 
-@testable import SQLiteArchive
+@testable import Archive
+@testable import Core
 
 @Suite("What a person has put right") struct CorrectionTests {
     let folder: TemporaryFolder

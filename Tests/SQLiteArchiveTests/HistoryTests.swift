@@ -1,11 +1,10 @@
-import Core
-import Digests
 import FoundationEssentials
 import Glibc
 import Testing
 
-@testable import SQLite
-@testable import SQLiteArchive
+@testable import Archive
+@testable import Core
+@testable import System
 
 @Suite("Who did what") struct HistoryTests {
     let folder: TemporaryFolder

@@ -1,9 +1,9 @@
-import Core
 import FoundationEssentials
 import Glibc
 import Testing
 
-@testable import SQLiteArchive
+@testable import Archive
+@testable import Core
 
 @Suite("The archive made anew") struct JournalTests {
     let folder: TemporaryFolder

@@ -1,10 +1,9 @@
-import Core
 import FoundationEssentials
 import Glibc
 import Testing
 
-@testable import SQLite
-@testable import SQLiteArchive
+@testable import Archive
+@testable import Core
 
 @Suite("Opening the archive")
 struct OpeningTests {

@@ -1,10 +1,10 @@
-import Core
 import Dispatch
 import Glibc
-import TestKit
 import Testing
+import TestKit
 
-@testable import SQLiteArchive
+@testable import Archive
+@testable import Core
 
 @Suite("Reading beside recording")
 struct ReadingTests {

@@ -1,5 +1,5 @@
-import Core
-import SQLiteArchive
+@testable import Archive
+@testable import Core
 
 let engine = EngineDescription(name: "pocketsphinx", version: "5.0.1", model: "en-us")
 

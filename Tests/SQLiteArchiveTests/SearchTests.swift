@@ -1,6 +1,7 @@
-import Core
-import SQLiteArchive
 import Testing
+
+@testable import Archive
+@testable import Core
 
 @Suite("Searching the archive")
 struct SearchTests {

@@ -1,7 +1,7 @@
-import Core
 import Testing
 
-@testable import SQLiteArchive
+@testable import Archive
+@testable import Core
 
 @Suite("Who spoke, in the archive") struct SpeakerTests {
     let folder: TemporaryFolder

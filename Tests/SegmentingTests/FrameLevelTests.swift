@@ -1,5 +1,6 @@
-import Segmenting
 import Testing
+
+@testable import Core
 
 @Suite("Frame levels") struct FrameLevelTests {
     private func levels(_ samples: [Int16], piece: Int) -> [Double] {

@@ -1,7 +1,7 @@
-import Core
-import Segmenting
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
 
 @Suite("Grouping") struct GroupingTests {
     /// An utterance whose speech lies between two times in seconds, with a quarter of a second around it.

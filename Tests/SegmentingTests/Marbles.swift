@@ -1,5 +1,4 @@
-import Core
-import Segmenting
+@testable import Core
 
 /// Sound and what the segmenter makes of it, drawn as strings: a character is 100 ms.
 ///

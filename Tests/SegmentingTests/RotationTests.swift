@@ -1,7 +1,7 @@
-import Core
-import Segmenting
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
 
 @Suite("Rotation") struct RotationTests {
     @Test("Speech that goes on is cut at the quietest place between 8 and 12 s, and both sides hear it")

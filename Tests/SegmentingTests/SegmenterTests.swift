@@ -1,6 +1,6 @@
-import Core
-import Segmenting
 import Testing
+
+@testable import Core
 
 @Suite("Segmenter") struct SegmenterTests {
     @Test(

@@ -1,5 +1,6 @@
-import Segmenting
 import Testing
+
+@testable import Core
 
 @Suite("Sensitivity") struct SensitivityTests {
     @Test(

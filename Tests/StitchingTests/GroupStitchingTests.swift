@@ -1,7 +1,7 @@
-import Core
-import Stitching
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
 
 @Suite("Stitching groups") struct GroupStitchingTests {
     private static func range(_ start: Double, _ end: Double) -> SampleRange {

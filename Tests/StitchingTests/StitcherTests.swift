@@ -1,6 +1,6 @@
-import Core
-import Stitching
 import Testing
+
+@testable import Core
 
 /// Words drawn on a line: a column is 100 ms. `one` from its first to its last column; `~` ends a word's sound late.
 func words(_ drawing: String, from start: Double = 0) -> [Word] {

@@ -1,7 +1,7 @@
-import Core
-import Stitching
-import TestKit
 import Testing
+import TestKit
+
+@testable import Core
 
 /// Speech that is known word by word, cut anywhere, and heard by both sides with errors of timing: what comes out must
 /// be what went in.

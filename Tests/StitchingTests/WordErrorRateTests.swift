@@ -1,5 +1,5 @@
-import TestKit
 import Testing
+import TestKit
 
 @Suite("Word errors") struct WordErrorRateTests {
     @Test(

@@ -1,5 +1,6 @@
-import Core
 import Testing
+
+@testable import Core
 
 @Suite("Word errors") struct WordErrorsTests {
     @Test(

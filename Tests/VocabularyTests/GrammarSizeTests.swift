@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Vocabulary
+@testable import Recognition
 
 @Suite("The size of a grammar") struct GrammarSizeTests {
     /// Rules of which each names the next one so many times.

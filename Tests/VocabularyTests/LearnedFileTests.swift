@@ -1,5 +1,6 @@
 import Testing
-import Vocabulary
+
+@testable import Recognition
 
 @Suite("learned.txt") struct LearnedFileTests {
     private func found(

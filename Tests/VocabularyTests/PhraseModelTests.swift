@@ -1,5 +1,6 @@
 import Testing
-import Vocabulary
+
+@testable import Recognition
 
 @Suite("The language model of phrases") struct PhraseModelTests {
     /// Log probabilities by their words, from ARPA's form.

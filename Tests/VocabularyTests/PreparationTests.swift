@@ -1,10 +1,10 @@
-import Core
 import FoundationEssentials
 import Glibc
-import PocketSphinxRecognizer
-import TestKit
 import Testing
-import Vocabulary
+import TestKit
+
+@testable import Core
+@testable import Recognition
 
 /// With Debian's model and eSpeak NG.
 @Suite("Preparing a vocabulary") struct PreparationTests {

@@ -1,5 +1,6 @@
 import Testing
-import Vocabulary
+
+@testable import Recognition
 
 @Suite("Sounds and grammars") struct SoundsTests {
     @Test(

@@ -1,5 +1,6 @@
 import Testing
-import Vocabulary
+
+@testable import Recognition
 
 @Suite("What is written, as it is said") struct SpokenFormTests {
     private func ways(_ written: String) -> [String] { SpokenForm(of: written).ways.map { $0.joined(separator: " ") } }

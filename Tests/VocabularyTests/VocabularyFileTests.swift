@@ -1,5 +1,6 @@
 import Testing
-import Vocabulary
+
+@testable import Recognition
 
 @Suite("vocabulary.txt") struct VocabularyFileTests {
     @Test("words, phrases, weights, sounds, classes and templates are read")

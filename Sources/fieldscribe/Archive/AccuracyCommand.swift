@@ -1,6 +1,6 @@
-import Commands
 import Core
-import Correcting
+import System
+import Transcripts
 
 /// How well this recorder reads, by what people have put right.
 enum AccuracyCommand: Command {

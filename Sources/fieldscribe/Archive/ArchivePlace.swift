@@ -1,10 +1,9 @@
-import Commands
-import Upkeep
-import Control
+import Appliance
+import Archive
 import Core
 import Glibc
-import Platform
-import SQLiteArchive
+import Maintenance
+import System
 
 /// The archive that a command's options and configuration name.
 struct ArchivePlace {

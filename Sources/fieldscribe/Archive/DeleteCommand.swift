@@ -1,7 +1,7 @@
-import Commands
-import Upkeep
 import Core
 import Glibc
+import Maintenance
+import System
 
 /// Erases recordings.
 enum DeleteCommand: Command {

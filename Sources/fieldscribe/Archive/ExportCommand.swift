@@ -1,18 +1,13 @@
-import Recording
-import Configuration
-import Control
-import Equipment
-import Upkeep
-import AudioEncoder
-import Commands
+import Appliance
+import Audio
 import Copying
 import Core
-import Correcting
-import Exporting
 import Glibc
-import Platform
-import Sealing
+import Maintenance
+import Settings
 import Synchronization
+import System
+import Transcripts
 
 /// Recordings, copied into a folder so that each is there whole or not at all.
 enum ExportCommand: Command {

@@ -1,7 +1,7 @@
-import Commands
 import Core
-import Exporting
 import FoundationEssentials
+import System
+import Transcripts
 
 /// Who did what.
 enum HistoryCommand: Command {

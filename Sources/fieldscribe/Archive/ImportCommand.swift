@@ -1,12 +1,10 @@
-import Commands
-import Configuration
-import Control
+import Appliance
 import Core
-import Correcting
-import Exporting
 import Glibc
-import Platform
-import Upkeep
+import Maintenance
+import Settings
+import System
+import Transcripts
 
 /// What people have put right, taken back into the archive.
 enum ImportCommand: Command {

@@ -1,9 +1,8 @@
-import Commands
-import Recording
+import Archive
+import Audio
 import Core
 import FoundationEssentials
-import Platform
-import SQLiteArchive
+import System
 
 /// The recordings in the archive.
 enum ListCommand: Command {

@@ -1,5 +1,5 @@
-import Commands
 import Core
+import System
 
 /// Locks what a private key has opened.
 enum LockCommand: Command {

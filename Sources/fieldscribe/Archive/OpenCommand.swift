@@ -1,8 +1,7 @@
-import Commands
+import Copying
 import Core
 import Glibc
-import Platform
-import Sealing
+import System
 
 /// Opens what is sealed on the recorder with a private key, as a stick with `Fieldscribe/key.txt` does.
 enum OpenCommand: Command {

@@ -1,5 +1,5 @@
 import Core
-import Exporting
+import Transcripts
 
 /// An archive whose transcripts are given out with punctuation; what it keeps stays as it was heard.
 struct PunctuatedArchive: ArchiveReading {

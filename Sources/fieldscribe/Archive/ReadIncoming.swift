@@ -1,9 +1,7 @@
-import Commands
-import Configuration
-import Correcting
 import Core
-import Equipment
-import Platform
+import Settings
+import System
+import Transcripts
 
 /// The confined process that reads what came on a stick, or from a person. It is no `Command`: those run beside other threads.
 enum ReadIncoming {

@@ -1,12 +1,10 @@
-import Commands
-import Upkeep
-import Equipment
-import Configuration
+import Archive
 import Core
 import Glibc
-import Platform
-import Recognizing
-import SQLiteArchive
+import Maintenance
+import Recognition
+import Settings
+import System
 
 /// What the appliance does by itself on boot, by hand.
 enum RecoverCommand: Command {

@@ -1,6 +1,6 @@
-import Commands
 import Core
-import Exporting
+import System
+import Transcripts
 
 /// The words least sure, and of these first those that are missed often: where a person should listen again.
 enum ReviewCommand: Command {

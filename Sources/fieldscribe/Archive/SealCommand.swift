@@ -1,8 +1,8 @@
-import Commands
-import Configuration
+import Archive
 import Core
-import SQLiteArchive
-import Upkeep
+import Maintenance
+import Settings
+import System
 
 /// Seals recordings on the recorder by hand, as the appliance does by itself.
 enum SealCommand: Command {

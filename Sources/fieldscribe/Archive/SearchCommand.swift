@@ -1,7 +1,7 @@
-import Commands
+import Archive
 import Core
-import Exporting
-import SQLiteArchive
+import System
+import Transcripts
 
 /// Finds words in all recordings.
 enum SearchCommand: Command {

@@ -1,9 +1,9 @@
-import Commands
-import Equipment
+import Archive
+import Audio
 import Core
-import Exporting
-import Recording
-import SQLiteArchive
+import Settings
+import System
+import Transcripts
 
 /// One recording's transcript.
 enum ShowCommand: Command {
@@ -51,7 +51,8 @@ enum ShowCommand: Command {
         details.pauseSeconds = configuration.export.pauseSeconds
         if format.isPackage {
             details.title = "Recording \(id)"
-            try Terminal.print(format.file(told, details: details), of: format)
+            try Terminal.print(
+                format.file(told, details: details), of: format.rawValue, fileExtension: format.fileExtension)
         } else {
             try Terminal.print(format.render(told, details: details))
         }

@@ -1,7 +1,6 @@
-import Commands
 import Core
-import Correcting
-import Exporting
+import System
+import Transcripts
 
 /// What people have put right in a recording: what was heard, and what was put; and where two of them differ.
 struct ShownChanges {

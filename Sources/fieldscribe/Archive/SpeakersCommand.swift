@@ -1,10 +1,9 @@
-import Commands
-import Configuration
+import Archive
 import Core
-import Exporting
-import Platform
-import SQLiteArchive
-import Upkeep
+import Maintenance
+import Settings
+import System
+import Transcripts
 
 /// Looks again at who spoke.
 enum SpeakersCommand: Command {

@@ -1,10 +1,10 @@
-import Configuration
 import Copying
 import Core
-import Correcting
 import Glibc
-import Platform
-import Upkeep
+import Maintenance
+import Settings
+import System
+import Transcripts
 
 /// The corrections that somebody has saved on a stick, anywhere below its folder `Fieldscribe`. Names there are a stranger's: no link is
 /// followed, and nothing is larger, deeper or more than people make it.

@@ -1,10 +1,9 @@
-import Configuration
-import Control
+import Appliance
 import Copying
 import Core
 import Glibc
-import Platform
-import Sealing
+import Settings
+import System
 
 /// A private key on a stick, `Fieldscribe/key.txt`: it opens the appliance for an hour.
 enum StickKey {

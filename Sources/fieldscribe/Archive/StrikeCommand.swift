@@ -1,8 +1,8 @@
-import Commands
-import Control
+import Appliance
 import Core
 import Glibc
-import Upkeep
+import Maintenance
+import System
 
 /// Strikes what was said off the record.
 enum StrikeCommand: Command {

@@ -1,8 +1,8 @@
-import Commands
-import Configuration
+import Archive
 import Core
-import SQLiteArchive
-import Upkeep
+import Maintenance
+import Settings
+import System
 
 /// Tells who spoke once the text is there, as the appliance does by itself, in commands that write texts.
 struct TellingAfterwards {

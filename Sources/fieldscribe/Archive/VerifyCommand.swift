@@ -1,9 +1,7 @@
-import Commands
-import Upkeep
 import Copying
 import Core
-import Platform
-import Sealing
+import Maintenance
+import System
 
 /// Checks what is kept, and changes nothing.
 enum VerifyCommand: Command {

@@ -1,14 +1,11 @@
-import Commands
-import Upkeep
-import Equipment
-import Configuration
+import Archive
+import Audio
 import Core
-import Exporting
-import FileMicrophone
 import Glibc
-import Panel
-import Platform
-import SQLiteArchive
+import Maintenance
+import Settings
+import System
+import Transcripts
 
 /// Records real speech through libasound with a simulated button, and shows, transcribes and copies the recording.
 enum DemoCommand: Command {

@@ -1,7 +1,7 @@
+import Audio
 import Core
-import FileMicrophone
 import Glibc
-import Platform
+import System
 
 /// What the demo's microphone hears: people reading from a novel, with pauses, as a PCM of libasound's `file` plugin.
 struct DemoSound: Sendable {

@@ -1,14 +1,12 @@
-import Upkeep
-import Equipment
-import Configuration
 import Appliance
-import Commands
+import Archive
+import Audio
 import Core
 import Glibc
-import Platform
-import Recognizing
-import Recording
-import SQLiteArchive
+import Maintenance
+import Recognition
+import Settings
+import System
 
 /// The appliance without a panel: records until it is told to stop, and writes down meanwhile.
 enum RecordCommand: Command {

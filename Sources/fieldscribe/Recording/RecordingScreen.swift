@@ -1,8 +1,7 @@
-import Commands
 import Core
-import Exporting
-import Platform
 import Synchronization
+import System
+import Transcripts
 
 /// Shows a recording as it happens: events as JSON lines, or the text, its last line replaced while it is spoken.
 final class RecordingScreen: Sendable {

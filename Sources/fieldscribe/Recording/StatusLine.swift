@@ -1,6 +1,6 @@
-import Commands
 import Core
-import Exporting
+import System
+import Transcripts
 
 /// The last line of a terminal while it records: for how long, how loud, and how to stop, or what is being said.
 struct StatusLine {

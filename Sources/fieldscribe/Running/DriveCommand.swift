@@ -1,14 +1,11 @@
 import Appliance
-import Commands
-import Configuration
-import Control
+import Audio
 import Copying
 import Core
-import Digests
-import Exporting
 import Glibc
-import Platform
-import Recording
+import Settings
+import System
+import Transcripts
 
 /// The recorder as a drive: what it is to hold, and filling it; the drive's unit calls it, which does what only root may.
 enum DriveCommand: Command {

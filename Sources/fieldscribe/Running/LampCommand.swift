@@ -1,6 +1,6 @@
-import Commands
-import Control
+import Appliance
 import Core
+import System
 
 /// Tells the appliance how the copy to a stick goes, for its lamp and for those who watch; the stick's unit calls it.
 enum LampCommand: Command {

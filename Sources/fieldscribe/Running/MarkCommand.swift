@@ -1,6 +1,6 @@
-import Commands
-import Control
+import Appliance
 import Core
+import System
 
 /// Marks the moment in the recording that goes on.
 enum MarkCommand: Command {

@@ -1,4 +1,4 @@
-import Commands
+import System
 
 /// Pauses the recording of the running appliance.
 enum PauseCommand: Command {

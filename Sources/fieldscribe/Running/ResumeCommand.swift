@@ -1,4 +1,4 @@
-import Commands
+import System
 
 /// Goes on with a paused recording of the running appliance.
 enum ResumeCommand: Command {

@@ -1,11 +1,9 @@
-import Upkeep
-import Equipment
-import Configuration
 import Appliance
-import Commands
 import Core
 import Glibc
-import Platform
+import Maintenance
+import Settings
+import System
 
 /// The appliance: button, lamp, recording, transcription, control socket; nobody is logged in.
 enum RunCommand: Command {

@@ -1,7 +1,7 @@
-import Commands
-import Control
+import Appliance
 import Core
 import Glibc
+import System
 
 /// The appliance that is running, as the commands that control it see it.
 struct RunningAppliance {

@@ -1,4 +1,4 @@
-import Commands
+import System
 
 /// Starts a recording of the running appliance.
 enum StartCommand: Command {

@@ -1,6 +1,6 @@
-import Commands
-import Control
+import Appliance
 import Core
+import System
 
 /// How the running appliance is doing.
 enum StatusCommand: Command {

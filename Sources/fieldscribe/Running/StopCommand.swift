@@ -1,4 +1,4 @@
-import Commands
+import System
 
 /// Stops the recording of the running appliance.
 enum StopCommand: Command {

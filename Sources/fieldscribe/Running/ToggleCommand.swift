@@ -1,4 +1,4 @@
-import Commands
+import System
 
 /// Starts or stops, whichever there is to do.
 enum ToggleCommand: Command {

@@ -1,9 +1,8 @@
-import Commands
-import Control
+import Appliance
 import Core
 import Glibc
-import Platform
 import Synchronization
+import System
 
 /// Follows the running appliance: what is said, as it is said.
 enum WatchCommand: Command {

@@ -1,4 +1,4 @@
-import Control
+import Appliance
 import Core
 
 /// What `watch` shows on a terminal: text that stays above, and below it a few lines that are replaced in place.

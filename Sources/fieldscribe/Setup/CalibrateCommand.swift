@@ -1,6 +1,6 @@
-import Commands
-import Doctor
+import Appliance
 import Core
+import System
 
 /// Measures the noise of the room while nobody speaks, and saves the threshold that follows from it.
 enum CalibrateCommand: Command {

@@ -1,8 +1,7 @@
 import Appliance
-import Commands
 import Core
-import Equipment
-import Platform
+import Settings
+import System
 
 /// Reads what a person put on the card of the image; the image's own start calls it.
 enum CardCommand: Command {

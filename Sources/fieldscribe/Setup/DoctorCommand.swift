@@ -1,8 +1,7 @@
-import Commands
-import Doctor
+import Appliance
 import Core
 import Glibc
-import Platform
+import System
 
 /// Looks at everything that a recording needs, and names a remedy for each failure.
 enum DoctorCommand: Command {

@@ -1,11 +1,10 @@
-import Commands
-import Configuration
 import Core
-import Equipment
-import Exporting
 import Glibc
-import Upkeep
-import Vocabulary
+import Maintenance
+import Recognition
+import Settings
+import System
+import Transcripts
 
 /// What people have put right, as a vocabulary: the actions of `fieldscribe vocabulary` that are about `learned.txt`.
 enum LearnedWords {

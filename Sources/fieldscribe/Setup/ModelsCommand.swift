@@ -1,13 +1,10 @@
-import Upkeep
-import Equipment
-import Configuration
-import AudioEncoder
-import Commands
-import Digests
+import Audio
 import Core
 import Glibc
-import Platform
-import PocketSphinxRecognizer
+import Maintenance
+import Recognition
+import Settings
+import System
 
 /// The models that are installed, and whether they are whole; and one more.
 enum ModelsCommand: Command {

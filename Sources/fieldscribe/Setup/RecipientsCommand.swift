@@ -1,10 +1,8 @@
-import Commands
-import Configuration
+import Copying
 import Core
-import Equipment
 import Glibc
-import Platform
-import Sealing
+import Settings
+import System
 
 /// For whom copies are sealed, and whether a private key opens them: known before somebody needs it.
 enum RecipientsCommand: Command {

@@ -1,11 +1,10 @@
-import Commands
-import Configuration
-import Control
+import Appliance
 import Copying
 import Core
 import Glibc
-import Platform
-import Upkeep
+import Maintenance
+import Settings
+import System
 
 /// Which sticks recordings are copied to, where `export.sticks` is `known`.
 enum StickCommand: Command {

@@ -1,12 +1,9 @@
-import Commands
-import Upkeep
-import Equipment
-import Configuration
 import Core
 import Glibc
-import Platform
-import PocketSphinxRecognizer
-import Vocabulary
+import Maintenance
+import Recognition
+import Settings
+import System
 
 /// A person's own words and phrases.
 enum VocabularyCommand: Command {

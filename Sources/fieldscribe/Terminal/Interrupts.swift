@@ -1,5 +1,5 @@
-import Platform
 import Synchronization
+import System
 
 /// Requests to end: Ctrl-C, and any signal that systemd or `kill` sends.
 enum Interrupts {

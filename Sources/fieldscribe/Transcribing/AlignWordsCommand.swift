@@ -1,6 +1,6 @@
 import Core
-import PocketSphinxRecognizer
-import Upkeep
+import Maintenance
+import Recognition
 
 /// Hidden: the process that finds when corrected words were said.
 enum AlignWordsCommand: Command {

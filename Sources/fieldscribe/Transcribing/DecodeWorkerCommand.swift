@@ -1,10 +1,8 @@
-import Commands
-import Equipment
-import Configuration
 import Core
 import Glibc
-import Platform
-import Recognizing
+import Recognition
+import Settings
+import System
 
 /// Hidden: the process in which the recognizer lives.
 enum DecodeWorkerCommand: Command {

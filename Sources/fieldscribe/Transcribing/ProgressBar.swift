@@ -1,7 +1,6 @@
-import Commands
 import Core
-import Platform
 import Synchronization
+import System
 
 /// The status line of a transcription: how far all files have come, and how fast.
 final class ProgressBar: Sendable {

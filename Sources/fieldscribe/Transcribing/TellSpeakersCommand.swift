@@ -1,7 +1,7 @@
+import Audio
 import Core
-import FileMicrophone
-import Upkeep
-import VoiceEmbedding
+import Maintenance
+import Recognition
 
 /// Hidden: the process that looks at voices.
 enum TellSpeakersCommand: Command {

@@ -1,13 +1,11 @@
-import Commands
-import Equipment
-import Configuration
+import Audio
 import Core
-import Exporting
-import FileMicrophone
 import Glibc
-import Platform
-import Recognizing
-import Upkeep
+import Maintenance
+import Recognition
+import Settings
+import System
+import Transcripts
 
 /// Files in, transcripts out: without daemon or archive.
 enum TranscribeCommand: Command {

@@ -1,10 +1,8 @@
-import Commands
 import Core
-import Digests
-import Exporting
 import Glibc
-import Platform
 import Synchronization
+import System
+import Transcripts
 
 /// Where the transcripts of several files go: standard output, or a folder.
 final class TranscriptOutput: Sendable {
@@ -74,7 +72,10 @@ final class TranscriptOutput: Sendable {
         details.pauseSeconds = pauseSeconds
         if format == .eaf, let wave = Self.wave(beside: input) { details.audio = wave }
         guard let folder else {
-            if format.isPackage { return try Terminal.print(format.file(timeline, details: details), of: format) }
+            if format.isPackage {
+                return try Terminal.print(
+                    format.file(timeline, details: details), of: format.rawValue, fileExtension: format.fileExtension)
+            }
             let text = try format.render(timeline, details: details)
             let isFirst = printed.wrappingAdd(1, ordering: .relaxed).oldValue == 0
             return try Terminal.print((hasHeads ? "\(isFirst ? "" : "\n")==> \(oneLine(input)) <==\n" : "") + text)

@@ -1,13 +1,12 @@
-import Commands
-import Equipment
+import Audio
 import Core
-import Exporting
-import FileMicrophone
 import Glibc
-import Platform
-import Recognizing
+import Maintenance
+import Recognition
+import Settings
 import Synchronization
-import Upkeep
+import System
+import Transcripts
 
 /// Several files over one pool of workers, as many at a time as there are workers. Texts are printed in the order of the inputs, and
 /// written into a folder as soon as each is complete.

@@ -1,7 +1,6 @@
 import Core
-import Digests
 import Glibc
-import Platform
+import System
 
 /// What `transcribe` has written into a folder, so that what a person has changed since is told from it.
 ///

@@ -1,0 +1,89 @@
+internal import CLinux
+import Core
+import Glibc
+import Settings
+import Synchronization
+import System
+
+/// The other end of the control socket: what commands ask a running appliance. Its calls block; one thread at a time reads.
+package final class ControlClient: Sendable {
+    private let socket: FileDescriptor
+    /// Behind the last line that was taken.
+    private let received = Mutex<[UInt8]>([])
+
+    /// Connects to the appliance that the configuration names; nil where none is running.
+    ///
+    /// - Throws: `DeviceError` with `denied` where this user may not control it.
+    package init?(_ configuration: Configuration) throws(DeviceError) {
+        let path = configuration.control.socket
+        let number = fieldscribe_unix_socket(0)
+        guard number >= 0 else { throw .system("socket", on: path) }
+        let socket = FileDescriptor(adopting: number, named: path)
+        if uninterrupted({ fieldscribe_unix_name(number, path, 0) }) != 0 {
+            switch errno {
+            case ENOENT, ENOTDIR, ECONNREFUSED: return nil
+            case EACCES, EPERM:
+                throw .system(
+                    "connect", on: path, remedy: "join the group \(configuration.control.group), or use sudo")
+            default: throw .system("connect", on: path)
+            }
+        }
+        self.socket = socket
+    }
+
+    /// Asks, and waits for the answer.
+    ///
+    /// - Throws: `DeviceError` as the appliance gives it, or where it is gone.
+    package func ask(_ request: ControlRequest) throws -> ControlResponse {
+        try send(request)
+        guard let line = try nextLine() else {
+            throw DeviceError(.disconnected, "recv", "the appliance closed the connection; see its log")
+        }
+        let response = try ControlLine.decode(ControlResponse.self, from: line)
+        if let error = response.error {
+            throw DeviceError(DeviceError.Code(rawValue: error.code) ?? .failed, "control", error.message)
+        }
+        return response
+    }
+
+    /// Sends a request without waiting for its answer.
+    ///
+    /// - Throws: `DeviceError` with `unsupported` for a request of more than 64 KiB, `disconnected` where the
+    ///   appliance is gone.
+    package func send(_ request: ControlRequest) throws(DeviceError) {
+        let line = ControlLine.encode(request) + [0x0A]
+        guard line.count <= ControlLine.longest else {
+            throw DeviceError(.unsupported, "send", "the request is too long for the appliance; keep it under 64 KiB")
+        }
+        do throws(DeviceError) {
+            try rethrowing { try line.withUnsafeBytes { try socket.write($0) } }
+        } catch {
+            // A refusal may have come before what was asked was read.
+            if error.status != EPIPE, error.status != ECONNRESET { throw error }
+        }
+    }
+
+    /// The next line, without its line break; nil where the appliance has closed the connection.
+    package func nextLine() throws(DeviceError) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        received.withLock { swap(&bytes, &$0) }
+        var searched = 0
+        while true {
+            if let end = bytes[searched...].firstIndex(of: 0x0A) {
+                let (line, rest) = (Array(bytes[..<end]), Array(bytes[(end + 1)...]))
+                received.withLock { $0 = rest }
+                return line
+            }
+            searched = bytes.count
+            var chunk = [UInt8](repeating: 0, count: 65_536)
+            let count = uninterrupted { recv(socket.number, &chunk, chunk.count, 0) }
+            if count > 0 {
+                bytes += chunk.prefix(count)
+            } else if count == 0 || errno == ECONNRESET {
+                return nil
+            } else {
+                throw .system("recv", on: socket.path)
+            }
+        }
+    }
+}

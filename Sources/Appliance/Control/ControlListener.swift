@@ -1,0 +1,80 @@
+internal import CLinux
+import Core
+import Glibc
+import System
+
+/// The listening end of the control socket; its name is taken away when it goes out of scope.
+struct ControlListener: ~Copyable, Sendable {
+    private let socket: FileDescriptor
+    /// The socket's file, as it was made.
+    private let file: FileStatus
+    private let group: gid_t?
+
+    /// Listens at a path; see `removeStaleSocket`.
+    ///
+    /// - Parameter group: whose members may connect, where there is such a group.
+    /// - Throws: `DeviceError` with `busy` if another appliance listens, `denied` if the path is not a socket.
+    init(path: String, group name: String) throws(DeviceError) {
+        try removeStaleSocket(
+            at: path, listener: "another fieldscribe run", remedy: "set control.socket to another path")
+        let group = Self.group(named: name)
+        let socket = FileDescriptor(adopting: try Self.listen(at: path, group: group), named: path)
+        guard let file = FileStatus(path) else { throw .system("lstat", on: path) }
+        self.socket = socket
+        self.file = file
+        self.group = group
+    }
+
+    private static func listen(at path: String, group: gid_t?) throws(DeviceError) -> Int32 {
+        let number = fieldscribe_unix_socket(0)
+        guard number >= 0 else { throw .system("socket", on: path) }
+        do throws(DeviceError) {
+            guard fieldscribe_unix_name(number, path, 1) == 0 else { throw .system("bind", on: path) }
+            // Before it listens nobody can connect, so that nobody meets it with other permissions.
+            // In a sandbox that lets nobody give files away, everybody may connect; who it is is asked of each in any case.
+            let isGiven = group == nil || group == getegid() || chown(path, uid_t.max, group ?? gid_t.max) == 0
+            guard chmod(path, isGiven ? 0o660 : 0o666) == 0 else { throw .system("chmod", on: path) }
+            guard Glibc.listen(number, 16) == 0 else { throw .system("listen", on: path) }
+            guard fcntl(number, F_SETFL, O_NONBLOCK) == 0 else { throw .system("fcntl", on: path) }
+            return number
+        } catch {
+            close(number)
+            throw error
+        }
+    }
+
+    deinit { removeSocket(at: socket.path, made: file) }
+
+    var number: Int32 { socket.number }
+
+    /// The next connection, and whether its other end may control us; nil where none waits.
+    ///
+    /// - Throws: `DeviceError` where one waits and cannot be had, as without a descriptor: it goes on waiting.
+    borrowing func accept() throws(DeviceError) -> (connection: Int32, isAllowed: Bool)? {
+        while true {
+            let number = uninterrupted { fieldscribe_accept(socket.number) }
+            if number >= 0 { return (number, isAllowed(number)) }
+            if errno == EAGAIN { return nil }
+            guard errno == ECONNABORTED else { throw .system("accept", on: socket.path) }
+        }
+    }
+
+    /// Root, our own user, and the members of the group.
+    private borrowing func isAllowed(_ connection: Int32) -> Bool {
+        var (user, main) = (uid_t(), gid_t())
+        var others = [gid_t](repeating: 0, count: 256)
+        var count = Int32(others.count)
+        guard fieldscribe_peer(connection, &user, &main, &others, &count) == 0 else { return false }
+        if user == 0 || user == geteuid() { return true }
+        guard let group else { return false }
+        return main == group || others.prefix(Int(count)).contains(group)
+    }
+
+    private static func group(named name: String) -> gid_t? {
+        var entry = Glibc.group()
+        var found: UnsafeMutablePointer<Glibc.group>?
+        var texts = [CChar](repeating: 0, count: 65_536)
+        guard getgrnam_r(name, &entry, &texts, texts.count, &found) == 0, found != nil else { return nil }
+        return entry.gr_gid
+    }
+}

@@ -1,0 +1,202 @@
+import Core
+import Glibc
+import Settings
+import Synchronization
+import System
+
+/// Serves the control socket: one thread moves bytes and never waits for anybody, tasks answer.
+final class ControlSocket: Sendable {
+    /// Where more come, those that ask nothing give up their places; else the new one is refused, in words.
+    private static let mostClients = 16
+
+    /// A client that cannot be had, for want of a descriptor, is tried again after so long.
+    private static let pause = Duration.seconds(1)
+
+    let name = "control"
+    private let path: String
+    private let group: String
+    private let answers: ControlAnswers
+    private let failed: @Sendable (DeviceError) -> Void
+    let exchange = Mutex<ControlExchange?>(nil)
+
+    /// - Parameters:
+    ///   - handler: answers what clients ask.
+    ///   - failed: hears why clients cannot be had, once until they can again.
+    init(
+        _ settings: Configuration.Control, handler: any ControlHandler,
+        failed: @escaping @Sendable (DeviceError) -> Void
+    ) {
+        path = settings.socket
+        group = settings.group
+        answers = ControlAnswers(handler: handler)
+        self.failed = failed
+    }
+
+    /// Serves until `stop`, or until its task is cancelled.
+    ///
+    /// - Throws: `DeviceError` where the socket cannot be opened, or no longer be served.
+    func run() async throws {
+        let (path, group, answers, failed) = (path, group, answers, failed)
+        // A new one each time: what was asked of the socket before is gone with its clients.
+        let exchange = try ControlExchange()
+        self.exchange.withLock { $0 = exchange }
+        try await withTaskCancellationHandler {
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                tasks.addTask {
+                    try await onThread(named: "control") {
+                        try makeFolder(
+                            String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)), mode: 0o750)
+                        try Self.serve(ControlListener(path: path, group: group), exchange, tell: failed)
+                    }
+                }
+                tasks.addTask {
+                    await withDiscardingTaskGroup { requests in
+                        for await job in exchange.jobs { requests.addTask { await answers.answer(job, on: exchange) } }
+                        requests.cancelAll()
+                    }
+                }
+                // The socket that cannot be opened ends both.
+                try await tasks.next()
+                tasks.cancelAll()
+                try await tasks.waitForAll()
+            }
+        } onCancel: {
+            exchange.stop()
+        }
+    }
+
+    /// Takes nothing more; `run` then ends.
+    func stop() async { exchange.withLock { $0 }?.stop() }
+
+    private static var now: Duration { .nanoseconds(MonotonicClock.nanoseconds) }
+
+    /// - Parameter tell: takes why clients cannot be had, once until they can again.
+    private static func serve(
+        _ listener: consuming ControlListener, _ exchange: ControlExchange, tell: (DeviceError) -> Void
+    ) throws {
+        var clients: [Int: ControlConnection] = [:]
+        // A client that waits would end each wait at once: until then the listener is left alone.
+        var listensFrom: Duration?
+        var latest = 0
+        func drop(_ id: Int) {
+            clients.removeValue(forKey: id)
+            exchange.disconnected(id)
+        }
+        func perform(_ id: Int, _ step: (inout ControlConnection) throws(ControlConnection.Refusal) -> [UInt8]?) {
+            guard var client = clients.removeValue(forKey: id) else { return }
+            do throws(ControlConnection.Refusal) {
+                let request = try step(&client)
+                clients[id] = client
+                if let request { exchange.requested(request, by: id) }
+            } catch {
+                guard let words = error.words else { return exchange.disconnected(id) }
+                client.refuse(refusal(words), at: now)
+                clients[id] = client
+            }
+        }
+        /// Lets the client go that has had nothing to ask for longest; false where there is none.
+        func makesRoom() -> Bool {
+            let idle = clients.filter { $0.value.isAtRest }
+            guard let oldest = idle.min(by: { ($0.value.deadline ?? .zero) < ($1.value.deadline ?? .zero) })?.key
+            else { return false }
+            if var client = clients[oldest] {
+                client.refuse(refusal("another client needs this place; connect again"), at: now)
+                _ = client.write(at: now)
+            }
+            drop(oldest)
+            return true
+        }
+        while !exchange.isStopping {
+            exchange.wakeup.clear()
+            for delivery in exchange.deliveries() {
+                perform(delivery.client) { client throws(ControlConnection.Refusal) in
+                    try client.take(delivery, at: now)
+                }
+            }
+            let ids = Array(clients.keys)
+            var polls = [
+                pollfd(fd: exchange.wakeup.number, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: listensFrom == nil ? listener.number : -1, events: Int16(POLLIN), revents: 0),
+            ]
+            for id in ids { polls.append(clients[id]?.poll ?? pollfd(fd: -1, events: 0, revents: 0)) }
+            let timeout = (clients.values.compactMap(\.deadline) + [listensFrom].compactMap { $0 }).min().map {
+                $0 - now
+            }
+            try wait(for: &polls, pollMilliseconds(timeout))
+            for (id, poll) in zip(ids, polls.dropFirst(2)) {
+                if poll.revents & Int16(POLLOUT) != 0, var client = clients[id] {
+                    let count = client.write(at: now)
+                    clients[id] = client
+                    if let count { exchange.took(count, client: id) } else { drop(id) }
+                }
+                if poll.revents & Int16(POLLIN) != 0 {
+                    perform(id) { client throws(ControlConnection.Refusal) in try client.read(at: now) }
+                } else if poll.revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0 {
+                    drop(id)
+                }
+                if let deadline = clients[id]?.deadline, deadline <= now {
+                    let isAsking = clients[id]?.unsent == 0
+                    perform(id) { _ throws(ControlConnection.Refusal) in
+                        throw ControlConnection.Refusal(words: isAsking ? ControlConnection.tooSlow : nil)
+                    }
+                }
+            }
+            if let from = listensFrom {
+                guard from <= now else { continue }
+            } else if polls[1].revents == 0 {
+                continue
+            }
+            while let (number, isAllowed) = arrival(at: listener, &listensFrom, tell) {
+                var client = ControlConnection(number, at: now)
+                if !isAllowed {
+                    client.refuse(refusal("you may not control this appliance; join its group"), at: now)
+                } else if clients.count >= mostClients, !makesRoom() {
+                    client.refuse(refusal("\(mostClients) clients are connected already; try again later"), at: now)
+                }
+                // One that is refused is told at once, and keeps no place.
+                if client.unsent > 0 {
+                    _ = client.write(at: now)
+                    continue
+                }
+                latest += 1
+                clients[latest] = client
+                exchange.connected(latest)
+            }
+        }
+        for id in Array(clients.keys) { drop(id) }
+    }
+
+    /// Waits until one of these is ready. poll(2) refuses more descriptors than RLIMIT_NOFILE, which somebody may have lowered:
+    /// then each is polled alone, ten times a second.
+    private static func wait(for polls: inout [pollfd], _ milliseconds: Int32) throws(DeviceError) {
+        if uninterrupted({ poll(&polls, nfds_t(polls.count), milliseconds) }) >= 0 { return }
+        guard errno == EINVAL else { throw .system("poll", on: "control socket") }
+        for index in polls.indices {
+            let most: Int32 = index > 0 ? 0 : milliseconds < 0 ? 100 : min(milliseconds, 100)
+            if uninterrupted({ poll(&polls[index], 1, most) }) < 0 { throw .system("poll", on: "control socket") }
+        }
+    }
+
+    /// The next client; nil where there is none, or none that can be had now.
+    private static func arrival(
+        at listener: borrowing ControlListener, _ listensFrom: inout Duration?, _ tell: (DeviceError) -> Void
+    ) -> (connection: Int32, isAllowed: Bool)? {
+        do throws(DeviceError) {
+            let arrival = try listener.accept()
+            listensFrom = nil
+            return arrival
+        } catch {
+            if listensFrom == nil { tell(error) }
+            listensFrom = now + pause
+            return nil
+        }
+    }
+
+    private static func refusal(_ words: String) -> [UInt8] {
+        ControlLine.encode(ControlResponse(DeviceError(.denied, "control", words)))
+    }
+}
+
+extension ControlConnection {
+    fileprivate var poll: pollfd { pollfd(fd: file.number, events: events, revents: 0) }
+}

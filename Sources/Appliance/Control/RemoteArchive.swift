@@ -1,0 +1,107 @@
+import Core
+import Settings
+
+/// The archive of the appliance that is running, through its socket.
+///
+/// Each request has a connection of its own: the appliance drops clients that are silent, as one is that copies for an hour.
+package actor RemoteArchive: ArchiveReading, ExportLedger {
+    private let configuration: Configuration
+    private let directory: String
+
+    /// - Parameter configuration: names the socket.
+    package init(_ configuration: Configuration, directory: String) {
+        self.configuration = configuration
+        self.directory = directory
+    }
+
+    /// Whether the appliance keeps its archive in that folder.
+    package var answers: Bool {
+        get throws { try ask(.status).status?.directory == directory }
+    }
+
+    package func recordings() throws -> [RecordingSummary] { try ask(.list).recordings ?? [] }
+
+    package func transcript(of recording: Int) throws -> (RecordingSummary, Timeline)? {
+        try ask(.show(recording: recording)).transcript.map { ($0.summary, $0.timeline) }
+    }
+
+    package func transcript(of recording: Int, pass: Int) throws -> (RecordingSummary, Timeline)? {
+        try ask(.reading(recording: recording, pass: pass)).transcript.map { ($0.summary, $0.timeline) }
+    }
+
+    package func passes(of recording: Int) throws -> [PassSummary] {
+        try ask(.passes(recording: recording)).passes ?? []
+    }
+
+    package func shownPass(of recording: Int) throws -> PassSummary? { try ask(.pass(recording: recording)).pass }
+
+    package func search(_ words: String, limit: Int) throws -> [SearchHit] {
+        try ask(.search(words: words, limit: limit)).hits ?? []
+    }
+
+    package func history(of recording: Int?) throws -> [HistoryLine] {
+        try ask(.history(recording: recording)).history ?? []
+    }
+
+    /// Has the appliance take a file that people have corrected; returns what became of it, in one line.
+    ///
+    /// - Parameters:
+    ///   - recording: which recording it is of, where a person says so.
+    ///   - neighbour: what the files beside it say of that.
+    package func take(
+        _ text: String, name: String, recording: Int?, person: String, neighbour: String?
+    ) throws -> String {
+        guard let client = try ControlClient(configuration) else {
+            throw DeviceError(
+                .disconnected, "connect", "the appliance has stopped in the meantime; start it and try again")
+        }
+        let token = String(UInt64.random(in: 1...UInt64.max), radix: 16)
+        var response = ControlResponse()
+        for (text, isLast) in ImportPart.pieces(of: text) {
+            let part = ImportPart(
+                token: token, name: name, text: String(text), isLast: isLast, person: person, neighbour: neighbour)
+            response = try client.ask(.archive(.importing(part, recording: recording), directory: directory))
+        }
+        return response.notes?.first ?? ""
+    }
+
+    /// Checks recordings; without numbers all, and the database as a whole.
+    ///
+    /// - Parameter isQuick: whether the sound is left alone.
+    package func verify(_ recordings: [Int], isQuick: Bool = false) throws -> [StorageFinding] {
+        try ask(.verify(recordings: recordings, isQuick: isQuick)).findings ?? []
+    }
+
+    /// Erases recordings; returns what a person should know besides.
+    package func delete(_ recordings: [Int]) throws -> [String] {
+        try ask(.delete(recordings: recordings)).notes ?? []
+    }
+
+    /// Strikes a stretch of a recording; returns which, and what a person should know besides.
+    package func strike(_ order: StrikeOrder) throws -> (recording: Int, notes: [String]) {
+        let response = try ask(.strike(order))
+        return (response.recording ?? 0, response.notes ?? [])
+    }
+
+    package func exports(to volume: String) throws -> [ExportEntry] {
+        try ask(.exportsTo(volume: volume)).exports ?? []
+    }
+
+    package func exports(of recording: Int) throws -> [ExportEntry] {
+        try ask(.exportsOf(recording: recording)).exports ?? []
+    }
+
+    package func add(_ entry: ExportEntry) throws { _ = try ask(.exported(entry)) }
+
+    private func ask(_ request: ArchiveRequest) throws -> ControlResponse {
+        try ask(.archive(request, directory: directory))
+    }
+
+    private func ask(_ request: ControlRequest) throws -> ControlResponse {
+        guard let client = try ControlClient(configuration) else {
+            throw DeviceError(
+                .disconnected, "connect", "the appliance has stopped in the meantime; start it and try again")
+        }
+        return try client.ask(request)
+    }
+}

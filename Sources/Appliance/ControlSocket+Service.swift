@@ -1,3 +1,0 @@
-import Control
-
-extension ControlSocket: Service {}

@@ -1,0 +1,88 @@
+import Core
+import Settings
+
+/// What a room sounds like while nobody speaks, and the threshold that follows from it. Pure.
+package struct Calibration: Hashable, Sendable {
+    /// In dBFS.
+    package var floor: Double
+
+    /// From the quietest tenth of the frames to the loudest, in decibels.
+    var spread: Double
+
+    /// From where on sound counts as speech, in dBFS and steps of half a decibel.
+    package var threshold: Double
+
+    /// A steady noise varies by less than this from frame to frame; speech by more than twice of it.
+    private static let largestSpread = 12.0
+    private static let leastFrames = 100
+
+    /// Judges the levels of 20 ms frames, in dBFS.
+    ///
+    /// - Throws: `DeviceError` with `unsupported` where no threshold follows from them, and the reason.
+    init(levels: [Double], microphone: String) throws(DeviceError) {
+        func refusal(_ reason: String) -> DeviceError {
+            DeviceError(.unsupported, "calibrate", on: "\(microphone)", reason)
+        }
+        guard levels.count >= Self.leastFrames else {
+            throw refusal("gave less than 2 s of sound; check it with fieldscribe doctor")
+        }
+        var noise = NoiseFloor()
+        for level in levels { noise.take(level) }
+        let sorted = levels.sorted()
+        let (low, high) = (sorted[sorted.count / 10], sorted[sorted.count * 9 / 10])
+        floor = noise.decibels
+        spread = high - low
+        guard high > -95 else {
+            throw refusal(
+                "gives digital silence; look for a mute switch, or raise the capture level with alsamixer -V capture")
+        }
+        guard spread <= Self.largestSpread else {
+            throw refusal(
+                "the level varies by \(one(spread)) dB, as if somebody were speaking; be quiet and calibrate again")
+        }
+        // Above the usual margin over the floor, and above what the noise itself reaches now and then.
+        let usual = floor + 9
+        let loudest = sorted[min(sorted.count - 1, sorted.count * 99 / 100)] + 3
+        threshold = (max(usual, loudest, VoiceActivity.lowestThreshold) * 2).rounded() / 2
+        guard threshold <= -20 else {
+            throw refusal(
+                "the room is at \(one(floor)) dBFS, too loud for speech to stand out; lower the capture level or "
+                    + "find a quieter place")
+        }
+    }
+
+    /// Listens to the configured microphone.
+    ///
+    /// - Throws: `DeviceError` of the microphone, or why nothing follows from what was heard.
+    package static func measure(_ configuration: Configuration, seconds: Int) async throws -> Calibration {
+        // What a device gives in its first moment is its own switching on.
+        let settling = 25
+        let heard = await measured("calibrate") {
+            let microphone = try configuration.microphone().open()
+            var levels: [Double] = []
+            levels.reserveCapacity(seconds * 50)
+            var frames = FrameLevels()
+            try listen(to: microphone, seconds: Double(seconds) + 0.5) {
+                frames.take($0) { levels.append($0) }
+            } lost: { _ in
+                frames.restart()
+            }
+            return levels
+        }
+        return try Calibration(
+            levels: Array(try heard.get().dropFirst(settling)), microphone: configuration.capture.device)
+    }
+}
+
+extension Configuration {
+    /// Saves a threshold in the file that the configuration came from, or in a new one; its owner and mode stay.
+    ///
+    /// - Parameter thresholdDecibels: in dBFS; a tenth is kept of it.
+    /// - Returns: the file's path.
+    /// - Throws: `DeviceError` with `denied` where this user may not; then the file is as it was.
+    package func save(thresholdDecibels: Double) throws(DeviceError) -> String {
+        let isWhole = thresholdDecibels == thresholdDecibels.rounded()
+        return try save(
+            "threshold-decibels", in: "speech", value: isWhole ? "\(Int(thresholdDecibels))" : one(thresholdDecibels))
+    }
+}

@@ -1,0 +1,77 @@
+import Audio
+import Core
+import Glibc
+import Recognition
+import Settings
+import System
+
+/// Measures how fast one decode worker is on this board, with the configured model.
+func doctorDecoder(_ configuration: Configuration) async -> Result<DoctorFacts.Decoder, DeviceError> {
+    do {
+        let (samples, isOnSpeech) = measuringSound()
+        let pool = WorkerPool(try configuration.workerCommand(profile: "live"), size: 1)
+        let engine = try await pool.prepare()
+        // The first reading of a process finds its files on the card, and memory that it never had.
+        let first = try await pool.begin(samples, adaptation: nil, alternatives: 0)
+        _ = try await pool.finish(first, samples, adaptation: nil, alternatives: 0)
+        let start = MonotonicClock.nanoseconds
+        let session = try await pool.begin(samples, adaptation: nil, alternatives: 0)
+        _ = try await pool.finish(session, samples, adaptation: nil, alternatives: 0)
+        let wall = max(1e-3, Double(MonotonicClock.nanoseconds - start) / 1e9)
+        let seconds = Double(samples.count) / Double(SamplePosition.rate)
+        return .success(DoctorFacts.Decoder(timesRealTime: seconds / wall, isOnSpeech: isOnSpeech, engine: engine))
+    } catch let error as DeviceError { return .failure(error) } catch {
+        return .failure(DeviceError(.failed, "decode-worker", "the decode worker: \(error)", remedy: "see the log"))
+    }
+}
+
+/// A sentence that somebody reads, from Debian's package pocketsphinx-testdata; else five seconds of a synthetic sound.
+private func measuringSound() -> (samples: [Int16], isOnSpeech: Bool) {
+    let folder = "/usr/share/pocketsphinx/test/data/librivox"
+    if let speech = try? read("\(folder)/sense_and_sensibility_01_austen_64kb-0880.wav"), !speech.isEmpty {
+        return (speech, true)
+    }
+    return (syllables(seconds: 5), false)
+}
+
+private func read(_ path: String) throws(DeviceError) -> [Int16] {
+    guard access(path, R_OK) == 0 else { throw .system("access", on: path) }
+    let reader = try AudioFileReader(path: path)
+    var samples: [Int16] = []
+    let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: SamplePosition.rate)
+    defer { buffer.deallocate() }
+    while true {
+        let count = try reader.read(into: buffer)
+        if count == 0 { return samples }
+        samples += buffer[..<count]
+    }
+}
+
+/// A voice without words: a buzz of 120 Hz through the formants of three vowels, four syllables a second.
+private func syllables(seconds: Int) -> [Int16] {
+    let vowels: [[Double]] = [[730, 1_090, 2_440], [270, 2_290, 3_010], [300, 870, 2_240]]
+    let rate = Double(SamplePosition.rate)
+    var samples: [Int16] = []
+    samples.reserveCapacity(seconds * SamplePosition.rate)
+    for index in 0..<seconds * SamplePosition.rate {
+        let time = Double(index) / rate
+        let beat = time * 4
+        let syllable = beat.rounded(.down)
+        let vowel = vowels[Int(syllable) % vowels.count]
+        var value = 0.0
+        for harmonic in 1...30 {
+            let frequency = 120.0 * Double(harmonic)
+            var gain = 0.0
+            for formant in vowel {
+                let distance = (frequency - formant) / 90
+                gain += 1 / (1 + distance * distance)
+            }
+            let phase: Double = 2 * Double.pi * frequency * time
+            value += gain * sin(phase)
+        }
+        let envelope: Double = max(0, sin(Double.pi * (beat - syllable) * 1.25))
+        let level: Double = 4_000 * envelope * value
+        samples.append(Int16(max(-32_000, min(32_000, level))))
+    }
+    return samples
+}

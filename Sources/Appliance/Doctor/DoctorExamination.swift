@@ -1,0 +1,199 @@
+import Audio
+import Copying
+import Core
+import Glibc
+import Recognition
+import Settings
+import System
+
+/// Measures this machine with its real devices, one thing after the other.
+package struct DoctorExamination: Sendable {
+    private let explicitPath: String?
+    private let environment: [String: String]
+    private let seconds: Double
+
+    /// - Parameters:
+    ///   - explicitPath: the configuration that was named.
+    ///   - seconds: how long to listen.
+    package init(explicitPath: String?, environment: [String: String], seconds: Double = 2) {
+        self.explicitPath = explicitPath
+        self.environment = environment
+        self.seconds = seconds
+    }
+
+    /// Takes all measurements; what fails is a fact like any other. `progress` is told what comes next.
+    package func run(progress: (DoctorFinding.Check) -> Void = { _ in }) async -> DoctorFacts {
+        var problems: [String] = []
+        var refused: DeviceError?
+        var configuration = Configuration()
+        progress(.configuration)
+        do {
+            configuration = try Configuration.load(explicitPath: explicitPath, environment: environment)
+        } catch let error as ConfigurationError {
+            problems = error.problems.map(\.description)
+        } catch let error as DeviceError {
+            refused = error
+        } catch {
+            problems = ["\(error)"]
+        }
+        progress(.microphone)
+        let appliance = doctorAppliance(configuration)
+        let sound = await doctorSound(configuration, seconds: seconds)
+        progress(.disk)
+        let disk = await doctorDisk(configuration.storage.directory)
+        var facts = DoctorFacts(
+            configuration: configuration, sound: sound, button: button(configuration.panel.button),
+            lamp: lamp(configuration.panel.lamp), disk: disk, permissions: doctorPermissions(configuration),
+            isClockSynchronized: MonotonicClock.wallIsSynchronized, board: doctorBoard())
+        facts.configurationProblems = problems
+        facts.configurationError = refused
+        facts.appliance = appliance
+        facts.microphoneIsOurs = appliance == .running && doctorMicrophoneIsOurs(configuration)
+        facts.microphones = ((try? captureDevices()) ?? []).map { "\($0.name) (\($0.description))" }
+        // Where the file is refused, nothing is copied, whatever the defaults say.
+        if problems.isEmpty, refused == nil {
+            facts.sealing = doctorSealing(configuration)
+            facts.signing = doctorSigning(configuration)
+            facts.opened = doctorOpened(configuration)
+            if !configuration.storage.seal.isEmpty {
+                facts.recorderSealing = doctorRecorderSealing(configuration)
+                facts.keptAside = doctorKeptAside(configuration)
+            }
+            if configuration.usb.drive { facts.drivePorts = doctorDrivePorts() }
+            if configuration.export.sticks == .known { facts.knownSticks = doctorSticks(configuration) }
+        }
+        progress(.decoder)
+        if configuration.recognizer.speakers != .no { facts.speakers = await doctorSpeakers(configuration) }
+        if !configuration.engine.programs(in: configuration).isEmpty { facts.runnable = doctorRunnable() }
+        if configuration.recognizer.engine == EngineRegistry.automaticName {
+            facts.passedOver = EngineRegistry.lacks(for: configuration)
+        }
+        do throws(DeviceError) {
+            _ = try configuration.workerCommand(profile: "live")
+            facts.decoder = await doctorDecoder(configuration)
+        } catch { facts.modelError = error }
+        return facts
+    }
+
+    // A line is taken for a moment, and given back: what else could tell that it can be had?
+
+    private func button(_ address: PanelAddress) -> DoctorFacts.Line {
+        line(address) { line throws(DeviceError) in _ = try GpioButton(line) }
+    }
+
+    private func lamp(_ address: PanelAddress) -> DoctorFacts.Line {
+        line(address) { line throws(DeviceError) in _ = try GpioLamp(line) }
+    }
+
+    private func line(
+        _ address: PanelAddress, take: (GpioLine) throws(DeviceError) -> Void
+    ) -> DoctorFacts.Line {
+        switch address {
+        case .sim, .none: return DoctorFacts.Line(name: "\(address)", isGpio: false)
+        case .gpioName, .gpioOffset:
+            var found: GpioLine?
+            do throws(DeviceError) {
+                let line = try GpioLine(finding: address)
+                found = line
+                try take(line)
+                return DoctorFacts.Line(name: "\(address)", isGpio: true)
+            } catch {
+                return DoctorFacts.Line(
+                    name: "\(address)", isGpio: true, isOurs: found?.isOurs ?? false, error: error)
+            }
+        }
+    }
+}
+
+/// With which model voices are told apart, once it was compared with its digests and loaded; or why they cannot be.
+func doctorSpeakers(_ configuration: Configuration) async -> Result<String, DeviceError> {
+    await measured("speakers") {
+        let model = configuration.speakerTelling
+        _ = try VoiceNetwork(model, besides: [configuration.moonshineModel.path])
+        return model.path
+    }
+}
+
+/// For how many public keys copies are sealed, or why nothing can be copied.
+func doctorSealing(_ configuration: Configuration) -> Result<Int, DeviceError> {
+    do throws(DeviceError) {
+        guard let recipients = try configuration.recipients() else { return .success(0) }
+        try Age().check(recipients)
+        return .success(recipients.count)
+    } catch { return .failure(error) }
+}
+
+/// The public key that recordings and copies are signed by, nil before there is one; or why they are not.
+func doctorSigning(_ configuration: Configuration) -> Result<String?, DeviceError> {
+    do throws(DeviceError) {
+        _ = try Minisign()
+        return .success(RecorderKey.publicKey(in: configuration.storage.directory))
+    } catch { return .failure(error) }
+}
+
+/// For how many public keys recordings are sealed on the recorder, or why none is.
+func doctorRecorderSealing(_ configuration: Configuration) -> Result<Int, DeviceError> {
+    do throws(DeviceError) {
+        let recipients = try configuration.sealers() ?? []
+        try Age().check(recipients)
+        return .success(recipients.count)
+    } catch {
+        var told = error
+        told.remedy = "correct storage.seal, or apt install age; until then nothing is sealed on the recorder"
+        return .failure(told)
+    }
+}
+
+/// Damaged databases that were kept aside: they may have the text of what is sealed.
+func doctorKeptAside(_ configuration: Configuration) -> [String] {
+    let directory = configuration.storage.directory
+    let names = (try? names(inFolder: directory)) ?? []
+    return names.filter { $0.hasPrefix("archive.sqlite.damaged-") }.sorted().map { "\(directory)/\($0)" }
+}
+
+/// What the appliance has open of what is sealed.
+func doctorOpened(_ configuration: Configuration) -> (recordings: Int, secondsLeft: Double)? {
+    guard let client = try? ControlClient(configuration), let answer = try? client.ask(.status) else { return nil }
+    return (answer.status?.opened).map { ($0.recordings.count, $0.secondsLeft) }
+}
+
+/// How many sticks are known, or why none is.
+func doctorSticks(_ configuration: Configuration) -> Result<Int, DeviceError> {
+    do throws(DeviceError) {
+        return .success(try KnownSticks(in: configuration.storage.directory).entries.count)
+    } catch {
+        // A recorder that has not recorded yet has no folder.
+        return error.status == ENOENT ? .success(0) : .failure(error)
+    }
+}
+
+/// Whether the appliance listens on the control socket.
+func doctorAppliance(_ configuration: Configuration) -> DoctorFacts.Appliance {
+    do throws(DeviceError) {
+        return try ControlClient(configuration) == nil ? .stopped : .running
+    } catch { return error.code == .denied ? .denied : .stopped }
+}
+
+/// Whether the appliance, which runs, has the microphone now: while it records, and for a pre-roll always.
+func doctorMicrophoneIsOurs(_ configuration: Configuration) -> Bool {
+    if configuration.capture.prerollSeconds > 0 { return true }
+    guard let client = try? ControlClient(configuration), let answer = try? client.ask(.status) else {
+        return false
+    }
+    return ["recording", "stopping"].contains(answer.status?.state)
+}
+
+/// The USB ports that can be a device, as the kernel names them, or why a laptop sees no drive: what makes its file system is
+/// missing, or the kernel does not tell.
+func doctorDrivePorts(system: String = "/sys", programs: [String] = ["/usr/sbin", "/sbin"]) -> Result<
+    [String], DeviceError
+> {
+    guard programs.contains(where: { access("\($0)/mkfs.vfat", X_OK) == 0 }) else {
+        return .failure(
+            DeviceError(
+                .missing, "usb.drive", on: "mkfs.vfat", "what makes the drive's file system is not installed",
+                remedy: "sudo apt install dosfstools"))
+    }
+    // A kernel that knows of no such port has no such folder.
+    return .success(((try? names(inFolder: "\(system)/class/udc")) ?? []).filter { !$0.hasPrefix(".") }.sorted())
+}

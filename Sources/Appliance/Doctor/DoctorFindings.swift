@@ -1,0 +1,362 @@
+import Core
+import Settings
+
+// The judgement: pure, from what was measured.
+extension DoctorFacts {
+    /// What there is to say, in the order of `DoctorFinding.Check`.
+    package var findings: [DoctorFinding] {
+        // One step after the other: as one sum, Swift 6.0.3 does not find its types in reasonable time.
+        var all = configurationFindings
+        all += [applianceFinding, soundFinding, finding(.button, button), finding(.lamp, lamp)]
+        all += decoderFindings
+        all += speakersFindings + sandboxFindings
+        all += zip(EngineRegistry.automatic, passedOver).map { engine, lack in
+            var finding = DoctorFinding(.model, error: lack)
+            finding.status = .notice
+            finding.message = "auto passes over \(engine.name): \(finding.message)"
+            return finding
+        }
+        all += diskFindings
+        all += copiesFindings + driveFindings
+        all += permissionFindings
+        all.append(clockFinding)
+        all += boardFindings
+        return all
+    }
+
+    /// The numbers behind the findings, for programs.
+    package var measurements: [String: Double] {
+        var numbers: [String: Double] = [
+            "board.cores": Double(board.cores), "board.memoryMegabytes": Double(board.memoryMegabytes),
+        ]
+        numbers["board.temperature"] = board.temperature
+        if case .success(let sound) = sound {
+            numbers["microphone.seconds"] = sound.seconds
+            numbers["microphone.rms"] = sound.rms
+            numbers["microphone.peak"] = sound.peak
+            numbers["microphone.clippedShare"] = sound.clipped
+            numbers["microphone.lostSamples"] = Double(sound.lost)
+            numbers["microphone.channels"] = Double(sound.channels)
+        }
+        if case .success(let disk) = disk {
+            numbers["disk.freeBytes"] = disk.freeBytes
+            numbers["disk.runwayHours"] = disk.runwayHours(
+                reserveMegabytes: configuration.storage.reserveMegabytes, channels: configuration.capture.kept)
+            numbers["disk.syncMedianSeconds"] = disk.medianSeconds
+            numbers["disk.syncWorstSeconds"] = disk.worstSeconds
+        }
+        if case .success(let decoder) = decoder { numbers["decoder.timesRealTime"] = decoder.timesRealTime }
+        return numbers
+    }
+
+    private var configurationFindings: [DoctorFinding] {
+        if let configurationError { return [.init(.configuration, error: configurationError)] }
+        if configurationProblems.isEmpty {
+            return [.init(.configuration, .ok, configuration.file ?? "no file; every setting has its default")]
+        }
+        return configurationProblems.map {
+            .init(.configuration, .failed, $0, remedy: "correct that line; man 5 fieldscribe.conf explains every key")
+        }
+    }
+
+    private var applianceFinding: DoctorFinding {
+        switch appliance {
+        case .running: .init(.appliance, .ok, "running; see fieldscribe status")
+        case .stopped:
+            .init(.appliance, .notice, "is not running", remedy: "sudo systemctl start fieldscribe, once all is well")
+        case .denied:
+            .init(
+                .appliance, .notice, "\(configuration.control.socket): this user may not query the appliance",
+                remedy: "sudo adduser USER \(configuration.control.group), then log in again")
+        }
+    }
+
+    private var soundFinding: DoctorFinding {
+        let name = configuration.capture.device
+        switch sound {
+        case .failure(let error) where error.code == .busy && (microphoneIsOurs || appliance == .denied):
+            return .init(.microphone, .ok, "\(name): in use by the appliance; fieldscribe status shows its health")
+        case .failure(let error):
+            var finding = DoctorFinding(.microphone, error: error)
+            if finding.status == .missing, !microphones.isEmpty {
+                finding.remedy =
+                    "set capture.device = alsa:NAME to one of these: \(microphones.joined(separator: "; "))"
+            }
+            return finding
+        case .success(let sound): return judge(sound, of: name)
+        }
+    }
+
+    private func judge(_ sound: Sound, of name: String) -> DoctorFinding {
+        let kept = sound.channels > 1 ? "two channels, " : ""
+        let heard =
+            "\(name): \(kept)level \(one(sound.rms)) dBFS, peak \(one(sound.peak)) dBFS in \(one(sound.seconds)) s"
+        if sound.seconds == 0 {
+            return .init(
+                .microphone, .failed, "\(name): opens, but gives no sound", remedy: "unplug it and plug it in again")
+        }
+        if sound.isStuck {
+            return .init(
+                .microphone, .failed, "\(name): gives a constant value",
+                remedy: "look for a mute switch, then raise the capture level with alsamixer -V capture")
+        }
+        if let channel = sound.stuckChannel {
+            return .init(
+                .microphone, .notice, "\(heard); channel \(channel) gives a constant value",
+                remedy: "plug its microphone in, or set capture.channels = 1")
+        }
+        if sound.lost > 0 {
+            return .init(
+                .microphone, .notice, "\(heard); \(sound.lost) samples were lost",
+                remedy: "plug it straight into the board instead of a hub, and close other programs")
+        }
+        if sound.clipped > 0.001 {
+            return .init(
+                .microphone, .notice, "\(heard); it clips", remedy: "lower the capture level with alsamixer -V capture")
+        }
+        if sound.peak < -70 {
+            return .init(
+                .microphone, .notice, "\(heard); almost nothing is heard",
+                remedy: "speak while the doctor listens; else raise the capture level with alsamixer -V capture")
+        }
+        if sound.channelsCancel {
+            return .init(
+                .microphone, .notice, "\(heard); its channels cancel each other, and the louder one is recorded",
+                remedy: "use an adapter for balanced plugs, or set capture.channels = 2")
+        }
+        if configuration.capture.kept > 1, sound.channels == 1 || sound.isTwiceTheSame {
+            return .init(
+                .microphone, .notice,
+                "\(heard); " + (sound.channels == 1 ? "it has one channel" : "both channels are the same")
+                    + ", so they cannot tell who speaks",
+                remedy: "set capture.channels = 1, or use a device with two microphones")
+        }
+        return .init(.microphone, .ok, heard)
+    }
+
+    private func finding(_ check: DoctorFinding.Check, _ line: Line) -> DoctorFinding {
+        guard let error = line.error else {
+            return .init(check, .ok, line.isGpio ? "\(line.name): available" : line.name)
+        }
+        if error.code == .busy, line.isOurs, appliance != .stopped {
+            return .init(check, .ok, "\(line.name): in use by the appliance")
+        }
+        return .init(check, error: error)
+    }
+
+    private var decoderFindings: [DoctorFinding] {
+        if let modelError { return [.init(.model, error: modelError)] }
+        switch decoder {
+        case nil: return []
+        case .failure(let error): return [.init(.model, error: error)]
+        case .success(let decoder):
+            let model = DoctorFinding(.model, .ok, modelText(decoder))
+            let sound = decoder.isOnSpeech ? "speech" : "a synthetic sound, so only roughly"
+            let speed = "\(one(decoder.timesRealTime)) x real time for one worker, on \(sound)"
+            if plan(decoder).keepsPace == true {
+                return [model, .init(.decoder, .ok, speed)]
+            }
+            return [
+                model,
+                .init(
+                    .decoder, .notice, "\(speed): too slow to keep up with speech",
+                    remedy: "nothing is lost: the text is written after the recording; a faster board writes it live"),
+            ]
+        }
+    }
+
+    private var speakersFindings: [DoctorFinding] {
+        switch speakers {
+        case nil: return []
+        case .success(let model):
+            return rememberedFindings + [.init(.speakers, .ok, "voices are told apart with \(model), which loads")]
+        case .failure(let error):
+            var finding = DoctorFinding(.speakers, error: error)
+            // Nothing but this waits for it.
+            finding.status = .notice
+            if configuration.capture.kept > 1 {
+                finding.message += "; two microphones tell who speaks without it, wherever they differ"
+            }
+            return rememberedFindings + [finding]
+        }
+    }
+
+    /// What keeps names from being remembered.
+    private var rememberedFindings: [DoctorFinding] {
+        guard configuration.speakers.remember, !configuration.storage.seal.isEmpty else { return [] }
+        return [
+            .init(
+                .speakers, .notice,
+                "speakers.remember with storage.seal: a recording is sealed before somebody can name who speaks in it, "
+                    + "and no voice is learned of it then",
+                remedy: "set speakers.remember = no, or leave storage.seal out")
+        ]
+    }
+
+    /// Programs that the engine needs and the service may not run, whoever else may.
+    private var sandboxFindings: [DoctorFinding] {
+        guard let runnable else { return [] }
+        let hidden = configuration.engine.programs(in: configuration).filter { program in
+            !runnable.contains { program == $0 || program.hasPrefix($0 + "/") }
+        }
+        return hidden.map {
+            DoctorFinding(
+                .model, .failed,
+                "\($0): the service's sandbox does not let it run, so the service transcribes nothing",
+                remedy:
+                    "set recognizer.engine = auto; or sudo systemctl edit fieldscribe, with the lines [Service] and "
+                    + "ExecPaths=\($0)")
+        }
+    }
+
+    /// The engine that reads, with its version, then its model and what was found of that.
+    private func modelText(_ decoder: Decoder) -> String {
+        let engine = configuration.engine
+        let version = [decoder.engine?.name ?? engine.name, decoder.engine?.version ?? ""].filter { !$0.isEmpty }
+        let told = ["complete, and loads", engine.integrity(in: configuration)].filter { !$0.isEmpty }
+        return "\(version.joined(separator: " ")) with \(engine.reader(in: configuration)): "
+            + told.joined(separator: "; ")
+    }
+
+    private var copiesFindings: [DoctorFinding] {
+        signingFindings + sealingFindings
+    }
+
+    /// Whether recordings and copies are signed.
+    private var signingFindings: [DoctorFinding] {
+        switch signing {
+        case nil: []
+        case .failure(let error):
+            [
+                .init(
+                    .copies, .notice,
+                    "not signed: \(error.reason), so that nobody can prove that a copy was not changed",
+                    remedy: error.remedy)
+            ]
+        case .success(nil): [.init(.copies, .ok, "are signed; the key is made with the first start")]
+        case .success(let key?): [.init(.copies, .ok, "are signed; the recorder's public key is \(key)")]
+        }
+    }
+
+    private var sealingFindings: [DoctorFinding] {
+        switch sealing {
+        case nil: return []
+        // Recordings on the recorder have keys of their own.
+        case .failure(let error): return [DoctorFinding(.copies, error: error)] + sticksFindings + recorderFindings
+        case .success(0): return [openFinding] + sticksFindings + recorderFindings
+        case .success(let count):
+            let told = count == 1 ? "1 public key" : "\(count) public keys"
+            let sealed = DoctorFinding(
+                .copies, .ok,
+                "sealed for \(told); fieldscribe recipients check --key FILE tells whether a key opens them")
+            return [sealed] + sticksFindings + recorderFindings
+        }
+    }
+
+    /// What is open now of what is sealed on the recorder.
+    private var openedFindings: [DoctorFinding] {
+        guard let opened else { return [] }
+        let told = opened.recordings == 1 ? "1 sealed recording" : "\(opened.recordings) sealed recordings"
+        let minutes = Int((opened.secondsLeft.within(0...1e6) / 60).rounded(.up))
+        return [
+            .init(
+                .copies, .notice, "a private key has opened \(told), for \(minutes) min more",
+                remedy: "fieldscribe lock, once they are not needed any more")
+        ]
+    }
+
+    /// Whether recordings are sealed on the recorder, where that is asked for.
+    private var recorderFindings: [DoctorFinding] {
+        let asideFindings = keptAside.map {
+            DoctorFinding(
+                .copies, .notice,
+                "\($0): a damaged database, kept aside, may still have the text of what is sealed, readable",
+                remedy: "remove it once you do not need it")
+        }
+        switch recorderSealing {
+        case nil: return openedFindings
+        case .failure(let error): return [DoctorFinding(.copies, error: error)] + openedFindings + asideFindings
+        case .success(let count):
+            let told = count == 1 ? "1 public key" : "\(count) public keys"
+            return openedFindings + [
+                .init(.copies, .ok, "recordings on the recorder are sealed for \(told) once they are transcribed")
+            ] + asideFindings
+        }
+    }
+
+    /// What it means that copies are not sealed.
+    private var openFinding: DoctorFinding {
+        let remedy = "set export.recipients to the public keys of those who may, if nobody else may"
+        if configuration.export.sticks != .any {
+            return .init(.copies, .notice, "not sealed: whoever finds a stick can read what is on it", remedy: remedy)
+        }
+        return .init(
+            .copies, .notice,
+            "not sealed: whoever plugs in a stick can take every recording, and whoever finds it can read them",
+            remedy: remedy)
+    }
+
+    /// Which sticks are copied to, where it is not any.
+    private var sticksFindings: [DoctorFinding] {
+        switch configuration.export.sticks {
+        case .any: return []
+        case .none: return [.init(.copies, .ok, "to no stick (export.sticks is none)")]
+        case .known: break
+        }
+        switch knownSticks {
+        case nil: return []
+        case .failure(let error): return [DoctorFinding(.copies, error: error)]
+        case .success(0):
+            return [
+                .init(
+                    .copies, .notice, "to known sticks alone, and none is known: nothing is copied",
+                    remedy: "sudo fieldscribe stick allow, while the stick is plugged in")
+            ]
+        case .success(let count):
+            return [.init(.copies, .ok, "to \(count == 1 ? "1 known stick" : "\(count) known sticks") alone")]
+        }
+    }
+
+    /// Whether a laptop can see the drive, where that is asked for.
+    private var driveFindings: [DoctorFinding] {
+        switch drivePorts {
+        case nil: return []
+        case .failure(let error): return [DoctorFinding(.drive, error: error)]
+        case .success(let ports):
+            guard let port = ports.first else {
+                return [
+                    .init(
+                        .drive, .missing, "none of this board's USB ports can be a drive for a laptop",
+                        remedy:
+                            "on a 4, 5 or Zero 2 W write dtoverlay=dwc2,dr_mode=peripheral into config.txt and start again; "
+                            + "elsewhere set usb.drive = no")
+                ]
+            }
+            return [.init(.drive, .ok, "a laptop at the port \(port) sees the recordings, read-only")]
+        }
+    }
+
+    private var clockFinding: DoctorFinding {
+        isClockSynchronized
+            ? .init(.clock, .ok, "synchronized")
+            : .init(
+                .clock, .notice, "not synchronized: recordings will be marked clock unverified",
+                remedy: "connect the machine to a network once after each start, or fit a clock module (RTC)")
+    }
+}
+
+extension DoctorFinding {
+    /// A device's error, with its remedy.
+    init(_ check: Check, error: DeviceError) {
+        self.init(
+            check, error.code == .missing ? .missing : .failed, error.statement,
+            remedy: error.remedy ?? "see the log: journalctl -u fieldscribe")
+    }
+}
+
+/// One decimal, which is as exact as anything here.
+func one(_ number: Double) -> String {
+    guard number.isFinite, abs(number) < 1e12 else { return "-" }
+    let tenths = Int((abs(number) * 10).rounded())
+    return "\(number < 0 && tenths > 0 ? "-" : "")\(tenths / 10).\(tenths % 10)"
+}

@@ -1,0 +1,84 @@
+import Core
+import Glibc
+import Settings
+import System
+
+/// The board: its name, memory, cores, temperature and supply, as far as the machine tells.
+func doctorBoard() -> DoctorFacts.Board {
+    let memory = Int(sysconf(Int32(_SC_PHYS_PAGES))) * Int(sysconf(Int32(_SC_PAGESIZE))) / 1_000_000
+    let name = firstLine(of: "/proc/device-tree/model") ?? firstLine(of: "/sys/class/dmi/id/product_name")
+    var board = DoctorFacts.Board(
+        name: name ?? "this machine", memoryMegabytes: memory, cores: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    board.temperature = paths("/sys/class/thermal/thermal_zone*/temp")
+        .compactMap { firstLine(of: $0).flatMap(Double.init) }.max().map { $0 / 1_000 }
+    // The Raspberry Pi's firmware tells an alarm that stays until it is read anew.
+    board.isUndervolted = paths("/sys/class/hwmon/hwmon*/name").first { firstLine(of: $0) == "rpi_volt" }
+        .flatMap { firstLine(of: String($0.dropLast("name".count)) + "in0_lcrit_alarm") }.map { $0 == "1" }
+    return board
+}
+
+/// Which of the groups that the configured devices need the recording user lacks.
+func doctorPermissions(_ configuration: Configuration) -> DoctorFacts.Permissions {
+    let service = getpwnam("fieldscribe").map { (name: String(cString: $0.pointee.pw_name), group: $0.pointee.pw_gid) }
+    let asker = getpwuid(geteuid()).map { (name: String(cString: $0.pointee.pw_name), group: $0.pointee.pw_gid) }
+    let user = service ?? asker ?? (name: "user \(geteuid())", group: getegid())
+    var permissions = DoctorFacts.Permissions(user: user.name)
+    permissions.isServiceUser = service != nil
+    permissions.isRoot = service == nil && geteuid() == 0
+    var needed: [String] = []
+    if configuration.capture.device.hasPrefix("alsa:") { needed.append("audio") }
+    if [configuration.panel.button, configuration.panel.lamp].contains(where: { "\($0)".hasPrefix("gpio:") }) {
+        needed.append("gpio")
+    }
+    let own = groups(of: user.name, primary: user.group)
+    for group in needed {
+        guard let entry = getgrnam(group) else {
+            permissions.unknownGroups.append(group)
+            continue
+        }
+        if !permissions.isRoot, !own.contains(entry.pointee.gr_gid) { permissions.missingGroups.append(group) }
+    }
+    return permissions
+}
+
+private func groups(of user: String, primary: gid_t) -> [gid_t] {
+    var count: Int32 = 256
+    var groups = [gid_t](repeating: 0, count: Int(count))
+    guard getgrouplist(user, primary, &groups, &count) >= 0 else { return [primary] }
+    return Array(groups.prefix(Int(count)))
+}
+
+/// A kernel file's first line; nil where there is none.
+private func firstLine(of path: String) -> String? {
+    guard let file = try? FileDescriptor(opening: path, O_RDONLY) else { return nil }
+    let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 256, alignment: 1)
+    defer { room.deallocate() }
+    guard let count = try? file.read(into: room, at: 0) else { return nil }
+    let line = String(decoding: room.prefix(count).prefix { $0 != 0 && $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    return line.isEmpty ? nil : line
+}
+
+private func paths(_ pattern: String) -> [String] {
+    var found = glob_t()
+    defer { globfree(&found) }
+    guard glob(pattern, 0, nil, &found) == 0, let list = found.gl_pathv else { return [] }
+    return (0..<Int(found.gl_pathc)).compactMap { index in list[index].map { String(cString: $0) } }
+}
+
+/// What the sandbox of the service, with what its owner has changed, lets run; nil where systemd knows no such service.
+func doctorRunnable() -> [String]? {
+    guard
+        let child = try? ChildProcess(
+            "/usr/bin/systemctl", arguments: ["show", "--property=ExecPaths", "--value", "fieldscribe.service"],
+            showsErrors: false)
+    else { return nil }
+    var told: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 4_096)
+    while told.count < 65_536 {
+        let count = chunk.withUnsafeMutableBytes { (try? child.read(into: $0, timeoutSeconds: 10)) ?? 0 }
+        if count == 0 { break }
+        told += chunk[..<count]
+    }
+    let paths = String(decoding: told, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+    return paths.isEmpty ? nil : paths.map { String($0.drop { $0 == "-" || $0 == "+" }) }
+}

@@ -1,0 +1,131 @@
+import Core
+import Recognition
+import Settings
+
+// The judgement about the machine itself.
+extension DoctorFacts {
+    var diskFindings: [DoctorFinding] {
+        switch disk {
+        case .failure(let error):
+            var finding = DoctorFinding(.disk, error: error)
+            if error.code == .denied {
+                finding.remedy =
+                    "ask as root: sudo fieldscribe doctor; or name a folder of your own with storage.directory"
+            }
+            return [finding]
+        case .success(let disk): return [room(on: disk), latency(of: disk)] + privacy(of: disk)
+        }
+    }
+
+    private func privacy(of disk: Disk) -> [DoctorFinding] {
+        if disk.readable.isEmpty { return [] }
+        return [
+            .init(
+                .disk, .notice,
+                "\(disk.directory): others on this machine may read \(disk.readable.joined(separator: ", "))",
+                remedy: "chmod -R go= \(disk.directory)")
+        ]
+    }
+
+    private func room(on disk: Disk) -> DoctorFinding {
+        let hours = disk.runwayHours(
+            reserveMegabytes: configuration.storage.reserveMegabytes, channels: configuration.capture.kept)
+        let megabytes = Int(disk.freeBytes / 1_000_000)
+        if hours <= 0 {
+            return .init(
+                .disk, .failed,
+                "\(disk.directory): \(megabytes) MB are free, and \(configuration.storage.reserveMegabytes) MB are reserved",
+                remedy: "export recordings and delete them (fieldscribe export, fieldscribe delete)")
+        }
+        let told = "\(disk.directory): room for \(one(hours)) hours (\(megabytes) MB free)"
+        return hours >= 8
+            ? .init(.disk, .ok, told)
+            : .init(
+                .disk, .notice, told,
+                remedy: "export recordings and delete them before a long day of recording")
+    }
+
+    private func latency(of disk: Disk) -> DoctorFinding {
+        let (median, worst) = (one(disk.medianSeconds * 1_000), one(disk.worstSeconds * 1_000))
+        let told = "a second of sound is on the disk after \(median) ms (median), \(worst) ms (worst)"
+        // A recording is synced once a second; the ring bridges 30 s.
+        if disk.medianSeconds > configuration.capture.syncSeconds {
+            return .init(.disk, .failed, "\(told): slower than real time", remedy: "use another card (A1 or A2)")
+        }
+        return disk.worstSeconds > 2
+            ? .init(.disk, .notice, told, remedy: "the card stalls at times; keep a better one (A1 or A2) ready")
+            : .init(.disk, .ok, told)
+    }
+
+    var permissionFindings: [DoctorFinding] {
+        let user = permissions.user
+        var found = permissions.unknownGroups.map {
+            DoctorFinding(
+                .permissions, .failed, "this machine has no group \($0)",
+                remedy: "install Fieldscribe's udev rules and groups: deploy/install, or the package")
+        }
+        if !permissions.missingGroups.isEmpty {
+            let groups = permissions.missingGroups.joined(separator: ",")
+            found.append(
+                .init(
+                    .permissions, .failed, "\(user) is not in the group \(groups)",
+                    remedy: "sudo usermod --append --groups \(groups) \(user), then log in again or restart the service"
+                ))
+        }
+        if !found.isEmpty { return found }
+        let told = permissions.isRoot ? "root has every permission" : "\(user) is in every group that is needed"
+        return permissions.isServiceUser
+            ? [.init(.permissions, .ok, told)]
+            : [
+                .init(
+                    .permissions, .notice, "\(told); there is no user fieldscribe",
+                    remedy: "to run as a service: deploy/install, or the package")
+            ]
+    }
+
+    var boardFindings: [DoctorFinding] {
+        var found: [DoctorFinding] = []
+        let size = "\(board.name): \(board.cores) cores, \(board.memoryMegabytes) MB"
+        if board.isUndervolted == true {
+            found.append(
+                .init(
+                    .board, .failed, "the supply voltage is, or was, too low",
+                    remedy: "use the board's own power supply and a short, thick cable"))
+        }
+        switch board.temperature {
+        case let degrees? where degrees >= 80:
+            found.append(
+                .init(
+                    .board, .notice, "\(size), \(one(degrees)) degrees Celsius: it is throttling itself",
+                    remedy: "improve the airflow, or fit a heat sink"))
+        case let degrees?: found.append(.init(.board, .ok, "\(size), \(one(degrees)) degrees Celsius"))
+        case nil: found.append(.init(.board, .ok, size))
+        }
+        guard case .success(let decoder) = decoder else { return found }
+        return found + [profileFinding(plan(decoder))]
+    }
+
+    /// What suits the board, by what was measured now.
+    func plan(_ decoder: Decoder) -> DecodePlan {
+        DecodePlan(
+            for: DecodePlan.Board(
+                cores: board.cores, memoryMegabytes: board.memoryMegabytes, liveSpeed: decoder.timesRealTime,
+                sharesModel: configuration.engine.makesCopies, cost: configuration.engine.cost(in: configuration)))
+    }
+
+    private func profileFinding(_ plan: DecodePlan) -> DoctorFinding {
+        let recognizer = configuration.recognizer
+        let when = plan.keepsPace == true ? "the text keeps up with speech" : "the text is written after the recording"
+        let isBest = plan.profile == "live" && !configuration.engine.cost(in: configuration).finalReadsBetter
+        let second = isBest ? "no second pass needed" : plan.secondPass ? "a second pass" : "no second pass"
+        let words =
+            "suits this board: \(plan.workers) \(plan.workers == 1 ? "worker" : "workers"), \(second); "
+            + "\(when), with the profile \(plan.profile)"
+        var settings: [String] = []
+        // Without a number there are as many as suit the board.
+        if ![0, plan.workers].contains(recognizer.workers) { settings.append("workers = \(plan.workers)") }
+        if recognizer.secondPass == .yes, !plan.secondPass { settings.append("second-pass = auto") }
+        if settings.isEmpty { return .init(.profile, .ok, words) }
+        return .init(.profile, .notice, words, remedy: "in [recognizer], set \(settings.joined(separator: " and "))")
+    }
+}

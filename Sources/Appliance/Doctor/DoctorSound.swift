@@ -1,0 +1,137 @@
+import Core
+import Glibc
+import Settings
+import System
+
+/// Listens to the configured microphone for some seconds.
+func doctorSound(_ configuration: Configuration, seconds: Double) async -> Result<DoctorFacts.Sound, DeviceError> {
+    await measured("doctor") {
+        let microphone = try configuration.microphone().open()
+        var meter = SoundMeter()
+        var channels = ChannelMeter(channels: microphone.channels)
+        try listen(to: microphone, seconds: seconds) {
+            meter.take($0)
+        } frames: {
+            channels.take($0)
+        } lost: {
+            meter.lost($0)
+        }
+        var sound = meter.sound
+        channels.tell(&sound)
+        sound.channelsCancel = microphone.channelsCancel
+        return sound
+    }
+}
+
+/// Reads a microphone for so long, or until it ends, on the thread that opened it.
+///
+/// - Parameters:
+///   - take: gets the samples, two channels mixed into one.
+///   - frames: gets them before that, interleaved.
+func listen(
+    to microphone: any Microphone, seconds: Double, take: (UnsafeBufferPointer<Int16>) -> Void,
+    frames: (UnsafeBufferPointer<Int16>) -> Void = { _ in }, lost: (Int) -> Void
+) throws(DeviceError) {
+    let channels = microphone.channels
+    let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: channels * microphone.maximumBlock)
+    let mixed = UnsafeMutableBufferPointer<Int16>.allocate(capacity: microphone.maximumBlock)
+    defer {
+        buffer.deallocate()
+        mixed.deallocate()
+    }
+    var left = SamplePosition(seconds: seconds).samples
+    while left > 0 {
+        switch try microphone.read(into: buffer) {
+        case .samples(let count):
+            let wanted = min(count, Int(left))
+            let heard = UnsafeBufferPointer(rebasing: buffer[..<(wanted * channels)])
+            frames(heard)
+            Frames.mix(heard, channels: channels, into: mixed)
+            take(UnsafeBufferPointer(rebasing: mixed[..<wanted]))
+            left -= Int64(count)
+        case .lost(let count):
+            lost(count)
+            left -= Int64(count)
+        case .ended: return
+        }
+    }
+}
+
+/// Runs what blocks on a thread of its own, and takes its error as a value.
+func measured<Value: Sendable>(
+    _ name: String, _ body: @escaping @Sendable () throws -> Value
+) async -> Result<Value, DeviceError> {
+    do { return .success(try await onThread(named: name, body)) } catch let error as DeviceError {
+        return .failure(error)
+    } catch { return .failure(DeviceError(.failed, name, on: name, "\(error)", remedy: "see the log")) }
+}
+
+/// Whether each of two channels gives something of its own.
+private struct ChannelMeter {
+    let channels: Int
+    private var ranges: [(low: Int16, high: Int16)?]
+    private var differs = false
+    private var count = 0
+
+    init(channels: Int) {
+        self.channels = channels
+        ranges = Array(repeating: nil, count: channels)
+    }
+
+    mutating func take(_ frames: UnsafeBufferPointer<Int16>) {
+        for index in frames.indices {
+            let (channel, sample) = (index % channels, frames[index])
+            ranges[channel] = ranges[channel].map { (min($0.low, sample), max($0.high, sample)) } ?? (sample, sample)
+            if channel > 0, sample != frames[index - channel] { differs = true }
+        }
+        count += frames.count
+    }
+
+    func tell(_ sound: inout DoctorFacts.Sound) {
+        sound.channels = channels
+        guard channels > 1, count > 0 else { return }
+        sound.stuckChannel = ranges.firstIndex { $0.map { $0.low == $0.high } ?? true }.map { $0 + 1 }
+        sound.isTwiceTheSame = !differs
+    }
+}
+
+private struct SoundMeter {
+    private var count = 0
+    private var sum = 0
+    private var squares = 0.0
+    private var peak = 0
+    private var fullScale = 0
+    private var lost = 0
+    private var range: (low: Int16, high: Int16)?
+
+    mutating func take(_ samples: UnsafeBufferPointer<Int16>) {
+        for sample in samples {
+            let value = Int(sample)
+            sum += value
+            squares += Double(value * value)
+            peak = max(peak, abs(value))
+            if sample == .max || sample == .min { fullScale += 1 }
+            range = range.map { (min($0.low, sample), max($0.high, sample)) } ?? (sample, sample)
+        }
+        count += samples.count
+    }
+
+    mutating func lost(_ samples: Int) { lost += samples }
+
+    var sound: DoctorFacts.Sound {
+        var sound = DoctorFacts.Sound()
+        sound.lost = lost
+        guard count > 0, let range else { return sound }
+        let mean = Double(sum) / Double(count)
+        sound.seconds = Double(count) / Double(SamplePosition.rate)
+        sound.rms = decibels((squares / Double(count) - mean * mean).squareRoot())
+        sound.peak = decibels(Double(peak))
+        sound.isStuck = range.low == range.high
+        sound.clipped = Double(fullScale) / Double(count)
+        return sound
+    }
+
+    private func decibels(_ amplitude: Double) -> Double {
+        amplitude > 0 ? max(-100, 20 * log10(amplitude / 32_768)) : -100
+    }
+}

@@ -1,0 +1,80 @@
+internal import CGpiod
+import Core
+import Glibc
+import System
+
+/// A line that is ours; given back when it goes out of scope.
+struct LineRequest: ~Copyable {
+    enum Direction {
+        /// With pull-up, on when it is connected to ground, both edges told.
+        case input
+        /// Off at first.
+        case output
+    }
+
+    struct Edge {
+        var rising: Bool
+        var time: Duration
+
+        /// Counts the line's edges from 1; 0 where the library does not count.
+        var sequence: UInt64
+    }
+
+    private let name: String
+    // Safety: taken in init and given back in deinit, never copied.
+    private let handle: OpaquePointer
+
+    /// - Throws: `DeviceError` with `busy`, `denied`, `missing` or `disconnected`.
+    init(_ line: GpioLine, _ direction: Direction) throws(DeviceError) {
+        guard
+            let handle = fieldscribe_gpio_request(
+                line.chip, UInt32(line.offset), GpioLine.consumer, direction == .output ? 1 : 0,
+                Self.debounceMicroseconds)
+        else { throw .request(of: line, status: errno) }
+        name = "\(line.address)"
+        self.handle = handle
+    }
+
+    deinit { fieldscribe_gpio_release(handle) }
+
+    /// What the kernel takes out before we see it, where it can; the panel's debouncer does the rest.
+    private static let debounceMicroseconds: UInt32 = 5_000
+
+    /// Whether the line is on.
+    borrowing func value() throws(DeviceError) -> Bool {
+        let value = fieldscribe_gpio_get(handle)
+        guard value >= 0 else { throw .gpio("gpiod_line_get_value", on: name) }
+        return value > 0
+    }
+
+    borrowing func set(_ on: Bool) throws(DeviceError) {
+        guard fieldscribe_gpio_set(handle, on ? 1 : 0) == 0 else { throw .gpio("gpiod_line_set_value", on: name) }
+    }
+
+    /// Waits for an edge; nil where none came in time, or a signal came before, or `wakeup` was signalled.
+    borrowing func edge(within timeout: Duration, or wakeup: EventDescriptor? = nil) throws(DeviceError) -> Edge? {
+        if let wakeup, timeout > .zero {
+            let line = fieldscribe_gpio_descriptor(handle)
+            guard line >= 0 else { throw .gpio("gpiod_line_event_get_fd", on: name) }
+            var both = [pollfd(fd: line, events: Int16(POLLIN), revents: 0)]
+            both.append(pollfd(fd: wakeup.number, events: Int16(POLLIN), revents: 0))
+            guard poll(&both, 2, pollMilliseconds(timeout)) > 0, both[0].revents != 0 else { return nil }
+        }
+        var edge = fieldscribe_gpio_edge()
+        switch fieldscribe_gpio_wait(handle, wakeup == nil ? timeout.nanoseconds : 0, &edge) {
+        case 0: return nil
+        case 1: return Edge(rising: edge.rising != 0, time: .nanoseconds(Int64(edge.time)), sequence: edge.sequence)
+        default:
+            if errno == EINTR { return nil }
+            throw .gpio("gpiod_line_event_read", on: name)
+        }
+    }
+}
+
+extension Duration {
+    /// From 0 to a day, which every timeout of the kernel can hold.
+    fileprivate var nanoseconds: Int64 {
+        let (seconds, attoseconds) = min(max(self, .zero), .seconds(86_400)).components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
+}

@@ -1,0 +1,59 @@
+import Core
+
+/// What the panel is to know of the recorder: all that follows from the state of its machine, and nothing besides.
+struct PanelView: Hashable, Sendable {
+    var lamp = LampPattern()
+
+    /// Whether the next press ends a recording.
+    var records = false
+
+    /// Whether that is paused.
+    var isPaused = false
+
+    /// Whether a fault is shown that waits to be acknowledged.
+    var isFaulted = false
+
+    /// How much of what the button told the recorder had heard by then.
+    var pressesHeard = 0
+}
+
+extension PanelView {
+    init(of state: RecorderState) {
+        lamp = LampPattern(for: state)
+        records = state.records
+        isPaused = state.isPaused
+        isFaulted = state.isFaulted
+        pressesHeard = state.pressesHeard
+    }
+}
+
+extension LampPattern {
+    /// What the lamp shows in a state, from now until the next one.
+    ///
+    /// It says that a recording is safe only while that is known: it is steady for three seconds from each time that bytes
+    /// reached the disk, and only while the microphone is alive.
+    init(for state: RecorderState) {
+        var layers: [Layer] = []
+        if case .recording(let recording) = state.phase {
+            if let since = recording.pausedSince {
+                layers = [Layer(.paused, since: since)]
+            } else if recording.microphoneIsAlive, case .written(let time) = recording.disk {
+                layers = [Layer(.steady, since: time, until: time + Self.patience)]
+            }
+        } else {
+            switch state.export {
+            case .none: break
+            case .running(let since): layers = [Layer(.doubleBlink, since: since)]
+            case .done(let time): layers = [Layer(.done, since: time, until: time + Self.doneLasts)]
+            case .refused(let time): layers = [Layer(.refused, since: time, until: time + Self.refusedLasts)]
+            }
+            if let since = state.writingSince { layers.append(Layer(.pulse, since: since)) }
+            if let since = state.openSince { layers.append(Layer(.open, since: since)) }
+            if let since = state.laptopSince { layers.append(Layer(.glimmer, since: since)) }
+        }
+        var faultSince: Duration?
+        if case .raised(let since, _) = state.alarm { faultSince = since }
+        self.init(
+            layers, faultSince: faultSince, blinks: state.markedAt.map { [$0..<$0 + Self.markBlink] } ?? [])
+    }
+}

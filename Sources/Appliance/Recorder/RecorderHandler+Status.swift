@@ -1,0 +1,56 @@
+import Copying
+import Core
+import FoundationEssentials
+import Glibc
+import Settings
+import System
+
+extension RecorderHandler {
+    /// How the appliance is doing.
+    func status() async throws -> ApplianceStatus {
+        let now = recorder.snapshot
+        let live = now.live
+        var recordings: [RecordingSummary] = []
+        do { recordings = try await recorder.archive.recordings() } catch {
+            // Of a storage folder that was renamed the fault is what counts.
+            guard (try? recorder.archive.checkPlace()) == nil else { throw error }
+        }
+        let position = live?.position ?? .zero
+        let own = live.flatMap { live in recordings.last { $0.id == live.id } }
+        let backlog = recordings.reduce(0.0) { sum, recording in
+            let length = recording.id == live?.id ? position : recording.length
+            return sum + max(0, length.seconds - recording.transcribedUpTo.seconds)
+        }
+        let storage = recorder.configuration.storage
+        return ApplianceStatus(
+            state: now.state.rawValue, recording: live?.id, recordedSeconds: position.seconds,
+            transcribedUpTo: own?.transcribedUpTo.seconds ?? 0, backlogSeconds: rounded(backlog),
+            runwayHours: rounded(
+                (try? recorder.configuration.reserve.runwayHours(channels: recorder.configuration.capture.kept)) ?? 0),
+            microphone: ApplianceStatus.Microphone(
+                device: recorder.configuration.capture.device,
+                health: health(live)),
+            lastFault: now.lastFault.map {
+                ApplianceStatus.Fault(
+                    code: $0.code, message: $0.message,
+                    time: Date(timeIntervalSince1970: $0.moment.wallSeconds).ISO8601Format(),
+                    clock: $0.moment.clock.rawValue)
+            }, directory: storage.directory,
+            secondPass: recorder.secondPass.now.map {
+                ApplianceStatus.SecondPass(
+                    recording: $0.recording, readUpTo: $0.readUpTo, length: $0.length, waiting: $0.waiting)
+            }, laptop: recorder.configuration.usb.drive ? now.hasLaptop : nil,
+            signingKey: RecorderKey.publicKey(in: storage.directory),
+            opened: recorder.opened.state.map {
+                ApplianceStatus.Opened(recordings: $0.recordings, secondsLeft: rounded($0.secondsLeft))
+            })
+    }
+
+    /// What is wrong with the microphone, or that nothing is.
+    private func health(_ live: LiveRecording?) -> String {
+        guard let live else { return recorder.configuration.capture.prerollSeconds > 0 ? "listening" : "closed" }
+        return live.faults.keys.sorted().first ?? "alive"
+    }
+
+    private func rounded(_ number: Double) -> Double { (number * 100).rounded() / 100 }
+}

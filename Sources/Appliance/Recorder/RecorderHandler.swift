@@ -1,0 +1,138 @@
+import Core
+import Maintenance
+import Settings
+import Transcripts
+
+/// Carries out what clients ask over the control socket.
+struct RecorderHandler: ControlHandler {
+    let recorder: Recorder
+
+    init(recorder: Recorder, settingsChanged: @escaping @Sendable () -> Void = {}) {
+        self.recorder = recorder
+        self.settingsChanged = settingsChanged
+    }
+
+    /// Called when somebody has brought other settings.
+    var settingsChanged: @Sendable () -> Void
+
+    func respond(to request: ControlRequest) async throws -> ControlResponse {
+        switch request {
+        case .start: return ControlResponse(try await recorder.perform(.start, reason: .command).get())
+        case .stop: return ControlResponse(try await recorder.perform(.stop, reason: .command).get())
+        case .toggle: return ControlResponse(try await recorder.perform(.toggle, reason: .command).get())
+        case .pause: return ControlResponse(try await recorder.perform(.pause, reason: .command).get())
+        case .resume: return ControlResponse(try await recorder.perform(.resume, reason: .command).get())
+        case .mark(let text):
+            return ControlResponse(try await recorder.perform(.mark(text: text, ago: .zero), reason: .command).get())
+        case .press, .release:
+            guard recorder.panel.simulate(pressed: request == .press) else {
+                throw DeviceError(
+                    .unsupported, "press", "the button is a real one; press it by hand, or set panel.button = sim:")
+            }
+            return ControlResponse()
+        case .lamp:
+            var response = ControlResponse()
+            response.lamp = recorder.panel.history
+            return response
+        case .status:
+            var response = ControlResponse()
+            response.status = try await status()
+            return response
+        case .exporting(let state, let message):
+            recorder.hub.publish(.export(state, folder: "", message: message))
+            return ControlResponse()
+        case .claim:
+            var response = ControlResponse()
+            response.isHeld = recorder.panel.claimHold()
+            return response
+        case .laptop(let isConnected):
+            // It is told again and again; those who watch hear of it once.
+            if isConnected != recorder.snapshot.hasLaptop { recorder.hub.publish(.laptop(isConnected: isConnected)) }
+            return ControlResponse()
+        case .settings:
+            settingsChanged()
+            return ControlResponse()
+        case .open(let key, let name):
+            var response = ControlResponse()
+            response.notes = try await recorder.opened.open(key, named: name)
+            return response
+        case .lock:
+            var response = ControlResponse()
+            response.wasOpen = await recorder.opened.lock()
+            return response
+        case .archive(let request, let directory): return try await answer(request, in: directory)
+        case .watch: return ControlResponse()
+        }
+    }
+
+    private func answer(_ request: ArchiveRequest, in directory: String?) async throws -> ControlResponse {
+        let own = recorder.configuration.storage.directory
+        if let directory, directory != own {
+            throw DeviceError(
+                .missing, "archive",
+                "\(directory): the appliance records to \(own); name that folder instead"
+            )
+        }
+        let archive = recorder.archive
+        let opened = recorder.opened
+        switch request {
+        // What works on files by their paths would have others before it.
+        case .verify, .delete, .strike, .importing, .exported: try archive.checkPlace()
+        case .list, .show, .reading, .passes, .pass, .search, .history, .exportsOf, .exportsTo: break
+        }
+        var response = ControlResponse()
+        switch request {
+        case .list: response.recordings = try await archive.recordings()
+        case .show(let recording):
+            response.transcript = try await readable(recording).transcript(of: recording).map {
+                ControlResponse.Transcript(summary: $0, timeline: $1)
+            }
+        case .reading(let recording, let pass):
+            response.transcript = try await readable(recording).transcript(of: recording, pass: pass).map {
+                ControlResponse.Transcript(summary: $0, timeline: $1)
+            }
+        case .passes(let recording): response.passes = try await readable(recording).passes(of: recording)
+        case .pass(let recording): response.pass = try await readable(recording).shownPass(of: recording)
+        case .search(let words, let limit):
+            let hits = try await archive.search(words, limit: limit)
+            response.hits = Array((hits + (try await opened.search(words, limit: limit))).prefix(max(0, limit)))
+        case .history(let recording): response.history = try await archive.history(of: recording)
+        case .verify(let recordings, let isQuick):
+            response.findings = try await Verification(storage: own, archive: archive).run(
+                recordings, recording: recorder.snapshot.live?.id, isQuick: isQuick)
+        case .delete(let recordings):
+            response.notes = try await Erasure(storage: own, archive: archive).erase(
+                recordings, recording: recorder.snapshot.live?.id)
+            try await opened.forget(recordings)
+        case .strike(let order):
+            (response.recording, response.notes) = try await recorder.strike(order)
+        case .importing(let part, let recording):
+            let file = CorrectionImport.File(
+                name: part.name, text: part.text, recording: recording, person: part.person,
+                neighbour: part.neighbour.flatMap { RecordingIdentity(in: $0) })
+            response.notes = [try await CorrectionImport(recorder.configuration, archive: archive).take(file)]
+        case .exportsOf(let recording): response.exports = try await archive.exports(of: recording)
+        case .exportsTo(let volume): response.exports = try await archive.exports(to: volume)
+        case .exported(let entry): try await archive.add(entry)
+        }
+        return response
+    }
+
+    /// What is known of a recording's text: of a sealed one, while it is open, what the key has opened.
+    private func readable(_ recording: Int) async throws -> any ArchiveReading {
+        try await recorder.opened.archive(of: recording) ?? recorder.archive
+    }
+
+    func watch(partials: Bool) -> (now: Event.State, events: AsyncStream<Event>) {
+        let events = recorder.hub.events(withPartials: partials)
+        return (recorder.snapshot.state, events)
+    }
+}
+
+extension ControlResponse {
+    fileprivate init(_ answer: Recorder.Answer) {
+        self.init()
+        recording = answer.recording
+        mark = answer.mark
+    }
+}

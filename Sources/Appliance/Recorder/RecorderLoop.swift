@@ -1,0 +1,206 @@
+import Audio
+import Core
+import Maintenance
+import Recognition
+import Settings
+import System
+
+/// Owns the recorder's machine and does what it wants done. It waits for nothing but the next message: what takes time is
+/// a task, whose end is a message again.
+struct RecorderLoop {
+    /// A recording that goes on or whose text is still being written.
+    private struct Live {
+        var recording: LiveRecording
+        var pool: WorkerPool?
+    }
+
+    /// How often a recording is looked at.
+    private static let period = Duration.milliseconds(250)
+
+    private let recorder: Recorder
+    private let inbox: RecorderInbox
+    private let upkeep: Upkeep
+    private var state = RecorderState()
+    private var view = PanelView()
+    private var lives: [Int: Live] = [:]
+    private var replies: [RecorderTicket: RecorderMessage.Reply] = [:]
+    private var tickets = 0
+    /// Ends the upkeep that is under way.
+    private var upkeepEnd: AsyncStream<Never>.Continuation?
+
+    init(recorder: Recorder) {
+        self.recorder = recorder
+        let inbox = recorder.inbox
+        self.inbox = inbox
+        upkeep = Upkeep(
+            configuration: recorder.configuration, archive: recorder.archive, hub: recorder.hub,
+            workers: recorder.workers, progress: recorder.secondPass, opened: recorder.opened, repairs: recorder.repairs
+        ) { writes in inbox.tell(.upkeepWrites(writes)) }
+    }
+
+    mutating func begin(in group: inout DiscardingTaskGroup) { take(.started, at: .now, in: &group) }
+
+    mutating func handle(_ message: RecorderMessage, in group: inout DiscardingTaskGroup) {
+        switch message {
+        case .input(let input): take(input.kind, at: input.moment, in: &group)
+        case .order(let order, let reason, let moment, let reply):
+            take(.order(order, reason, ticket(for: reply)), at: moment, in: &group)
+        case .shutDown(let moment, let reply): take(.shutDown(ticket(for: reply)), at: moment, in: &group)
+        case .opened(let attempt, let recording, let pool, let moment):
+            lives[recording.id] = Live(recording: recording, pool: pool)
+            take(.opened(attempt: attempt, recording: recording.id), at: moment, in: &group)
+        case .retire(let reply):
+            let isFree = state.isFree(at: PanelController.now)
+            if isFree { take(.shutDown(nil), at: .now, in: &group) }
+            reply.resume(returning: isFree)
+        case .isAlive(let reply): reply.resume(returning: state.isAlive(at: PanelController.now))
+        }
+    }
+
+    /// Nothing more will come: who still waits is told so.
+    mutating func end() {
+        upkeepEnd?.finish()
+        for reply in replies.values { reply.resume(returning: .failure(RecorderState.isEndingError)) }
+        replies = [:]
+    }
+
+    private mutating func ticket(for reply: RecorderMessage.Reply) -> RecorderTicket {
+        tickets += 1
+        let ticket = RecorderTicket(number: tickets)
+        replies[ticket] = reply
+        return ticket
+    }
+
+    private mutating func take(
+        _ kind: RecorderInput.Kind, at moment: RecorderMoment, in group: inout DiscardingTaskGroup
+    ) {
+        // What it has left in parts is joined once nothing is being recorded.
+        if case .ended(let id, _) = kind { recorder.repairs?.add(id) }
+        let effects = state.take(RecorderInput(kind, at: moment))
+        // Before anybody is answered: whoever then asks is told what has become of it.
+        recorder.publish(
+            RecorderSnapshot(
+                state: state.shown, live: state.recording.flatMap { lives[$0]?.recording },
+                isOpen: state.phase != .idle, hasLaptop: state.laptopSince != nil, lastFault: state.lastFault))
+        let view = PanelView(of: state)
+        if view != self.view { recorder.panel.show(view) }
+        self.view = view
+        for effect in effects { perform(effect, in: &group) }
+        if case .ended(let id, _) = kind { lives[id] = nil }
+    }
+
+    private mutating func perform(_ effect: RecorderEffect, in group: inout DiscardingTaskGroup) {
+        switch effect {
+        case .open(let attempt): open(attempt, in: &group)
+        case .record(let id): if let live = lives[id] { record(live.recording, with: live.pool, in: &group) }
+        case .look(let id):
+            guard let live = lives[id]?.recording else { break }
+            later(by: Self.period, in: &group) { .looked(id, live.look) }
+        case .close(let id, let reason): lives[id]?.recording.stop(reason: reason)
+        case .setPaused(let id, let isPaused): lives[id]?.recording.setPaused(isPaused)
+        case .mark(let id, let text, let time, let ticket):
+            if let live = lives[id]?.recording { mark(live, text, at: time, ticket, in: &group) }
+        case .strike(let id, let time): if lives[id] != nil { strike(id, before: time, in: &group) }
+        case .answer(let ticket, let result): replies.removeValue(forKey: ticket)?.resume(returning: result)
+        case .publish(let event): recorder.hub.pass(on: event)
+        case .log(let line): recorder.write(line)
+        case .upkeep: beginUpkeep(in: &group)
+        case .breakOffUpkeep: upkeepEnd?.finish()
+        case .wake(let timer, let pause): later(by: pause, in: &group) { .due(timer) }
+        case .releaseWorkers: group.addTask { [workers = recorder.workers] in await workers.releaseIdle() }
+        case .powerOff: powerOff(in: &group)
+        }
+    }
+}
+
+// What takes time.
+extension RecorderLoop {
+    private func later(
+        by pause: Duration, in group: inout DiscardingTaskGroup,
+        _ kind: @escaping @Sendable () -> RecorderInput.Kind
+    ) {
+        group.addTask { [inbox] in
+            if (try? await Task.sleep(for: pause)) != nil { inbox.tell(kind()) }
+        }
+    }
+
+    private func open(_ attempt: Int, in group: inout DiscardingTaskGroup) {
+        let capture: CaptureSession
+        do {
+            capture = CaptureSession(try recorder.microphone.get(), configuration: recorder.configuration)
+        } catch { return inbox.tell(.refused(attempt: attempt, DeviceError(wrapping: error))) }
+        // The microphone hears while the disk makes room.
+        group.addTask { try? await capture.run() }
+        group.addTask { [inbox, recorder] in
+            let live: LiveRecording
+            do {
+                live = try await LiveRecording(
+                    configuration: recorder.configuration, archive: recorder.archive, capture: capture,
+                    hub: recorder.hub)
+            } catch { return inbox.tell(.refused(attempt: attempt, DeviceError(wrapping: error))) }
+            var pool: WorkerPool?
+            do { pool = try recorder.workers.readers() } catch {
+                recorder.hub.publish(fault: DeviceError(wrapping: error))
+            }
+            inbox.post(.opened(attempt: attempt, live, pool, .now))
+        }
+    }
+
+    private func record(_ live: LiveRecording, with pool: WorkerPool?, in group: inout DiscardingTaskGroup) {
+        group.addTask { [inbox] in
+            let end: RecorderInput.RecordingEnd
+            do {
+                let outcome = try await live.run(pool: pool, alternatives: 3, waitsForRoom: true)
+                end = outcome.recording.error.map { .broken($0) } ?? .complete
+            } catch { end = error is CancellationError ? .cancelled : .failed(DeviceError(wrapping: error)) }
+            inbox.tell(.ended(live.id, end))
+        }
+        group.addTask { [inbox] in
+            if await live.reaches(SamplePosition(1)) { inbox.tell(.begun(live.id, live.look)) }
+            _ = await live.reaches(SamplePosition(Int64.max))
+            inbox.tell(.closed(live.id))
+        }
+    }
+
+    private func mark(
+        _ live: LiveRecording, _ text: String, at time: Duration, _ ticket: RecorderTicket?,
+        in group: inout DiscardingTaskGroup
+    ) {
+        group.addTask { [inbox] in
+            do {
+                let mark = try await live.mark(text, ago: max(.zero, PanelController.now - time))
+                inbox.tell(.marked(.success(Recorder.Answer(recording: live.id, mark: mark)), ticket))
+            } catch { inbox.tell(.marked(.failure(DeviceError(wrapping: error)), ticket)) }
+        }
+    }
+
+    private func strike(_ id: Int, before time: Duration, in group: inout DiscardingTaskGroup) {
+        group.addTask { [inbox, recorder] in
+            do {
+                try await recorder.strikeMinute(before: time, of: id)
+                inbox.tell(.marked(.success(Recorder.Answer(recording: id)), nil))
+            } catch { inbox.tell(.marked(.failure(DeviceError(wrapping: error)), nil)) }
+        }
+    }
+
+    private mutating func beginUpkeep(in group: inout DiscardingTaskGroup) {
+        let (asked, end) = AsyncStream<Never>.makeStream()
+        upkeepEnd = end
+        group.addTask { [inbox, upkeep] in inbox.tell(.upkeepEnded(await upkeep.run(until: asked))) }
+    }
+
+    private func powerOff(in group: inout DiscardingTaskGroup) {
+        group.addTask { [recorder] in
+            do { try await onThread(named: "poweroff") { try PowerSwitch.off() } } catch {
+                recorder.hub.publish(.fault(code: "panel", message: DeviceError(wrapping: error).message))
+            }
+        }
+    }
+}
+
+extension LiveRecording {
+    /// How it does now.
+    fileprivate var look: RecorderInput.Look {
+        RecorderInput.Look(grewAt: diskProgress, microphoneIsAlive: microphoneIsAlive)
+    }
+}

@@ -1,0 +1,178 @@
+import Core
+
+// What the effects are answered by, in any order.
+extension RecorderState {
+    /// From one failed upkeep to the next try: twice as long each time.
+    private static let pauses = Duration.seconds(60)...Duration.seconds(3_600)
+
+    mutating func begin(_ starts: [RecorderTicket], at now: Duration) -> [RecorderEffect] {
+        attempts += 1
+        phase = .opening(Opening(attempt: attempts, since: now, starts: starts))
+        return [.open(attempt: attempts)]
+    }
+
+    mutating func opened(_ attempt: Int, _ id: Int, at now: Duration) -> [RecorderEffect] {
+        guard case .opening(let opening) = phase, opening.attempt == attempt else { return [] }
+        var recording = Recording(id: id, beginning: .awaited(opening.starts), disk: .awaited(since: now))
+        recording.pausedSince = opening.pausedSince
+        latest = id
+        var effects: [RecorderEffect] = [.record(id), .look(id)] + breakOffUpkeep()
+        if recording.pausedSince != nil {
+            effects.insert(.setPaused(id, true), at: 0)
+            effects += answerStarts(of: &recording)
+        }
+        guard let ending = opening.ending else {
+            phase = .recording(recording)
+            return effects
+        }
+        phase = .closing(recording, ending)
+        return effects + [.close(id, ending.reason)]
+    }
+
+    mutating func refused(_ attempt: Int, _ error: DeviceError, at moment: RecorderMoment) -> [RecorderEffect] {
+        guard case .opening(let opening) = phase, opening.attempt == attempt else { return [] }
+        phase = .idle
+        var effects = raise(error, at: moment) + answer(opening.starts, .failure(error))
+        effects += answer(opening.ending?.stops ?? [], .success(Recorder.Answer()))
+        if let next = opening.ending?.next { effects += begin(next, at: moment.monotonic) }
+        return effects
+    }
+
+    /// Answers who waits for the first samples of a paused recording: none come before it is resumed.
+    func answerStarts(of recording: inout Recording) -> [RecorderEffect] {
+        guard case .awaited(let starts) = recording.beginning else { return [] }
+        recording.beginning = .awaited([])
+        return answer(starts, .success(Recorder.Answer(recording: recording.id)))
+    }
+
+    mutating func begun(_ id: Int) -> [RecorderEffect] {
+        let success = Result<Recorder.Answer, DeviceError>.success(Recorder.Answer(recording: id))
+        if let text = texts[id] {
+            texts[id]?.starts = []
+            return answer(text.starts, success)
+        }
+        var starts: [RecorderTicket] = []
+        changeRecording(id) { recording in
+            if case .awaited(let tickets) = recording.beginning { starts = tickets }
+            recording.beginning = .begun
+        }
+        return answer(starts, success)
+    }
+
+    /// Whether the recording grows: the lamp says so, and so does the watchdog.
+    mutating func looked(
+        _ id: Int, _ look: RecorderInput.Look, at moment: RecorderMoment
+    ) -> [RecorderEffect] {
+        var hasStalled = false
+        changeRecording(id) { recording in
+            recording.microphoneIsAlive = look.microphoneIsAlive
+            if let time = look.grewAt, time > recording.disk.time {
+                recording.disk = .written(at: time)
+                return
+            }
+            if case .stalled = recording.disk { return }
+            if recording.pausedSince != nil { return }
+            let since = recording.disk.time
+            guard recording.beginning == .begun, look.microphoneIsAlive, moment.monotonic - since > LampPattern.patience
+            else { return }
+            recording.disk = .stalled(since: since)
+            hasStalled = true
+        }
+        guard hasStalled else { return [] }
+        let words = "recording \(id): nothing has reached the disk for 3 s; check microphone and card"
+        return raise(DeviceError(.failed, "write", words), at: moment)
+    }
+
+    mutating func closed(_ id: Int, at now: Duration) -> [RecorderEffect] {
+        guard recording == id else { return [] }
+        let (closed, ending): (Recording, Ending?)
+        switch phase {
+        case .idle, .opening: return []
+        case .recording(let recording): (closed, ending) = (recording, nil)
+        case .closing(let recording, let why): (closed, ending) = (recording, why)
+        }
+        var starts: [RecorderTicket] = []
+        if case .awaited(let tickets) = closed.beginning { starts = tickets }
+        texts[id] = Text(since: now, starts: starts)
+        phase = .idle
+        let effects = answer(ending?.stops ?? [], .success(Recorder.Answer(recording: id)))
+        return effects + (ending?.next.map { begin($0, at: now) } ?? [])
+    }
+
+    mutating func ended(
+        _ id: Int, _ end: RecorderInput.RecordingEnd, at moment: RecorderMoment
+    ) -> [RecorderEffect] {
+        var effects = closed(id, at: moment.monotonic)
+        guard let text = texts.removeValue(forKey: id) else { return effects }
+        switch end {
+        case .complete: effects += answer(text.starts, .success(Recorder.Answer(recording: id)))
+        case .cancelled: effects += answer(text.starts, .failure(Self.neverBegun(id)))
+        case .broken(let error): effects += answer(text.starts, .failure(error))
+        case .failed(let error): effects += raise(error, at: moment) + answer(text.starts, .failure(error))
+        }
+        guard isAtRest else { return effects }
+        switch upkeep {
+        case .done, .waiting: upkeep = .due
+        case .due, .working, .breakingOff: break
+        }
+        setback = nil
+        return effects + [.wake(.release(after: latest), after: Self.releaseDelay)]
+    }
+
+    mutating func marked(
+        _ result: Result<Recorder.Answer, DeviceError>, _ ticket: RecorderTicket?, at moment: RecorderMoment
+    ) -> [RecorderEffect] {
+        var effects = answer([ticket].compactMap { $0 }, result)
+        switch result {
+        case .success: markedAt = moment.monotonic
+        case .failure(let error): effects += raise(error, at: moment)
+        }
+        return effects
+    }
+
+    mutating func breakOffUpkeep() -> [RecorderEffect] {
+        guard case .working(let writing) = upkeep else { return [] }
+        upkeep = .breakingOff(writingSince: writing)
+        return [.breakOffUpkeep]
+    }
+
+    mutating func upkeepEnded(_ end: RecorderInput.UpkeepEnd, at moment: RecorderMoment) -> [RecorderEffect] {
+        let wasBrokenOff: Bool
+        switch upkeep {
+        case .working: wasBrokenOff = false
+        case .breakingOff: wasBrokenOff = true
+        case .done, .due, .waiting: return []
+        }
+        guard case .failed(let error) = end else {
+            upkeep = wasBrokenOff ? .due : .done
+            setback = nil
+            return []
+        }
+        // What fails the same way each time is told once.
+        let effects = setback?.error == error ? [] : raise("backlog", error.message, at: moment)
+        if wasBrokenOff {
+            upkeep = .due
+            return effects
+        }
+        let pause = min(setback.map { $0.pause * 2 } ?? Self.pauses.lowerBound, Self.pauses.upperBound)
+        setback = Setback(error: error, pause: pause)
+        upkeep = .waiting
+        return effects + [.wake(.upkeep(run: upkeepRuns), after: pause)]
+    }
+
+    private mutating func changeRecording(_ id: Int, _ change: (inout Recording) -> Void) {
+        switch phase {
+        case .recording(var recording) where recording.id == id:
+            change(&recording)
+            phase = .recording(recording)
+        case .closing(var recording, let ending) where recording.id == id:
+            change(&recording)
+            phase = .closing(recording, ending)
+        default: break
+        }
+    }
+
+    private static func neverBegun(_ id: Int) -> DeviceError {
+        DeviceError(.failed, "start", "recording \(id): ended before anything was recorded; start again")
+    }
+}

@@ -1,0 +1,167 @@
+import Core
+import System
+
+extension RecorderState {
+    /// What comes of an input; the machine has changed when this returns, and the effects are then done in their order.
+    mutating func take(_ input: RecorderInput) -> [RecorderEffect] {
+        let before = shown
+        var effects = follow(input)
+        if isAtRest, !isEnding, upkeep == .due {
+            upkeep = .working(writingSince: nil)
+            upkeepRuns += 1
+            effects.append(.upkeep)
+        }
+        // A recording says by itself that it begins, and that it stops.
+        let goesOn = before == .paused && shown == .recording
+        if shown != before, goesOn || shown == .idle || shown == .faulted || shown == .paused {
+            effects += [.publish(.state(shown)), .log(LogLine(shown, recording: recording))]
+        }
+        return effects
+    }
+
+    private mutating func follow(_ input: RecorderInput) -> [RecorderEffect] {
+        let now = input.moment.monotonic
+        switch input.kind {
+        case .started: return []
+        case .order(let order, let reason, let ticket): return carryOut(order, reason, ticket, at: now)
+        case .button(let effect):
+            pressesHeard += 1
+            return follow(effect, at: input.moment)
+        case .shutDown(let ticket):
+            isEnding = true
+            return breakOffUpkeep() + stop(.shutdown, ticket)
+        case .opened(let attempt, let id): return opened(attempt, id, at: now)
+        case .refused(let attempt, let error): return refused(attempt, error, at: input.moment)
+        case .begun(let id, let look): return begun(id) + looked(id, look, at: input.moment)
+        case .looked(let id, let look):
+            let effects = looked(id, look, at: input.moment)
+            return recording == id ? effects + [.look(id)] : effects
+        case .closed(let id): return closed(id, at: now)
+        case .ended(let id, let end): return ended(id, end, at: input.moment)
+        case .marked(let result, let ticket): return marked(result, ticket, at: input.moment)
+        case .event(let event): return follow(event, at: input.moment)
+        case .upkeepWrites(let writes):
+            if case .working = upkeep { upkeep = .working(writingSince: writes ? now : nil) }
+            return []
+        case .upkeepEnded(let end): return upkeepEnded(end, at: input.moment)
+        case .due(.release(let id)): return id == latest && isAtRest ? [.releaseWorkers] : []
+        case .due(.upkeep(let run)):
+            if upkeep == .waiting, run == upkeepRuns { upkeep = .due }
+            return []
+        }
+    }
+
+    private mutating func follow(_ effect: ButtonGesture.Effect, at moment: RecorderMoment) -> [RecorderEffect] {
+        let now = moment.monotonic
+        switch effect {
+        case .pressed: return []
+        case .start: return start(nil, at: now)
+        case .stop: return stop(.button, nil)
+        case .mark(let time): return mark("", at: time, nil)
+        case .strike(let time):
+            guard case .recording(let recording) = phase, recording.beginning == .begun else { return [] }
+            return [.strike(recording.id, before: time)]
+        case .pause: return setPaused(true, nil, at: now)
+        case .resume: return setPaused(false, nil, at: now)
+        case .acknowledge(let time): return acknowledge(at: time)
+        case .stuck:
+            return raise(
+                "panel", "the button stays down; check it for a short circuit. It is ignored until it is released",
+                at: moment)
+        case .free: return [.log(LogLine(.information, "button", ["state": "free"]))]
+        case .shutDown: return [.log(LogLine(.notice, "shutdown", ["by": "button"])), .powerOff]
+        }
+    }
+
+    /// Of what is told by others; those who watch have heard it already.
+    private mutating func follow(_ event: Event, at moment: RecorderMoment) -> [RecorderEffect] {
+        switch event {
+        case .state(let state): return [.log(LogLine(state, recording: recording))]
+        case .fault(let code, let message): return raise(code, message, at: moment, isPublished: true)
+        case .gap(let recording, let gap): return [.log(LogLine(recording: recording, gap))]
+        case .mark(let recording, let mark):
+            let values: KeyValuePairs = ["recording": "\(recording)", "time": "\(mark.position.seconds)"]
+            return [.log(LogLine(.information, "mark", values))]
+        case .export(let state, let folder, let message): return exports(state, folder, message, at: moment)
+        case .laptop(let isConnected): return laptop(isConnected, at: moment.monotonic)
+        case .opened(let recordings): return opened(recordings, at: moment.monotonic)
+        case .level, .partial, .final, .rotation: return []
+        }
+    }
+
+    private mutating func exports(
+        _ state: Event.ExportState, _ folder: String, _ message: String, at moment: RecorderMoment
+    ) -> [RecorderEffect] {
+        let line = LogLine(
+            state == .failed ? .error : .information, "export",
+            ["state": state.rawValue, "folder": folder, "message": message])
+        switch state {
+        case .started: export = .running(since: moment.monotonic)
+        case .finished:
+            export = .done(at: moment.monotonic)
+            // What was copied may be to be erased.
+            if case .done = upkeep { upkeep = .due }
+        // Another stick may be copied to meanwhile.
+        case .refused:
+            if case .running = export { break }
+            export = .refused(at: moment.monotonic)
+        case .failed:
+            if case .running = export { export = .none }
+            // The status says what the lamp blinks for; those who watch have heard it as what it is.
+            return [.log(line)] + raise("export", message, at: moment, isPublished: true)
+        }
+        return [.log(line)]
+    }
+
+    /// It is told again and again, so that a recorder that has just started knows of it, too.
+    private mutating func laptop(_ isConnected: Bool, at now: Duration) -> [RecorderEffect] {
+        guard isConnected != (laptopSince != nil) else { return [] }
+        laptopSince = isConnected ? now : nil
+        return [.log(LogLine(.information, "laptop", ["state": isConnected ? "connected" : "away"]))]
+    }
+
+    /// Those that are open may be to be read a second time.
+    private mutating func opened(_ recordings: [Int], at now: Duration) -> [RecorderEffect] {
+        openSince = recordings.isEmpty ? nil : openSince ?? now
+        if !recordings.isEmpty, case .done = upkeep { upkeep = .due }
+        // What goes on may be past them, or in the midst of one that is locked now.
+        return breakOffUpkeep() + [
+            .log(
+                LogLine(
+                    .notice, "opened",
+                    ["state": recordings.isEmpty ? "locked" : "open", "recordings": "\(recordings.count)"]))
+        ]
+    }
+
+    // Faults.
+
+    /// Keeps a fault until somebody acknowledges it.
+    ///
+    /// - Parameter isPublished: whether those who watch have heard of it.
+    mutating func raise(
+        _ code: String, _ message: String, at moment: RecorderMoment, isPublished: Bool = false
+    ) -> [RecorderEffect] {
+        let isNew = lastFault.map { $0.code != code || $0.message != message } ?? true
+        lastFault = RecorderFault(code: code, message: message, moment: moment)
+        let now = moment.monotonic
+        switch alarm {
+        case .quiet: alarm = .raised(since: now, latest: now)
+        case .raised(let since, let latest): alarm = .raised(since: since, latest: max(latest, now))
+        }
+        var effects: [RecorderEffect] = isPublished ? [] : [.publish(.fault(code: code, message: message))]
+        // What keeps on failing is told once; the lamp shows it each time.
+        if isNew { effects.append(.log(LogLine(.error, "fault", ["code": code, "message": message]))) }
+        return effects
+    }
+
+    mutating func raise(_ error: DeviceError, at moment: RecorderMoment) -> [RecorderEffect] {
+        raise(error.code.rawValue, error.message, at: moment)
+    }
+
+    /// A press at that time has acknowledged what was shown then; what came since, nobody has seen.
+    private mutating func acknowledge(at time: Duration) -> [RecorderEffect] {
+        guard case .raised(_, let latest) = alarm, latest <= time else { return [] }
+        alarm = .quiet
+        return [.log(LogLine(.information, "acknowledged"))]
+    }
+}

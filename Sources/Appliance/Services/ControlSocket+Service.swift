@@ -1,0 +1,1 @@
+extension ControlSocket: Service {}

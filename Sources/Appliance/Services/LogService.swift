@@ -1,0 +1,15 @@
+import System
+
+/// Writes the log: a reader that takes nothing holds up nobody but this.
+struct LogService: Service {
+    let name = "log"
+    let recorder: Recorder
+    let systemd: SystemdNotify
+
+    func run() async {
+        for await line in recorder.log {
+            Log.tell(line)
+            if let state = line.state { systemd.status(state.rawValue) }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Core
+import Synchronization
+import System
+
+/// Keeps the appliance's services running, and ends them in order.
+///
+/// A service that fails, or ends without being asked to, is told of and started again, later each time; the others do not
+/// notice.
+struct Supervisor: Sendable {
+    /// In the order in which they stop.
+    let services: [any Service]
+    let policy: RestartPolicy
+
+    /// Hears of each failure.
+    let failed: @Sendable (any Service, any Error) -> Void
+
+    init(
+        _ services: [any Service], policy: RestartPolicy = RestartPolicy(),
+        failed: @escaping @Sendable (any Service, any Error) -> Void
+    ) {
+        self.services = services
+        self.policy = policy
+        self.failed = failed
+    }
+
+    /// Runs until `stopRequests` brings something or ends, then stops the services one after the other.
+    func run(until stopRequests: AsyncStream<Void>) async {
+        await withDiscardingTaskGroup { group in
+            let asked = Asked()
+            for (place, service) in services.enumerated() {
+                group.addTask { await keep(service) { asked.contains(place) } }
+            }
+            for await _ in stopRequests { break }
+            for (place, service) in services.enumerated() {
+                asked.insert(place)
+                await service.stop()
+            }
+            group.cancelAll()
+        }
+    }
+
+    /// - Parameter isAsked: whether the service is to end.
+    private func keep(_ service: any Service, isAsked: () -> Bool) async {
+        var policy = policy
+        while !Task.isCancelled, !isAsked() {
+            let began = MonotonicClock.nanoseconds
+            do {
+                try await service.run()
+                if Task.isCancelled || isAsked() { return }
+                failed(
+                    service,
+                    DeviceError(.failed, service.name, "\(service.name): ended unexpectedly; it is being restarted"))
+            } catch {
+                if Task.isCancelled { return }
+                failed(service, error)
+            }
+            let pause = policy.failed(after: .nanoseconds(MonotonicClock.nanoseconds - began))
+            guard (try? await Task.sleep(for: pause)) != nil else { return }
+        }
+    }
+}
+
+/// The places of the services that were asked to end.
+private final class Asked: Sendable {
+    private let places = Mutex<Set<Int>>([])
+
+    func insert(_ place: Int) { places.withLock { _ = $0.insert(place) } }
+
+    func contains(_ place: Int) -> Bool { places.withLock { $0.contains(place) } }
+}

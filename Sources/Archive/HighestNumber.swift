@@ -1,0 +1,28 @@
+import Core
+import Glibc
+import System
+
+/// The highest number that a recording had when it was last looked, in a file beside the database, `last-number`: written
+/// before anything is erased, since only what was erased leaves its number nowhere else.
+struct HighestNumber {
+    private static let name = "last-number"
+    private let folder: Folder
+
+    /// - Parameter folder: the database's.
+    init(in folder: Folder) { self.folder = folder }
+
+    /// The number; 0 where none is kept, or one that no counting has come to.
+    var kept: Int {
+        guard let bytes = try? folder.openFile(Self.name, O_RDONLY).bytes(count: 32),
+            let number = Int(String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)),
+            (1..<(Journal.highest - 1_000_000)).contains(number)
+        else { return 0 }
+        return number
+    }
+
+    /// Keeps a number, durably, where it is higher.
+    func keep(_ number: Int) throws(DeviceError) {
+        guard number > kept, number < Journal.highest - 1_000_000 else { return }
+        try folder.replace(Self.name, with: Array("\(number)\n".utf8))
+    }
+}

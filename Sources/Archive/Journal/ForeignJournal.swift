@@ -1,0 +1,87 @@
+import Core
+import System
+
+/// A journal in the folder of a recording that is not its own.
+package struct ForeignJournal: Sendable {
+    /// The recordings that it names; none in journals of earlier versions.
+    package var recordings: Set<Int>
+    /// SHA-256 of the samples of its recording; nil if it was not signed.
+    package var sound: String?
+    /// The lengths of its recording that it tells of.
+    package var lengths: Set<SamplePosition>
+
+    /// The operation in the error with which such a journal is refused.
+    package static let operation = "journal"
+
+    static func error(_ path: String, _ reason: String) -> DeviceError {
+        DeviceError(
+            .unsupported, operation, on: path, reason,
+            remedy: "run fieldscribe recover, which sets it aside, and put it back where it belongs")
+    }
+}
+
+extension SQLiteArchive {
+    /// What a journal that was refused says of its own recording.
+    package func foreignJournal(of recording: Int) throws -> ForeignJournal {
+        let record = JournalRecord(try journal.readAny(recording).entries)
+        return ForeignJournal(
+            recordings: record.owner.numbers, sound: record.owner.sound, lengths: record.lengths)
+    }
+
+    /// Gives a journal that was refused another name, and writes the recording's own from the database if that knows it.
+    ///
+    /// - Returns: the path of what was set aside; nil if nothing was there.
+    package func setAsideJournal(of recording: Int) throws -> String? {
+        let aside = try journal.setAside("foreign", of: recording)
+        guard try queries.recording(recording) != nil else { return aside }
+        let bytes = try journal.write(try journalEntries(of: recording), recording: recording)
+        try connection.run(
+            "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(recording), .integer(bytes))
+        return aside
+    }
+
+    /// Refuses the journal of an earlier version, which does not say whose it is, if anything else says that it is another's.
+    ///
+    /// - Parameter audio: the length of the recording's audio; nil if that is not whole, or is unknown.
+    /// - Throws: `DeviceError` with `ForeignJournal.operation`.
+    func refuse(_ record: JournalRecord, as recording: Int, audio: SamplePosition? = nil) throws {
+        guard record.owner.numbers.isEmpty else { return }
+        let path = journal.path(of: recording)
+        if let audio, !record.lengths.isEmpty, !record.lengths.contains(audio) {
+            throw ForeignJournal.error(path, "has another length than the sound beside it")
+        }
+        let copies = Set(record.exports.compactMap { Self.number(ofCopy: $0.folder) })
+        if let other = copies.subtracting([recording]).min() {
+            throw ForeignJournal.error(path, "tells of copies of recording \(other)")
+        }
+        if let boot = record.start?.boot, let monotonic = record.start?.monotonic {
+            let other = try connection.rows(
+                "SELECT id FROM recording WHERE boot_id = ? AND monotonic_ns = ? AND id <> ?",
+                [.text(boot), .integer(Int(monotonic)), .integer(recording)]
+            ) { $0.integer(0) }.first
+            if let other { throw ForeignJournal.error(path, "began when recording \(other) did") }
+        }
+        let known = Set(
+            try queries.history(of: recording).filter { $0.entry.act == .recorded }.compactMap(\.entry.length).map {
+                SamplePosition(seconds: $0)
+            })
+        if !known.isEmpty, !record.lengths.isEmpty, known.isDisjoint(with: record.lengths) {
+            throw ForeignJournal.error(path, "has another length than the history tells of recording \(recording)")
+        }
+    }
+
+    /// The number with which a copy's name begins, behind the recorder's: `recorder/000007_2026-11-20_09-30-12`.
+    private static func number(ofCopy folder: String) -> Int? {
+        let digits = (folder.split(separator: "/").last ?? "").prefix { $0.isASCII && $0.isNumber }
+        return digits.utf8.count >= 6 ? Int(digits) : nil
+    }
+
+    /// The line with which a recording's journal says whose it is; nil if the database does not know it.
+    func journalOwner(of recording: Int) throws -> JournalEntry? {
+        guard let row = try queries.recording(recording) else { return nil }
+        let signature = try queries.history(of: recording).map(\.entry).soundSignature
+        return .recording(
+            number: recording, startedAt: row.startedAt, sound: signature?.sound,
+            length: signature?.length.map { SamplePosition(seconds: $0) })
+    }
+}

@@ -1,0 +1,97 @@
+import Core
+import Glibc
+import System
+
+/// Who did what, a line an entry, in `history.jsonl` beside the database. Lines are only ever added. The archive's actor is the only
+/// one that writes.
+struct HistoryFile: Sendable {
+    static let name = "history.jsonl"
+
+    /// The folder of the database; it is found whatever it is called meanwhile.
+    let folder: Folder
+
+    var path: String { "\(folder.path)/\(Self.name)" }
+
+    /// Whether anything has its name.
+    var isThere: Bool { get throws(DeviceError) { try folder.exists(Self.name) } }
+
+    /// Adds a line, durably. What lies there and is no file of ours is set aside: it keeps nothing from being recorded.
+    ///
+    /// - Parameter end: where the last entry that counts ends, in bytes; what is beyond was never committed, and goes.
+    /// - Returns: where this one ends.
+    func append(_ line: [UInt8], behind end: Int64) throws(DeviceError) -> Int64 {
+        let name = Self.name
+        try makeWay()
+        let isNew = try !folder.exists(name)
+        let file = try folder.openFile(name, O_RDWR | O_APPEND | O_CREAT)
+        var size = try file.size()
+        if size > end {
+            try file.truncate(to: end)
+            size = end
+        }
+        var bytes = line + [UInt8(ascii: "\n")]
+        if size > 0, try file.bytes(at: size - 1, count: 1) != [UInt8(ascii: "\n")] {
+            bytes.insert(UInt8(ascii: "\n"), at: 0)
+        }
+        try rethrowing { try bytes.withUnsafeBytes { try file.write($0) } }
+        try file.syncData()
+        if isNew { try folder.sync() }
+        return size + Int64(bytes.count)
+    }
+
+    private func makeWay() throws(DeviceError) {
+        guard try isThere else { return }
+        do throws(DeviceError) { _ = try folder.openFile(Self.name, O_RDWR | O_APPEND) } catch {
+            guard error.code == .unsupported || [ELOOP, EXDEV, EACCES, EPERM].contains(error.status) else {
+                throw error
+            }
+            try setAside()
+        }
+    }
+
+    /// The whole lines from a place on, each with where it ends, and whether something follows that is no whole line.
+    ///
+    /// - Throws: `DeviceError` where it may not be read, or is no file; where there is none, there are no lines.
+    func lines(from start: Int64 = 0) throws(DeviceError) -> (lines: [(text: String, end: Int64)], isTorn: Bool) {
+        let bytes: [UInt8]
+        do throws(DeviceError) {
+            let file = try folder.openFile(Self.name, O_RDONLY)
+            let size = try file.size()
+            guard size > start else { return ([], false) }
+            guard size - start <= Self.longest else {
+                throw DeviceError(
+                    .unsupported, "read", on: path, "is longer than any history", remedy: "move it away, and keep it")
+            }
+            bytes = try file.bytes(at: start, count: Int(size - start))
+        } catch {
+            if error.status == ENOENT { return ([], false) }
+            throw error
+        }
+        var lines: [(text: String, end: Int64)] = []
+        var first = 0
+        while let end = bytes[first...].firstIndex(of: UInt8(ascii: "\n")) {
+            if end > first {
+                lines.append((String(decoding: bytes[first..<end], as: UTF8.self), start + Int64(end) + 1))
+            }
+            first = end + 1
+        }
+        return (lines, first < bytes.count)
+    }
+
+    /// Some hundred thousand recordings' bytes.
+    private static let longest: Int64 = 1 << 28
+
+    /// Gives what lies there another name; returns that.
+    @discardableResult
+    func setAside() throws(DeviceError) -> String {
+        let aside = try folder.freeName(for: Self.name, "damaged")
+        try folder.rename(Self.name, toFree: aside)
+        try folder.sync()
+        return "\(folder.path)/\(aside)"
+    }
+
+    /// Puts these lines in the place of whatever is there.
+    func write(_ lines: [String]) throws(DeviceError) {
+        try folder.replace(Self.name, with: Array(lines.map { $0 + "\n" }.joined().utf8))
+    }
+}

@@ -1,0 +1,149 @@
+import Core
+
+extension ArchiveQueries {
+    /// So many places are compared with each other; of words that are in more, the newest places answer.
+    ///
+    /// To compare costs a look at each place: of a word like `the` that is every second segment there is.
+    static let mostCompared = 2_000
+
+    /// What contains all of the words: marks, newest first, then segments, best match first, or, where the words are too common
+    /// for that, newest first. With `speaker:A` or `speaker:Anna` among them, segments alone in which that person says these words; without
+    /// other words, the newest of those in which that person says some.
+    func search(_ words: String, limit: Int) throws -> [SearchHit] {
+        let query = SearchQuery(words)
+        guard limit > 0 else { return [] }
+        if let name = query.speaker {
+            let person = NamedSpeaker(name, self)
+            return try query.expression.map { try spoken($0, by: (person, query.phrases), limit: limit) }
+                ?? said(by: person, limit: limit)
+        }
+        guard let expression = query.expression else { return [] }
+        let marks = try marked(words, limit: limit)
+        return marks.count < limit ? marks + (try spoken(expression, limit: limit - marks.count)) : marks
+    }
+
+    /// Bookmarks that contain all of the words; there are few, since a person has made each.
+    private func marked(_ words: String, limit: Int) throws -> [SearchHit] {
+        let keys = { (text: String) in text.split(whereSeparator: \.isWhitespace).map { Word.key(of: String($0)) } }
+        let wanted = keys(words).filter { !$0.isEmpty }
+        guard let last = wanted.last else { return [] }
+        var hits: [SearchHit] = []
+        try connection.rows("SELECT recording, sample, text FROM mark WHERE text != '' ORDER BY id DESC", []) { row in
+            let text = row.text(2)
+            let said = keys(text)
+            guard wanted.dropLast().allSatisfy(said.contains), said.contains(where: { $0.hasPrefix(last) }) else {
+                return true
+            }
+            hits.append(
+                SearchHit(
+                    recording: row.integer(0), segment: 0, range: SampleRange(row.position(1), row.position(1)),
+                    text: text, excerpt: "[mark] \(text)"))
+            return hits.count < limit
+        }
+        return hits
+    }
+
+    private func spoken(_ query: String, by speaker: SpokenPhrases? = nil, limit: Int) throws -> [SearchHit] {
+        let count =
+            try connection.rows(
+                "SELECT count(*) FROM (SELECT 1 FROM segment_text WHERE segment_text MATCH ? LIMIT \(Self.mostCompared + 1))",
+                [.text(query)]
+            ) { $0.integer(0) }.first ?? 0
+        return count > Self.mostCompared
+            ? try newest(query, by: speaker, limit: limit) : try best(query, by: speaker, limit: limit)
+    }
+
+    /// Without sorting: the index tells its places in the order of time, and is left as soon as there are enough.
+    private func newest(_ query: String, by speaker: SpokenPhrases?, limit: Int) throws -> [SearchHit] {
+        var shown: [Int: Int] = [:]
+        var hits: [SearchHit] = []
+        var failure: (any Error)?
+        try connection.rows(
+            """
+            SELECT pass.recording, segment.number, segment.start_sample, segment.end_sample, segment.text,
+                snippet(segment_text, 0, '[', ']', '…', 12), pass.id, segment.id
+            FROM segment_text
+            CROSS JOIN segment ON segment.id = segment_text.rowid
+            CROSS JOIN pass ON pass.id = segment.pass
+            WHERE segment_text MATCH ? ORDER BY segment_text.rowid DESC
+            """, [.text(query)],
+            while: { row in
+                do {
+                    guard try isShown(row.integer(6), of: row.integer(0), &shown),
+                        try says(speaker, in: row.integer(7), of: row.integer(0))
+                    else { return true }
+                } catch {
+                    failure = error
+                    return false
+                }
+                hits.append(searchHit(row))
+                return hits.count < limit
+            })
+        if let failure { throw failure }
+        return hits
+    }
+
+    private func best(_ query: String, by speaker: SpokenPhrases?, limit: Int) throws -> [SearchHit] {
+        let places = try connection.rows(
+            "SELECT rowid FROM segment_text WHERE segment_text MATCH ? ORDER BY rank, rowid", [.text(query)]
+        ) { $0.integer(0) }
+        var shown: [Int: Int] = [:]
+        var chosen: [Int] = []
+        for place in places {
+            let found = try connection.rows(
+                "SELECT pass.id, pass.recording FROM segment JOIN pass ON pass.id = segment.pass WHERE segment.id = ?",
+                [.integer(place)]
+            ) { (pass: $0.integer(0), recording: $0.integer(1)) }.first
+            guard let found, try isShown(found.pass, of: found.recording, &shown),
+                try says(speaker, in: place, of: found.recording)
+            else { continue }
+            chosen.append(place)
+            if chosen.count == limit { break }
+        }
+        guard let first = chosen.min(), let last = chosen.max() else { return [] }
+        // Excerpts only of those: each means to read its text.
+        let hits = try connection.rows(
+            """
+            SELECT pass.recording, segment.number, segment.start_sample, segment.end_sample, segment.text,
+                snippet(segment_text, 0, '[', ']', '…', 12), segment_text.rowid
+            FROM segment_text
+            CROSS JOIN segment ON segment.id = segment_text.rowid
+            CROSS JOIN pass ON pass.id = segment.pass
+            WHERE segment_text MATCH ?1 AND segment_text.rowid BETWEEN ?3 AND ?4
+                AND +segment_text.rowid IN (SELECT value FROM json_each(?2))
+            """,
+            [
+                .text(query), .text("[\(chosen.map(String.init).joined(separator: ","))]"), .integer(first),
+                .integer(last),
+            ]
+        ) { ($0.integer(6), searchHit($0)) }
+        let known = Dictionary(hits) { first, _ in first }
+        return chosen.compactMap { known[$0] }
+    }
+
+    /// Whether a recording answers with this pass: the one that it is shown with.
+    ///
+    /// - Parameter shown: the passes of recordings that were looked for before.
+    private func isShown(_ pass: Int, of recording: Int, _ shown: inout [Int: Int]) throws(DeviceError) -> Bool {
+        if let known = shown[recording] { return known == pass }
+        let found = try connection.rows("SELECT count(*) FROM pass WHERE recording = ?", [.integer(recording)]) {
+            $0.integer(0)
+        }
+        // Most have one: then there is nothing to compare.
+        let best =
+            found == [1]
+            ? pass
+            : try connection.rows(
+                "SELECT id FROM pass WHERE recording = ? ORDER BY \(Self.bestFirst("pass")) LIMIT 1",
+                [.integer(recording)]
+            ) { $0.integer(0) }.first
+        shown[recording] = best
+        return best == pass
+    }
+}
+
+private func searchHit(_ row: Row) -> SearchHit {
+    SearchHit(
+        recording: row.integer(0), segment: row.integer(1), range: row.range(2, 3), text: row.text(4),
+        excerpt: row.text(5))
+}

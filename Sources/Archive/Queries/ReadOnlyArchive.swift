@@ -1,0 +1,92 @@
+import Core
+import Glibc
+import System
+
+/// An archive that may be read, but not written: on a card that is mounted so, or of which one is a reader only.
+///
+/// It is read as it lies there. Where a power cut left a log beside it, of which SQLite reads nothing without writing, a copy of
+/// both is read instead.
+package actor ReadOnlyArchive: ArchiveReading {
+    private let connection: Connection
+
+    /// - Throws: `DeviceError` with `busy` where somebody writes it now, `denied` where it may not even be read,
+    ///   `unsupported` where another version wrote it, `damaged` where it is no file.
+    package init(path: String) throws {
+        try DatabaseFiles(path).check()
+        try Self.checkIsFree(path)
+        var status = stat()
+        if stat("\(path)-wal", &status) == 0, status.st_size > 0 {
+            connection = try Self.copied(path)
+        } else {
+            connection = try Connection(onlyReading: path)
+        }
+        try Migrations.checkVersion(of: connection, path: path)
+    }
+
+    package func recordings() throws -> [RecordingSummary] { try queries.recordings() }
+
+    package func transcript(of recording: Int) throws -> (RecordingSummary, Timeline)? {
+        try queries.transcript(of: recording)
+    }
+
+    package func transcript(of recording: Int, pass: Int) throws -> (RecordingSummary, Timeline)? {
+        try queries.transcript(of: recording, pass: pass)
+    }
+
+    package func passes(of recording: Int) throws -> [PassSummary] { try queries.passes(of: recording) }
+
+    package func shownPass(of recording: Int) throws -> PassSummary? { try queries.shownPass(of: recording) }
+
+    package func search(_ words: String, limit: Int) throws -> [SearchHit] {
+        try queries.search(words, limit: limit)
+    }
+
+    package func history(of recording: Int?) throws -> [HistoryLine] { try queries.history(of: recording) }
+
+    private var queries: ArchiveQueries { ArchiveQueries(connection: connection) }
+
+    /// Looks for the lock of whoever writes it; the bytes are those that SQLite locks.
+    private static func checkIsFree(_ path: String) throws(DeviceError) {
+        let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
+        var lock = flock()
+        lock.l_type = Int16(F_RDLCK)
+        lock.l_whence = Int16(SEEK_SET)
+        lock.l_start = 0x4000_0000
+        lock.l_len = 512
+        if fcntl(file.number, F_GETLK, &lock) == 0, lock.l_type != Int16(F_UNLCK) {
+            throw DeviceError(
+                .busy, "fcntl",
+                "\(path): the appliance or another fieldscribe is using this archive, and you may only read it; join the "
+                    + "appliance's group (control.group), or wait until it is done")
+        }
+    }
+
+    /// Opens a copy of the database with its log taken in; the copy has no name any more when this returns.
+    private static func copied(_ path: String) throws -> Connection {
+        let folder = try ScratchFolder(for: "archive", in: ScratchFolder.roomyParent)
+        let copy = "\(folder.path)/archive.sqlite"
+        for suffix in ["", "-wal"] { try copyFile("\(path)\(suffix)", to: copy + suffix) }
+        try takeLog(into: copy)
+        return try Connection(onlyReading: copy)
+    }
+
+    // A function of its own: the database is closed, and its log taken in, when it has returned.
+    private static func takeLog(into path: String) throws {
+        let connection = try Connection(path: path)
+        try Migrations.apply(to: connection, path: path)
+        connection.keepsLog(false)
+        try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+
+    private static func copyFile(_ path: String, to copy: String) throws(DeviceError) {
+        let source = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
+        let target = try FileDescriptor(opening: copy, O_WRONLY | O_CREAT | O_EXCL)
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
+        defer { room.deallocate() }
+        var offset: Int64 = 0
+        while case let count = try source.read(into: room, at: offset), count > 0 {
+            try target.write(UnsafeRawBufferPointer(rebasing: room[..<count]), at: offset)
+            offset += Int64(count)
+        }
+    }
+}

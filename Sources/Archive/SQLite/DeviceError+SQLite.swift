@@ -1,0 +1,71 @@
+import Core
+internal import CSQLite
+import Glibc
+
+extension DeviceError {
+    /// The error of an open database, from its last failed call.
+    ///
+    /// `database` is borrowed for this call.
+    static func sqlite(_ operation: String, on database: OpaquePointer) -> DeviceError {
+        sqlite(
+            operation, status: sqlite3_extended_errcode(database), systemStatus: sqlite3_system_errno(database),
+            path: sqlite3_db_filename(database, "main").map { String(cString: $0) } ?? "archive",
+            detail: String(cString: sqlite3_errmsg(database)))
+    }
+
+    /// The error of a call on the database at `path`.
+    ///
+    /// - Parameters:
+    ///   - status: SQLite's extended result code.
+    ///   - systemStatus: the errno behind it, 0 where there is none.
+    ///   - detail: SQLite's own words.
+    static func sqlite(
+        _ operation: String, status: Int32, systemStatus: Int32, path: String, detail: String
+    ) -> DeviceError {
+        let (code, what) = explain(status, systemStatus, detail)
+        return DeviceError(code, operation, status: status, "\(path): \(what)")
+    }
+
+    /// Whether this process may not write files of any size.
+    private static var limitsFiles: Bool {
+        var limit = rlimit()
+        return getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 && limit.rlim_cur != rlim_t.max
+    }
+
+    private static func explain(_ status: Int32, _ systemStatus: Int32, _ detail: String) -> (Code, String) {
+        // The low byte is the primary result code.
+        switch (status & 0xff, systemStatus) {
+        case (SQLITE_BUSY, _), (SQLITE_LOCKED, _):
+            (.busy, "the appliance or another fieldscribe is using this archive; stop it, or wait until it is done")
+        case (SQLITE_NOTADB, _):
+            (.damaged, "not a database; run fieldscribe recover, which rebuilds it, or name another archive")
+        case (SQLITE_CORRUPT, _):
+            (.damaged, "the database is damaged (\(detail)); run fieldscribe recover, which rebuilds it")
+        case (SQLITE_FULL, _), (SQLITE_IOERR, ENOSPC), (SQLITE_IOERR, EDQUOT), (SQLITE_CANTOPEN, ENOSPC):
+            (.full, "no space is left; make room on that disk")
+        case (SQLITE_CANTOPEN, ENOENT), (SQLITE_CANTOPEN, ENOTDIR):
+            (.missing, "cannot be opened or created; check the path")
+        case (SQLITE_CANTOPEN, EISDIR):
+            (.unsupported, "a folder; name a file")
+        case (SQLITE_PERM, _), (SQLITE_READONLY, _), (SQLITE_AUTH, _), (SQLITE_CANTOPEN, EACCES),
+            (SQLITE_CANTOPEN, EPERM), (SQLITE_CANTOPEN, EROFS):
+            (.denied, "cannot be written; ask for permission on the file and its folder, or name another archive")
+        case (SQLITE_CANTOPEN, _):
+            (.failed, "cannot be opened (\(detail)); check the path")
+        // Where a write fails for a limit, SQLite does not always keep that errno.
+        case (SQLITE_IOERR, _) where systemStatus == EFBIG || limitsFiles:
+            (
+                .full,
+                "cannot grow (\(detail)); raise the limit for files (ulimit -f, LimitFSIZE= of the unit), or else check the disk"
+            )
+        case (SQLITE_IOERR, _):
+            (.failed, "the disk reports an error (\(detail)); check it, and replace it if it happens again")
+        case (SQLITE_CONSTRAINT, _) where status == fieldscribe_sqlite_foreign_key:
+            (.missing, "there is no such recording or pass; list them with fieldscribe list")
+        case (SQLITE_CONSTRAINT, _):
+            (.failed, "refused: \(detail)")
+        default:
+            (.failed, "\(detail) (SQLite \(status)); run fieldscribe verify")
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import Core
+internal import CSQLite
+
+/// A prepared statement that is run again and again; owns it, and frees it when it ends.
+///
+/// The corresponding C type is `sqlite3_stmt`. It is used by one task at a time.
+final class Statement {
+    private let handle: OpaquePointer
+
+    init(_ sql: String, on database: OpaquePointer) throws(DeviceError) {
+        var prepared: OpaquePointer?
+        let status = sqlite3_prepare_v3(
+            database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+        guard status == SQLITE_OK, let prepared else { throw .sqlite("sqlite3_prepare_v3", on: database) }
+        handle = prepared
+    }
+
+    deinit { sqlite3_finalize(handle) }
+
+    /// Runs it to its end, with `values` in its places, and gives each row to `row`.
+    func run(with values: [SQLValue], row: (Row) -> Void) throws(DeviceError) {
+        // To the end even where one row is wanted: only the last step commits.
+        try run(with: values) { found in
+            row(found)
+            return true
+        }
+    }
+
+    /// Runs it with `values` in its places, and gives each row to `read` until that answers with false.
+    func run(with values: [SQLValue], while read: (Row) -> Bool) throws(DeviceError) {
+        defer {
+            sqlite3_reset(handle)
+            sqlite3_clear_bindings(handle)
+        }
+        for (index, value) in values.enumerated() { try bind(value, at: Int32(index + 1)) }
+        while true {
+            switch sqlite3_step(handle) {
+            case SQLITE_ROW: if !read(Row(handle)) { return }
+            case SQLITE_DONE: return
+            default: throw .sqlite("sqlite3_step", on: sqlite3_db_handle(handle))
+            }
+        }
+    }
+
+    private func bind(_ value: SQLValue, at index: Int32) throws(DeviceError) {
+        let status: Int32
+        switch value {
+        case .integer(let number): status = sqlite3_bind_int64(handle, index, number)
+        case .null: status = sqlite3_bind_null(handle, index)
+        case .real(let number): status = sqlite3_bind_double(handle, index, number)
+        case .text(var text):
+            // Safety: the shim has the bytes copied before it returns.
+            status = text.withUTF8 { bytes in
+                bytes.withMemoryRebound(to: CChar.self) {
+                    fieldscribe_sqlite_bind_text(handle, index, $0.baseAddress, $0.count)
+                }
+            }
+        }
+        guard status == SQLITE_OK else { throw .sqlite("sqlite3_bind", on: sqlite3_db_handle(handle)) }
+    }
+}
+
+/// What is bound to a place in a statement.
+package enum SQLValue {
+    case integer(Int64)
+    case real(Double)
+    case text(String)
+    case null
+
+    /// A whole number.
+    package static func integer(_ number: Int) -> SQLValue { .integer(Int64(number)) }
+    /// NULL where there is none.
+    package static func optional(_ number: Int64?) -> SQLValue { number.map { .integer($0) } ?? .null }
+    /// NULL where there is none.
+    package static func optional(_ number: Double?) -> SQLValue { number.map { .real($0) } ?? .null }
+    /// NULL where there is none.
+    package static func optional(_ text: String?) -> SQLValue { text.map { .text($0) } ?? .null }
+    /// In samples.
+    package static func position(_ position: SamplePosition) -> SQLValue { .integer(position.samples) }
+}
+
+/// One row of a result, while it is read.
+package struct Row {
+    // Safety: borrowed from the statement for the call of `read`, which must not keep it.
+    private let statement: OpaquePointer
+
+    fileprivate init(_ statement: OpaquePointer) { self.statement = statement }
+
+    /// A number, or the furthest that can be counted on from: nobody has so many rows, segments or bytes.
+    package func integer(_ column: Int32) -> Int { Int(min(max(long(column), -(1 << 53)), 1 << 53)) }
+
+    /// Any of 64 bits.
+    func long(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
+
+    /// A place in samples.
+    package func position(_ column: Int32) -> SamplePosition { SamplePosition(sqlite3_column_int64(statement, column)) }
+
+    /// A stretch by the columns of its ends, in samples.
+    func range(_ start: Int32, _ end: Int32) -> SampleRange { SampleRange(position(start), position(end)) }
+
+    /// Whether there is nothing.
+    package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
+
+    /// A number; 0 where there is none.
+    package func real(_ column: Int32) -> Double { sqlite3_column_double(statement, column) }
+
+    /// A number; nil where there is none.
+    func optionalReal(_ column: Int32) -> Double? {
+        sqlite3_column_type(statement, column) == SQLITE_NULL ? nil : real(column)
+    }
+
+    /// A text; empty where there is none.
+    package func text(_ column: Int32) -> String {
+        guard let bytes = sqlite3_column_text(statement, column) else { return "" }
+        // Safety: the bytes stay where they are until the next step; the string copies them.
+        let count = Int(sqlite3_column_bytes(statement, column))
+        return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+    }
+}

@@ -1,0 +1,175 @@
+import Core
+import FoundationEssentials
+import System
+
+/// Who did what. An entry is in the file, durably, before the change that it tells of is committed to the database with it: what only
+/// the file has is from a moment in which the power went, and is no sign of anything else.
+extension SQLiteArchive {
+    /// Enters what is being done; the caller holds the transaction.
+    ///
+    /// - Parameter tell: adds what belongs to the act.
+    func enter(_ act: HistoryEntry.Act, of recording: Int?, _ tell: (inout HistoryEntry) -> Void = { _ in }) throws {
+        // What others have written into the database is no number of ours.
+        let last = try connection.rows(
+            "SELECT number, line FROM history WHERE number < ? ORDER BY number DESC LIMIT 1",
+            [.integer(HistoryEntry.highest)]
+        ) { (number: $0.integer(0), line: $0.text(1)) }.first
+        let end = try historyEnd()
+        let own = try recording.flatMap { id in
+            try connection.rows(
+                "SELECT line FROM history WHERE recording = ? ORDER BY number DESC LIMIT 1", [.integer(id)]
+            ) { $0.text(0) }.first
+        }
+        var entry = HistoryEntry(
+            number: (last?.number ?? 0) + 1, recording: recording, act: act,
+            time: Date(timeIntervalSince1970: MonotonicClock.wallSeconds.asWallTime).ISO8601Format(),
+            clock: MonotonicClock.wallIsSynchronized ? .synchronized : .unverified, boot: Boot.id,
+            sinceBoot: Int(Boot.nanoseconds / 1_000_000_000),
+            before: last.map { Digest.of($0.line) } ?? HistoryEntry.start,
+            own: own.map { Digest.of($0) })
+        tell(&entry)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let line = try encoder.encode(entry)
+        let written = try history.append(Array(line), behind: end)
+        try insert(String(decoding: line, as: UTF8.self), entry, end: written)
+    }
+
+    /// Where the last entry that the database knows ends in the file, in bytes.
+    private func historyEnd() throws -> Int64 {
+        try connection.rows("SELECT coalesce(max(end_bytes), 0) FROM history") { max(0, $0.long(0)) }.first ?? 0
+    }
+
+    private func insert(_ line: String, _ entry: HistoryEntry, end: Int64) throws {
+        try connection.run(
+            "INSERT INTO history (number, recording, act, line, end_bytes) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            .integer(entry.number), .optional(entry.recording.map { Int64($0) }), .text(entry.act.rawValue),
+            .text(line),
+            .integer(end))
+    }
+
+    /// Takes over what the file has beyond what the database knows: all of it where that is new, else what a power cut has kept from it.
+    func takeHistory() throws {
+        let end = try historyEnd()
+        let found = try history.lines(from: end).lines.map { (line: $0, entry: HistoryEntry(line: $0.text)) }
+        guard found.contains(where: { $0.entry != nil }) else { return }
+        try connection.transaction {
+            for (line, entry) in found {
+                if let entry { try insert(line.text, entry, end: line.end) }
+            }
+        }
+    }
+
+    /// The last entry since which a recording's samples are what they are: of the last redaction, or of its end if it was never signed.
+    /// A file that somebody has cut or extended since is no reason to sign again.
+    private static func lastOfSound(_ recording: String) -> String {
+        """
+        (SELECT max(entry.number) FROM history AS entry WHERE entry.recording = \(recording) AND (
+            entry.act = '\(HistoryEntry.Act.struck.rawValue)' OR entry.act = '\(HistoryEntry.Act.recorded.rawValue)'
+            AND NOT EXISTS (SELECT 1 FROM history AS made WHERE made.recording = entry.recording AND \(isSignature))))
+        """
+    }
+
+    private static let isSignature = "made.act = '\(HistoryEntry.Act.signed.rawValue)'"
+
+    /// Recordings that were closed and never signed, or redacted and not signed since: with the number of the entry that says so. None
+    /// that only earlier versions have closed.
+    package nonisolated func unsigned() async throws -> [(recording: Int, entry: Int)] {
+        try await readers.read { queries in
+            try queries.connection.rows(
+                """
+                SELECT id, \(Self.lastOfSound("recording.id")) AS closed
+                FROM recording WHERE state = 'present' AND length_samples > 0 AND \(ArchiveQueries.isNumber) AND closed > coalesce(
+                    (SELECT max(number) FROM history AS made WHERE made.recording = recording.id AND \(Self.isSignature)), 0)
+                ORDER BY id
+                """
+            ) { ($0.integer(0), $0.integer(1)) }
+        }
+    }
+
+    /// Enters a recording's signature.
+    ///
+    /// - Parameter closed: the entry as of which it was made; where the recording was closed or struck since, nothing is entered.
+    package func enter(signature: String, sound: String, length: SamplePosition, of recording: Int, asOf closed: Int)
+        throws
+    {
+        try connection.transaction {
+            let now = try connection.rows("SELECT \(Self.lastOfSound("?1"))", [.integer(recording)]) { $0.integer(0) }
+                .first
+            guard now == closed, try queries.recording(recording)?.length == length else { return }
+            try enter(.signed, of: recording) {
+                $0.sound = sound
+                $0.length = length.seconds
+                $0.signature = signature
+            }
+            if let owner = try journalOwner(of: recording) { try keep(owner, recording: recording) }
+        }
+    }
+
+    package nonisolated func history(of recording: Int?) async throws -> [HistoryLine] {
+        try await readers.read { try $0.history(of: recording) }
+    }
+
+    /// What is wrong with the history, a line each; nothing where all of it is there, unchanged and in its order.
+    package nonisolated func historyFindings() async throws -> [StorageFinding] {
+        let file = history
+        return try await readers.read { queries in
+            // The database first: the file is always as far, or further.
+            let known = try queries.history(of: nil)
+            do throws(DeviceError) {
+                return HistoryCheck(file: file.path, known: known, found: try file.lines().lines.map(\.text)).findings
+            } catch {
+                return [StorageFinding(.damaged, error, at: file.path)]
+            }
+        }
+    }
+
+    /// Writes the file anew from the database where it is not what that tells, and the database's own entries follow from each other;
+    /// the file is kept aside. Returns how that is called; nil where nothing was to be done, or could be.
+    package func mendHistory() throws -> String? {
+        let known = try queries.history(of: nil)
+        var isDamaged = true
+        if let found = try? history.lines().lines.map(\.text) {
+            isDamaged = !HistoryCheck(file: history.path, known: known, found: found).findings.isEmpty
+        }
+        let own = HistoryCheck(file: history.path, known: known, found: known.map(\.text))
+        guard isDamaged, own.findings.isEmpty else { return nil }
+        let aside = try history.isThere ? try history.setAside() : "nothing, since it was gone"
+        try history.write(known.map(\.text))
+        try connection.transaction {
+            var end: Int64 = 0
+            for line in known {
+                end += Int64(line.text.utf8.count) + 1
+                try connection.run(
+                    "UPDATE history SET end_bytes = ?2 WHERE number = ?1", .integer(line.entry.number), .integer(end))
+            }
+            try enter(.mended, of: nil)
+        }
+        return aside
+    }
+}
+
+extension ArchiveQueries {
+    func history(of recording: Int?) throws -> [HistoryLine] {
+        let lines =
+            if let recording {
+                try connection.rows(
+                    "SELECT line FROM history WHERE recording = ? ORDER BY number", [.integer(recording)]
+                ) { $0.text(0) }
+            } else {
+                try connection.rows("SELECT line FROM history ORDER BY number") { $0.text(0) }
+            }
+        return lines.compactMap { line in HistoryEntry(line: line).map { HistoryLine(text: line, entry: $0) } }
+    }
+}
+
+extension HistoryEntry {
+    /// Reads an entry's line; nil for anything else.
+    init?(line: String) {
+        guard let bytes = try? JSONStrings.check(Array(line.utf8)),
+            let entry = try? JSONDecoder().decode(HistoryEntry.self, from: Data(bytes)),
+            (1..<HistoryEntry.highest).contains(entry.number)
+        else { return nil }
+        self = entry
+    }
+}

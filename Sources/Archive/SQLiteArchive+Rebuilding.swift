@@ -1,0 +1,257 @@
+import Core
+import System
+
+extension SQLiteArchive {
+    /// An archive that was opened, and what had to be done for it.
+    package struct Opened: Sendable {
+        /// The archive, open.
+        package var archive: SQLiteArchive
+
+        /// Where the damaged database was put, where there was one; the archive was made anew from the journals.
+        package var setAside: String?
+
+        /// Where something was put that lay in the place of the recordings' folder, and was none.
+        package var noFolder: String?
+
+        /// Recordings that were behind their journals, and have caught up.
+        var restored: [Int]
+
+        /// Recordings whose journals could not be read or taken over, and why: they are as the database knows them.
+        var refused: [Int: DeviceError]
+    }
+
+    /// Opens the archive whatever state its files are in. A database that is damaged, another program's, no file or not
+    /// ours to open is set aside, never deleted, and made anew from the journals in the recordings' folders.
+    ///
+    /// - Parameters:
+    ///   - isChecked: whether all of the database is read for damage before; else what is met later is told then.
+    ///   - catchesUp: whether all journals are looked at before; else `catchUp(with:)` does so for each.
+    /// - Throws: `DeviceError` as `init` does, but `damaged` only where the disk makes damaged files again.
+    package static func openRepairing(
+        path: String, isChecked: Bool = true, catchesUp: Bool = true
+    ) async throws -> Opened {
+        do {
+            return try await opened(path, setAside: nil, isChecked: isChecked, catchesUp: catchesUp)
+        } catch let error as DeviceError {
+            let files = DatabaseFiles(path)
+            guard error.code == .damaged || Migrations.isForeign(error) || (error.code == .denied && files.areDenied)
+            else { throw error }
+            let aside: String
+            do throws(DeviceError) { aside = try files.setAside() } catch let refusal {
+                // Whose folder this is not cannot help it: the first error is the one to tell.
+                throw refusal.code == .denied ? error : refusal
+            }
+            return try await opened(path, setAside: aside, isChecked: isChecked, catchesUp: catchesUp)
+        }
+    }
+
+    // A function of its own: a database that is damaged is closed when it has returned.
+    private static func opened(
+        _ path: String, setAside: String?, isChecked: Bool, catchesUp: Bool
+    ) async throws -> Opened {
+        let archive = try SQLiteArchive(path: path, isChecked: isChecked)
+        let noFolder = try archive.journal.clear()
+        // What earlier versions have erased, too.
+        try? await archive.keepHighestNumber()
+        // A file that cannot be read is told of by verify.
+        try? await archive.takeHistory()
+        let (restored, refused) = catchesUp ? try await archive.catchUp() : ([], [:])
+        return Opened(
+            archive: archive, setAside: setAside, noFolder: noFolder, restored: restored, refused: refused)
+    }
+
+    /// Takes over what journals tell that the database lacks; returns the recordings for which that was so, and those
+    /// whose journals were refused.
+    private func catchUp() throws -> (restored: [Int], refused: [Int: DeviceError]) {
+        // Where rows have the same number, having been moved into its limits, no journal is that one's.
+        let known = Dictionary(
+            try connection.rows("SELECT id, journal_bytes FROM recording") { ($0.integer(0), Int64($0.integer(1))) }
+        ) { first, _ in first }
+        var restored: [Int] = []
+        var refused: [Int: DeviceError] = [:]
+        for recording in try journal.recordings() {
+            do {
+                if try catchUp(recording, known: known[recording]) { restored.append(recording) }
+            } catch let error as DeviceError where !error.isOfDatabase { refused[recording] = error }
+        }
+        return (restored, refused)
+    }
+
+    /// Takes over what the journal of one recording tells that the database lacks; returns whether there was anything.
+    ///
+    /// - Parameter audio: the length of its audio; nil if that is not whole, or is unknown.
+    /// - Throws: `DeviceError` with `ForeignJournal.operation` if the journal is another recording's.
+    package func catchUp(with recording: Int, audio: SamplePosition? = nil) throws -> Bool {
+        let known = try connection.rows("SELECT journal_bytes FROM recording WHERE id = ?", [.integer(recording)]) {
+            Int64($0.integer(0))
+        }.first
+        return try catchUp(recording, known: known, audio: audio)
+    }
+
+    private func catchUp(_ recording: Int, known: Int64?, audio: SamplePosition? = nil) throws -> Bool {
+        let size = try journal.size(of: recording)
+        guard size > 0, known != size else { return false }
+        let record = JournalRecord(try journal.read(recording).entries)
+        if known == nil { try refuse(record, as: recording, audio: audio) }
+        // Without its first line it is adopted by whoever sees its audio.
+        guard known != nil || record.start != nil else { return false }
+        try restore(record, as: recording, journalBytes: size)
+        // The entry of what only the journal tells may be lost as well; of a database that is new, the history's file has them.
+        if known != nil { try connection.transaction { try enter(.restored, of: recording) } }
+        return true
+    }
+
+    package func adopt(recording: Int, startedAt: Double) throws {
+        guard try connection.rows("SELECT 1 FROM recording WHERE id = ?", [.integer(recording)], read: { _ in }).isEmpty
+        else { return }
+        var record = JournalRecord(try journal.read(recording).entries)
+        try refuse(record, as: recording)
+        if record.start == nil {
+            let start = JournalRecord.Start(startedAt: startedAt, clock: .unverified, microphone: "unknown")
+            record.start = start
+            _ = try journal.append(
+                [
+                    .recording(number: recording, startedAt: startedAt, sound: nil, length: nil),
+                    .began(
+                        startedAt: startedAt, clock: .unverified, microphone: start.microphone, boot: nil,
+                        monotonic: nil),
+                ],
+                recording: recording, told: 0)
+        }
+        try restore(record, as: recording, journalBytes: journal.size(of: recording))
+    }
+
+    /// Brings a recording's rows up to what its journal tells; rows that are there stay as they are.
+    private func restore(_ record: JournalRecord, as recording: Int, journalBytes: Int64) throws {
+        try connection.transaction {
+            let present = try connection.rows(
+                "SELECT length_samples FROM recording WHERE id = ?", [.integer(recording)]
+            ) { $0.integer(0) }
+            if present.isEmpty, let start = record.start { try insert(start, id: recording) }
+            if let start = record.start, start.clock == .synchronized {
+                try connection.run(
+                    "UPDATE recording SET started_at = ?2, clock = 'synchronized' WHERE id = ?1 AND clock = 'unverified'",
+                    .integer(recording), .real(start.startedAt))
+            }
+            if let end = record.end {
+                try connection.run(
+                    """
+                    UPDATE recording SET length_samples = ?2, stop_reason = ?3 WHERE id = ?1 AND stop_reason = 'cut short'
+                    """, .integer(recording), .position(end.length), .text(end.reason.rawValue))
+            }
+            if record.seal != nil {
+                try connection.run(
+                    "UPDATE recording SET transcribed_samples = length_samples WHERE id = ?", .integer(recording))
+            }
+            let ids = try restore(record.passes, of: recording)
+            for gap in record.gaps { _ = try insert(gap, recording: recording) }
+            for mark in record.marks { _ = try insert(mark, recording: recording) }
+            if let speakers = record.speakers { try replace(speakers, recording: recording) }
+            let ledger = Set(try queries.exports(of: recording))
+            for var entry in record.exports {
+                entry.recording = recording
+                entry.pass = entry.pass.flatMap { ids.indices.contains($0 - 1) ? ids[$0 - 1] : nil }
+                if !ledger.contains(entry) { try insert(entry) }
+            }
+            try connection.run(
+                "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(recording), .integer(journalBytes))
+        }
+    }
+
+    /// Returns the rows of the passes, in order.
+    private func restore(_ journaled: [JournalRecord.Pass], of recording: Int) throws -> [Int] {
+        var ids: [Int] = []
+        var known = try queries.passes(of: recording)[...]
+        for pass in journaled {
+            let row = known.popFirst()
+            if row == nil, let correction = pass.correction {
+                ids.append(try insert(correction, pass.ordered, recording: recording))
+                continue
+            }
+            let id = try row?.id ?? insertPass(pass.engine, profile: pass.profile, recording: recording)
+            ids.append(id)
+            let (last, end) = (row?.lastSegment ?? 0, row?.committedUpTo ?? .zero)
+            for segment in pass.ordered where segment.id > last && segment.range.start >= end {
+                try insert(segment, pass: id, recording: recording)
+            }
+            guard pass.isComplete else { continue }
+            try connection.run("UPDATE pass SET complete = 1 WHERE id = ?", .integer(id))
+            try connection.run(
+                "UPDATE recording SET transcribed_samples = max(transcribed_samples, length_samples) WHERE id = ?",
+                .integer(recording))
+        }
+        return ids
+    }
+
+    /// Writes a recording's journal anew where it is damaged, or missing beside the recording's folder; a damaged one is
+    /// set aside. Returns whether that was so.
+    package func mendJournal(of recording: Int) throws -> Bool {
+        let isMissing = try journal.size(of: recording) == 0
+        if isMissing, try !journal.hasFolder(recording) { return false }
+        let (entries, damagedLines) = try journal.read(recording)
+        let record = JournalRecord(entries)
+        if record.owner.numbers.isEmpty { try refuse(record, as: recording) }
+        // What is being sealed is not written out again: its sealing is completed.
+        let row = try queries.recording(recording)
+        if record.seal != nil, row?.isSealed == false { return false }
+        // They differ where writes failed and a log brought back what was told to have failed: then both are believed.
+        guard try isMissing || damagedLines > 0 || queries.findings(in: journal, of: recording).differs else {
+            // One of an earlier version says from now on whose it is.
+            if record.owner.numbers.isEmpty, row != nil, let owner = try journalOwner(of: recording) {
+                try connection.transaction { try keep(owner, recording: recording) }
+            }
+            return false
+        }
+        try restore(record, as: recording, journalBytes: try journal.size(of: recording))
+        let bytes = try journal.write(try journalEntries(of: recording), recording: recording)
+        try connection.run(
+            "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(recording), .integer(bytes))
+        return true
+    }
+
+    /// What the database holds of a recording, as a journal would tell it.
+    func journalEntries(of recording: Int) throws -> [JournalEntry] {
+        let starts = try connection.rows(
+            """
+            SELECT started_at, clock, microphone, boot_id, monotonic_ns, length_samples, stop_reason,
+                CASE WHEN state LIKE 'sealed %' THEN state END
+            FROM recording WHERE id = ?
+            """, [.integer(recording)]
+        ) { row in
+            [
+                JournalEntry.began(
+                    startedAt: row.real(0), clock: RecordingSummary.Clock(rawValue: row.text(1)) ?? .unverified,
+                    microphone: row.text(2), boot: row.isNull(3) ? nil : row.text(3),
+                    monotonic: row.isNull(4) ? nil : row.long(4))
+            ]
+                + (row.integer(5) == 0
+                    ? []
+                    : [.ended(length: row.position(5), reason: StopReason(rawValue: row.text(6)) ?? .cutShort)])
+                + (row.isNull(7) ? [] : [.sealed(manifest: row.text(7))])
+        }
+        var entries = [try journalOwner(of: recording)].compactMap { $0 } + starts.flatMap { $0 }
+        for (index, pass) in try queries.passes(of: recording).enumerated() {
+            let segments = try queries.segments(ofPass: pass.id).map(JournalSegment.init)
+            if let correction = pass.correction {
+                entries.append(.correction(number: index + 1, content: correction, segments: segments))
+                continue
+            }
+            entries.append(.pass(number: index + 1, engine: pass.engine, profile: pass.profile))
+            entries += segments.map { .segment(content: $0, pass: index + 1) }
+            if pass.isComplete { entries.append(.passEnded(number: index + 1)) }
+        }
+        entries += try queries.gaps(of: recording).map { .gap(content: $0) }
+        entries += try queries.marks(of: recording).map { .mark(content: $0) }
+        if let speakers = try queries.speakers(of: recording) { entries.append(.speakers(content: speakers)) }
+        for var entry in try queries.exports(of: recording) {
+            entry.pass = try entry.pass.map { try number(ofPass: $0, in: recording) }
+            entries.append(.exported(content: entry))
+        }
+        return entries
+    }
+}
+
+extension DeviceError {
+    /// Whether it concerns the whole database or its disk, and not one recording.
+    package var isOfDatabase: Bool { code == .damaged || code == .full || code == .busy }
+}

@@ -1,0 +1,126 @@
+import Core
+import System
+
+extension SQLiteArchive {
+    package func markMissing(recording: Int, _ isMissing: Bool) throws {
+        let changed = try connection.run(
+            "UPDATE recording SET state = ?2 WHERE id = ?1 AND state NOT LIKE 'sealed %'", .integer(recording),
+            .text(isMissing ? "missing" : "present"))
+        if changed == 0 { throw unknown(recording: recording) }
+    }
+
+    package func unverifiedStarts(inBoot boot: String) throws -> [BootedStart] {
+        try connection.rows(
+            """
+            SELECT id, monotonic_ns FROM recording
+            WHERE clock = 'unverified' AND boot_id = ? AND monotonic_ns IS NOT NULL AND \(ArchiveQueries.isNumber)
+            ORDER BY id
+            """, [.text(boot)]
+        ) { BootedStart(recording: $0.integer(0), nanoseconds: $0.long(1)) }
+    }
+
+    package func redate(recording: Int, startedAt: Double) throws {
+        try kept(.dated(startedAt: startedAt), recording: recording) {
+            try connection.run(
+                "UPDATE recording SET started_at = ?2, clock = 'synchronized' WHERE id = ?1", .integer(recording),
+                .real(startedAt))
+        }
+    }
+
+    package func delete(recordings: [Int]) async throws {
+        erasing.formUnion(recordings)
+        sealing.subtract(recordings)
+        defer { erasing.subtract(recordings) }
+        // Without room for it they are erased all the same, and the next opening tries again.
+        try? keepHighestNumber()
+        for recording in recordings { try await delete(recording) }
+        try await scrub()
+    }
+
+    /// Has nothing of what was deleted be left in the archive's files.
+    func scrub() async throws {
+        // The index keeps deleted words until its parts are merged; in steps, between which what is recorded goes first.
+        try connection.execute("INSERT INTO segment_text (segment_text, rank) VALUES ('merge', -\(Self.mergedPages))")
+        while true {
+            let before = connection.changes
+            try connection.execute(
+                "INSERT INTO segment_text (segment_text, rank) VALUES ('merge', \(Self.mergedPages))")
+            // As SQLite tells that nothing was left to merge.
+            if connection.changes - before < 2 { break }
+            await Task.yield()
+        }
+        // The log keeps old pages until it is cut. Also where no row is left: an erasure that was interrupted ends here.
+        try await readers.pausing { try await self.emptyLog() }
+    }
+
+    /// Pages of the index that are merged at once, some milliseconds' work.
+    private static let mergedPages = 64
+    /// Segments that are erased at once.
+    private static let erasedSegments = 200
+
+    /// Deletes the segments of a recording, in steps.
+    func deleteSegments(of recording: Int) async throws {
+        while true {
+            let gone = try connection.transaction {
+                try connection.run(
+                    """
+                    DELETE FROM segment WHERE id IN (
+                        SELECT segment.id FROM segment JOIN pass ON pass.id = segment.pass
+                        WHERE pass.recording = ? LIMIT \(Self.erasedSegments))
+                    """, .integer(recording))
+            }
+            if gone < Self.erasedSegments { break }
+            await Task.yield()
+        }
+    }
+
+    /// Erases one recording; what a kill interrupts is completed with the erasure of its folder.
+    private func delete(_ recording: Int) async throws {
+        try await deleteSegments(of: recording)
+        try connection.transaction {
+            let gone = try connection.run("DELETE FROM recording WHERE id = ?", .integer(recording))
+            guard gone > 0 else { return }
+            try connection.run(
+                "INSERT INTO erasure (recording, erased_at) VALUES (?, ?)", .integer(recording),
+                .real(MonotonicClock.wallSeconds))
+            try enter(.erased, of: recording)
+        }
+    }
+
+    private func emptyLog() throws {
+        let blocked = try connection.rows("PRAGMA wal_checkpoint(TRUNCATE)") { $0.integer(0) }
+        guard blocked == [0] else {
+            throw DeviceError(
+                .busy, "PRAGMA wal_checkpoint",
+                "the archive's log could not be emptied, so erased text may still be in it; delete again")
+        }
+    }
+
+    package func add(_ entry: ExportEntry) throws {
+        var entry = entry
+        // A copy that was begun before the recording was sealed is of a reading that is gone.
+        if let pass = entry.pass, try !queries.passes(of: entry.recording).contains(where: { $0.id == pass }) {
+            entry.pass = nil
+        }
+        // One that was begun before something was struck may have it.
+        if let struck = entry.struck, try queries.gaps(of: entry.recording).struck.count != struck { entry.pass = nil }
+        entry.struck = nil
+        var counted = entry
+        counted.pass = try entry.pass.map { try number(ofPass: $0, in: entry.recording) }
+        // The same copy is entered again where another reading turns out to be what it has.
+        let isKnown = try queries.exports(of: entry.recording).contains {
+            ($0.volume, $0.folder, $0.manifest) == (entry.volume, entry.folder, entry.manifest)
+        }
+        try connection.transaction {
+            try insert(entry)
+            try keep(.exported(content: counted), recording: entry.recording)
+            if isKnown { return }
+            try enter(.copied, of: entry.recording) {
+                // A folder's path may name people, and stays here for good.
+                $0.volume = entry.volume.hasPrefix("folder:") ? "folder" : entry.volume
+                $0.folder = entry.folder
+                $0.digest = entry.digest
+            }
+        }
+    }
+}

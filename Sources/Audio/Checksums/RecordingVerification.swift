@@ -1,0 +1,54 @@
+import Core
+import Glibc
+import System
+
+/// Looks at a recording's file without changing it.
+package struct RecordingVerification: Hashable, Sendable {
+    /// How much audio there is, by the file's length.
+    package var length: SamplePosition
+
+    /// How much its header tells of.
+    package var claimed: SamplePosition
+
+    /// nil where the file does not say so in our words.
+    package var reason: StopReason?
+
+    /// Whether the file ends within a sample.
+    package var hasHalfSample: Bool
+
+    /// Gaps in which the file is not silent.
+    package var noisyGaps: [Gap]
+
+    /// - Throws: `DeviceError` with `missing`, `denied`, `damaged` or `unsupported`.
+    package init(path: String, gaps: [Gap]) throws(DeviceError) {
+        let place = try RecordingPlace(path)
+        let file = try place.folder.openFile(place.name, O_RDONLY)
+        let layout = try WaveLayout(of: file)
+        let bytes = max(0, try file.size() - layout.dataOffset)
+        length = SamplePosition(bytes / layout.frameBytes)
+        claimed = SamplePosition(Int64(layout.claimedBytes) / layout.frameBytes)
+        reason = layout.stopReason
+        hasHalfSample = bytes % layout.frameBytes != 0
+        let reader = try RecordingReader(path: path)
+        var noisy: [Gap] = []
+        for gap in gaps where try !Self.isSilent(gap.range, in: reader) { noisy.append(gap) }
+        noisyGaps = noisy
+    }
+
+    private static func isSilent(_ range: SampleRange, in reader: RecordingReader) throws(DeviceError) -> Bool {
+        let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 1 << 16)
+        buffer.initialize(repeating: 0)
+        defer { buffer.deallocate() }
+        var position = range.start
+        while position < range.end {
+            let part = UnsafeMutableBufferPointer(
+                rebasing: buffer.prefix(
+                    reader.channels * Int(min(Int64(buffer.count / reader.channels), range.end - position))))
+            let count = try reader.readFrames(at: position, into: part)
+            if count == 0 { break }
+            if part.prefix(count * reader.channels).contains(where: { $0 != 0 }) { return false }
+            position = position + Int64(count)
+        }
+        return true
+    }
+}

@@ -1,0 +1,197 @@
+import Core
+internal import CSndfile
+import Glibc
+import System
+
+/// A file's bytes for libsndfile, with some of them replaced on the way: so a header that lies is corrected without
+/// touching the file. A pipe is spooled first. Used on one thread.
+final class ByteSource {
+    /// Bytes that stand in for those of the file.
+    struct Patch: Equatable {
+        var offset: Int64
+        var bytes: [UInt8]
+    }
+
+    let name: String
+
+    /// Bytes there are, as far as libsndfile may see them.
+    private(set) var length: Int64
+    /// Bytes there are.
+    private let extent: Int64
+
+    /// Whether the bytes came through a pipe, whose writer could not go back to complete its header.
+    let isSpooled: Bool
+
+    var patches: [Patch] = []
+
+    /// The first error that reading met; libsndfile cannot pass it on.
+    private(set) var failure: DeviceError?
+
+    private let file: FileDescriptor
+    /// Where in the descriptor the audio file starts: somebody may have read from standard input before.
+    private let base: Int64
+    /// Whether these are all of the file's bytes.
+    private let isWhole: Bool
+    /// The next byte that libsndfile reads.
+    private(set) var place: Int64 = 0
+
+    /// The kernel's number of the open file.
+    var descriptor: Int32 { file.number }
+
+    /// These bytes for ffmpeg, which is given the open file.
+    var address: String {
+        let file = "file:\(ChildProcess.file)"
+        return base == 0 && isWhole ? file : "subfile,,start,\(base),end,\(base + length),,:\(file)"
+    }
+
+    convenience init(path: String) throws(DeviceError) {
+        try self.init(reading: FileDescriptor(opening: path, O_RDONLY), remedy: "name an audio file")
+    }
+
+    /// Reads an open descriptor, which stays open and the caller's.
+    convenience init(descriptor: Int32, named name: String) throws(DeviceError) {
+        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        guard copy >= 0 else { throw .system("fcntl", on: name) }
+        try self.init(
+            reading: FileDescriptor(adopting: copy, named: name), remedy: "redirect or pipe an audio file into it")
+    }
+
+    /// A part of the same file, whose first byte is its byte 0.
+    func window(from offset: Int64, to end: Int64? = nil) throws(DeviceError) -> ByteSource {
+        try ByteSource(window: self, from: offset, to: min(end ?? extent, extent))
+    }
+
+    private init(window whole: borrowing ByteSource, from offset: Int64, to end: Int64) throws(DeviceError) {
+        let copy = fcntl(whole.file.number, F_DUPFD_CLOEXEC, 0)
+        guard copy >= 0 else { throw .system("fcntl", on: whole.name) }
+        file = FileDescriptor(adopting: copy, named: whole.name)
+        name = whole.name
+        isSpooled = whole.isSpooled
+        isWhole = false
+        base = whole.base + offset
+        extent = end - offset
+        length = extent
+    }
+
+    /// What a child has written into a file without a name.
+    convenience init(spool: consuming FileDescriptor) throws(DeviceError) {
+        lseek(spool.number, 0, SEEK_SET)
+        try self.init(reading: spool, remedy: "free some space")
+    }
+
+    /// Ends before a byte from now on: another file begins there.
+    func end(before offset: Int64) { length = min(length, max(0, offset)) }
+
+    private init(reading file: consuming FileDescriptor, remedy: String) throws(DeviceError) {
+        name = file.path
+        var status = stat()
+        guard fstat(file.number, &status) == 0 else { throw .system("fstat", on: name) }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG:
+            base = max(0, Int64(lseek(file.number, 0, SEEK_CUR)))
+            isSpooled = false
+            self.file = file
+        case S_IFIFO, S_IFSOCK:
+            base = 0
+            isSpooled = true
+            self.file = try spool(file)
+        case S_IFDIR:
+            throw DeviceError(
+                .unsupported, "open", on: name, "is a folder", remedy: "name a file, or use a pattern like \(name)/*")
+        default:
+            throw DeviceError(.unsupported, "open", on: name, "is a device, not an audio file", remedy: remedy)
+        }
+        isWhole = base == 0
+        extent = max(0, try self.file.size() - base)
+        length = extent
+        guard length > 0 else {
+            throw DeviceError(.damaged, "open", on: name, "is empty", remedy: remedy)
+        }
+    }
+
+    /// Goes back to the first byte, for libsndfile to open it again.
+    func rewind() { place = 0 }
+
+    /// Bytes as they are in the file, fewer where it ends.
+    func bytes(at offset: Int64, count: Int) throws(DeviceError) -> [UInt8] {
+        guard offset >= 0, offset < length, count > 0 else { return [] }
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
+        defer { room.deallocate() }
+        let got = try file.read(into: room, at: base + offset)
+        return Array(room.prefix(got))
+    }
+
+    /// The calls that libsndfile makes; their `user_data` is this object, which must outlive the open file.
+    static let calls = SF_VIRTUAL_IO(
+        get_filelen: { ByteSource.from($0)?.length ?? -1 },
+        seek: { offset, whence, context in ByteSource.from(context)?.seek(offset, whence) ?? -1 },
+        read: { target, count, context in ByteSource.from(context)?.read(into: target, count) ?? 0 },
+        write: { _, _, _ in 0 },
+        tell: { ByteSource.from($0)?.place ?? -1 })
+
+    // Safety: libsndfile hands back the pointer that AudioFileReader made of the source it keeps alive.
+    private static func from(_ context: UnsafeMutableRawPointer?) -> ByteSource? {
+        context.map { Unmanaged<ByteSource>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private func seek(_ offset: Int64, _ whence: Int32) -> Int64 {
+        let origin: Int64 =
+            switch whence {
+            case SEEK_CUR: place
+            case SEEK_END: length
+            default: 0
+            }
+        let (target, overflow) = origin.addingReportingOverflow(offset)
+        guard !overflow, target >= 0 else { return -1 }
+        place = target
+        return place
+    }
+
+    private func read(into target: UnsafeMutableRawPointer?, _ count: Int64) -> Int64 {
+        guard let target, count > 0, place < length else { return 0 }
+        let room = UnsafeMutableRawBufferPointer(start: target, count: Int(min(count, length - place)))
+        do throws(DeviceError) {
+            let got = try file.read(into: room, at: base + place)
+            for patch in patches { apply(patch, to: UnsafeMutableRawBufferPointer(rebasing: room[..<got])) }
+            place += Int64(got)
+            return Int64(got)
+        } catch {
+            failure = failure ?? error
+            return 0
+        }
+    }
+
+    private func apply(_ patch: Patch, to room: UnsafeMutableRawBufferPointer) {
+        let first = max(patch.offset, place)
+        let end = min(patch.offset + Int64(patch.bytes.count), place + Int64(room.count))
+        var offset = first
+        while offset < end {
+            room[Int(offset - place)] = patch.bytes[Int(offset - patch.offset)]
+            offset += 1
+        }
+    }
+}
+
+/// Copies a pipe into a file without a name. Most formats need to go back and forth; this is always right.
+private func spool(_ pipe: borrowing FileDescriptor) throws(DeviceError) -> FileDescriptor {
+    let file = try temporaryFile()
+    let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+    defer { room.deallocate() }
+    while true {
+        let count = uninterrupted { read(pipe.number, room.baseAddress, room.count) }
+        if count == 0 { return file }
+        guard count > 0 else { throw .system("read", on: pipe.path) }
+        try file.write(UnsafeRawBufferPointer(rebasing: room[..<count]))
+    }
+}
+
+/// A file without a name, which goes with its descriptor.
+func temporaryFile(named name: String? = nil) throws(DeviceError) -> FileDescriptor {
+    let folder = ScratchFolder.roomyParent
+    var template = Array("\(folder)/fieldscribe-XXXXXX".utf8CString)
+    let number = mkstemp(&template)
+    guard number >= 0 else { throw .system("mkstemp", on: folder, remedy: "set TMPDIR to a folder with room") }
+    _ = fcntl(number, F_SETFD, FD_CLOEXEC)
+    unlink(template)
+    return FileDescriptor(adopting: number, named: name ?? "the temporary file in \(folder)")
+}

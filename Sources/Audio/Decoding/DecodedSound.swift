@@ -1,0 +1,183 @@
+import Core
+import Glibc
+import System
+
+/// A container's sound as ffmpeg decodes it, in a file without a name: 16 kHz, one or two channels, frame behind frame.
+struct DecodedSound {
+    let source: ByteSource
+    let form: RawForm
+    /// The track's own, in Hz.
+    let rate: Int
+    /// Where silence belongs between the frames.
+    let silences: [FramePlacement.Silence]
+    var account: SoundAccount
+    /// Where another file begins behind it; nil if there is none.
+    var following: Int64?
+
+    /// A shorter difference between what a header promises and what there is says nothing.
+    private static let tolerance = 0.25
+
+    /// Decodes the tracks that were chosen.
+    ///
+    /// - Returns: nil for what ffmpeg does not read, or finds no sound in.
+    /// - Throws: `DeviceError` with `unsupported` if ffmpeg is not installed, `full`, `missing` for a track that is not there.
+    static func decode(_ joined: ByteSource, track: SoundTrack) throws(DeviceError) -> DecodedSound? {
+        guard let end = try FollowingFile.find(in: joined) else {
+            if let decoded = try decode(first: joined, track) { return decoded }
+            // What ffmpeg takes for something else, or for nothing, because of what stands in front.
+            guard let start = try MpegFrame.first(in: joined), start > 0 else { return nil }
+            var decoded = try decode(first: joined.window(from: start), track)
+            decoded?.account.notes.append("the first \(start) bytes are no sound")
+            return decoded
+        }
+        var decoded = try decode(first: joined.window(from: 0, to: end), track)
+        decoded?.following = end
+        return decoded
+    }
+
+    private static func decode(first source: ByteSource, _ track: SoundTrack) throws(DeviceError) -> DecodedSound? {
+        let container = try ContainerDescription(source)
+        let count = container.tracks.count
+        guard count > 0 else { return nil }
+        switch track {
+        case .number(let number):
+            guard number <= count else {
+                throw DeviceError(
+                    .missing, "ffmpeg", on: source.name,
+                    count == 1 ? "has one track with sound" : "has \(count) tracks with sound",
+                    remedy: "name one of 1 to \(count) with --track")
+            }
+            return try decode(source, container, number - 1)
+        case .all where count > 1:
+            return try TrackMix.decode(source, container)
+        case .all, .automatic:
+            let chosen = container.defaultTrack
+            var decoded = try decode(source, container, chosen)
+            if count > 1 {
+                let others = (0..<count).filter { $0 != chosen }.map(container.name).joined(separator: ", ")
+                decoded?.account.notes.insert(
+                    "track \(container.name(chosen)) of \(count) is read, not \(others); --track all reads all of them",
+                    at: 0)
+            }
+            return decoded
+        }
+    }
+
+    /// Decodes one track, counted from 0.
+    static func decode(
+        _ source: ByteSource, _ container: ContainerDescription, _ index: Int
+    ) throws(DeviceError) -> DecodedSound? {
+        let track = container.tracks[index]
+        let form = RawForm(channels: track.channels > 1 ? 2 : 1, isFloat: track.isFloat)
+        let frames =
+            container.isRaw || container.isAlone
+            ? try FrameBytes(of: source, track: index, format: container.format) : nil
+        var placement = FramePlacement(
+            isRaw: container.isRaw, promised: SamplePosition(seconds: track.promised ?? 0).samples,
+            junk: container.isRaw ? frames?.junk(since: container.start, promised: track.promised) ?? [] : [])
+        let start = SamplePosition(seconds: container.start).samples
+        let target = try temporaryFile(named: source.name)
+        var errors: [Substring] = []
+        let status = try Ffmpeg.run(
+            "ffmpeg", on: frames?.cleaned ?? source,
+            options: [
+                "-nostdin", "-hide_banner", "-nostats", "-loglevel", "level+info", "-threads", "1",
+                // ffmpeg closes gaps that it takes for another clock's beginning.
+                "-copyts",
+            ],
+            arguments: [
+                "-map", "0:a:\(index)", "-vn", "-sn", "-dn", "-af",
+                "aresample=\(SamplePosition.rate),aformat=sample_fmts=\(form.isFloat ? "flt" : "s16")"
+                    + ":channel_layouts=mono|stereo,ashowinfo",
+                "-ac", "\(form.channels)", "-c:a", form.isFloat ? "pcm_f32le" : "pcm_s16le",
+                "-f", form.isFloat ? "f32le" : "s16le", "pipe:\(ChildProcess.targetNumber)",
+            ], target: target.number
+        ) { line in
+            if let frame = Frame(line) {
+                placement.add(time: frame.time.map { $0 &- start }, count: frame.count, isFirst: frame.isFirst)
+            } else if line.contains("[error]") || line.contains("[fatal]"), !line.hasPrefix("[s16le"),
+                !line.hasPrefix("[f32le")
+            {
+                placement.addError()
+                if errors.count < 100 { errors.append(line) }
+            }
+        }
+        if errors.contains(where: { $0.contains("No space left") }) {
+            throw .system("write", status: ENOSPC, on: target.path, remedy: "set TMPDIR to a folder with room")
+        }
+        guard placement.decoded > 0 else { return nil }
+        var account = SoundAccount()
+        let held = Double(placement.end) / Double(SamplePosition.rate)
+        let isCutOff =
+            try OggEnd.isFinished(source) == false
+            || errors.contains { $0.contains("partial file") || $0.contains("ended prematurely") }
+        if let promised = track.promised, promised - held > Self.tolerance {
+            account.add(promised: promised, held: held)
+        } else if isCutOff {
+            account.complaints.append("the file was cut off; it holds \(SoundAccount.seconds(held))")
+        } else if status != 0 {
+            let reason = status > 128 ? "signal \(status - 128)" : "status \(status)"
+            account.complaints.append("ffmpeg ended early (\(reason)) after \(SoundAccount.seconds(held))")
+        }
+        let undecoded = Double(placement.undecoded) / Double(SamplePosition.rate)
+        if undecoded > 2 * Self.tolerance {
+            account.complaints.append(
+                "\(SoundAccount.seconds(undecoded)) of frames cannot be decoded; they are read as silence")
+        }
+        if let frames, container.isRaw {
+            account.add(ends: frames)
+        } else if let frames, frames.ends.behind > max(16_384, source.length / 4) {
+            let share = frames.ends.behind * 100 / source.length
+            account.complaints.append("\(share) % of the file, behind \(SoundAccount.seconds(held)), cannot be read")
+            if account.missingAtEnd == 0 { account.missingAtEnd = frames.seconds(of: frames.ends.behind) }
+        }
+        return DecodedSound(
+            source: try ByteSource(spool: target), form: form, rate: track.rate, silences: placement.silences,
+            account: account)
+    }
+
+    /// A line of ffmpeg's filter `ashowinfo`.
+    private struct Frame {
+        var isFirst = false
+        var time: Int64?
+        var count: Int64 = 0
+
+        init?(_ line: Substring) {
+            guard line.hasPrefix("[Parsed_ashowinfo_") else { return nil }
+            for field in line.split(separator: " ") {
+                if field.hasPrefix("n:") {
+                    isFirst = field == "n:0"
+                } else if field.hasPrefix("pts:") {
+                    time = Int64(field.dropFirst(4))
+                } else if field.hasPrefix("nb_samples:") {
+                    count = max(0, Int64(field.dropFirst(11)) ?? 0)
+                    break
+                }
+            }
+            if count == 0 { return nil }
+        }
+    }
+}
+
+extension SoundAccount {
+    /// What lies before and behind the frames of a file without times.
+    fileprivate mutating func add(ends frames: FrameBytes) {
+        if frames.ends.before > 0 { notes.append("the first \(frames.ends.before) bytes are no sound") }
+        if frames.ends.behind > 0 {
+            if missingAtEnd == 0 { missingAtEnd = frames.seconds(of: frames.ends.behind) }
+            complaints.append(
+                "the last \(frames.ends.behind) bytes are no sound, "
+                    + "about \(SoundAccount.seconds(frames.seconds(of: frames.ends.behind)))")
+        }
+    }
+}
+
+extension ContainerDescription {
+    /// How a track is called for people: its number, and language and title if it has any.
+    func name(_ index: Int) -> String {
+        let words = [tracks[index].language, tracks[index].title].compactMap { $0 }.filter { $0 != "und" }.map { word in
+            String(word.prefix(40).filter { $0.isLetter || $0.isNumber || $0 == " " || $0 == "-" })
+        }.filter { !$0.isEmpty }
+        return "\(index + 1)" + (words.isEmpty ? "" : " (\(words.joined(separator: ", ")))")
+    }
+}

@@ -1,0 +1,338 @@
+import Core
+internal import CSndfile
+import Glibc
+import System
+
+/// Samples without a header, at 16 kHz.
+struct RawForm: Equatable {
+    var channels: Int
+    var isFloat: Bool
+}
+
+/// One sound in a file, or all of it, as libsndfile reads it. Used on one thread.
+final class SoundPart {
+    /// A file with more damaged places is given up.
+    private static let mostGaps = 4_096
+    /// Of FLAC, in samples of a channel.
+    private static let longestFrame: Int64 = 65_535
+
+    /// The sound's own, in Hz, and that of what is read: ffmpeg has resampled what it decoded.
+    let originalRate: Int
+    private let rate: Int
+    let channels: Int
+    /// Frames that the header tells of; nil if it does not.
+    let promisedFrames: Int64?
+    /// What is missing; complete once `read` has given 0.
+    private(set) var account: SoundAccount
+
+    private let source: ByteSource
+    private var handle: OpaquePointer
+    private var info: SF_INFO
+    private let check: ContainerCheck?
+    private let isCutOff: Bool
+    private let converter: ChannelConverter
+    private let frames: UnsafeMutableBufferPointer<Float>
+    private var silences: ArraySlice<FramePlacement.Silence>
+    /// What every sample is multiplied with, so that none lies above full scale.
+    private let scale: Float
+    /// Samples in `frames`, all channels counted; and how many of them were converted.
+    private var available = 0
+    private var taken = 0
+    /// Frames that libsndfile gave, and those that were given in place of missing ones.
+    private var framesRead: Int64 = 0
+    private var framesMissing: Int64 = 0
+    private var pendingSilence: Int64 = 0
+    private var invalid = 0
+    private var isAtEnd = false
+
+    private var kind: Int32 { info.format & Int32(SF_FORMAT_TYPEMASK) }
+
+    /// Whether the header's length is a guess, as that of MPEG audio is.
+    private var isGuessed: Bool {
+        kind == Int32(SF_FORMAT_MPEG) || info.format & Int32(SF_FORMAT_SUBMASK) == Int32(SF_FORMAT_MPEG_LAYER_III)
+    }
+
+    /// Opens what libsndfile reads.
+    convenience init(_ source: ByteSource, keeping: Int) throws(DeviceError) {
+        var failure: DeviceError?
+        let check = ContainerCheck(length: source.length) { offset, count in
+            do throws(DeviceError) {
+                return try source.bytes(at: offset, count: count)
+            } catch {
+                failure = failure ?? error
+                return []
+            }
+        }
+        if let failure { throw failure }
+        // libsndfile refuses a WAV in which it finds another.
+        let source =
+            try check?.following.map { end throws(DeviceError) in try source.window(from: 0, to: end) } ?? source
+        source.patches = check?.patches ?? []
+        try self.init(
+            source, check: check, isCutOff: OggEnd.isFinished(source) == false, silences: [], SoundAccount(),
+            following: nil, format: SF_INFO(), keeping: keeping)
+    }
+
+    /// Opens what ffmpeg has decoded.
+    convenience init(_ decoded: DecodedSound, keeping: Int) throws(DeviceError) {
+        var format = SF_INFO()
+        format.samplerate = Int32(SamplePosition.rate)
+        format.channels = Int32(decoded.form.channels)
+        format.format =
+            Int32(SF_FORMAT_RAW | (decoded.form.isFloat ? SF_FORMAT_FLOAT : SF_FORMAT_PCM_16)) | Int32(SF_ENDIAN_LITTLE)
+        try self.init(
+            decoded.source, check: nil, isCutOff: false, silences: decoded.silences, decoded.account,
+            following: decoded.following, format: format, original: decoded.rate, keeping: keeping)
+    }
+
+    private init(
+        _ source: ByteSource, check: ContainerCheck?, isCutOff: Bool, silences: [FramePlacement.Silence],
+        _ account: SoundAccount, following: Int64?, format: SF_INFO, original: Int? = nil,
+        keeping: Int
+    ) throws(DeviceError) {
+        var info = format
+        guard let handle = Self.open(source, &info) else { throw try Self.refusal(of: source) }
+        let block = max(256, 32_768 / Int(max(1, info.channels)))
+        do throws(DeviceError) {
+            converter = try ChannelConverter(
+                rate: Int(info.samplerate), channels: Int(info.channels), keeping: keeping, block: block)
+        } catch {
+            sf_close(handle)
+            throw DeviceError(error.code, error.operation, on: source.name, "\(error.message)")
+        }
+        rate = Int(info.samplerate)
+        originalRate = original ?? rate
+        channels = Int(info.channels)
+        let isKnown = info.frames >= 0 && info.frames < Int64.max
+        promisedFrames = isKnown ? info.frames : nil
+        frames = .allocate(capacity: block * Int(info.channels))
+        self.source = source
+        self.handle = handle
+        self.info = info
+        self.check = check
+        self.isCutOff = isCutOff
+        self.silences = silences[...]
+        var account = account
+        if [Int32(SF_FORMAT_FLOAT), Int32(SF_FORMAT_DOUBLE)].contains(info.format & Int32(SF_FORMAT_SUBMASK)) {
+            let peak = FloatPeak.measure(handle, frames, channels: channels)
+            scale = peak > 1 ? 1 / peak : 1
+            if peak > 1 {
+                account.notes.append(
+                    "its samples reach \(FloatPeak.decibels(peak)) dB above full scale; they were scaled down")
+            }
+        } else {
+            scale = 1
+        }
+        self.account = account
+        self.following = following
+    }
+
+    deinit {
+        sf_close(handle)
+        frames.deallocate()
+    }
+
+    /// Channels that are read, 1 or 2.
+    var outputs: Int { converter.outputs }
+
+    /// How long it should be.
+    var estimatedLength: SamplePosition? {
+        promisedFrames.map { frames in
+            SamplePosition(seconds: Double(frames) / Double(rate)) + silences.reduce(0) { $0 + $1.count }
+        }
+    }
+
+    /// Where another file begins that follows in the same one; nil if there is none. Known once `read` has given 0.
+    private(set) var following: Int64?
+
+    /// Fills the buffer, whose size is a multiple of `outputs`; fewer samples are the last ones, and 0 is the end.
+    ///
+    /// - Returns: samples, those of both channels counted.
+    func read(into buffer: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> Int {
+        var filled = 0
+        while filled < buffer.count {
+            if taken == available && !isAtEnd { try refill() }
+            let room = UnsafeMutableBufferPointer(rebasing: buffer[filled...])
+            if isAtEnd {
+                let produced = try converter.flush(into: room)
+                if produced == 0 { break }
+                filled += produced * converter.outputs
+            } else {
+                let rest = UnsafeBufferPointer(rebasing: frames[taken..<available])
+                let (consumed, produced) = try converter.convert(rest, into: room)
+                taken += consumed * channels
+                filled += produced * converter.outputs
+            }
+        }
+        return filled
+    }
+
+    private func refill() throws(DeviceError) {
+        taken = 0
+        if pendingSilence == 0, let next = silences.first, next.at <= framesRead {
+            silences.removeFirst()
+            begin(silence: next.count, isLoss: next.isLoss)
+        }
+        let block = Int64(frames.count / channels)
+        if pendingSilence > 0 {
+            let count = min(block, pendingSilence)
+            pendingSilence -= count
+            framesMissing += count
+            available = Int(count) * channels
+            frames[..<available].update(repeating: 0)
+            return
+        }
+        let most = silences.first.map { min(block, $0.at - framesRead) } ?? block
+        let count = sf_readf_float(handle, frames.baseAddress, most)
+        if let failure = source.failure { throw failure }
+        if count <= 0, let missing = try skipDamage() {
+            begin(silence: missing, isLoss: true)
+            return try refill()
+        }
+        framesRead += max(0, count)
+        available = Int(max(0, count)) * channels
+        if scale != 1 { for index in 0..<available { frames[index] *= scale } }
+        invalid += Samples.sanitize(UnsafeMutableBufferPointer(rebasing: frames[..<available]))
+        if count <= 0 { try end() }
+    }
+
+    private func begin(silence count: Int64, isLoss: Bool) {
+        pendingSilence = count
+        guard isLoss else { return }
+        let start = Double(framesRead + framesMissing) / Double(rate)
+        account.gaps.append(
+            SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: start + Double(count) / Double(rate))))
+    }
+
+    /// Finds where a FLAC can be read again behind a damaged place, and goes there.
+    ///
+    /// libsndfile gives up at the first frame that is not as it was written; opened again it finds later ones.
+    /// - Returns: frames that are left out; nil if there is nothing to be read behind it.
+    private func skipDamage() throws(DeviceError) -> Int64? {
+        let place = framesRead + framesMissing
+        guard kind == Int32(SF_FORMAT_FLAC), let promisedFrames, place < promisedFrames,
+            account.gaps.count < Self.mostGaps
+        else { return nil }
+        if following == nil, let next = try FollowingFile.flac(in: source) {
+            // What follows counts its frames from 0, too.
+            following = next
+            source.end(before: next)
+        }
+        var (bad, good): (Int64, Int64?) = (0, nil)
+        var step: Int64 = 1_024
+        while good == nil, bad < promisedFrames - place - 1 {
+            let next = min(step, promisedFrames - place - 1)
+            if reopen(at: place + next) { good = next } else { bad = next }
+            step = max(step + 1_024, step * 5 / 4)
+        }
+        if let failure = source.failure { throw failure }
+        guard var found = good else { return nil }
+        while found - bad > 64 {
+            let middle = (bad + found) / 2
+            if reopen(at: place + middle) { found = middle } else { bad = middle }
+        }
+        guard reopen(at: place + found) else { return nil }
+        // The rest of a frame whose checksum is wrong is given as zeros.
+        var zeros: Int64 = 0
+        while zeros < Self.longestFrame {
+            let count = Int(sf_readf_float(handle, frames.baseAddress, Int64(frames.count / channels)))
+            let sound = frames[..<(max(0, count) * channels)].firstIndex { $0 != 0 }
+            zeros += Int64(sound.map { $0 / channels } ?? max(0, count))
+            if sound != nil || count <= 0 { break }
+        }
+        found = min(found + zeros, promisedFrames - place)
+        return found == promisedFrames - place || reopen(at: place + found) ? found : nil
+    }
+
+    private func reopen(at frame: Int64) -> Bool {
+        source.rewind()
+        var info = SF_INFO()
+        guard let opened = Self.open(source, &info) else { return false }
+        sf_close(handle)
+        handle = opened
+        return sf_seek(handle, frame, SEEK_SET) == frame
+    }
+
+    /// Sets down what is missing.
+    private func end() throws(DeviceError) {
+        isAtEnd = true
+        following = following ?? check?.following
+        if following == nil, kind == Int32(SF_FORMAT_FLAC) { following = try FollowingFile.flac(in: source) }
+        compare(held: Double(framesRead + framesMissing) / Double(rate))
+        if invalid > 0 { account.complaints.append("\(invalid) samples are not numbers; they were read as silence") }
+        if converter.hasCancelled {
+            account.notes.append("its channels cancel each other, as with a balanced plug; the louder one was read")
+        }
+    }
+
+    /// Compares what was read with what the header and the file's bytes tell.
+    private func compare(held: Double) {
+        if let check, check.claimed != check.held {
+            if check.isPlaceholder {
+                // Who writes into a pipe cannot go back and complete the header.
+                guard !source.isSpooled else { return }
+                account.notes.append("the header was never completed; the file holds \(SoundAccount.seconds(held))")
+            } else if check.held == 0 {
+                account.complaints.append("the header promises audio, but the file contains none")
+            } else {
+                account.add(promised: held * Double(check.claimed) / Double(check.held), held: held)
+            }
+            return
+        }
+        let unread = source.length - source.place
+        let isCompressed = [Int32(SF_FORMAT_MPEG), Int32(SF_FORMAT_OGG)].contains(kind)
+        if isCompressed, unread > 65_536 || unread > source.length / 8 {
+            account.complaints.append(
+                "\(unread * 100 / source.length) % of the file, behind \(SoundAccount.seconds(held)), was not read; "
+                    + "ffmpeg may read it: apt install ffmpeg")
+        } else if isCutOff {
+            account.complaints.append("the file was cut off; it holds \(SoundAccount.seconds(held))")
+        } else if let promisedFrames, framesRead + framesMissing < promisedFrames, !isGuessed,
+            kind != Int32(SF_FORMAT_RAW)
+        {
+            account.add(promised: Double(promisedFrames) / Double(rate), held: held)
+        } else if sf_error(handle) != 0 {
+            account.complaints.append(
+                "unreadable after \(SoundAccount.seconds(held)): \(String(cString: sf_strerror(handle)))")
+        }
+    }
+
+    private static func open(_ source: ByteSource, _ info: inout SF_INFO) -> OpaquePointer? {
+        var calls = ByteSource.calls
+        // Safety: `self` keeps the source alive until after sf_close.
+        return sf_open_virtual(&calls, Int32(SFM_READ), &info, Unmanaged.passUnretained(source).toOpaque())
+    }
+
+    /// Why libsndfile did not open a file.
+    private static func refusal(of source: ByteSource) throws(DeviceError) -> DeviceError {
+        if let failure = source.failure { return failure }
+        let status = sf_error(nil)
+        let words = String(cString: sf_error_number(status))
+        let head = try source.bytes(at: 0, count: 12)
+        guard isFamiliar(head) || ["OggS", "RIFF", "ID3"].contains(where: { head.starts(with: $0.utf8) }) else {
+            return DeviceError(
+                .unsupported, "sf_open", status: status, on: source.name, "is not audio that libsndfile can read",
+                remedy: Ffmpeg.isInstalled
+                    ? "convert it to WAV or FLAC" : "convert it to WAV or FLAC, or install ffmpeg: apt install ffmpeg")
+        }
+        guard Ffmpeg.isInstalled else {
+            return DeviceError(
+                .unsupported, "sf_open", status: status, on: source.name, "cannot be read by libsndfile (\(words))",
+                remedy: "ffmpeg may read it: apt install ffmpeg")
+        }
+        return DeviceError(
+            .damaged, "sf_open", status: status, on: source.name, "cannot be read as audio (\(words))",
+            remedy: "use another copy of it")
+    }
+
+    /// Whether a file begins as those that libsndfile reads in full: uncompressed ones, and FLAC.
+    static func isFamiliar(_ head: [UInt8]) -> Bool {
+        let (id, form) = (head.prefix(4), head.dropFirst(8).prefix(4))
+        func isOne(_ bytes: ArraySlice<UInt8>, of names: [String]) -> Bool {
+            names.contains { bytes.elementsEqual($0.utf8) }
+        }
+        if isOne(id, of: ["RIFF", "RIFX", "RF64", "BW64"]) { return isOne(form, of: ["WAVE"]) }
+        if isOne(id, of: ["FORM"]) { return isOne(form, of: ["AIFF", "AIFC"]) }
+        return isOne(id, of: ["fLaC", "caff", "riff", ".snd"])
+    }
+}

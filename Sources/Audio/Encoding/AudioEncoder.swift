@@ -1,0 +1,123 @@
+import Core
+internal import CSndfile
+
+/// What an encoded file says of itself.
+package struct AudioTags: Hashable, Sendable {
+    /// What it is a recording of.
+    var title: String
+    /// The recorder's name.
+    var artist: String
+
+    /// The wall time of the first sample as RFC 3339.
+    var date: String
+    /// The recording's number, its start, and why it ended.
+    var comment: String
+    /// The recording's number.
+    var track: Int
+
+    package init(title: String, artist: String, date: String, comment: String, track: Int) {
+        self.title = title
+        self.artist = artist
+        self.date = date
+        self.comment = comment
+        self.track = track
+    }
+}
+
+/// The forms in which a recording's audio leaves the house.
+package enum AudioForm: String, Sendable, CaseIterable { case flac, wav }
+
+/// Samples in, a FLAC or WAV out; takes the same memory for a minute and for a day. Used on one thread.
+package final class AudioEncoder {
+    private let name: String
+    private let target: VirtualFile
+    private var handle: OpaquePointer?
+
+    /// Begins a file: 16 kHz, 16-bit.
+    ///
+    /// - Parameters:
+    ///   - name: what errors name.
+    ///   - channels: 1 or 2.
+    package init(
+        _ form: AudioForm, into bytes: any SeekableBytes, named name: String, channels: Int = 1, tags: AudioTags
+    ) throws(DeviceError) {
+        self.name = name
+        target = VirtualFile(bytes)
+        var info = SF_INFO()
+        info.samplerate = Int32(SamplePosition.rate)
+        info.channels = Int32(channels)
+        // A WAV that passes 4 GiB is an RF64, any other stays a WAV.
+        info.format = Int32(SF_FORMAT_PCM_16) | Int32(form == .flac ? SF_FORMAT_FLAC : SF_FORMAT_RF64)
+        var calls = VirtualFile.calls
+        // Safety: `self` keeps the target alive until after sf_close.
+        let context = Unmanaged.passUnretained(target).toOpaque()
+        handle = sf_open_virtual(&calls, Int32(SFM_WRITE), &info, context)
+        guard let handle else {
+            throw target.failure
+                ?? DeviceError(
+                    .failed, "sf_open", "\(name): \(String(cString: sf_strerror(nil))); try the other format")
+        }
+        if form == .wav { sf_command(handle, Int32(SFC_RF64_AUTO_DOWNGRADE), nil, 1) }
+        for (kind, text) in [
+            (SF_STR_TITLE, tags.title), (SF_STR_ARTIST, tags.artist), (SF_STR_DATE, tags.date),
+            (SF_STR_COMMENT, tags.comment), (SF_STR_TRACKNUMBER, String(tags.track)), (SF_STR_SOFTWARE, "fieldscribe"),
+        ] { sf_set_string(handle, Int32(kind), text) }
+    }
+
+    deinit { if let handle { sf_close(handle) } }
+
+    /// Adds samples: 16-bit, 16 kHz, whole frames where there are two channels.
+    ///
+    /// - Throws: `DeviceError`: what the target threw, else `failed`.
+    package func append(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) {
+        let count = sf_write_short(handle, samples.baseAddress, Int64(samples.count))
+        guard count == samples.count, target.failure == nil else { throw failed("sf_write") }
+    }
+
+    /// Completes the file's header.
+    package func finish() throws(DeviceError) {
+        let status = sf_close(handle)
+        handle = nil
+        guard status == 0, target.failure == nil else { throw failed("sf_close") }
+    }
+
+    private func failed(_ operation: String) -> DeviceError {
+        target.failure ?? DeviceError(.failed, operation, "\(name): cannot be encoded; try export.audio = wav")
+    }
+}
+
+/// An encoded file's samples. Used on one thread.
+package final class AudioDecoder {
+    private let name: String
+    private let source: VirtualFile
+    private let handle: OpaquePointer
+    /// How many it has.
+    package let channels: Int
+
+    /// - Throws: `DeviceError` with `damaged` where it is no audio of ours.
+    package init(_ bytes: any SeekableBytes, named name: String) throws(DeviceError) {
+        self.name = name
+        source = VirtualFile(bytes)
+        var info = SF_INFO()
+        var calls = VirtualFile.calls
+        // Safety: `self` keeps the source alive until after sf_close.
+        let context = Unmanaged.passUnretained(source).toOpaque()
+        guard let handle = sf_open_virtual(&calls, Int32(SFM_READ), &info, context) else {
+            throw source.failure ?? DeviceError(.damaged, "sf_open", "\(name): is not the audio that was written")
+        }
+        self.handle = handle
+        channels = Int(info.channels)
+    }
+
+    deinit { sf_close(handle) }
+
+    /// Fills the buffer, of an even size; returns the number of samples, those of two channels interleaved, 0 at the end.
+    package func read(into buffer: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> Int {
+        let count = sf_read_short(handle, buffer.baseAddress, Int64(buffer.count))
+        if let failure = source.failure { throw failure }
+        guard sf_error(handle) == 0 else {
+            throw DeviceError(.damaged, "sf_read", "\(name): cannot be decoded; use another stick")
+        }
+        return Int(max(0, count))
+    }
+}

@@ -1,0 +1,60 @@
+import Core
+internal import CSndfile
+import Glibc
+
+/// Bytes with a place in them, which is what libsndfile calls for. Used on one thread.
+final class VirtualFile {
+    /// The first error; libsndfile cannot pass it on.
+    private(set) var failure: DeviceError?
+
+    private let bytes: any SeekableBytes
+    private var place: Int64 = 0
+
+    init(_ bytes: any SeekableBytes) { self.bytes = bytes }
+
+    /// The calls that libsndfile makes; their `user_data` is this object, which must outlive the open file.
+    static let calls = SF_VIRTUAL_IO(
+        get_filelen: { VirtualFile.from($0)?.bytes.length ?? -1 },
+        seek: { offset, whence, context in VirtualFile.from(context)?.seek(offset, whence) ?? -1 },
+        read: { target, count, context in VirtualFile.from(context)?.read(into: target, count) ?? 0 },
+        write: { source, count, context in VirtualFile.from(context)?.write(source, count) ?? 0 },
+        tell: { VirtualFile.from($0)?.place ?? -1 })
+
+    // Safety: libsndfile hands back the pointer to the object that the encoder or decoder keeps alive.
+    private static func from(_ context: UnsafeMutableRawPointer?) -> VirtualFile? {
+        context.map { Unmanaged<VirtualFile>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private func seek(_ offset: Int64, _ whence: Int32) -> Int64 {
+        let origin = whence == SEEK_CUR ? place : whence == SEEK_END ? bytes.length : 0
+        let (target, overflow) = origin.addingReportingOverflow(offset)
+        guard !overflow, target >= 0 else { return -1 }
+        place = target
+        return place
+    }
+
+    private func read(into target: UnsafeMutableRawPointer?, _ count: Int64) -> Int64 {
+        transfer { () throws(DeviceError) in
+            Int64(try bytes.read(into: UnsafeMutableRawBufferPointer(start: target, count: Int(count)), at: place))
+        }
+    }
+
+    private func write(_ source: UnsafeRawPointer?, _ count: Int64) -> Int64 {
+        transfer { () throws(DeviceError) in
+            try bytes.write(UnsafeRawBufferPointer(start: source, count: Int(count)), at: place)
+            return count
+        }
+    }
+
+    private func transfer(_ body: () throws(DeviceError) -> Int64) -> Int64 {
+        guard failure == nil else { return 0 }
+        do throws(DeviceError) {
+            let count = try body()
+            place += count
+            return count
+        } catch {
+            failure = error
+            return 0
+        }
+    }
+}

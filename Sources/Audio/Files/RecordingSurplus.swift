@@ -1,0 +1,132 @@
+import Core
+import Glibc
+import System
+
+/// What lies behind the end of a recording that was closed: another program has appended it.
+package struct RecordingSurplus: Hashable, Sendable {
+    /// The path of the recording's file.
+    let path: String
+    /// How long the recording is.
+    package let length: SamplePosition
+    /// How much audio lies behind that.
+    package let samples: Int64
+    /// How long the file's header says that it is; nil if the header cannot be read.
+    package let claimed: SamplePosition?
+    /// Whether the file was joined from parts.
+    package let isJoined: Bool
+
+    /// Why the recording ended, as the header says; nil if it cannot be read.
+    package let reason: StopReason?
+
+    private let channels: Int
+
+    /// Looks behind the end of a recording, in a file whose header is ours, or was.
+    ///
+    /// - Parameter length: where the recording ends.
+    /// - Returns: nil if there is not a whole sample more.
+    /// - Throws: `DeviceError` if the file cannot be read.
+    package init?(path: String, behind length: SamplePosition) throws(DeviceError) {
+        guard length > .zero else { return nil }
+        let place = try RecordingPlace(path)
+        let file = try place.folder.openFile(place.name, O_RDONLY)
+        let layout = try RecordingRepair.layout(of: file)
+        guard layout.map({ $0.dataOffset == Int64(WaveHeader.size) }) ?? true else { return nil }
+        if let layout { channels = layout.channels } else { channels = try RecordingSums.channels(of: file, in: place) }
+        let frameBytes = Frames.bytes(channels: channels)
+        samples = (try file.size() - Int64(WaveHeader.size)) / frameBytes - length.samples
+        guard samples > 0 else { return nil }
+        self.path = path
+        self.length = length
+        claimed = layout.map { SamplePosition($0.claimedBytes / frameBytes) }
+        isJoined = layout?.isJoined ?? false
+        reason = layout?.stopReason
+    }
+
+    /// SHA-256 of the samples in a recording's own file up to a position, without its parts.
+    ///
+    /// - Returns: nil if `goesOn` said no before.
+    package static func digest(
+        of path: String, upTo end: SamplePosition, while goesOn: () -> Bool
+    ) throws(DeviceError) -> String? {
+        let place = try RecordingPlace(path)
+        let file = try place.folder.openFile(place.name, O_RDONLY)
+        let layout = try RecordingRepair.layout(of: file)
+        let channels: Int
+        if let layout { channels = layout.channels } else { channels = try RecordingSums.channels(of: file, in: place) }
+        let start = layout?.dataOffset ?? Int64(WaveHeader.size)
+        return try digest(of: file, start..<(start + end.samples * Frames.bytes(channels: channels)), while: goesOn)
+    }
+
+    /// Moves the surplus into a file beside the recording's, and has the header say what is left. After a kill at any moment, the next
+    /// call completes it.
+    ///
+    /// - Parameter told: why the recording ended, for a file whose header cannot be read.
+    /// - Returns: the path of that file.
+    /// - Throws: `DeviceError` with `full` if there is no room for it: then nothing was changed.
+    package func setAside(told: StopReason) throws(DeviceError) -> String {
+        let place = try RecordingPlace(path)
+        let file = try place.folder.openFile(place.name, O_RDWR)
+        let name = try keep(file, in: place)
+        if claimed == nil { try RecordingRepair.keepHeader(of: file, in: place.folder) }
+        // The header first: a closed file that is shorter than its header says has lost something.
+        var header = WaveHeader(channels: channels)
+        header.set(dataBytes: end - Int64(WaveHeader.size))
+        header.set(reason: reason ?? told)
+        try rethrowing { try header.bytes.withUnsafeBytes { try file.write($0, at: 0) } }
+        try file.sync()
+        try file.truncate(to: end)
+        try file.sync()
+        return place.path(of: name)
+    }
+
+    /// Where the surplus begins in the file, in bytes.
+    private var end: Int64 { Int64(WaveHeader.size) + length.samples * Frames.bytes(channels: channels) }
+
+    /// Copies the surplus to a name that is free, durably, unless it was before a kill.
+    private func keep(_ file: borrowing FileDescriptor, in place: RecordingPlace) throws(DeviceError) -> String {
+        let (folder, size) = (place.folder, try file.size())
+        var turn = 1
+        while case let name = "\(place.name).surplus-\(turn)", let status = try folder.status(name) {
+            if status.kind == .file, status.bytes == size - end {
+                let kept = try folder.openFile(name, O_RDONLY)
+                let mine = try Self.digest(of: file, end..<size, while: { true })
+                if try Self.digest(of: kept, 0..<status.bytes, while: { true }) == mine { return name }
+            }
+            turn += 1
+        }
+        let (name, temporary) = ("\(place.name).surplus-\(turn)", "\(place.name).surplus.new")
+        do throws(DeviceError) {
+            try folder.remove(temporary)
+            let kept = try folder.openFile(temporary, O_RDWR | O_CREAT | O_EXCL)
+            var offset = end
+            while case let bytes = try file.bytes(at: offset, count: Self.step), !bytes.isEmpty {
+                try rethrowing { try bytes.withUnsafeBytes { try kept.write($0, at: offset - end) } }
+                offset += Int64(bytes.count)
+            }
+            try kept.sync()
+            try folder.rename(temporary, toFree: name)
+        } catch {
+            try? folder.remove(temporary)
+            throw error
+        }
+        try folder.sync()
+        return name
+    }
+
+    private static let step = 1 << 20
+
+    private static func digest(
+        of file: borrowing FileDescriptor, _ range: Range<Int64>, while goesOn: () -> Bool
+    ) throws(DeviceError) -> String? {
+        var digest = Digest()
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            guard goesOn() else { return nil }
+            let bytes = try file.bytes(at: offset, count: Int(min(Int64(step), range.upperBound - offset)))
+            if bytes.isEmpty { break }
+            bytes.withUnsafeBytes { digest.add($0) }
+            offset += Int64(bytes.count)
+        }
+        return digest.finish()
+    }
+}

@@ -1,0 +1,50 @@
+import Core
+import Glibc
+import System
+
+/// Puts silence in the place of what was recorded, in every file in which it lies, and makes the checksums of these places
+/// again. As often as one likes: what a power cut interrupts is done by the next call.
+package enum SoundStriking {
+    private static let zeros = [UInt8](repeating: 0, count: 1 << 16)
+
+    /// - Parameters:
+    ///   - ranges: what lies beyond the recording's end is left alone.
+    ///   - path: of its `audio.wav`.
+    /// - Throws: `DeviceError` where a file cannot be opened or written.
+    package static func silence(_ ranges: [SampleRange], in path: String) throws(DeviceError) {
+        let place = try RecordingPlace(path)
+        var files = [(name: place.name, start: SamplePosition.zero)]
+        files += try RecordingPart.all(in: place).map { ($0.name, $0.start) }
+        files += try RecordingPart.asides(in: place)
+        for file in files { try silence(ranges, in: file.name, from: file.start, in: place) }
+    }
+
+    private static func silence(
+        _ ranges: [SampleRange], in name: String, from start: SamplePosition, in place: RecordingPlace
+    ) throws(DeviceError) {
+        let file = try place.folder.openFile(name, O_RDWR)
+        let layout = try WaveLayout(of: file)
+        let size = try file.size()
+        for range in ranges where range.end > start {
+            var offset = layout.dataOffset + layout.frameBytes * max(0, range.start - start)
+            let end = min(size, layout.dataOffset + layout.frameBytes * (range.end - start))
+            while offset < end {
+                let count = Int(min(Int64(zeros.count), end - offset))
+                var failure: DeviceError?
+                zeros.withUnsafeBytes { bytes in
+                    do throws(DeviceError) {
+                        try file.write(UnsafeRawBufferPointer(rebasing: bytes[..<count]), at: offset)
+                    } catch { failure = error }
+                }
+                if let failure { throw failure }
+                offset += Int64(count)
+            }
+        }
+        try file.sync()
+    }
+
+    /// Makes the checksums of a recording again where something was struck; not while it is being recorded.
+    package static func renewSums(_ ranges: [SampleRange], of path: String) throws(DeviceError) {
+        try RecordingSums.renew(path: path) { piece in ranges.contains { $0.intersection(piece) != nil } }
+    }
+}

@@ -1,0 +1,57 @@
+import Core
+import Glibc
+import System
+
+/// A microphone that hears a sine with peaks at -20 dBFS, for ever: in real time or as fast as it is taken.
+package struct ToneMicrophone: MicrophoneProvider {
+    package let name: String
+    private let frequency: Double
+    private let isFast: Bool
+
+    /// Reads `tone:HZ` and `tone+fast:HZ`; nil for anything else.
+    ///
+    /// - Throws: `DeviceError` with `unsupported` for what is no frequency below half the sample rate.
+    package init?(uri: String) throws(DeviceError) {
+        guard let colon = uri.firstIndex(of: ":") else { return nil }
+        let scheme = uri[..<colon]
+        guard scheme == "tone" || scheme == "tone+fast" else { return nil }
+        guard let frequency = Double(uri[uri.index(after: colon)...]), frequency > 0, frequency < 8_000 else {
+            throw DeviceError(
+                .unsupported, "tone", on: "\(uri)", "not a frequency", remedy: "write 1 to 7999 Hz, as in tone:440")
+        }
+        name = uri
+        self.frequency = frequency
+        isFast = scheme == "tone+fast"
+    }
+
+    package var isRealTime: Bool { !isFast }
+
+    package func open() throws(DeviceError) -> any Microphone {
+        ToneCapture(frequency: frequency, isFast: isFast)
+    }
+}
+
+private final class ToneCapture: Microphone {
+    let maximumBlock = SamplePosition.rate / 10
+    private let step: Double
+    private let isFast: Bool
+    /// In periods, 0 to 1.
+    private var phase = 0.0
+    private var metronome = Metronome(start: MonotonicClock.nanoseconds)
+
+    init(frequency: Double, isFast: Bool) {
+        step = frequency / Double(SamplePosition.rate)
+        self.isFast = isFast
+    }
+
+    func read(into buffer: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> CaptureBlock {
+        let count = min(maximumBlock, buffer.count)
+        for index in 0..<count {
+            buffer[index] = Int16((3_276.8 * sin(2 * .pi * phase)).rounded())
+            phase += step
+            if phase >= 1 { phase -= 1 }
+        }
+        if !isFast { metronome.wait(forNext: count) }
+        return .samples(count)
+    }
+}

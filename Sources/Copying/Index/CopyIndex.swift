@@ -1,0 +1,89 @@
+import Core
+import System
+import Transcripts
+
+/// Gathers what the list over all recordings shows: ours with their text, other recorders' by their folders' names. A copy whose
+/// folder a person has given another name is found by its manifest.
+struct CopyIndex {
+    private static let entryLimit = 50_000
+
+    let exportFolder: ExportFolder
+    let device: DeviceName
+    let known: KnownCopies
+    let texts: IndexTexts
+
+    /// How well recordings were read, where somebody has corrected them.
+    let readings: [PlottedReading]
+
+    /// Ours first; newest first.
+    func entries() throws(DeviceError) -> [IndexEntry] {
+        let found = try Self.found(on: exportFolder, device: device)
+        let there = Set(found.first?.copies.map(\.folder) ?? [])
+        let renamed = try exportFolder.renamed()
+        // The latest copy of each recording; earlier ones have an earlier text.
+        var latest: [String: Int] = [:]
+        for (recording, copies) in known.copies {
+            let places = copies.reversed().lazy.compactMap { copy in
+                there.contains(copy.name.text) ? copy.name.text : renamed[copy.entry.manifest]
+            }
+            if let last = places.first { latest[last] = recording }
+        }
+        var entries: [IndexEntry] = []
+        for (owner, copies) in found {
+            for copy in copies.prefix(Self.entryLimit - entries.count) {
+                let recording = owner == device ? latest[copy.folder] : nil
+                if owner == device, let name = copy.name, known.names.contains(name), recording == nil { continue }
+                let told = recording.flatMap { texts.entries[$0] }
+                var facts = (copy.name?.recording ?? recording).map { ["recording \($0)"] } ?? []
+                if let told { facts = Array(told.facts.prefix(1)) + facts + Array(told.facts.dropFirst()) }
+                entries.append(
+                    IndexEntry(
+                        device: owner.text, link: "\(owner.text)/\(inLink(copy.folder))/index.html",
+                        title: told.map(\.title).flatMap { $0.isEmpty ? nil : $0 } ?? copy.name?.title ?? copy.folder,
+                        facts: facts, text: told?.text ?? ""))
+            }
+        }
+        return entries
+    }
+
+    /// The recorders' folders, ours first, and in each the complete copies, the newest first.
+    private static func found(
+        on exportFolder: ExportFolder, device: DeviceName
+    ) throws(DeviceError) -> [(owner: DeviceName, copies: [Found])] {
+        var found = [(owner: device, copies: try copies(in: exportFolder.folder))]
+        let others = try exportFolder.top.names().compactMap { DeviceName($0) }.filter { $0 != device }
+        for other in others.sorted(by: { $0.text < $1.text }) {
+            // What is no folder, or cannot be read, has nothing to list.
+            guard let folder = try? exportFolder.top.folder(other.text), let copies = try? copies(in: folder) else {
+                continue
+            }
+            if !copies.isEmpty { found.append((other, copies)) }
+        }
+        return found
+    }
+
+    /// A copy's folder; without a name of ours where a person has given it another.
+    private struct Found {
+        var folder: String
+        var name: CopyName?
+    }
+
+    private static func copies(in folder: Folder) throws(DeviceError) -> [Found] {
+        let named = try folder.names().compactMap { CopyName($0) }
+            .filter { name in (try? folder.folder(name.text).exists("index.html")) == true }
+            .sorted { ($0.recording, $0.text) > ($1.recording, $1.text) }
+            .map { Found(folder: $0.text, name: $0) }
+        return named + (try ExportFolder.renamed(in: folder).values.sorted().map { Found(folder: $0) })
+    }
+}
+
+/// A name as a part of a link: whatever is not a letter of ASCII, a digit, `-`, `_` or `.` is written as its bytes.
+private func inLink(_ name: String) -> String {
+    let digits = Array("0123456789ABCDEF")
+    return name.utf8.map { byte in
+        let scalar = UnicodeScalar(byte)
+        let isPlain = scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))
+        return isPlain || "-_.".unicodeScalars.contains(scalar)
+            ? String(scalar) : "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+    }.joined()
+}

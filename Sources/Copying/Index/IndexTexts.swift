@@ -1,0 +1,45 @@
+import Core
+import Transcripts
+
+/// What the list over all copies shows of each recording, gathered while they are copied, so that no text is read twice.
+struct IndexTexts {
+    /// Bytes of text that one list carries for its search; of earlier recordings it has the beginnings only.
+    private static let limit = 8 << 20
+    private static let beginning = 200
+
+    private(set) var entries: [Int: (title: String, facts: [String], text: String)] = [:]
+
+    /// Recordings that somebody has corrected, in the order in which they came.
+    private(set) var corrected: [RecordingSummary] = []
+    /// Recordings with their whole text, in the order in which they came.
+    private var whole: [Int] = []
+    private var bytes = 0
+
+    /// Takes a recording; the newest come last.
+    mutating func add(_ summary: RecordingSummary, _ timeline: Timeline) {
+        var facts = [clockTime(timeline.length)]
+        if summary.clock != .synchronized { facts.append("clock unverified") }
+        if let powerOn = summary.powerOn { facts.append(powerOn.text) }
+        if let progress = unwrittenText(timeline) { facts.append(progress) }
+        if !timeline.gaps.isEmpty {
+            facts.append(timeline.gaps.count == 1 ? "1 gap" : "\(timeline.gaps.count) gaps")
+        }
+        if !timeline.marks.isEmpty {
+            facts.append(timeline.marks.count == 1 ? "1 bookmark" : "\(timeline.marks.count) bookmarks")
+        }
+        let text = timeline.segments.map(\.text).filter { !$0.isEmpty }.joined(separator: " ")
+        entries[summary.id] = (oneLine(timeline.annotations?.title ?? ""), facts, text)
+        if timeline.annotations != nil { corrected.append(summary) }
+        bytes += text.utf8.count
+        whole.append(summary.id)
+        var cut = 0
+        while bytes > Self.limit, cut < whole.count {
+            let text = entries[whole[cut]]?.text ?? ""
+            let beginning = String(text.prefix(Self.beginning))
+            entries[whole[cut]]?.text = beginning
+            bytes -= text.utf8.count - beginning.utf8.count
+            cut += 1
+        }
+        whole.removeFirst(cut)
+    }
+}

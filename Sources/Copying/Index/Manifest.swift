@@ -1,0 +1,54 @@
+import Audio
+import Core
+import Glibc
+import System
+
+/// The content of a SHA256SUMS: a digest for each file's name.
+package struct Manifest: Equatable {
+    /// SHA-256 in hexadecimal digits, by the files' names.
+    package private(set) var digests: [String: String]
+
+    init(_ digests: [String: String]) { self.digests = digests }
+
+    /// As `sha256sum -c` reads it.
+    var text: String {
+        digests.sorted { $0.key < $1.key }.map { "\($0.value)  \($0.key)\n" }.joined()
+    }
+
+    /// SHA-256 of the text, by which the ledger knows it again.
+    package var digest: String { Digest.of(text) }
+
+    /// Reads one that was found in a folder; nil where it is not exactly as we write them, with no names but ours.
+    init?(in folder: Folder) throws(DeviceError) {
+        guard try folder.exists(CopySettings.manifestName) else { return nil }
+        let file = try folder.open(CopySettings.manifestName, O_RDONLY | O_NONBLOCK)
+        let bytes: [UInt8]
+        do throws(DeviceError) {
+            bytes = try rethrowing {
+                try [UInt8](unsafeUninitializedCapacity: 16_384) { buffer, count in
+                    count = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
+                }
+            }
+        } catch {
+            // A folder, or whatever else cannot be read, is no manifest.
+            if error.status == EISDIR || error.status == EINVAL { return nil }
+            throw error
+        }
+        self.init(reading: String(decoding: bytes, as: UTF8.self))
+        guard digests.keys.allSatisfy(CopySettings.allNames.contains), Array(text.utf8) == bytes else { return nil }
+    }
+
+    /// Reads one whose names may be any in the same folder; nil where a line is not as we write it, or a name is there twice.
+    package init?(reading text: String) {
+        guard text.isEmpty || text.hasSuffix("\n") else { return nil }
+        digests = [:]
+        for line in text.split(separator: "\n") {
+            let parts = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, parts[0].utf8.count == 64, parts[0].allSatisfy(\.isHexDigit), parts[1].first == " "
+            else { return nil }
+            let name = String(parts[1].dropFirst())
+            guard !name.isEmpty, !name.contains("/"), digests[name] == nil else { return nil }
+            digests[name] = String(parts[0])
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import Core
+import Glibc
+import System
+
+/// Debian's `minisign`, which signs and checks signatures (Ed25519): a process of its own with limits. Fieldscribe has no cryptography
+/// of its own.
+package struct Minisign: Sendable {
+    /// KiB of address space and of data, and seconds of CPU.
+    private static let limits = (memory: 1 << 20, data: 128 << 10, cpu: 60)
+    /// Seconds that one run may take. It signs some lines, which takes it a hundredth of one, but a worn card lets it wait for longer
+    /// than a write, and one that is given up is not asked again.
+    private static let patience = 60
+    /// A signature's file is some hundred bytes long.
+    package static let longest = 4_096
+
+    private let program: String
+    private let patience: Int
+
+    /// - Parameter patience: seconds that one run may take.
+    init(program: String, patience: Int) { (self.program, self.patience) = (program, patience) }
+
+    /// - Throws: `DeviceError` with `missing` where it is not installed.
+    package init() throws(DeviceError) {
+        guard let program = Self.program else {
+            throw DeviceError(
+                .missing, "minisign",
+                "the program minisign is not installed, and nothing is signed or checked without it",
+                remedy: "install it: apt install minisign")
+        }
+        self.init(program: program, patience: Self.patience)
+    }
+
+    /// Makes a pair of keys, the secret one without a password, since nobody is there who could type one.
+    ///
+    /// - Returns: the content of the two files that it keeps them in.
+    func newKeys() throws(DeviceError) -> (secret: [UInt8], open: [UInt8]) {
+        let folder = try ScratchFolder(for: "key")
+        let (secret, open) = ("\(folder.path)/secret", "\(folder.path)/public")
+        let (status, _) = try run(["-G", "-W", "-f", "-s", secret, "-p", open])
+        guard status == 0 else { throw failed(status) }
+        return (try content(ofFile: secret, limit: Self.longest), try content(ofFile: open, limit: Self.longest))
+    }
+
+    /// The public key's file to a secret key.
+    func openKey(of secret: borrowing FileDescriptor) throws(DeviceError) -> [UInt8] {
+        let folder = try ScratchFolder(for: "key")
+        let open = "\(folder.path)/public"
+        let (status, _) = try run(["-R", "-s", ChildProcess.file, "-p", open], reading: secret.number)
+        guard status == 0 else { throw failed(status) }
+        return try content(ofFile: open, limit: Self.longest)
+    }
+
+    /// Signs some bytes.
+    ///
+    /// - Parameters:
+    ///   - comment: one line that is signed with them.
+    ///   - secret: the secret key's open file.
+    /// - Returns: the content of a `.minisig`.
+    func sign(_ bytes: [UInt8], comment: String, with secret: borrowing FileDescriptor) throws(DeviceError) -> String {
+        let (status, answer) = try run(
+            [
+                "-S", "-s", ChildProcess.file, "-m", "/dev/stdin", "-x", "/dev/stdout", "-t", comment, "-c",
+                "signature of a Fieldscribe recorder",
+            ], giving: bytes, reading: secret.number)
+        let text = String(decoding: answer, as: UTF8.self)
+        guard status == 0, text.split(separator: "\n").count == 4 else { throw failed(status) }
+        return text
+    }
+
+    /// Whether a signature is that key's over these bytes.
+    ///
+    /// - Returns: the comment that was signed with them; nil where it is not.
+    package func comment(of bytes: [UInt8], signature: [UInt8], key: String) throws(DeviceError) -> String? {
+        if signature.isEmpty { return nil }
+        let file = try MemoryFile(signature, named: "signature", isSecret: false)
+        // minisign reads it there.
+        defer { withExtendedLifetime(file) {} }
+        let (status, answer) = try run(
+            ["-V", "-Q", "-P", key, "-m", "/dev/stdin", "-x", ChildProcess.file], giving: bytes, reading: file.number)
+        return status == 0 ? String(decoding: answer.prefix { $0 != 0x0A }, as: UTF8.self) : nil
+    }
+
+    private func run(
+        _ arguments: [String], giving bytes: [UInt8] = [], reading file: Int32? = nil
+    ) throws(DeviceError) -> (status: Int32, answer: [UInt8]) {
+        let child = try started(arguments, file)
+        let limits = Self.limits
+        child.limit(
+            memory: UInt64(limits.memory) << 10, data: UInt64(limits.data) << 10, cpuSeconds: UInt64(limits.cpu),
+            file: UInt64(Self.longest))
+        let deadline = MonotonicClock.nanoseconds + Int64(patience) * 1_000_000_000
+        func secondsLeft() -> Int { Int(max(0, deadline - MonotonicClock.nanoseconds + 999_999_999) / 1_000_000_000) }
+        do throws(DeviceError) {
+            do throws(DeviceError) {
+                try rethrowing { try bytes.withUnsafeBytes { try child.write($0, timeoutSeconds: patience) } }
+            } catch {
+                // One that has refused before it has read everything says so by its status.
+                guard error.status == EPIPE else { throw error }
+            }
+            child.closeInput()
+            var answer: [UInt8] = []
+            let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 4_096, alignment: 16)
+            defer { room.deallocate() }
+            while case let count = try child.read(into: room, timeoutSeconds: secondsLeft()), count > 0 {
+                if answer.count < Self.longest { answer += room[..<count] }
+                // One that says something again and again is no better than one that says nothing.
+                guard secondsLeft() > 0 else { throw .system("poll", status: ETIMEDOUT, on: program) }
+            }
+            return (try child.exitStatus(timeoutSeconds: secondsLeft()), answer)
+        } catch {
+            guard error.status == ETIMEDOUT else { throw error }
+            throw DeviceError(
+                .failed, "minisign", status: ETIMEDOUT, "the program minisign has not answered within \(patience) s",
+                remedy: "install Debian's: apt install --reinstall minisign")
+        }
+    }
+
+    private func started(_ arguments: [String], _ file: Int32?) throws(DeviceError) -> ChildProcess {
+        do throws(DeviceError) {
+            return try ChildProcess(program, arguments: arguments, showsErrors: false, file: file)
+        } catch {
+            // Of minisign's own, so that nobody takes it for something wrong with what was signed.
+            throw DeviceError(
+                error.code, "minisign", status: error.status, "\(program): \(error.reason)",
+                remedy: error.remedy)
+        }
+    }
+
+    private func failed(_ status: Int32) -> DeviceError {
+        DeviceError(
+            .failed, "minisign", status: status, "the program minisign ended before it was done (status \(status))",
+            remedy: "install Debian's: apt install --reinstall minisign; if signing.key is damaged, move it away")
+    }
+
+    private static var program: String? {
+        let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin"
+        return folders.split(separator: ":").map { "\($0)/minisign" }.first { access($0, X_OK) == 0 }
+    }
+}

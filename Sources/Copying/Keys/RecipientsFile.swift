@@ -1,0 +1,55 @@
+import Core
+import Glibc
+import System
+
+/// A file of public keys, one a line; lines that begin with `#` are comments.
+package enum RecipientsFile {
+    /// Bytes of the longest that is taken.
+    package static let largest = 1 << 18
+
+    /// The public keys in a file. It has to be one itself: no link, no pipe, nothing that could be waited for.
+    ///
+    /// - Throws: `DeviceError` that names the file, and the line where there is one, and never what stands there.
+    package static func recipients(in path: String) throws(DeviceError) -> [Recipient] {
+        let bytes: [UInt8]
+        do throws(DeviceError) {
+            let (folder, name) = try Folder.holding(path, crosses: true)
+            bytes = try folder.openFile(name, O_RDONLY).content(limit: largest)
+        } catch {
+            var told = error
+            if error.status == ENOENT { told.remedy = "correct export.recipients, or put the file there" }
+            throw told
+        }
+        return try recipients(bytes, path)
+    }
+
+    /// The public keys in the content of such a file.
+    ///
+    /// - Parameter path: what errors name.
+    /// - Throws: likewise.
+    package static func recipients(_ bytes: [UInt8], _ path: String) throws(DeviceError) -> [Recipient] {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw wrong(path, "is not text", "save it as plain text in UTF-8")
+        }
+        var found: [Recipient] = []
+        for (index, raw) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+            let line = raw.drop { $0.isWhitespace || $0 == "\u{FEFF}" }
+            if PrivateKey.isIn(String(line)) { throw wrong("\(path):\(index + 1)", PrivateKey.refusal, nil) }
+            guard !line.isEmpty, line.first != "#" else { continue }
+            guard let recipient = Recipient(String(line)) else {
+                throw wrong(
+                    "\(path):\(index + 1)", "is no public key",
+                    "give one a line: age1..., ssh-ed25519 ... or ssh-rsa ...")
+            }
+            if !found.contains(recipient) { found.append(recipient) }
+        }
+        guard !found.isEmpty else {
+            throw wrong(path, "holds no public key", "give one a line: age1..., as age-keygen -y key.txt shows it")
+        }
+        return found
+    }
+
+    private static func wrong(_ place: String, _ reason: String, _ remedy: String?) -> DeviceError {
+        DeviceError(.unsupported, "read", on: place, reason, remedy: remedy)
+    }
+}

@@ -1,0 +1,78 @@
+import Core
+import FoundationEssentials
+import Glibc
+
+/// libsodium, with which minisign itself signs and checks, opened if it is installed: a process for each of thousands of signatures takes
+/// longer than all else. May be used from any thread.
+struct Sodium: Sendable {
+    private typealias Hash =
+        @convention(c) (
+            UnsafeMutablePointer<UInt8>?, Int, UnsafePointer<UInt8>?, UInt64, UnsafePointer<UInt8>?, Int
+        ) -> Int32
+    private typealias Verify =
+        @convention(c) (UnsafePointer<UInt8>?, UnsafePointer<UInt8>?, UInt64, UnsafePointer<UInt8>?) -> Int32
+
+    /// Debian's, of the interface that all of its releases since 2017 have; nil where it is not installed. It stays open.
+    static let installed = Sodium("libsodium.so.23")
+
+    private let hash: Hash
+    private let verify: Verify
+
+    /// - Parameter name: of the library.
+    init?(_ name: String) {
+        guard let library = dlopen(name, RTLD_NOW | RTLD_LOCAL), let start = dlsym(library, "sodium_init"),
+            let hash = dlsym(library, "crypto_generichash"),
+            let verify = dlsym(library, "crypto_sign_verify_detached")
+        else { return nil }
+        // Safety: these are the functions' types in sodium.h, which are the same in all versions of this name.
+        guard unsafeBitCast(start, to: (@convention(c) () -> Int32).self)() >= 0 else { return nil }
+        self.hash = unsafeBitCast(hash, to: Hash.self)
+        self.verify = unsafeBitCast(verify, to: Verify.self)
+    }
+
+    /// Whether all is as minisign writes it, and both signatures fit: that of some bytes, and that of it with its comment. That it is not
+    /// says nothing, since minisign knows more forms.
+    ///
+    /// - Parameters:
+    ///   - signature: the content of a `.minisig`.
+    ///   - key: a public key in base64.
+    func fits(_ bytes: [UInt8], signature: [UInt8], key: String) -> Bool {
+        guard let text = String(validating: signature, as: UTF8.self) else { return false }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let (untrusted, trusted) = ("untrusted comment: ", "trusted comment: ")
+        // What is no plain text, minisign may refuse.
+        guard lines.count == 5, lines[4].isEmpty, lines[0].hasPrefix(untrusted), lines[2].hasPrefix(trusted),
+            text.utf8.allSatisfy({ $0 == 0x09 || $0 == 0x0A || 0x20...0x7E ~= $0 }),
+            // "ED" and the key's number before 64 bytes; "Ed" and the number before 32 bytes of the key.
+            let own = Self.bytes(lines[1], count: 74), let whole = Self.bytes(lines[3], count: 64),
+            let key = Self.bytes(key[...], count: 42), own.starts(with: "ED".utf8), key.starts(with: "Ed".utf8),
+            own[2..<10] == key[2..<10]
+        else { return false }
+        let (made, open) = (Array(own[10...]), Array(key[10...]))
+        var digest = [UInt8](repeating: 0, count: 64)
+        guard hash(&digest, digest.count, bytes, UInt64(bytes.count), nil, 0) == 0,
+            verify(made, digest, UInt64(digest.count), open) == 0
+        else { return false }
+        let all = made + lines[2].utf8.dropFirst(trusted.utf8.count)
+        return verify(whole, all, UInt64(all.count), open) == 0
+    }
+
+    /// What stands in base64, written in the one way in which it can be; nil where that is anything else.
+    private static func bytes(_ text: Substring, count: Int) -> [UInt8]? {
+        guard let data = Data(base64Encoded: String(text)), data.count == count, data.base64EncodedString() == text
+        else { return nil }
+        return Array(data)
+    }
+}
+
+extension Minisign {
+    /// Whether the library is there that tells without a process.
+    static var hasLibrary: Bool { Sodium.installed != nil }
+
+    /// Whether a signature is that key's over these bytes, asked of the library that minisign uses, without a process.
+    ///
+    /// - Returns: false where it is not, and where only minisign can tell.
+    package func fits(_ bytes: [UInt8], signature: [UInt8], key: String) -> Bool {
+        signature.count <= Self.longest && Sodium.installed?.fits(bytes, signature: signature, key: key) == true
+    }
+}

@@ -1,0 +1,183 @@
+import Audio
+import Core
+import Glibc
+import System
+
+/// Opens a sealed recording's file with a private key. What comes of it goes into a folder in memory. Blocks; used on one thread.
+package struct SealedOpening {
+    /// Bytes of the longest journal that is taken: of some days of speech.
+    private static let longestJournal: Int64 = 512 << 20
+
+    /// Bytes of memory that are left free beside what is opened: for the index of it, and for whoever else keeps something there.
+    private static let spare: Int64 = 8 << 20
+
+    /// What an error names that tells how much room or memory is missing.
+    package static let roomOperation = "statvfs"
+
+    private static let encoded = "encoded.partial"
+
+    /// Takes a file's bytes, in their order.
+    private typealias Take = (UnsafeRawBufferPointer) throws(DeviceError) -> Void
+
+    private let folder: Folder
+    private let manifest: SealedManifest
+    private let key: OpeningKey
+    private let age: Age
+    private let memory: @Sendable () -> Int64?
+    private let goesOn: @Sendable () -> Bool
+
+    /// - Parameters:
+    ///   - folder: the recording's folder.
+    ///   - manifest: what is known of the sealed file.
+    ///   - memory: bytes that the machine can still give; nil where it does not say.
+    ///   - goesOn: asked again and again; where it is false, it ends.
+    /// - Throws: `DeviceError` with `damaged` where that file is not there, `missing` without age.
+    package init(
+        _ folder: Folder, _ manifest: SealedManifest, key: OpeningKey,
+        memory: @escaping @Sendable () -> Int64? = { MachineMemory.availableBytes },
+        goesOn: @escaping @Sendable () -> Bool
+    ) throws(DeviceError) {
+        (self.folder, self.manifest, self.key) = (folder, manifest, key)
+        (self.memory, self.goesOn) = (memory, goesOn)
+        age = try Age()
+        guard try RecordingSealer.isThere(manifest, in: folder) else {
+            throw DeviceError(
+                .damaged, "age", on: path, "is gone or was changed", remedy: "put it back from a copy or a backup")
+        }
+    }
+
+    private var path: String { "\(folder.path)/\(RecordingFolder.sealedName)" }
+
+    /// Puts the journal as it was when it was sealed into a folder: `journal.jsonl`. Of the sealed file its beginning is read, in
+    /// which the texts are.
+    ///
+    /// - Throws: `DeviceError` with `denied` where the key does not open it, `damaged` where it was changed, `full`.
+    package func journal(into target: Folder) throws(DeviceError) {
+        let file = try NewFile("journal.jsonl", in: target, shouldStop: { [goesOn] in !goesOn() })
+        let isThere = try read(until: "journal.jsonl") { name, bytes throws(DeviceError) in
+            guard name == "journal.jsonl" else { return nil }
+            guard bytes <= Self.longestJournal else { throw foreign }
+            // The journal, its rows and index, and what SQLite holds of both until it has put it in its place.
+            try expectRoom(for: 3 * bytes + Self.spare, in: target)
+            return { part throws(DeviceError) in try file.write(part, at: file.length) }
+        }
+        guard isThere else { throw foreign }
+        try file.sync()
+    }
+
+    /// Puts the sound into a folder, as it was recorded: `audio.wav`. All of the sealed file is read.
+    ///
+    /// - Parameters:
+    ///   - length: how long it has to be.
+    ///   - reason: why it ended.
+    /// - Throws: as `journal`.
+    package func sound(_ length: SamplePosition, _ reason: StopReason, into target: Folder) throws(DeviceError) {
+        let stops: @Sendable () -> Bool = { [goesOn] in !goesOn() }
+        defer { try? target.remove(Self.encoded) }
+        let encoded = try NewFile(Self.encoded, in: target, shouldStop: stops)
+        _ = try read(until: nil) { name, bytes throws(DeviceError) in
+            guard name.hasPrefix("audio.") else { return nil }
+            try expectRoom(for: bytes + length.samples * Frames.bytes(channels: 1), in: target)
+            return { part throws(DeviceError) in try encoded.write(part, at: encoded.length) }
+        }
+        guard encoded.length > 0 else { throw foreign }
+        let decoder = try AudioDecoder(encoded, named: path)
+        guard 1...2 ~= decoder.channels else { throw foreign }
+        try expectRoom(for: length.samples * Frames.bytes(channels: decoder.channels), in: target)
+        let file = try WaveFile(
+            anew: "\(target.path)/\(RecordingFolder.audioName)", channels: decoder.channels)
+        let samples = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 65_536)
+        defer { samples.deallocate() }
+        var count: Int64 = 0
+        while case let read = try decoder.read(into: samples), read > 0 {
+            if stops() { throw Copying.interrupted }
+            try file.append(UnsafeBufferPointer(rebasing: samples[..<read]))
+            count += Int64(read)
+        }
+        try file.close(reason: reason)
+        guard count == length.samples * Int64(decoder.channels) else { throw foreign }
+    }
+
+    /// A file system in memory promises half of the memory, whatever others have taken of that.
+    ///
+    /// - Throws: `DeviceError` with `full` where there is not so much room in memory.
+    private func expectRoom(for bytes: Int64, in target: Folder) throws(DeviceError) {
+        let (room, memory) = (try target.freeBytes(), memory() ?? .max)
+        guard min(room, memory) > bytes + 1 << 20 else {
+            let needed = "opening this recording needs \(bytes / 1_000_000 + 1) MB of memory"
+            throw DeviceError(
+                .full, Self.roomOperation, status: ENOSPC, on: target.path,
+                memory < room
+                    ? "\(needed), and of the machine's \(memory / 1_000_000) MB are free"
+                    : "\(needed) there, \(room / 1_000_000) MB are free", remedy: "open it on a laptop")
+        }
+    }
+
+    /// Reads what is sealed.
+    ///
+    /// - Parameters:
+    ///   - last: the name of the file behind which nothing is wanted any more; nil for all.
+    ///   - open: called for each file in it, with its name and its length.
+    /// - Returns: whether that file came.
+    private func read(
+        until last: String?, open: @escaping (String, Int64) throws(DeviceError) -> Take?
+    ) throws(DeviceError) -> Bool {
+        var isFound = false
+        var hasAll = false
+        var digest = Digest()
+        var came: Int64 = 0
+        var refusal: DeviceError?
+        var tar = TarReading()
+        var take: Take?
+        func handle(_ event: TarReading.Event) throws(DeviceError) {
+            switch event {
+            case .file(let name, let bytes):
+                // The next one has begun, so that one is whole.
+                if isFound {
+                    hasAll = true
+                    throw Self.enough
+                }
+                isFound = name == last
+                take = try open(name, bytes)
+            case .bytes(let piece): try take?(piece)
+            case .end: take = nil
+            }
+        }
+        let opener = try age.opener(with: key) { bytes throws(DeviceError) in
+            came += Int64(bytes.count)
+            do throws(DeviceError) { try tar.take(bytes, handle) } catch {
+                refusal = error.operation == "tar" ? foreign : error
+                throw error
+            }
+        }
+        do throws(DeviceError) {
+            let file = try folder.openFile(RecordingFolder.sealedName, O_RDONLY)
+            var place: Int64 = 0
+            while case let bytes = try file.bytes(at: place, count: 1 << 18), !bytes.isEmpty {
+                if !goesOn() { throw Copying.interrupted }
+                bytes.withUnsafeBytes { digest.add($0) }
+                try opener.write(bytes)
+                place += Int64(bytes.count)
+            }
+            try opener.finish()
+        } catch {
+            if hasAll { return true }
+            if let refusal { throw refusal }
+            guard error.operation == "age" else { throw error }
+            throw came == 0
+                ? DeviceError(.denied, "age", on: path, "is sealed for another key")
+                : DeviceError(
+                    .damaged, "age", on: path, "age refuses it after \(came) bytes: it was changed",
+                    remedy: "put it back from a copy or a backup")
+        }
+        guard tar.isWhole, digest.finish() == manifest.file else { throw foreign }
+        return isFound
+    }
+
+    /// Ends the reading of what is no longer wanted.
+    private static let enough = DeviceError(.failed, "age", "enough")
+
+    private var foreign: DeviceError {
+        DeviceError(.damaged, "age", on: path, "holds something else than this recording, as it was sealed")
+    }
+}

@@ -1,0 +1,124 @@
+import Core
+import Glibc
+import System
+
+/// What tells one stick from another: its file system's identifier and its device's. Whoever has held a stick in hand can make another
+/// one with the same two: this keeps away strange sticks, not forged ones.
+package struct StickIdentity: Hashable, Sendable {
+    /// The file system's UUID; a stick that is formatted gets another.
+    package let volume: String
+    /// Vendor, model and serial number, as udev puts them together: `SanDisk_Ultra_4C530001`.
+    package let device: String
+
+    private static let longest = 200
+
+    /// - Returns: nil where one of them is empty, too long, or not made of ASCII letters, digits and marks.
+    init?(volume: String, device: String) {
+        for part in [volume, device] {
+            let isPlain = part.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+            guard !part.isEmpty, part.utf8.count <= Self.longest, isPlain, part.first != "#" else { return nil }
+        }
+        self.volume = volume
+        self.device = device
+    }
+}
+
+/// The sticks that are plugged in, as udev knows them.
+package struct PluggedSticks: Sendable {
+    private let devices: String
+    private let database: String
+
+    /// - Parameters:
+    ///   - devices: where the kernel lists block devices.
+    ///   - database: where udev keeps what it knows of them.
+    package init(devices: String = "/sys/class/block", database: String = "/run/udev/data") {
+        self.devices = devices
+        self.database = database
+    }
+
+    /// The kernel's names of those with a file system that is copied to.
+    package func names() -> [String] {
+        let all = (try? Folder(opening: devices).names()) ?? []
+        return all.filter { name in
+            let properties = number(of: name).map { UdevProperties(of: $0, in: database) }
+            return properties?["ID_BUS"] == "usb" && properties?["ID_FS_USAGE"] == "filesystem"
+                && ["vfat", "exfat", "ntfs", "ext4"].contains(properties?["ID_FS_TYPE"])
+        }.sorted()
+    }
+
+    /// - Parameter name: the kernel's: `sda1`.
+    /// - Throws: `DeviceError` with `missing` where there is no such device, `unsupported` where it does not tell what it is.
+    package func identity(of name: String) throws(DeviceError) -> StickIdentity {
+        guard let number = number(of: name) else {
+            throw DeviceError(
+                .missing, "stick", on: name, "there is no such device", remedy: "lsblk lists those that are there")
+        }
+        return try identity(number, name: name)
+    }
+
+    /// The stick that is mounted on a folder.
+    ///
+    /// - Throws: `DeviceError` with `unsupported` where it does not tell what it is, or nothing is mounted there.
+    package func identity(mountedOn path: String) throws(DeviceError) -> StickIdentity {
+        let here = try Folder(opening: path).identity()
+        return try identity(DeviceNumber(here.device), name: path)
+    }
+
+    private func identity(_ number: DeviceNumber, name: String) throws(DeviceError) -> StickIdentity {
+        let properties = UdevProperties(of: number, in: database)
+        guard let volume = properties["ID_FS_UUID_ENC"], let device = properties["ID_SERIAL"],
+            let identity = StickIdentity(volume: volume, device: device)
+        else {
+            throw DeviceError(
+                .unsupported, "stick", on: name,
+                "has no identifier of its file system, or none of its device, by which it could be known again",
+                remedy: "format it, or use another stick")
+        }
+        return identity
+    }
+
+    private func number(of name: String) -> DeviceNumber? {
+        guard !name.isEmpty, name.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x7A).contains($0) }),
+            // The kernel gives such a file the length of a page, whatever is in it.
+            let bytes = try? beginning(ofFile: "\(devices)/\(name)/dev", count: 64)
+        else { return nil }
+        let parts = String(decoding: bytes, as: UTF8.self).split { $0 == ":" || $0.isNewline }.map { UInt64($0) }
+        guard parts.count == 2, let major = parts[0], let minor = parts[1] else { return nil }
+        return DeviceNumber(major: major, minor: minor)
+    }
+}
+
+/// A block device's number, in its two parts.
+struct DeviceNumber: Hashable, Sendable {
+    var major: UInt64
+    var minor: UInt64
+
+    init(major: UInt64, minor: UInt64) {
+        self.major = major
+        self.minor = minor
+    }
+
+    /// - Parameter device: as `stat` gives it; the bits of both parts as glibc's major and minor take them.
+    init(_ device: UInt64) {
+        major = (device >> 8 & 0xFFF) | (device >> 32 & ~0xFFF)
+        minor = (device & 0xFF) | (device >> 12 & ~0xFF)
+    }
+}
+
+/// What udev knows of a block device; empty where it does not run, or knows nothing.
+struct UdevProperties {
+    private var values: [String: String] = [:]
+
+    init(of number: DeviceNumber, in database: String) {
+        guard let bytes = try? content(ofFile: "\(database)/b\(number.major):\(number.minor)", limit: 1 << 16) else {
+            return
+        }
+        for line in bytes.split(separator: UInt8(ascii: "\n")) where line.starts(with: Array("E:".utf8)) {
+            let text = String(decoding: line.dropFirst(2), as: UTF8.self)
+            guard let equals = text.firstIndex(of: "=") else { continue }
+            values[String(text[..<equals])] = String(text[text.index(after: equals)...])
+        }
+    }
+
+    subscript(_ name: String) -> String? { values[name] }
+}

@@ -1,0 +1,250 @@
+import Glibc
+
+/// Who spoke when in a recording of two channels, of which each is one person's microphone: whoever's own hears them louder.
+///
+/// Pure: who owns it hears the sound. Needs no model, and where the channels do not tell people apart (twice the same sound, one
+/// that is dead, a voice as loud in both) it says so instead of guessing.
+package struct ChannelTurns: Sendable {
+    /// How the channels are compared.
+    private enum Limit {
+        /// How far apart, in decibels, what one person and the other make of the channels' difference has to lie.
+        static let distance: Float = 6
+        /// The same as a multiple of the spread of each; halves of one person's differences lie 2.7 apart.
+        static let distinctness: Float = 3.5
+        /// Where one person alone seems to speak, so much louder is their own channel.
+        static let alone: Float = 6
+        /// A person who speaks for less, in frames, is nobody.
+        static let leastFrames = 25
+        /// What it costs to change from one person to the other, in frames that tell clearly.
+        static let change: Float = 8
+        /// A channel in which speech does not rise so many decibels above its floor hears nobody.
+        static let rise: Float = 9
+        /// Both speak where neither channel has what one alone would make of it for so many frames: 0.3 s.
+        static let overlapFrames = 15
+    }
+
+    /// 20 ms.
+    private static let frame = SamplePosition.rate / 50
+
+    private struct Region {
+        var range: SampleRange
+        /// Where its frames lie among all.
+        var frames: Range<Int>
+    }
+
+    private var regions: [Region] = []
+    /// The mean squares of each channel's frames, with high frequencies raised: these a room carries least.
+    private var levels: (first: [Float], second: [Float]) = ([], [])
+
+    package init() {}
+
+    /// Takes in a region of speech, behind those before.
+    ///
+    /// - Parameter samples: of both channels, interleaved.
+    package mutating func add(_ samples: [Int16], at start: SamplePosition) {
+        let count = samples.count / 2
+        guard count > 0 else { return }
+        let begin = levels.first.count
+        var place = 0
+        while place < count {
+            let end = min(count, place + Self.frame)
+            var sums: (Float, Float) = (0, 0)
+            for index in max(1, place)..<max(1, end) {
+                let first = Float(samples[2 * index]) - 0.97 * Float(samples[2 * index - 2])
+                let second = Float(samples[2 * index + 1]) - 0.97 * Float(samples[2 * index - 1])
+                sums.0 += first * first
+                sums.1 += second * second
+            }
+            levels.first.append(sums.0 / Float(end - place))
+            levels.second.append(sums.1 / Float(end - place))
+            place = end
+        }
+        regions.append(
+            Region(range: SampleRange(start, start + Int64(count)), frames: begin..<levels.first.count))
+    }
+
+    /// Who spoke in the regions; nil where the channels do not tell.
+    package func speakers() -> Speakers? {
+        let floors = (Self.floor(of: levels.first), Self.floor(of: levels.second))
+        guard let floor = floors.0, let other = floors.1 else { return nil }
+        let frames = zip(levels.first, levels.second).map { Frame($0, $1, floors: (floor, other)) }
+        let heard = frames.compactMap { $0.isHeard ? $0.difference : nil }
+        guard heard.count >= Limit.leastFrames, let judged = Self.judge(heard) else { return nil }
+        var turns: [Speakers.Turn] = []
+        for region in regions {
+            let ways = Self.way(Array(frames[region.frames]), threshold: judged.threshold)
+            let both = judged.groups.map { overlap(in: region, of: $0, floors: (floor, other)) } ?? []
+            for (person, way) in [0, 1].map({ person in (person, ways.map { $0 == person }) }) {
+                let speaks = zip(way.indices, way).map { index, speaks in
+                    speaks || (both.indices.contains(index) && both[index])
+                }
+                turns += Self.runs(of: speaks).map { run in
+                    let start = region.range.start + Int64(run.lowerBound * Self.frame)
+                    let end =
+                        run.upperBound == speaks.count
+                        ? region.range.end : region.range.start + Int64(run.upperBound * Self.frame)
+                    return Speakers.Turn(SampleRange(start, end), speaker: person)
+                }
+            }
+        }
+        return Speakers(turns: Self.numbered(turns))
+    }
+
+    // MARK: frames
+
+    private struct Frame {
+        /// How much louder the first channel is, in decibels, without what each hears all the time.
+        let difference: Float
+        let isHeard: Bool
+
+        init(_ first: Float, _ second: Float, floors: (Float, Float)) {
+            isHeard = first > 6 * floors.0 || second > 6 * floors.1
+            difference = 10 * log10f(Self.above(first, floors.0) / Self.above(second, floors.1))
+        }
+
+        private static func above(_ level: Float, _ floor: Float) -> Float { max(level - 1.5 * floor, 0.5 * floor) }
+    }
+
+    /// What a channel hears all the time; nil for one that hears nothing else.
+    private static func floor(of levels: [Float]) -> Float? {
+        let sorted = levels.sorted()
+        guard !sorted.isEmpty else { return nil }
+        // Dithered silence has 1 or so.
+        let floor = max(1, sorted[sorted.count / 20])
+        let loud = sorted[sorted.count * 19 / 20]
+        return 10 * log10f(max(1, loud) / floor) >= Limit.rise ? floor : nil
+    }
+
+    // MARK: people
+
+    /// One person's differences, or the other's.
+    private struct Group {
+        var mean: Float
+        var deviation: Float
+    }
+
+    private struct Judgement {
+        /// A frame with a larger difference is the first channel's person.
+        var threshold: Float
+        /// The two people's differences, of the first channel's one first; nil where one of them hardly speaks.
+        var groups: (Group, Group)?
+    }
+
+    /// Where one person's differences end and the other's begin; nil where there is no such place.
+    private static func judge(_ differences: [Float]) -> Judgement? {
+        let sorted = differences.map { min(40, max(-40, $0)) }.sorted()
+        // The place with the most variance between both sides (Otsu's).
+        let total = sorted.reduce(0) { $0 + Double($1) }
+        var (below, best, most) = (0.0, 0, -1.0)
+        for (index, value) in sorted.dropLast().enumerated() {
+            below += Double(value)
+            let (left, right) = (Double(index + 1), Double(sorted.count - index - 1))
+            let distance = (total - below) / right - below / left
+            let between = left * right * distance * distance
+            if between > most { (most, best) = (between, index + 1) }
+        }
+        let (low, high) = (group(sorted[..<best]), group(sorted[best...]))
+        let distance = high.mean - low.mean
+        let spread = ((high.deviation * high.deviation + low.deviation * low.deviation) / 2).squareRoot()
+        let isTwo =
+            distance >= Limit.distance && distance >= Limit.distinctness * spread
+            && min(best, sorted.count - best) >= Limit.leastFrames
+        if isTwo { return Judgement(threshold: (high.mean + low.mean) / 2, groups: (high, low)) }
+        // One person, or another who hardly speaks: the microphones are then taken to be alike.
+        let middle = sorted[sorted.count / 2]
+        return abs(middle) >= Limit.alone ? Judgement(threshold: 0, groups: nil) : nil
+    }
+
+    private static func group(_ values: ArraySlice<Float>) -> Group {
+        let count = Double(max(1, values.count))
+        let mean = values.reduce(0) { $0 + Double($1) } / count
+        let squares = values.reduce(0) { $0 + (Double($1) - mean) * (Double($1) - mean) } / count
+        return Group(mean: Float(mean), deviation: Float(squares.squareRoot()))
+    }
+
+    /// Whose each frame is: the best way through the differences, where each change costs.
+    private static func way(_ frames: [Frame], threshold: Float) -> [Int] {
+        var totals: [Float] = [0, 0]
+        var origins: [(Int, Int)] = []
+        for frame in frames {
+            let told = frame.isHeard ? min(1, max(-1, (frame.difference - threshold) / 6)) : 0
+            let origin = (
+                totals[1] - Limit.change > totals[0] ? 1 : 0, totals[0] - Limit.change > totals[1] ? 0 : 1
+            )
+            let stay = totals
+            totals[0] = (origin.0 == 0 ? stay[0] : stay[1] - Limit.change) + told / 2
+            totals[1] = (origin.1 == 1 ? stay[1] : stay[0] - Limit.change) - told / 2
+            origins.append(origin)
+        }
+        var person = totals[0] >= totals[1] ? 0 : 1
+        var way = [Int](repeating: person, count: frames.count)
+        for index in frames.indices.reversed() {
+            way[index] = person
+            person = person == 0 ? origins[index].0 : origins[index].1
+        }
+        return way
+    }
+
+    /// Where both speak: over a fifth of a second each channel has more than the other's person alone would leave there.
+    private func overlap(in region: Region, of groups: (Group, Group), floors: (Float, Float)) -> [Bool] {
+        let margin = max(3, (groups.0.mean - groups.1.mean) / 4)
+        let (upper, lower) = (groups.0.mean - margin, groups.1.mean + margin)
+        guard upper > lower else { return [] }
+        let reach = 5
+        let both = region.frames.map { index in
+            let near = max(region.frames.lowerBound, index - reach)..<min(region.frames.upperBound, index + reach + 1)
+            let (first, second) = near.reduce(into: (Float(0), Float(0))) { sums, near in
+                sums.0 += levels.first[near]
+                sums.1 += levels.second[near]
+            }
+            let count = Float(near.count)
+            let frame = Frame(first / count, second / count, floors: floors)
+            return first / count > 10 * floors.0 && second / count > 10 * floors.1
+                && frame.difference < upper && frame.difference > lower
+        }
+        var lasting = [Bool](repeating: false, count: both.count)
+        for run in Self.runs(of: both) where run.count >= Limit.overlapFrames {
+            for index in run { lasting[index] = true }
+        }
+        return lasting
+    }
+
+    private static func runs(of values: [Bool]) -> [Range<Int>] {
+        var runs: [Range<Int>] = []
+        for (index, value) in values.enumerated() where value {
+            if let last = runs.last, last.upperBound == index {
+                runs[runs.count - 1] = last.lowerBound..<index + 1
+            } else {
+                runs.append(index..<index + 1)
+            }
+        }
+        return runs
+    }
+
+    /// Leaves out who hardly speaks, and numbers people in the order in which they are first heard.
+    private static func numbered(_ turns: [Speakers.Turn]) -> [Speakers.Turn] {
+        var samples: [Int64] = [0, 0]
+        for turn in turns { samples[turn.speaker] += turn.range.count }
+        let least = Int64(Limit.leastFrames * frame)
+        if samples.contains(where: { $0 < least }), samples[0] + samples[1] > 0 {
+            return joined(turns.map { Speakers.Turn($0.range, speaker: 0) })
+        }
+        let first = turns.min { $0.range.start < $1.range.start }?.speaker ?? 0
+        return joined(turns.map { Speakers.Turn($0.range, speaker: $0.speaker == first ? 0 : 1) })
+    }
+
+    /// Joins turns of one person that touch.
+    private static func joined(_ turns: [Speakers.Turn]) -> [Speakers.Turn] {
+        [0, 1].flatMap { person in
+            var joined: [Speakers.Turn] = []
+            for turn in turns.filter({ $0.speaker == person }).sorted(by: { $0.range.start < $1.range.start }) {
+                if let last = joined.last, last.range.end >= turn.range.start {
+                    joined[joined.count - 1].range = SampleRange(last.range.start, max(last.range.end, turn.range.end))
+                } else {
+                    joined.append(turn)
+                }
+            }
+            return joined
+        }
+    }
+}

@@ -1,0 +1,127 @@
+/// What the lamp does from when on: a value that tells the level at each moment and when it next has to change, so that a
+/// lamp that rests wakes nobody.
+package struct LampPattern: Hashable, Sendable {
+    /// How the lamp lights, as the control socket names it.
+    package enum Mode: String, Sendable, CaseIterable {
+        /// Idle.
+        case off
+        /// Recording, the disk takes it, and the microphone is alive.
+        case steady
+        /// Paused, nothing is taken: a short flash every 3 s.
+        case paused
+        /// Still transcribing: 1 s on, 1 s off.
+        case pulse
+        /// Exporting: two blinks a second.
+        case doubleBlink
+        /// Safe to unplug: 3 s on, then off.
+        case done
+        /// A stick that is not copied to: four times three blinks.
+        case refused
+        /// Idle, and a laptop is connected: two short blinks every 3 s.
+        case glimmer
+        /// Idle, and what is sealed is open: three short blinks every 3 s.
+        case open
+    }
+
+    /// A mode, since when and until when.
+    package struct Layer: Hashable, Sendable {
+        /// How it lights.
+        var mode: Mode
+        /// When it began, on the monotonic clock.
+        var since: Duration
+
+        /// Nil: until another pattern is shown.
+        var until: Duration?
+
+        package init(_ mode: Mode, since: Duration, until: Duration? = nil) {
+            self.mode = mode
+            self.since = since
+            self.until = until
+        }
+    }
+
+    /// How long the lamp blinks for a mark.
+    package static let markBlink = Duration.milliseconds(200)
+
+    /// How long the lamp blinks to answer a press.
+    package static let answerBlink = Duration.milliseconds(60)
+
+    /// How long the disk may be silent before the lamp no longer says that it takes what is recorded.
+    package static let patience = Duration.seconds(3)
+
+    /// How long the lamp says that the stick may be unplugged.
+    package static let doneLasts = Duration.seconds(3)
+
+    /// How long the lamp says that a stick is not copied to.
+    package static let refusedLasts = Duration.seconds(6)
+
+    private let layers: [Layer]
+    private let faultSince: Duration?
+    private var blinks: [Range<Duration>]
+
+    /// - Parameters:
+    ///   - layers: the first that has not ended is shown; where none is left, the lamp is off.
+    ///   - faultSince: since when a fault is shown over all else, five blinks a second; nil: none is.
+    ///   - blinks: when the lamp has the other level.
+    package init(_ layers: [Layer] = [], faultSince: Duration? = nil, blinks: [Range<Duration>] = []) {
+        self.layers = layers
+        self.faultSince = faultSince
+        self.blinks = blinks
+    }
+
+    /// Whether a fault is shown, whatever else goes on.
+    package var isFaulted: Bool { faultSince != nil }
+
+    /// What is shown at a moment, or hidden by a fault.
+    package func mode(at now: Duration) -> Mode { layer(at: now)?.mode ?? .off }
+
+    /// The same, with one blink more: by the level that the lamp does not have.
+    package func blinking(at time: Duration, for length: Duration) -> LampPattern {
+        var pattern = self
+        pattern.blinks.append(time..<time + max(length, .zero))
+        return pattern
+    }
+
+    /// The level at a moment, and when it has to be asked for again; nil where it stays.
+    package func next(after now: Duration) -> (lit: Bool, until: Duration?) {
+        if let faultSince { return Self.cycle([100, 100], since: faultSince, now) }
+        let layer = layer(at: now)
+        var (lit, until) = layer.map { Self.level(of: $0, at: now) } ?? (false, nil)
+        if blinks.contains(where: { $0.contains(now) }) { lit.toggle() }
+        let changes = blinks.flatMap { [$0.lowerBound, $0.upperBound] }.filter { $0 > now }
+        until = ([until, layer?.until].compactMap { $0 } + changes).min()
+        return (lit, until)
+    }
+
+    private func layer(at now: Duration) -> Layer? { layers.first { layer in layer.until.map { now < $0 } ?? true } }
+
+    private static func level(of layer: Layer, at now: Duration) -> (lit: Bool, until: Duration?) {
+        switch layer.mode {
+        case .off: return (false, nil)
+        case .steady: return (true, nil)
+        case .paused: return cycle([100, 2_900], since: layer.since, now)
+        case .pulse: return cycle([1_000, 1_000], since: layer.since, now)
+        case .doubleBlink: return cycle([100, 150, 100, 650], since: layer.since, now)
+        case .refused: return cycle([100, 150, 100, 150, 100, 900], since: layer.since, now)
+        case .open: return cycle([100, 200, 100, 200, 100, 2_300], since: layer.since, now)
+        case .glimmer: return cycle([100, 200, 100, 2_600], since: layer.since, now)
+        case .done:
+            let end = layer.since + doneLasts
+            return now < end ? (true, end) : (false, nil)
+        }
+    }
+
+    /// On and off by turns, for so many milliseconds each, again and again.
+    private static func cycle(
+        _ milliseconds: [Int], since: Duration, _ now: Duration
+    ) -> (lit: Bool, until: Duration?) {
+        let period = Duration.milliseconds(milliseconds.reduce(0, +))
+        let elapsed = max(now - since, .zero)
+        var end = since + period * Int(elapsed / period)
+        for (index, length) in milliseconds.enumerated() {
+            end += .milliseconds(length)
+            if now < end { return (index.isMultiple(of: 2), end) }
+        }
+        return (true, end)
+    }
+}

@@ -1,0 +1,45 @@
+import Glibc
+
+/// Samples in, one level a 20 ms frame out. Allocates nothing.
+package struct FrameLevels: Sendable {
+    /// The level of a frame without any signal.
+    static let silence = -100.0
+
+    private var sum = 0
+    private var squares = 0
+    private var count = 0
+
+    package init() {}
+
+    /// Takes samples and calls `frame` with the RMS level in dBFS, free of any DC offset, of each frame they complete.
+    package mutating func take(_ samples: UnsafeBufferPointer<Int16>, frame: (Double) -> Void) {
+        var index = 0
+        while index < samples.count {
+            let end = min(samples.count, index + SpeechSettings.frameSamples - count)
+            for position in index..<end {
+                let value = Int(samples[position])
+                sum &+= value
+                squares &+= value &* value
+            }
+            count += end - index
+            index = end
+            if count == SpeechSettings.frameSamples {
+                frame(level)
+                restart()
+            }
+        }
+    }
+
+    /// Forgets the frame that was begun.
+    package mutating func restart() {
+        sum = 0
+        squares = 0
+        count = 0
+    }
+
+    private var level: Double {
+        let mean = Double(sum) / Double(count)
+        let power = Double(squares) / Double(count) - mean * mean
+        return power < 1e-3 ? Self.silence : max(Self.silence, 10 * log10(power / (32_768 * 32_768)))
+    }
+}

@@ -1,0 +1,176 @@
+/// The place where two utterances heard the same audio.
+///
+/// The left side is committed already. So the seam decides which of the right side's words go on from there, and
+/// which words that the left side withheld must be brought back. It knows seven ways to fail, and has a test for each:
+/// a word dropped, a word doubled, a word glued from two, words swapped, a clause missing, the tail or the head missing.
+struct Seam: Sendable {
+    /// What is known of the utterance on the left.
+    struct Side: Sendable {
+        var audio: SampleRange
+        /// Words whose middle lies at or behind the cut belong to the right.
+        var cut: SamplePosition
+        /// The last words that were committed.
+        var committed: [Word]
+        /// The words that the cut gave to the right.
+        var withheld: [Word]
+    }
+
+    /// More words than fit into the longest overlap.
+    static let reach = 16
+
+    /// Two sides may time the middle of the same word so far apart: 200 ms, in samples.
+    private static let sameWord: Int64 = 3_200
+    /// A word that comes this close to the edge of the audio was cut off: 30 ms, in samples.
+    private static let cutOff: Int64 = 480
+    /// A word that goes on so long behind the left side's audio has something that it did not hear: 250 ms, in samples.
+    private static let unheard: Int64 = 4_000
+    /// The same word no farther away is the same one, however it is timed: 500 ms, in samples.
+    private static let nearby: Int64 = 8_000
+    /// Words that are nearer to each other leave no room for another between them: 80 ms, in samples.
+    private static let shortestHole: Int64 = 1_280
+    /// Two readings that end a word so near to each other agree on where the next begins: 50 ms, in samples.
+    private static let sameEnd: Int64 = 800
+    /// So far behind a hole a third reading is as sure as within it: 1.5 s, in samples.
+    private static let agreement: Int64 = 24_000
+
+    let overlap: SampleRange
+    let left: Side
+
+    /// The words of the right side, of the left where the right heard nothing, and of a third reading where both heard
+    /// nothing, that follow what was committed.
+    func joining(_ right: [Word], third: [Word]) -> [Word] {
+        let joined = joining(right)
+        guard let hole = hole(before: joined) else { return joined }
+        let neighbours = [left.committed.last, joined.first].compactMap(\.self)
+        let found = third.filter { word in
+            covers(hole, word) && !neighbours.contains { isSame($0, word, within: Self.nearby) }
+        }
+        return found.isEmpty ? replacingHead(of: joined, by: third, from: hole) : found + joined
+    }
+
+    /// The words with which the right side begins, replaced by those of a third reading, of which the first is partly in
+    /// the hole, as far as to where the two agree again; as they are where they do not.
+    private func replacingHead(of joined: [Word], by third: [Word], from hole: SampleRange) -> [Word] {
+        let third = third.filter {
+            $0.range.middle >= hole.start && $0.range.end <= hole.end + Self.agreement
+        }
+        guard let first = third.first, first.range.start < hole.end, let next = joined.first,
+            !isSame(first, next, within: Self.nearby)
+        else { return joined }
+        for index in third.indices {
+            // What the left side has committed would come twice.
+            if let last = left.committed.last, isSame(last, third[index], within: Self.nearby) { break }
+            if let place = joined.indices.first(where: { goOnAlike(third[index...], joined[$0...]) }) {
+                return Array(third[...index] + joined[(place + 1)...])
+            }
+        }
+        return joined
+    }
+
+    /// Whether the first words of two readings end together, or are followed by the same one.
+    private func goOnAlike(_ one: ArraySlice<Word>, _ other: ArraySlice<Word>) -> Bool {
+        guard let first = one.first, let second = other.first else { return false }
+        if abs(first.range.end - second.range.end) <= Self.sameEnd { return true }
+        guard let next = one.dropFirst().first, let following = other.dropFirst().first else { return false }
+        return isSame(next, following, within: Self.sameWord)
+    }
+
+    private func isSame(_ one: Word, _ other: Word, within distance: Int64) -> Bool {
+        Self.isAlike(one, other) && abs(one.range.middle - other.range.middle) <= distance
+    }
+
+    /// Whether it is the same word, however either side writes it; punctuation that stands alone is no word of theirs.
+    private static func isAlike(_ one: Word, _ other: Word) -> Bool {
+        let key = one.key
+        return key.isEmpty ? one.text == other.text : key == other.key
+    }
+
+    /// Where, at the cut, neither side has a word; nil where the words join closely, and where there are none at all.
+    func hole(in right: [Word]) -> SampleRange? { hole(before: joining(right)) }
+
+    private func hole(before joined: [Word]) -> SampleRange? {
+        guard isWithinSpeech, !(left.committed.isEmpty && joined.isEmpty) else { return nil }
+        let around = SampleRange(overlap.start - Self.nearby, overlap.end + Self.nearby)
+        let from = left.committed.last.map(\.range.end) ?? around.start
+        let to = joined.first.map(\.range.start) ?? around.end
+        guard from < to, let hole = SampleRange(from, to).intersection(around), hole.count >= Self.shortestHole else {
+            return nil
+        }
+        return hole
+    }
+
+    /// Whether the cut is one of a rotation: where an utterance ended by itself, what is shared is silence.
+    private var isWithinSpeech: Bool { left.cut < left.audio.end }
+
+    private func joining(_ right: [Word]) -> [Word] {
+        let cut = min(left.cut, overlap.end)
+        let counterparts = counterparts(of: right)
+        let kept = right.enumerated().filter { index, word in
+            guard word.range.start < overlap.end else { return true }
+            let counterpart = counterparts[index]
+            return word.range.middle >= cut
+                ? !isCommitted(word, counterpart: counterpart)
+                : isWithheld(word, counterpart: counterpart) || isMissingHead(word)
+        }.map(\.element)
+        return (kept + missingTail(kept)).sorted { $0.range.start < $1.range.start }
+    }
+
+    /// For each word of the right side the index of the left side's word, committed ones first, that is the same one.
+    ///
+    /// Nearest first, so that of two equal words in a row each finds its own.
+    private func counterparts(of right: [Word]) -> [Int: Int] {
+        var pairs: [(distance: Int64, right: Int, left: Int)] = []
+        for (rightIndex, word) in right.enumerated() where word.range.start < overlap.end {
+            for (leftIndex, other) in (left.committed + left.withheld).enumerated()
+            where Self.isAlike(other, word) {
+                let distance = abs(word.range.middle - other.range.middle)
+                if distance <= Self.sameWord { pairs.append((distance, rightIndex, leftIndex)) }
+            }
+        }
+        var found: [Int: Int] = [:]
+        for pair in pairs.sorted(by: { ($0.distance, $0.right, $0.left) < ($1.distance, $1.right, $1.left) })
+        where found[pair.right] == nil && !found.values.contains(pair.left) {
+            found[pair.right] = pair.left
+        }
+        return found
+    }
+
+    /// Whether the left side has committed this word, under this name or, for most of its length, under another; but
+    /// what goes on far behind the left side's audio is more than what the left side could hear.
+    private func isCommitted(_ word: Word, counterpart: Int?) -> Bool {
+        if let counterpart { return counterpart < left.committed.count }
+        guard word.range.end - left.audio.end <= Self.unheard else { return false }
+        return left.committed.last.map { covers($0.range, word) } ?? false
+    }
+
+    /// Whether the left side has given this word to the right, so that otherwise nobody would have it.
+    private func isWithheld(_ word: Word, counterpart: Int?) -> Bool {
+        if let counterpart { return counterpart >= left.committed.count }
+        return left.withheld.contains { covers($0.range, word) } && !left.committed.contains { covers($0.range, word) }
+    }
+
+    /// Words that the left side withheld and in whose time the right side has none, unless the end of the left side's
+    /// audio cut them off.
+    private func missingTail(_ kept: [Word]) -> [Word] {
+        left.withheld.filter { word in
+            word.range.end + Self.cutOff < left.audio.end
+                && !kept.contains { isSame($0, word, within: Self.sameWord) }
+                && !kept.contains { $0.range.intersection(word.range) != nil }
+                && !left.committed.contains { covers($0.range, word) }
+        }
+    }
+
+    /// Whether the left side has no word in the time of this one, which is whole.
+    private func isMissingHead(_ word: Word) -> Bool {
+        word.range.start > overlap.start + Self.cutOff
+            && !(left.committed + left.withheld).contains { other in
+                other.range.intersection(word.range) != nil || isSame(other, word, within: Self.nearby)
+            }
+    }
+
+    /// Whether most of `word` lies within `other`.
+    private func covers(_ other: SampleRange, _ word: Word) -> Bool {
+        guard let common = other.intersection(word.range) else { return false }
+        return common.count * 2 > word.range.count
+    }
+}

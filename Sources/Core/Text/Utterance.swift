@@ -1,0 +1,21 @@
+/// A stretch of audio to recognize as one, as the segmenter cut it.
+package struct Utterance: Hashable, Sendable {
+    /// 1, 2, 3 ... within its recording.
+    package var id: Int
+
+    /// What the recognizer gets to hear: the speech with padding, or with the overlap at a rotation.
+    package var audio: SampleRange
+
+    /// The part in which speech was detected and that belongs to this utterance alone.
+    package var speech: SampleRange
+
+    /// Why it ended where it did.
+    package var endedBy: EndReason
+
+    init(id: Int, audio: SampleRange, speech: SampleRange, endedBy: EndReason) {
+        self.id = id
+        self.audio = audio
+        self.speech = speech
+        self.endedBy = endedBy
+    }
+}

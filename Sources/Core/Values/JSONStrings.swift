@@ -1,0 +1,74 @@
+/// Checks the strings of JSON that somebody else wrote, before it is decoded.
+///
+/// FoundationEssentials of Swift 6.0 ends the program where a key is ill-formed: invalid UTF-8, a control character, a wrong
+/// escape.
+package enum JSONStrings {
+    /// A string is not well-formed.
+    package struct IllFormed: Error {}
+
+    /// Returns `bytes` where each of its strings is well-formed.
+    package static func check(_ bytes: [UInt8]) throws(IllFormed) -> [UInt8] {
+        guard areWellFormed(in: bytes) else { throw IllFormed() }
+        return bytes
+    }
+
+    /// Whether each string in `bytes` is well-formed; the rest is for the decoder to judge.
+    static func areWellFormed(in bytes: [UInt8]) -> Bool {
+        guard String(validating: bytes, as: UTF8.self) != nil else { return false }
+        var index = 0
+        var isString = false
+        while index < bytes.count {
+            let byte = bytes[index]
+            index += 1
+            if byte == UInt8(ascii: "\"") {
+                isString.toggle()
+            } else if isString, byte < 0x20 {
+                return false
+            } else if isString, byte == UInt8(ascii: "\\") {
+                guard let length = escape(in: bytes, at: index) else { return false }
+                index += length
+            }
+        }
+        return !isString
+    }
+
+    /// The length of what follows a backslash; nil where that is no escape.
+    private static func escape(in bytes: [UInt8], at index: Int) -> Int? {
+        guard index < bytes.count else { return nil }
+        switch bytes[index] {
+        case UInt8(ascii: "u"): break
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+            return 1
+        default: return nil
+        }
+        guard let unit = codeUnit(in: bytes, at: index + 1), !UTF16.isTrailSurrogate(unit) else { return nil }
+        guard UTF16.isLeadSurrogate(unit) else { return 5 }
+        guard bytes[min(index + 5, bytes.count)...].starts(with: "\\u".utf8),
+            let second = codeUnit(in: bytes, at: index + 7),
+            UTF16.isTrailSurrogate(second)
+        else { return nil }
+        return 11
+    }
+
+    private static func codeUnit(in bytes: [UInt8], at index: Int) -> UInt16? {
+        guard index + 4 <= bytes.count else { return nil }
+        return codeUnit(bytes[index..<(index + 4)])
+    }
+
+    /// What hexadecimal digits say, of which there are four at most; nil where other characters are among them.
+    package static func codeUnit(_ digits: some Sequence<UInt8>) -> UInt16? {
+        var unit: UInt16 = 0
+        for byte in digits {
+            let digit: UInt8
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
+            case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
+            default: return nil
+            }
+            unit = unit << 4 | UInt16(digit)
+        }
+        return unit
+    }
+}

@@ -1,0 +1,325 @@
+import Audio
+import Copying
+import Core
+import Settings
+import System
+import Transcripts
+
+/// Takes what people have put right into the archive: all of a file or nothing.
+package struct CorrectionImport: Sendable {
+    /// What somebody has saved.
+    package struct File: Hashable, Sendable {
+        /// Its name, by whose ending its format is known.
+        package var name: String
+        /// All of it.
+        package var text: String
+        /// Which recording it is of, where a person says so; nil: the file tells.
+        package var recording: Int?
+        /// Whose it is, where the file does not tell.
+        package var person: String
+        /// What the files beside it tell of the recording, for formats that cannot; nil where there are none.
+        package var neighbour: RecordingIdentity?
+
+        package init(
+            name: String, text: String, recording: Int? = nil, person: String = "", neighbour: RecordingIdentity? = nil
+        ) {
+            self.name = name
+            self.text = text
+            self.recording = recording
+            self.person = person
+            self.neighbour = neighbour
+        }
+    }
+
+    private struct Base {
+        var pass: PassSummary
+        var number: Int
+        var timeline: Timeline
+    }
+
+    private let storage: String
+    private let learning: Learning
+    private let proposes: Bool
+    private let archive: any ArchiveUpkeep
+    private let punctuator: Punctuator
+    private let times: WordTimes
+    private let model: String
+    private let program: String
+
+    /// - Parameters:
+    ///   - configuration: names the storage, and the model that tells when words were said.
+    ///   - program: the one that reads files, confined.
+    package init(_ configuration: Configuration, archive: any ArchiveUpkeep, program: String = "/proc/self/exe") {
+        self.program = program
+        storage = configuration.storage.directory
+        learning = Learning(configuration, archive: archive)
+        proposes = configuration.recognizer.learn == .ask
+        self.archive = archive
+        // Without the model of sentences what was shown had no full stops either.
+        punctuator = configuration.punctuator { _ throws(DeviceError) in }
+        times = WordTimes(configuration)
+        model = configuration.pocketSphinxFolder
+    }
+
+    /// Takes a file; returns what became of it, in one line.
+    ///
+    /// - Throws: `DeviceError` in one line that names the file; then nothing was changed.
+    package func take(_ file: File) async throws -> String {
+        let program = program
+        let read = try await onThread(named: "read", niceness: 5) {
+            try IncomingFile(
+                confined: Array(file.text.utf8), as: .init(named: file.name), name: file.name, program: program)
+        }
+        switch read.content {
+        case .corrections(let corrections):
+            let summary = try await recording(corrections.identity, file)
+            try check(RecordingCapacity(summary.length).excess(of: corrections), file)
+            guard let base = try await base(of: corrections, summary, file) else {
+                throw refusal(
+                    file, "was made of an older text of recording \(summary.id), which is no longer there",
+                    "copy the recording again, and correct that page")
+            }
+            let edits = Dictionary(corrections.edits.map { ($0.segment, $0) }) { first, _ in first }
+            let lines = base.timeline.segments.map { segment in
+                edits[segment.id].map { edit in
+                    CorrectedSegment(segment, words: edit.words) { edit.confirmed.contains($0) }
+                } ?? CorrectedSegment(segment)
+            }
+            let person = corrections.person.isEmpty ? file.person : corrections.person
+            let correction = Correction(
+                person: person, savedAt: corrections.savedAt, base: base.number, annotations: corrections.annotations)
+            return try await keep(lines, correction, isPage: true, over: base, of: summary, file)
+        case .text(let written):
+            let own = read.identity
+            let named = file.recording.map { RecordingIdentity(recording: $0, sound: "") }
+            // Who names another recording than the files beside it is believed.
+            let neighbour = file.neighbour.flatMap { [nil, $0.recording].contains(file.recording) ? $0 : nil }
+            guard let identity = own ?? neighbour ?? named else {
+                throw refusal(file, "does not say of which recording it is", "name it with --recording ID")
+            }
+            let summary = try await recording(identity, file)
+            let capacity = RecordingCapacity(summary.length)
+            try check(capacity.excess(bytes: file.text.utf8.count, ending: written.format), file)
+            try check(capacity.excess(of: written), file)
+            guard let (base, text) = try await base(of: written, summary, pass: own?.pass) else {
+                throw refusal(
+                    file, "is of recording \(summary.id), which was not read yet", "import it again afterwards")
+            }
+            guard text.words > 0 || text.changed == 0 else {
+                throw refusal(file, "has no words", "save the text again where it was corrected")
+            }
+            // Its checksum, its place in a copy or a person says of which recording it is; its words alone do not.
+            guard text.isSimilar || own != nil || file.recording != nil || TranscriptFormat.isFileName(file.name) else {
+                throw refusal(
+                    file, "has little of what was heard in recording \(summary.id)",
+                    "if it is of that one, say so with --recording \(summary.id)")
+            }
+            // Such a file has nothing but words: names, notes and all else stay as they are shown.
+            let shown = try await archive.shownPass(of: summary.id)?.correction?.annotations
+            let correction = Correction(
+                person: file.person, savedAt: MonotonicClock.wallSeconds, base: base.number,
+                annotations: shown ?? Annotations())
+            return try await keep(text.lines, correction, isPage: false, over: base, of: summary, file) + text.remark
+        }
+    }
+
+    private func check(_ excess: String?, _ file: File) throws(DeviceError) {
+        if let excess { throw refusal(file, excess, "shorten it, or name another recording with --recording ID") }
+    }
+
+    /// The recording that a file is of, if its sound is the one that the file was made of.
+    private func recording(_ identity: RecordingIdentity, _ file: File) async throws -> RecordingSummary {
+        if let asked = file.recording, asked != identity.recording {
+            throw refusal(
+                file, "is of recording \(identity.recording), not of \(asked)", "leave out --recording")
+        }
+        guard let summary = try await archive.recordings().first(where: { $0.id == identity.recording }) else {
+            throw refusal(file, "is of recording \(identity.recording), which is not in this archive", nil)
+        }
+        if summary.isSealed {
+            throw refusal(
+                file, "is of recording \(summary.id), which is sealed, so that nothing can be added to it",
+                "open it with the private key, age -d -i key.txt \(RecordingFolder.sealedName) | tar x, and correct what comes out"
+            )
+        }
+        guard summary.length > .zero, summary.transcribedUpTo >= summary.length else {
+            throw refusal(file, "recording \(summary.id) is still being written down", "import it again afterwards")
+        }
+        if !identity.sound.isEmpty {
+            let audio = RecordingFolder(storage: storage, recording: summary.id).audio
+            let sound = try await onThread(named: "digest", niceness: 5) {
+                try soundDigest(of: audio, length: summary.length)
+            }
+            guard sound == identity.sound else {
+                let history = try await archive.history(of: summary.id).map(\.entry)
+                if history.contains(where: { $0.act == .struck }) {
+                    let isKnown = history.contains { $0.sound == identity.sound }
+                    throw refusal(
+                        file,
+                        "is of before something was struck in recording \(summary.id)\(isKnown ? "" : ", or of another one")",
+                        "copy the recording again, and save the corrections anew from that copy's page")
+                }
+                throw refusal(file, "is of another recording than recording \(summary.id) of this archive", nil)
+            }
+        }
+        return summary
+    }
+
+    /// The pass that a page was made of: the one that it names, else the one that is shown, else the latest in which each segment reads
+    /// as the page had it.
+    private func base(of file: CorrectionsFile, _ summary: RecordingSummary, _ named: File) async throws -> Base? {
+        for base in try await bases(of: summary, first: file.pass) {
+            let known = Dictionary(base.timeline.segments.map { ($0.id, $0) }) { first, _ in first }
+            let isIt = file.edits.allSatisfy { edit in
+                guard let segment = known[edit.segment] else { return false }
+                return Self.keys(edit.was) == Self.keys(segment.words.map(\.text))
+            }
+            if isIt { return base }
+        }
+        return nil
+    }
+
+    /// Returns the pass that an edited text names, else the pass that it differs least from, and what it changes; nil if the recording
+    /// has no pass yet.
+    private func base(
+        of written: WrittenText, _ summary: RecordingSummary, pass: Int?
+    ) async throws -> (Base, CorrectedText)? {
+        var best: (base: Base, text: CorrectedText)?
+        for base in try await bases(of: summary, first: pass) {
+            if let pass, base.number != pass, best?.base.number == pass { break }
+            let text = CorrectedText(written, over: base.timeline)
+            if best.map({ text.isCloser(than: $0.text) }) ?? true { best = (base, text) }
+        }
+        return best.map { ($0.base, $0.text) }
+    }
+
+    /// The complete passes, as they are shown: the one that is named, the one that is shown, then engines', then people's, latest first. Each with and
+    /// without punctuation, since a page may have been made by other settings.
+    private func bases(of summary: RecordingSummary, first: Int?) async throws -> [Base] {
+        let shown = try await archive.shownPass(of: summary.id)?.id
+        let passes = try await archive.passes(of: summary.id).enumerated().filter { $0.element.isComplete }
+        let order = passes.sorted { left, right in
+            let rank = { (number: Int, pass: PassSummary) in
+                number + 1 == first ? 3 : pass.id == shown ? 2 : pass.correction == nil ? 1 : 0
+            }
+            let ranks = (rank(left.offset, left.element), rank(right.offset, right.element))
+            return (ranks.0, left.offset) > (ranks.1, right.offset)
+        }
+        var bases: [Base] = []
+        for (offset, pass) in order {
+            guard let (_, plain) = try await archive.transcript(of: summary.id, pass: pass.id) else { continue }
+            let punctuated = try punctuator.punctuated(plain)
+            bases.append(Base(pass: pass, number: offset + 1, timeline: punctuated))
+            bases.append(Base(pass: pass, number: offset + 1, timeline: plain))
+        }
+        return bases
+    }
+
+    /// - Parameter isPage: whether a page saved it, which has all that a person has added, and tells when.
+    private func keep(
+        _ lines: [CorrectedSegment], _ correction: Correction, isPage: Bool, over base: Base,
+        of summary: RecordingSummary, _ file: File
+    ) async throws -> String {
+        let timed = try await timed(lines, of: summary)
+        let segments = timed.map(\.segment)
+        let name = "\(file.name): recording \(summary.id)"
+        let passes = try await archive.passes(of: summary.id)
+        let before = try await archive.shownPass(of: summary.id)
+        if try await isKnown(segments, correction, isPage: isPage, among: passes, shown: before) {
+            return "\(name): this is in the archive already; nothing was changed"
+        }
+        let changes = timed.flatMap(\.changes)
+        let isAnnotated = isPage && correction.annotations != base.timeline.annotations ?? Annotations()
+        let moved = timed.count { $0.isMoved }
+        if changes.isEmpty, !isAnnotated, moved == 0, !timed.contains(where: { $0.isConfirmed }) {
+            // Whoever has corrected more from the same page, and saves it later as it was, takes that back.
+            guard isPage, let own = before?.correction, own.person == correction.person,
+                own.savedAt < correction.savedAt
+            else { return "\(name): nothing was corrected in it; nothing was changed" }
+        }
+        let shown = try await archive.transcript(of: summary.id)?.1
+        // The latest of somebody else, with which this is compared.
+        let other = passes.last { $0.correction.map { $0.person != correction.person } ?? false }
+        _ = try await archive.correct(segments, correction, recording: summary.id)
+        let taken = TakenCorrection(
+            changes: changes.count, moved: moved,
+            estimated: timed.filter { !$0.changes.isEmpty }.flatMap(\.segment.words).count(where: \.isSpread),
+            segments: segments, person: correction.engine, annotations: correction.annotations, shown: shown)
+        var line = "\(name): \(taken.text)"
+        if let other, let (_, text) = try await archive.transcript(of: summary.id, pass: other.id) {
+            let differing = WordChange.changes(from: text.segments, to: segments).count
+            let who = other.correction.map { $0.person.isEmpty ? "somebody else" : $0.person } ?? ""
+            let places = differing == 1 ? "1 place" : "\(differing) places"
+            line += differing == 0 ? "; \(who) wrote the same, " : "; it differs from what \(who) wrote in \(places), "
+            line += "both are kept, and this one is shown (fieldscribe show \(summary.id) --changes)"
+        }
+        return line + (await learned())
+    }
+
+    /// Learns from what is in the archive now, and says what; that this fails takes no correction back.
+    private func learned() async -> String {
+        do {
+            let words = try await learning.learn()
+            guard !words.isEmpty else { return "" }
+            let more = words.count > Self.mostTold ? " and \(words.count - Self.mostTold) more" : ""
+            let told = words.prefix(Self.mostTold).joined(separator: ", ") + more
+            return proposes
+                ? "; to be accepted by fieldscribe vocabulary accept: \(told)" : "; preferred from now on: \(told)"
+        } catch { return "; nothing was learned from it: \(DeviceError(wrapping: error).message)" }
+    }
+
+    private static let mostTold = 10
+
+    /// Whether this is in the archive: the same of the same person. What a page saved counts if it is that which is shown, or if it was saved
+    /// no later: else somebody takes back what came in between. Other files do not tell when they were saved.
+    private func isKnown(
+        _ segments: [Segment], _ correction: Correction, isPage: Bool, among passes: [PassSummary], shown: PassSummary?
+    ) async throws -> Bool {
+        let said = { (segment: Segment) in
+            isPage ? MergedTimelines.said(segment) : ["\(segment.range.start) \(segment.range.end) \(segment.text)"]
+        }
+        let wanted = segments.map(said)
+        for pass in passes {
+            guard let known = pass.correction, known.person == correction.person else { continue }
+            if isPage {
+                guard known.annotations == correction.annotations,
+                    pass.id == shown?.id || known.savedAt >= correction.savedAt
+                else { continue }
+            }
+            guard let (_, plain) = try await archive.transcript(of: pass.recording, pass: pass.id) else { continue }
+            if plain.segments.map(said) == wanted { return true }
+            if try punctuator.punctuated(plain).segments.map(said) == wanted { return true }
+        }
+        return false
+    }
+
+    /// The segments with the times at which their new words were said, where the model can tell.
+    private func timed(_ corrected: [CorrectedSegment], of summary: RecordingSummary) async throws -> [CorrectedSegment]
+    {
+        let asked = corrected.indices.filter { index in
+            !corrected[index].changes.isEmpty && corrected[index].segment.words.contains { $0.isSpread }
+        }
+        guard !asked.isEmpty else { return corrected }
+        let pieces = asked.map {
+            WordTimes.Piece(range: corrected[$0].segment.range, words: corrected[$0].segment.words.map(\.text))
+        }
+        let audio = RecordingFolder(storage: storage, recording: summary.id).audio
+        let (times, model) = (times, model)
+        let found = try await onThread(named: "align", niceness: 5) {
+            times.times(of: pieces, in: audio, model: model)
+        }
+        var timed = corrected
+        for (index, ranges) in zip(asked, found) { if let ranges { timed[index].take(times: ranges) } }
+        return timed
+    }
+
+    private static func keys(_ words: [String]) -> [String] {
+        words.flatMap { $0.split(separator: " ") }.map { Word.key(of: String($0)) }.filter { !$0.isEmpty }
+    }
+
+    private func refusal(_ file: File, _ reason: String, _ remedy: String?) -> DeviceError {
+        DeviceError(
+            .unsupported, "import", on: file.name, reason,
+            remedy: [remedy, "nothing was changed"].compactMap { $0 }.joined(separator: "; "))
+    }
+}

@@ -1,0 +1,105 @@
+import Audio
+import Core
+import FoundationEssentials
+import Recognition
+import Settings
+import System
+
+/// When words were said that a person has written, asked of a process of its own, since PocketSphinx ends the process on some errors.
+package struct WordTimes: Sendable {
+    /// What is asked, and answered, a line of JSON each.
+    struct Piece: Codable, Sendable {
+        /// Where in the recording to look.
+        var range: SampleRange
+        /// What was said there, in order.
+        var words: [String]
+
+        init(range: SampleRange, words: [String]) {
+            self.range = range
+            self.words = words
+        }
+    }
+
+    /// Seconds for one piece, of a minute at most, on the smallest board, with the model to be loaded.
+    private static let patience = 120
+    /// After so many that failed, none is asked for any more.
+    private static let mostFailures = 3
+
+    private let program: String
+    private let model: PocketSphinxModel
+
+    /// - Parameters:
+    ///   - program: this one.
+    ///   - configuration: names the model.
+    init(program: String = "/proc/self/exe", _ configuration: Configuration) {
+        self.program = program
+        model = configuration.model
+    }
+
+    /// Where the words of each piece were said: a range a word, in the recording; nil where that cannot be told. Blocks.
+    func times(of pieces: [Piece], in audio: String, model folder: String) -> [[SampleRange]?] {
+        var times: [[SampleRange]?] = []
+        var failures = 0
+        while times.count < pieces.count, failures < Self.mostFailures {
+            do {
+                try ask(Array(pieces.dropFirst(times.count)), audio, folder) { times.append($0) }
+            } catch {
+                // The one that it failed on is passed over.
+                failures += 1
+                times.append(nil)
+            }
+        }
+        return times + [[SampleRange]?](repeating: nil, count: max(0, pieces.count - times.count))
+    }
+
+    private func ask(
+        _ pieces: [Piece], _ audio: String, _ folder: String, _ take: ([SampleRange]?) -> Void
+    ) throws {
+        let child = try ChildProcess(
+            program, arguments: ["align-words", "--audio", audio, "--model", folder, "--dictionary", model.dictionary],
+            showsErrors: false)
+        var received: [UInt8] = []
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 8)
+        defer { room.deallocate() }
+        for piece in pieces {
+            let line = Array(try JSONEncoder().encode(piece)) + [0x0A]
+            let sent = UnsafeMutableRawBufferPointer.allocate(byteCount: line.count, alignment: 8)
+            defer { sent.deallocate() }
+            sent.copyBytes(from: line)
+            try child.write(UnsafeRawBufferPointer(sent), timeoutSeconds: Self.patience)
+            while !received.contains(0x0A) {
+                let count = try child.read(into: room, timeoutSeconds: Self.patience)
+                guard count > 0 else { throw DeviceError(.failed, "read", "the aligner has ended") }
+                received += room[..<count]
+            }
+            let answer = received.prefix { $0 != 0x0A }
+            let ranges = try JSONDecoder().decode([SampleRange].self, from: Data(JSONStrings.check(Array(answer))))
+            received.removeFirst(answer.count + 1)
+            take(ranges.count == piece.words.count && !ranges.isEmpty ? ranges : nil)
+        }
+    }
+
+    /// The other end: answers until its input ends.
+    ///
+    /// - Throws: `DeviceError` where the model or the audio cannot be opened.
+    package static func serve(audio: String, model: PocketSphinxModel) throws {
+        let aligner = try ForcedAligner(model: model)
+        let reader = try RecordingReader(path: audio)
+        while let line = readLine() {
+            let piece = try JSONDecoder().decode(Piece.self, from: Data(JSONStrings.check(Array(line.utf8))))
+            let count = Int(min(piece.range.count, 120 * Int64(SamplePosition.rate)))
+            let samples = UnsafeMutableBufferPointer<Int16>.allocate(capacity: count)
+            defer { samples.deallocate() }
+            let read = try reader.read(at: piece.range.start, into: samples)
+            let heard = UnsafeBufferPointer(rebasing: samples[..<read])
+            let times = try aligner.times(of: piece.words, in: heard) ?? []
+            let ranges = times.map {
+                SampleRange(piece.range.start + $0.start.samples, piece.range.start + $0.end.samples)
+            }
+            let answer = Array(try JSONEncoder().encode(ranges)) + [0x0A]
+            try rethrowing {
+                try answer.withUnsafeBytes { try FileDescriptor.write($0, to: 1, named: "standard output") }
+            }
+        }
+    }
+}

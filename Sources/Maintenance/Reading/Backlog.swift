@@ -1,0 +1,90 @@
+import Audio
+import Core
+import Recognition
+import Settings
+import System
+
+/// Writes down what was recorded but not yet transcribed: from the last committed sample on, from the audio on the disk.
+///
+/// May be cancelled between two utterances, or killed: what was committed stays, and the next run goes on from there.
+package struct Backlog: Sendable {
+    private let configuration: Configuration
+    private let archive: any ArchiveUpkeep
+    private let hub: EventHub
+    private let unreadable: UnreadableRecordings
+
+    /// - Parameter unreadable: what not to try again; it grows.
+    package init(
+        configuration: Configuration, archive: any ArchiveUpkeep, hub: EventHub,
+        unreadable: UnreadableRecordings = UnreadableRecordings()
+    ) {
+        self.configuration = configuration
+        self.archive = archive
+        self.hub = hub
+        self.unreadable = unreadable
+    }
+
+    /// The recordings that are behind, oldest first.
+    package func waiting(except recording: Int? = nil) async throws -> [RecordingSummary] {
+        try await archive.unfinished().filter {
+            $0.transcribedUpTo < $0.length && !$0.isMissing && !$0.isSealed && $0.id != recording
+                && !unreadable.contains($0.id)
+        }
+    }
+
+    /// Transcribes them all. One that fails is a fault, and the next one's turn; one that is erased meanwhile is left out.
+    ///
+    /// - Parameter recording: the one that is being recorded now, where one is; its own transcription sees to it.
+    /// - Returns: the recordings that have caught up.
+    /// - Throws: `CancellationError`; `DeviceError` where the engine cannot be loaded, or two in a row failed for the same.
+    @discardableResult
+    package func run(
+        pool: WorkerPool, alternatives: Int = 3, except recording: Int? = nil
+    ) async throws -> [Int] {
+        let waiting = try await waiting(except: recording)
+        guard !waiting.isEmpty else { return [] }
+        let engine = try await pool.prepare()
+        await hub.publish(complaintOf: pool)
+        var settings = configuration.transcriberSettings(for: engine)
+        settings.alternatives = alternatives
+        let transcriber = Transcriber(pool: pool, settings: settings)
+        let storage = configuration.storage.directory
+        let turns = ReadingTurns(storage: storage, archive: archive, hub: hub, unreadable: unreadable)
+        return try await turns.run(waiting) { recording in
+            let folder = RecordingFolder(storage: storage, recording: recording.id)
+            try await transcribe(recording, in: folder, with: transcriber, engine: engine, profile: await pool.profile)
+        }
+    }
+
+    private func transcribe(
+        _ recording: RecordingSummary, in folder: RecordingFolder, with transcriber: Transcriber,
+        engine: EngineDescription, profile: String
+    ) async throws {
+        try RecordedAudio.check(folder.audio)
+        let passes = try await archive.passes(of: recording.id)
+        let (pass, start, firstID): (Int, SamplePosition, Int)
+        var adaptation: AdaptationState?
+        if let last = passes.last, !last.isComplete, last.engine == engine, last.profile == profile {
+            // The recording's own position counts silence, too, but may be another pass's.
+            let settled = passes.count == 1 ? recording.transcribedUpTo : .zero
+            pass = last.id
+            start = min(
+                recording.length, configuration.speech.start(behind: last.committedUpTo, settled: settled))
+            firstID = last.lastSegment + 1
+            adaptation = last.adaptation
+        } else {
+            pass = try await archive.beginPass(recording: recording.id, engine: engine, profile: profile)
+            (start, firstID) = (.zero, 1)
+        }
+        let source = RecordedAudio(
+            of: recording, at: folder.audio, gaps: try await archive.transcript(of: recording.id)?.1.gaps ?? [],
+            from: start)
+        _ = try await transcriber.run(
+            source,
+            into: ArchiveSink(archive: archive, recording: recording.id, pass: pass, engine: engine, hub: hub),
+            start: start, firstID: firstID, before: adaptation)
+        // A recognizer that ends without a last word has still read to the end.
+        try await archive.transcribed(upTo: recording.length, recording: recording.id)
+        try await archive.endPass(pass, recording: recording.id)
+    }
+}

@@ -1,0 +1,46 @@
+import Audio
+import Core
+import Recognition
+import Synchronization
+
+/// A closed recording as the source of a transcription. What its disk refuses is another error than what engine and
+/// archive refuse: it concerns this recording alone.
+struct RecordedAudio: AudioSource {
+    /// The recording cannot be read, at its beginning or further on.
+    struct Unreadable: Error { var error: DeviceError }
+
+    private let source: any AudioSource
+
+    init(_ source: any AudioSource) { self.source = source }
+
+    /// Looks whether the recording can be opened, before anything is entered for it.
+    static func check(_ path: String) throws {
+        do throws(DeviceError) { _ = try RecordingReader(path: path) } catch { throw Unreadable(error: error) }
+    }
+
+    /// The audio of a recording from a position on.
+    init(of recording: RecordingSummary, at path: String, gaps: [Gap], from start: SamplePosition = .zero) {
+        let source = LiveAudioSource(
+            path: path, progress: RecordingProgress(upTo: recording.length, hasEnded: true), start: start)
+        for gap in gaps {
+            let range = SampleRange(max(start, gap.range.start), min(recording.length, gap.range.end))
+            if !range.isEmpty { source.lost(Gap(range, cause: gap.cause)) }
+        }
+        self.init(source)
+    }
+
+    func next() async throws -> AudioChunk? {
+        do { return try await source.next() } catch let error as DeviceError { throw Unreadable(error: error) }
+    }
+}
+
+/// Recordings whose audio could not be read: each is told of once, and left alone until the appliance is started anew.
+package final class UnreadableRecordings: Sendable {
+    private let ids = Mutex<Set<Int>>([])
+
+    init() {}
+
+    func contains(_ recording: Int) -> Bool { ids.withLock { $0.contains(recording) } }
+
+    func insert(_ recording: Int) { ids.withLock { _ = $0.insert(recording) } }
+}

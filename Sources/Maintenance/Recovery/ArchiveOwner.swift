@@ -1,0 +1,117 @@
+internal import CLinux
+import Core
+import Glibc
+import System
+
+/// Who has an archive: the user as whom every command works on it, so that nothing in it ever becomes somebody else's.
+///
+/// Root's command would leave root's files, which the service could then neither read nor write; and in a folder of
+/// another user's, it would go wherever that user leads it.
+package struct ArchiveOwner: Sendable {
+    private let directory: String
+    private let user: uid_t
+    private let group: gid_t
+    /// The user's name and home, where it has one.
+    private let account: (name: String, home: String)?
+    /// Whether there is something that is somebody's.
+    private let isClaimed: Bool
+
+    /// Looks at who has the archive in a folder. That is the folder's owner; where it is root's, the archive's own; where
+    /// there is no such folder yet, the owner of the one above in which it would be made.
+    ///
+    /// - Throws: `DeviceError` with `denied` where that may not be known.
+    package init(of directory: String) throws(DeviceError) {
+        self.directory = directory
+        var place = directory
+        var folder = stat()
+        while stat(place, &folder) != 0 {
+            guard errno == ENOENT, place != ".", place != "/" else { throw .system("stat", on: place) }
+            place = Self.above(place)
+        }
+        let kept = ["archive.sqlite", "recordings"].compactMap { FileStatus("\(directory)/\($0)") }
+        let isThere = place == directory
+        user = folder.st_uid == 0 && isThere ? kept.first?.owner ?? 0 : folder.st_uid
+        isClaimed = isThere && (folder.st_uid != 0 || !kept.isEmpty)
+        let entry = getpwuid(user)?.pointee
+        account = entry.map { (String(cString: $0.pw_name), String(cString: $0.pw_dir)) }
+        // A folder of root's group gives nobody that group.
+        group = folder.st_uid == user && folder.st_gid != 0 ? folder.st_gid : entry?.pw_gid ?? folder.st_gid
+    }
+
+    /// Makes the process the owner's for good; does nothing where it is already.
+    ///
+    /// - Throws: `DeviceError` with `denied`, in one line, where it is another user's, or may not become the owner's.
+    package func become() throws(DeviceError) {
+        guard try isNeeded() else { return }
+        try take(keeps: false)
+        if let account { setenv("HOME", account.home, 1) }
+    }
+
+    /// Does something as the owner, and is root again afterwards: for what besides needs root's own files. Nothing else
+    /// may go on in the process meanwhile.
+    ///
+    /// - Throws: what `body` throws; `DeviceError` with `denied` as `become` does.
+    package func act<Value>(_ body: () async throws -> Value) async throws -> Value {
+        guard try isNeeded() else { return try await body() }
+        try take(keeps: true)
+        let result: Result<Value, any Error>
+        do { result = .success(try await body()) } catch { result = .failure(error) }
+        let status = fieldscribe_become_root_again()
+        guard status == 0 else { throw DeviceError.system("setresuid", status: status, on: directory) }
+        return try result.get()
+    }
+
+    /// Makes a folder that only root can make, and hands it to the owner; one that is there stays as it is.
+    package func hand(over folder: String) {
+        guard geteuid() == 0, user != 0, !isTaken(folder), mkdir(folder, 0o750) == 0 else { return }
+        lchown(folder, user, group)
+    }
+
+    /// Whether this process is the owner's, or may become it.
+    package var canBe: Bool { user == geteuid() || geteuid() == 0 || !isClaimed }
+
+    private func isNeeded() throws(DeviceError) -> Bool {
+        if user == geteuid() { return false }
+        if geteuid() == 0 { return true }
+        guard isClaimed else { return false }
+        throw DeviceError(
+            .denied, "geteuid",
+            "\(directory): this archive belongs to \(owner); run the command as that user (sudo -u "
+                + "\(account?.name ?? "'#\(user)'") fieldscribe ...), or "
+                + "name another with --directory or storage.directory")
+    }
+
+    private func take(keeps: Bool) throws(DeviceError) {
+        let status = fieldscribe_become(user, group, account?.name, keeps ? 1 : 0)
+        guard status == 0 else {
+            throw DeviceError(
+                .denied, "setresuid", status: status,
+                "\(directory): this archive belongs to \(owner), and this command may not act as that user "
+                    + "(\(errorText(status))); run it as that user")
+        }
+    }
+
+    private var owner: String { Self.name(of: user) }
+
+    /// What to do about a file or folder of an archive that may not be read; nil where its owner is not the reason.
+    static func remedy(for paths: [String]) -> String? {
+        for path in paths {
+            guard let status = FileStatus(path), status.owner != geteuid() else { continue }
+            let ours = accountName(of: geteuid()).map { "\($0):" } ?? "\(geteuid()):\(getegid())"
+            return "it belongs to \(name(of: status.owner)); give it back: sudo chown -R \(ours) \(path)"
+        }
+        return nil
+    }
+
+    private static func name(of user: uid_t) -> String { accountName(of: user) ?? "user \(user)" }
+
+    private static func accountName(of user: uid_t) -> String? {
+        getpwuid(user).map { String(cString: $0.pointee.pw_name) }
+    }
+
+    private static func above(_ path: String) -> String {
+        let names = path.split(separator: "/")
+        guard names.count > 1 else { return path.hasPrefix("/") ? "/" : "." }
+        return (path.hasPrefix("/") ? "/" : "") + names.dropLast().joined(separator: "/")
+    }
+}

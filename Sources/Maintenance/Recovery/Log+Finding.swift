@@ -1,0 +1,11 @@
+import Core
+import System
+
+extension Log {
+    /// Tells what was found of the storage.
+    package static func tell(_ finding: StorageFinding) {
+        tell(
+            finding.outcome == .damaged ? .error : .notice, "recovery",
+            ["outcome": finding.outcome.rawValue, "file": finding.file, "message": finding.message])
+    }
+}

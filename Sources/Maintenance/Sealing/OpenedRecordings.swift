@@ -1,0 +1,294 @@
+import Archive
+import Audio
+import Copying
+import Core
+import Glibc
+import Synchronization
+import System
+
+/// What is sealed on the recorder, while a private key has opened it: for an hour at most. The key is in memory, the text in a folder of
+/// a file system that is in memory, for this user alone; a lock, the end of the hour, of the process or of the power takes both.
+package actor OpenedRecordings {
+    /// What is open now.
+    package struct State: Hashable, Sendable {
+        /// Their numbers.
+        package var recordings: [Int]
+        /// When they are locked, by a clock that nobody sets, and that goes on while the machine sleeps.
+        var until: ContinuousClock.Instant
+
+        /// Seconds until then.
+        package var secondsLeft: Double { max(0, (until - .now) / .seconds(1)) }
+    }
+
+    /// What is open, with what opens more of it.
+    struct Open: Sendable {
+        let key: OpeningKey
+        let folder: ScratchFolder
+        /// Of the opened ones alone, in that folder: a storage directory without sound.
+        let archive: SQLiteArchive
+        /// The recordings, with what they were opened from.
+        var manifests: [Int: SealedManifest]
+
+        /// A storage directory.
+        var storage: String { folder.path }
+    }
+
+    /// How long a key opens the recorder.
+    static let lasts = Duration.seconds(3_600)
+
+    private static let purpose = "opened"
+
+    private let storage: String
+    private let archive: SQLiteArchive
+    private let places: [String]
+    private let lasts: Duration
+    private let changed: @Sendable (State?) -> Void
+    private var held: Open?
+    private var isOpening = false
+    private var locks = 0
+    private var expiry: Task<Void, Never>?
+    private let published = Mutex<State?>(nil)
+
+    /// - Parameters:
+    ///   - storage: the storage directory.
+    ///   - places: folders; of those that are in memory and can be written to, the one with most room is used.
+    ///   - changed: hears what is open from then on; nil: nothing.
+    package init(
+        storage: String, archive: SQLiteArchive, places: [String], lasting lasts: Duration = OpenedRecordings.lasts,
+        changed: @escaping @Sendable (State?) -> Void
+    ) {
+        (self.storage, self.archive, self.places, self.lasts) = (storage, archive, places, lasts)
+        self.changed = changed
+        // What was open when a process was killed.
+        for place in places { ScratchFolder.sweep(for: Self.purpose, in: place) }
+    }
+
+    /// What is open now; nil: nothing.
+    package nonisolated var state: State? {
+        guard let state = published.withLock({ $0 }), state.until > .now else { return nil }
+        return state
+    }
+
+    /// Opens what a key opens, for an hour from now, in the place of what was open. A key that opens nothing changes nothing.
+    ///
+    /// - Parameters:
+    ///   - text: the key.
+    ///   - name: where it came from, for errors.
+    /// - Returns: what a person is to know: what was opened, and a line for each that was not.
+    /// - Throws: `DeviceError` where nothing was opened: `unsupported` where it is no key, `denied` where it opens nothing, `missing`
+    ///   without age, or without a place in memory, `full`, `busy`.
+    package func open(_ text: String, named name: String) async throws -> [String] {
+        let key = try OpeningKey(text, named: name)
+        if isOpening {
+            throw DeviceError(.busy, "open", "the recorder is being opened already", remedy: "wait for that")
+        }
+        isOpening = true
+        defer { isOpening = false }
+        let rows = try await sealed()
+        guard !rows.isEmpty else {
+            throw DeviceError(.missing, "open", "nothing is sealed on this recorder, so that there is nothing to open")
+        }
+        _ = try Age()
+        let before = locks
+        let folder = try Self.folder(in: places)
+        let opened = try Self.archive(in: folder.path)
+        var manifests: [Int: SealedManifest] = [:]
+        var refused: [Int: DeviceError] = [:]
+        // The latest first: where there is not room for all, those are asked for.
+        for (id, manifest) in rows.sorted(by: { $0.0 > $1.0 }) {
+            guard locks == before else { throw Self.isLocked }
+            do {
+                try await onStoppableThread(named: "open") { [storage] goesOn in
+                    try Self.journal(of: id, manifest, in: storage, to: folder.path, key, goesOn: goesOn)
+                }
+                _ = try await opened.catchUp(with: id)
+                manifests[id] = manifest
+            } catch let error as DeviceError {
+                if error.status == ECANCELED { throw error }
+                refused[id] = Self.told(error, folder.path)
+                try? Self.top(folder.path).removeAll(RecordingFolder.name(of: id))
+                // What is older stays sealed, too.
+                if error.code == .full { break }
+            }
+        }
+        guard !manifests.isEmpty else {
+            throw Self.nothing(refused, of: rows.count, name: name)
+        }
+        // First what was done is told, durably; then anybody can read it.
+        try await archive.enterOpened(manifests.mapValues(\.file))
+        guard locks == before else { throw Self.isLocked }
+        lock()
+        held = Open(key: key, folder: folder, archive: opened, manifests: manifests)
+        let until = ContinuousClock.now + lasts
+        publish(State(recordings: manifests.keys.sorted(), until: until))
+        expiry = Task { [weak self] in
+            try? await Task.sleep(until: until, clock: .continuous)
+            if !Task.isCancelled { await self?.lock() }
+        }
+        let told = Self.numbers(manifests.keys.sorted())
+        let without = Self.older(than: refused.first { $0.value.code == .full }?.key, rows.map(\.0))
+        return ["\(told) open for an hour, or until fieldscribe lock"]
+            + refused.sorted { $0.key < $1.key }.map { id, error in
+                let told = Self.reason(error, rows.first { $0.0 == id }?.1, manifests)
+                return "recording \(id)\(error.code == .full ? without : "") stays sealed: \(told.message)"
+            }
+    }
+
+    /// What is said of those besides for which there was no room either.
+    private static func older(than id: Int?, _ all: [Int]) -> String {
+        let count = all.count { $0 < id ?? 0 }
+        return count == 0 ? "" : count == 1 ? ", as the older one," : ", as the \(count) older ones,"
+    }
+
+    private static let isLocked = DeviceError(
+        .busy, "open", "the recorder was locked meanwhile; nothing is open", remedy: "open it again")
+
+    /// Locks what is open, erases what lies in memory of it, and forgets the key; returns whether anything was open.
+    @discardableResult
+    package func lock() -> Bool {
+        locks += 1
+        expiry?.cancel()
+        expiry = nil
+        guard let open = held else { return false }
+        held = nil
+        publish(nil)
+        // Whoever still reads in it has what is open there; the names are gone, and the memory with the last of them.
+        try? removeFolder(open.folder.path)
+        return true
+    }
+
+    /// What is open, for who reads or writes there; nil where nothing is, or no longer.
+    func current() -> Open? {
+        guard state != nil else {
+            lock()
+            return nil
+        }
+        return held
+    }
+
+    /// What can be read of a recording, where it is open and still sealed; nil where it is not.
+    package func archive(of recording: Int) async throws -> SQLiteArchive? {
+        guard let open = current(), open.manifests[recording] != nil else { return nil }
+        return try await archive.recording(recording).flatMap(Self.manifest) == nil ? nil : open.archive
+    }
+
+    /// Places in what is open that hold all of the words.
+    package func search(_ words: String, limit: Int) async throws -> [SearchHit] {
+        guard let open = current() else { return [] }
+        let sealed = Set(try await sealed().map { $0.0 })
+        return try await open.archive.search(words, limit: limit).filter { sealed.contains($0.recording) }
+    }
+
+    /// Forgets recordings that were erased.
+    package func forget(_ recordings: [Int]) async throws {
+        guard let open = held else { return }
+        let known = recordings.filter { open.manifests[$0] != nil }
+        if known.isEmpty { return }
+        try await Erasure(storage: open.storage, archive: open.archive).erase(known)
+        for id in known { held?.manifests[id] = nil }
+        if var state = published.withLock({ $0 }) {
+            state.recordings.removeAll(where: known.contains)
+            if state.recordings.isEmpty { lock() } else { publish(state) }
+        }
+    }
+
+    /// Says what a recording's sealed file is now, after it was sealed again.
+    func take(again recording: Int, as manifest: SealedManifest) { held?.manifests[recording] = manifest }
+
+    private func publish(_ state: State?) {
+        published.withLock { $0 = state }
+        changed(state)
+    }
+
+    private func sealed() async throws -> [(Int, SealedManifest)] {
+        try await archive.recordings().compactMap { row in Self.manifest(row).map { (row.id, $0) } }
+    }
+
+    private static func manifest(_ row: RecordingSummary) -> SealedManifest? { row.seal.flatMap { SealedManifest($0) } }
+
+    /// Puts a sealed recording's journal into the folder in memory.
+    private static func journal(
+        of id: Int, _ manifest: SealedManifest, in storage: String, to path: String, _ key: OpeningKey,
+        goesOn: @escaping @Sendable () -> Bool
+    ) throws(DeviceError) {
+        let source = try SealingRecordings.folder(of: id, in: storage)
+        let opening = try SealedOpening(source, manifest, key: key, goesOn: goesOn)
+        let (target, name) = (try top(path), RecordingFolder.name(of: id))
+        try target.makeFolder(name, mode: 0o700)
+        try opening.journal(into: target.folder(name))
+    }
+
+    /// The folder of recordings in the one that is in memory, which is made where it is not there.
+    private static func top(_ path: String) throws(DeviceError) -> Folder {
+        let folder = try Folder(opening: path)
+        if try !folder.exists("recordings") { try folder.makeFolder("recordings", mode: 0o700) }
+        return try folder.folder("recordings")
+    }
+
+    /// An archive of what is opened.
+    private static func archive(in path: String) throws -> SQLiteArchive {
+        do { return try SQLiteArchive(path: "\(path)/archive.sqlite") } catch let error as DeviceError {
+            throw told(error, path)
+        }
+    }
+
+    /// What failed while something was opened into a folder: where there was no room, that it was in memory.
+    private static func told(_ error: DeviceError, _ path: String) -> DeviceError {
+        guard error.code == .full else { return error }
+        let reason =
+            error.operation == SealedOpening.roomOperation ? error.reason : "this file system in memory is full"
+        return DeviceError(
+            .full, "open", status: ENOSPC, on: System.folder(of: path), reason,
+            remedy: "open it on a laptop, or erase what is no longer needed")
+    }
+
+    /// A key that opens nothing: the first reason that is another than that, else that.
+    private static func nothing(
+        _ refused: [Int: DeviceError], of count: Int, name: String
+    ) -> DeviceError {
+        if let other = refused.sorted(by: { $0.key < $1.key }).first(where: { $0.value.code != .denied })?.value {
+            return other
+        }
+        let told = count == 1 ? "the sealed recording" : "any of the \(count) sealed recordings"
+        return DeviceError(
+            .denied, "open", on: name, "does not open \(told): sealed for another key, or changed; nothing is open",
+            remedy:
+                "find the private key to one of the public keys in storage.seal: without it nobody can ever open them; "
+                + "fieldscribe verify tells what was changed"
+        )
+    }
+
+    /// Why one stays sealed: what was sealed for the same keys as another that is open cannot be for another key.
+    private static func reason(
+        _ error: DeviceError, _ manifest: SealedManifest?, _ opened: [Int: SealedManifest]
+    ) -> DeviceError {
+        guard error.code == .denied, let manifest,
+            opened.values.contains(where: { $0.recipients == manifest.recipients })
+        else { return error }
+        return DeviceError(
+            .damaged, "age", on: error.subject, "was changed: age refuses it",
+            remedy: "put it back from a copy or a backup")
+    }
+
+    private static func numbers(_ ids: [Int]) -> String {
+        let texts = ids.map(String.init)
+        guard let last = texts.last, texts.count > 1 else { return "recording \(texts.first ?? "") is" }
+        if texts.count > 12 { return "\(texts.count) recordings are" }
+        return "recordings \(texts.dropLast().joined(separator: ", ")) and \(last) are"
+    }
+
+    /// A folder in memory: never on the card.
+    private static func folder(in places: [String]) throws(DeviceError) -> ScratchFolder {
+        // On a small board the folder of the socket has no room for an hour of sound.
+        let rooms = places.compactMap { place -> (place: String, bytes: Int64)? in
+            guard let folder = try? Folder(opening: place), folder.isInMemory else { return nil }
+            return (place, (try? folder.freeBytes()) ?? 0)
+        }
+        for (place, _) in rooms.sorted(by: { $0.bytes > $1.bytes }) {
+            if let made = try? ScratchFolder(for: purpose, in: place) { return made }
+        }
+        throw DeviceError(
+            .missing, "open", on: places.joined(separator: ", "),
+            "is not in memory, and what was sealed is opened nowhere else", remedy: "put control.socket below /run")
+    }
+}

@@ -1,0 +1,305 @@
+import Archive
+import Audio
+import Copying
+import Core
+import Glibc
+import Settings
+import System
+import Transcripts
+
+/// Seals recordings on the recorder itself, once nothing more is to be done with them (`storage.seal`).
+///
+/// A power cut at any moment leaves a recording as it was, or sealed: the sealed file is whole and on the disk before anything else
+/// changes; then one rename puts a journal without text in the place of the other, and from there on the next start completes what is
+/// left. Only at its end the archive says that the recording is sealed.
+package struct SealingRecordings: Sendable {
+    private let configuration: Configuration
+    private let archive: SQLiteArchive
+    private let unreadable: UnreadableRecordings
+
+    /// - Parameter unreadable: what cannot be transcribed.
+    package init(
+        _ configuration: Configuration, archive: SQLiteArchive,
+        unreadable: UnreadableRecordings = UnreadableRecordings()
+    ) {
+        self.configuration = configuration
+        self.archive = archive
+        self.unreadable = unreadable
+    }
+
+    /// The recordings that are to be sealed now: completely transcribed, and read a second time where that is due.
+    package func waiting() async throws -> [RecordingSummary] {
+        if configuration.storage.seal.isEmpty { return [] }
+        var due: Set<Int> = []
+        if configuration.readsTwice {
+            let rereading = Rereading(
+                configuration: configuration, archive: archive, hub: EventHub(), unreadable: unreadable)
+            due = Set(try await rereading.waiting().map(\.id))
+        }
+        var waiting: [RecordingSummary] = []
+        for recording in try await archive.recordings()
+        where recording.length > .zero && recording.transcribedUpTo >= recording.length && !recording.isMissing
+            && !recording.isSealed && !due.contains(recording.id)
+        {
+            if try await archive.shownPass(of: recording.id)?.isComplete == true { waiting.append(recording) }
+        }
+        return waiting
+    }
+
+    /// Seals all that are waiting; what fails for one is told, and the others are sealed.
+    ///
+    /// - Parameters:
+    ///   - ids: these alone, where they are waiting; nil for all.
+    ///   - tell: hears the number of each that is sealed.
+    /// - Returns: what failed, by the recordings' numbers.
+    /// - Throws: `CancellationError`; `DeviceError` where none can be sealed, as without age or with a key that is none.
+    package func run(_ ids: [Int]? = nil, tell: (Int) -> Void = { _ in }) async throws -> [Int: DeviceError] {
+        let waiting = try await waiting().filter { ids?.contains($0.id) ?? true }
+        guard !waiting.isEmpty, let recipients = try configuration.sealers() else { return [:] }
+        var failures: [Int: DeviceError] = [:]
+        for recording in waiting {
+            try Task.checkCancellation()
+            do {
+                if try await seal(recording.id, for: recipients) { tell(recording.id) }
+            } catch let error as DeviceError {
+                if error.status == ECANCELED { throw CancellationError() }
+                if await Erasure.hasTaken(recording.id, storage: storage, archive: archive) { continue }
+                // Nothing goes better for the others.
+                if error.operation == "age" { throw error }
+                failures[recording.id] = error
+            }
+        }
+        return failures
+    }
+
+    private var storage: String { configuration.storage.directory }
+
+    /// Returns whether it is sealed now; not where something was entered or struck meanwhile, and it is to be sealed again.
+    private func seal(_ id: Int, for recipients: [Recipient]) async throws -> Bool {
+        // It was begun before, and could not come to its end.
+        if let begun = try await archive.seal(of: id), try await isThere(begun, id) {
+            try await Self.end(id, in: storage, archive)
+            return true
+        }
+        let journal = try await archive.journalContent(of: id)
+        let struck = try await archive.gaps(of: id).struck
+        // Asked behind both: of what they tell, the sound is silent then, too.
+        if Striking.isUnderWay(id, in: storage) { return false }
+        guard let manifest = try await write(id, of: archive, journal.text, for: recipients) else { return false }
+        if try await archive.gaps(of: id).struck == struck, !Striking.isUnderWay(id, in: storage),
+            try await archive.beginSealed(id, manifest, journalOf: journal.bytes)
+        {
+            try await Self.end(id, in: storage, archive)
+            return true
+        }
+        // It may hold what was struck since.
+        if let row = try await archive.recording(id), !row.isSealed, try await archive.seal(of: id) == nil {
+            let storage = storage
+            try await onThread(named: "seal", niceness: 5) {
+                let folder = try Self.folder(of: id, in: storage)
+                try folder.remove(RecordingFolder.sealedName)
+                try folder.sync()
+            }
+        }
+        return false
+    }
+
+    private func isThere(_ manifest: SealedManifest, _ id: Int) async throws -> Bool {
+        let storage = storage
+        return try await onThread(named: "seal", niceness: 5) {
+            try RecordingSealer.isThere(manifest, in: Self.folder(of: id, in: storage))
+        }
+    }
+
+    /// Seals a recording that is open once more, with the text that it has there, in the place of its sealed file.
+    ///
+    /// - Returns: what the sealed file is now; nil where there is no key, or the recording is gone.
+    func seal(again id: Int, from open: OpenedRecordings.Open) async throws -> SealedManifest? {
+        guard let before = open.manifests[id], let recipients = try configuration.sealers() else { return nil }
+        let journal = try await open.archive.journalContent(of: id)
+        let made = try await write(
+            id, of: open.archive, journal.text, for: recipients, as: RecordingFolder.resealedName,
+            soundIn: open.storage)
+        guard let made else { return nil }
+        let storage = storage
+        guard try await archive.beginResealed(id, made, before: before) else {
+            try await onThread(named: "seal", niceness: 5) {
+                try Self.folder(of: id, in: storage).remove(RecordingFolder.resealedName)
+            }
+            return nil
+        }
+        try await Self.endAgain(id, made, in: storage, archive)
+        return made
+    }
+
+    /// Completes what `seal(again:)` has begun; the file is there under its own name or under the other.
+    static func endAgain(
+        _ id: Int, _ manifest: SealedManifest, in storage: String, _ archive: SQLiteArchive
+    ) async throws {
+        try await onThread(named: "seal", niceness: 5) {
+            _ = try place(manifest, of: id, in: storage)
+        }
+        try await archive.endResealed(id)
+    }
+
+    /// Puts the sealed file in its place, where it lies under the other name; returns the folder that it is in.
+    ///
+    /// - Throws: `DeviceError` with `damaged` where it is not there.
+    private static func place(
+        _ manifest: SealedManifest, of id: Int, in storage: String
+    ) throws(DeviceError) -> Folder {
+        let folder = try folder(of: id, in: storage)
+        if try RecordingSealer.isThere(manifest, in: folder, as: RecordingFolder.resealedName) {
+            try folder.rename(RecordingFolder.resealedName, replacing: RecordingFolder.sealedName)
+            try folder.sync()
+        }
+        guard try RecordingSealer.isThere(manifest, in: folder) else { throw missing(id, folder) }
+        return folder
+    }
+
+    /// Writes a recording's sealed file; nil where there is no such recording.
+    ///
+    /// - Parameters:
+    ///   - source: where its text is.
+    ///   - sound: the storage directory with its sound, where that is another one.
+    private func write(
+        _ id: Int, of source: SQLiteArchive, _ journal: String, for recipients: [Recipient],
+        as name: String = RecordingFolder.sealedName, soundIn sound: String? = nil
+    ) async throws -> SealedManifest? {
+        guard let (summary, timeline) = try await source.transcript(of: id) else { return nil }
+        // It waits for no model: where the one that tells of sentences is not whole, no full stops are put in.
+        let punctuator = configuration.punctuator { error throws(DeviceError) in
+            Log.tell(.notice, "seal", ["message": "\(error.message); sealed without full stops"])
+        }
+        let shown = try punctuator.punctuated(timeline)
+        let settings = CopySettings(
+            formats: configuration.export.formats,
+            audio: AudioForm(rawValue: configuration.export.audio.rawValue) ?? .flac, device: .host, volume: "",
+            now: MonotonicClock.wallSeconds, identity: machineIdentity,
+            pauseSeconds: configuration.export.pauseSeconds)
+        let history = try await archive.history(of: id)
+        let storage = storage
+        let signer: Result<RecorderKey, DeviceError>
+        do {
+            signer = .success(try await onThread(named: "signing", niceness: 5) { try RecorderKey(in: storage) })
+        } catch { signer = .failure(DeviceError(wrapping: error)) }
+        let manifest = try await onStoppableThread(named: "seal") { goesOn in
+            try RecordingSealer(
+                summary, shown, journal: journal, history: history, signer: try? signer.get(), in: storage,
+                soundIn: sound, settings: settings, for: recipients, goesOn: goesOn
+            ).seal(as: name)
+        }
+        // Nobody can make good for it later: what would be signed cannot be read here any more.
+        if let error = signer.whyUnsigned {
+            Log.tell(.warning, "seal", ["message": "\(error.message); recording \(id) is sealed without a signature"])
+        }
+        return manifest
+    }
+
+    /// Completes the sealing of a recording whose journal says that it was begun.
+    ///
+    /// - Throws: `DeviceError` with `damaged` where the sealed file is not there: then nothing is removed.
+    static func end(_ id: Int, in storage: String, _ archive: SQLiteArchive) async throws {
+        guard let manifest = try await archive.seal(of: id) else { return }
+        try await onThread(named: "seal", niceness: 5) {
+            try removeRest(in: place(manifest, of: id, in: storage))
+        }
+        try await archive.endSealed(id)
+    }
+
+    static func missing(_ id: Int, _ folder: Folder) -> DeviceError {
+        DeviceError(
+            .damaged, "seal", on: "\(folder.path)/\(RecordingFolder.sealedName)",
+            "is not there, or not what recording \(id) was sealed into", remedy: "put it back from a copy or a backup")
+    }
+
+    static func folder(of id: Int, in storage: String) throws(DeviceError) -> Folder {
+        try Folder(opening: storage, crosses: true).folder("recordings").folder(RecordingFolder.name(of: id))
+    }
+
+    /// What a sealed recording's folder has.
+    static let kept = [RecordingFolder.sealedName, "journal.jsonl"]
+
+    /// Removes all but the sealed file and its journal.
+    static func removeRest(in folder: Folder) throws(DeviceError) {
+        let rest = try folder.names().filter { !kept.contains($0) }
+        if rest.isEmpty { return }
+        for name in rest { try folder.removeAll(name) }
+        try folder.sync()
+    }
+}
+
+extension Recovery {
+    /// Looks at a recording that is sealed, or whose sealing was begun; nil for one that is neither.
+    func lookSealed(_ id: Int, _ row: RecordingSummary?) async throws -> [StorageFinding]? {
+        let storage = storage
+        let file = RecordingFolder(storage: storage, recording: id).sealed
+        let hasFile = try await onThread(named: "repair", niceness: 5) { () throws(DeviceError) -> Bool in
+            do throws(DeviceError) {
+                return try SealingRecordings.folder(of: id, in: storage).exists(RecordingFolder.sealedName)
+            } catch {
+                guard error.code == .missing else { throw error }
+                return false
+            }
+        }
+        if let row, row.isSealed {
+            guard let manifest = row.seal.flatMap({ SealedManifest($0) }) else { return [] }
+            // A sealed file that was to take the place of this one.
+            if let told = try await archive.seal(of: id), try await Self.isMade(told, instead: manifest, id, storage) {
+                try await SealingRecordings.endAgain(id, told, in: storage, archive)
+                return [
+                    StorageFinding(
+                        .note, recording: id, file: file,
+                        "the sealing of recording \(id) with a better text was completed")
+                ]
+            }
+            return try await onThread(named: "repair", niceness: 5) {
+                guard hasFile else { return [Self.gone(id, file)] }
+                let folder = try SealingRecordings.folder(of: id, in: storage)
+                guard try RecordingSealer.isThere(manifest, in: folder) else { return [Self.gone(id, file)] }
+                try SealingRecordings.removeRest(in: folder)
+                return []
+            }
+        }
+        if hasFile, try await archive.seal(of: id) != nil {
+            try await SealingRecordings.end(id, in: storage, archive)
+            return [StorageFinding(.note, recording: id, file: file, "the sealing of recording \(id) was completed")]
+        }
+        // What was written before a power cut, and never counted: it is sealed anew.
+        if hasFile, row != nil, try Self.hasAudio(id, in: storage) {
+            try await onThread(named: "repair", niceness: 5) {
+                let folder = try SealingRecordings.folder(of: id, in: storage)
+                try folder.remove(RecordingFolder.sealedName)
+                try folder.sync()
+            }
+            return nil
+        }
+        guard hasFile else { return nil }
+        return [
+            StorageFinding(
+                .damaged, recording: id, file: file,
+                "holds a recording, but its journal does not tell of it; open it with the private key, and keep it")
+        ]
+    }
+
+    /// Whether there is a sealed file that another one's place is to be taken by, under its own name or under the other.
+    private static func isMade(
+        _ told: SealedManifest, instead manifest: SealedManifest, _ id: Int, _ storage: String
+    ) async throws -> Bool {
+        try await onThread(named: "repair", niceness: 5) { () throws(DeviceError) -> Bool in
+            let folder: Folder
+            do throws(DeviceError) { folder = try SealingRecordings.folder(of: id, in: storage) } catch {
+                guard error.code == .missing else { throw error }
+                return false
+            }
+            if try RecordingSealer.isThere(told, in: folder, as: RecordingFolder.resealedName) { return true }
+            return told == manifest ? false : try RecordingSealer.isThere(told, in: folder)
+        }
+    }
+
+    private static func gone(_ id: Int, _ file: String) -> StorageFinding {
+        StorageFinding(
+            .damaged, recording: id, file: file,
+            "the sealed file of recording \(id) is gone or was changed; put it back from a copy or a backup")
+    }
+}

@@ -1,0 +1,29 @@
+import Audio
+import Core
+import Glibc
+import System
+
+/// SHA-256 of a recording's samples, those of two channels interleaved, by which files that were made of it are known again. Blocks, for as long as reading takes.
+///
+/// - Parameter goesOn: asked again and again; where it is false, it ends.
+/// - Throws: `DeviceError` where it cannot be read; with `ECANCELED` where it was to end.
+func soundDigest(
+    of audio: String, length: SamplePosition, goesOn: () -> Bool = { true }
+) throws(DeviceError) -> String {
+    let reader = try RecordingReader(path: audio)
+    let room = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 65_536)
+    defer { room.deallocate() }
+    let channels = reader.channels
+    var digest = Digest()
+    var position = SamplePosition.zero
+    while position < length {
+        guard goesOn() else { throw DeviceError(.failed, "digest", status: ECANCELED, "was interrupted") }
+        let wanted = UnsafeMutableBufferPointer(
+            rebasing: room[..<(channels * Int(min(65_536 / Int64(channels), length - position)))])
+        let count = try reader.readFrames(at: position, into: wanted)
+        if count == 0 { break }
+        digest.add(UnsafeRawBufferPointer(UnsafeMutableBufferPointer(rebasing: room[..<(count * channels)])))
+        position = position + Int64(count)
+    }
+    return digest.finish()
+}

@@ -1,0 +1,116 @@
+import Audio
+import Copying
+import Core
+import System
+
+extension Verification {
+    /// With what a recording's sound was compared, the strongest first.
+    enum SoundEvidence: Hashable, Comparable {
+        /// The SHA-256 that the recorder's key has signed.
+        case signature
+        /// The signed SHA-256, whose signature could not be checked, and why.
+        case uncheckedSignature(String)
+        /// The signed SHA-256 in its journal, if the history has none.
+        case journal
+        /// A CRC-32 of each second.
+        case sums
+        /// Some seconds have no checksum.
+        case incompleteSums
+    }
+
+    /// Reads a recording's sound, and compares it with the strongest evidence that there is of what was recorded.
+    ///
+    /// - Returns: what is wrong; and the evidence, nil if the sound cannot be read.
+    func checkSound(of row: RecordingSummary) async throws -> ([StorageFinding], SoundEvidence?) {
+        let audio = RecordingFolder(storage: storage, recording: row.id).audio
+        let signature = try await archive.history(of: row.id).map(\.entry).soundSignature
+        // The check of journals reports one that cannot be read.
+        let told = signature == nil ? try? await archive.journalSound(of: row.id) : nil
+        guard case .read(let sums) = try await readSums(of: audio, digests: signature != nil || told != nil) else {
+            return ([], nil)
+        }
+        var findings = findings(of: sums, row.id)
+        guard let signature, let sound = sums.sound else {
+            if let told, let sound = sums.sound {
+                if sound.digest == told { return (findings, .journal) }
+                findings.append(
+                    damage(
+                        row.id, audio,
+                        "its sound is not what was signed (SHA-256, in its journal); restore a copy of it, and check the disk"
+                    ))
+            }
+            if signature != nil || told != nil, sums.sound == nil {
+                // Some of it could not be read; where it has a checksum that was said.
+                if findings.isEmpty { findings.append(damage(row.id, audio, "cannot be read; restore a copy of it")) }
+                return (findings, nil)
+            }
+            return (findings, sums.unknown.isEmpty ? .sums : .incompleteSums)
+        }
+        let entry = "entry \(signature.number) of the history"
+        let isSigned = sound.digest == signature.sound
+        if !isSigned {
+            findings.append(
+                damage(
+                    row.id, audio,
+                    "its sound is not what was signed at \(signature.time) (SHA-256, \(entry)); restore a copy of it, and "
+                        + "check the disk"))
+        } else if !findings.isEmpty {
+            findings = [
+                damage(
+                    row.id, RecordingSums.path(for: audio),
+                    "has other checksums than the sound, which is what was signed; move it away, and run fieldscribe recover"
+                )
+            ]
+        }
+        do {
+            let storage = storage
+            // Minisign may be a process that is waited for.
+            let (key, fits) = try await onThread(named: "verify", niceness: 5) {
+                let key = RecorderKey.publicKey(in: storage)
+                return (key, try key.map { try Minisign().fits(signature, key: $0) })
+            }
+            guard let key, let fits else {
+                return (findings, .uncheckedSignature("its public key, \(RecorderKey.openName), is not there"))
+            }
+            if fits { return (findings, .signature) }
+            if !Minisign.names(key, in: signature) { return (findings, .uncheckedSignature("it is of an earlier key")) }
+            findings.append(
+                damage(
+                    row.id, "\(storage)/history.jsonl",
+                    "the signature in \(entry) does not fit the recorder's key; compare with the history.json of copies"
+                ))
+            return (findings, nil)
+        } catch { return (findings, .uncheckedSignature(DeviceError(wrapping: error).reason)) }
+    }
+
+    /// One note for each kind of evidence, on all recordings that were compared with it.
+    func notes(on compared: [SoundEvidence: [Int]]) -> [StorageFinding] {
+        compared.sorted { $0.key < $1.key }.map { evidence, ids in
+            let words =
+                switch evidence {
+                case .signature: "the sound is what the recorder signed (SHA-256)"
+                case .uncheckedSignature(let reason):
+                    "the sound has the signed SHA-256; the signature itself was not checked: \(reason)"
+                case .journal:
+                    "the sound has the SHA-256 that the journal keeps of what was signed; the history lacks it"
+                case .sums:
+                    "the sound has the checksums of each second that were made while it was recorded; it is not signed"
+                case .incompleteSums:
+                    "some of the sound has no checksum to compare it with, as in recordings of earlier versions; run "
+                        + "fieldscribe recover, which makes one"
+                }
+            return StorageFinding(
+                .note, recording: ids.count == 1 ? ids[0] : nil, file: "\(storage)/recordings",
+                "\(ids.count == 1 ? "recording" : "recordings") \(Self.runs(of: ids)): \(words)")
+        }
+    }
+
+    /// `1-3, 5`.
+    private static func runs(of ids: [Int]) -> String {
+        var runs: [(Int, Int)] = []
+        for id in ids {
+            if let last = runs.last, last.1 == id - 1 { runs[runs.count - 1].1 = id } else { runs.append((id, id)) }
+        }
+        return runs.map { $0.0 == $0.1 ? "\($0.0)" : "\($0.0)-\($0.1)" }.joined(separator: ", ")
+    }
+}

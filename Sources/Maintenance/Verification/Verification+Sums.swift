@@ -1,0 +1,41 @@
+import Audio
+import Core
+
+/// What the checksums of a recording tell.
+enum Sums {
+    /// There is no audio, or none that can be read: others tell of that.
+    case unread
+    case read(RecordingSums)
+}
+
+/// Reads all of a recording's sound.
+///
+/// - Parameters:
+///   - path: of its `audio.wav`.
+///   - digests: whether to compute the SHA-256 of all of it, too.
+/// - Throws: `CancellationError` where nobody wants to know any longer.
+func readSums(of path: String, isGrowing: Bool = false, digests: Bool = false) async throws -> Sums {
+    try await onStoppableThread(named: "verify") { goesOn in
+        do throws(DeviceError) {
+            guard
+                let sums = try RecordingSums(path: path, isGrowing: isGrowing, digests: digests, goesOn: goesOn)
+            else { throw DeviceError(.failed, "verify", "ended") }
+            return .read(sums)
+        } catch {
+            if !goesOn() { throw CancellationError() }
+            return .unread
+        }
+    }
+}
+
+extension Verification {
+    /// Where the sound is not what was recorded: a finding a place.
+    func findings(of sums: RecordingSums, _ id: Int) -> [StorageFinding] {
+        sums.damaged.map { range in
+            StorageFinding(
+                .damaged, recording: id, file: RecordingFolder(storage: storage, recording: id).audio,
+                "differs from what was recorded, from \(range.start.seconds) s to \(range.end.seconds) s; "
+                    + "restore a copy of it, and check the disk")
+        }
+    }
+}

@@ -1,0 +1,212 @@
+import Archive
+import Audio
+import Copying
+import Core
+import Glibc
+import System
+
+/// Checks files, timelines, journals, ledger and history against each other, and changes nothing.
+package struct Verification: Sendable {
+    let storage: String
+    let archive: SQLiteArchive
+
+    package init(storage: String, archive: SQLiteArchive) {
+        self.storage = storage
+        self.archive = archive
+    }
+
+    /// Checks these recordings, or all and the database as a whole.
+    ///
+    /// - Parameters:
+    ///   - recording: the one that is being recorded now: it is said to be that, and of its sound is checked what is safe.
+    ///   - isQuick: whether the sound is left alone: of it, only lengths and gaps are then looked at.
+    /// - Throws: `DeviceError` with `missing` for a number that is nowhere, `damaged` for the database.
+    package func run(
+        _ ids: [Int], recording: Int? = nil, isQuick: Bool = false
+    ) async throws -> [StorageFinding] {
+        // Numbers that no recording has may be moved to the same limit.
+        let rows = Dictionary(try await archive.recordings().map { ($0.id, $0) }) { first, _ in first }
+        let storage = storage
+        let folders = try await onThread(named: "verify", niceness: 5) { try Recovery.folders(in: storage) }
+        if ids.isEmpty { try await archive.check() }
+        var findings = try await archive.historyFindings().filter { finding in
+            ids.isEmpty || finding.recording.map(ids.contains) ?? false
+        }
+        var compared: [SoundEvidence: [Int]] = [:]
+        for id in ids.isEmpty ? Set(rows.keys).union(folders).sorted() : ids {
+            try Task.checkCancellation()
+            if id == recording {
+                let audio = RecordingFolder(storage: storage, recording: id).audio
+                findings.append(
+                    StorageFinding(
+                        .note, recording: id, file: audio,
+                        "recording \(id) is being recorded; only what is already on the disk was checked"))
+                if !isQuick, case .read(let sums) = try await readSums(of: audio, isGrowing: true) {
+                    findings += self.findings(of: sums, id)
+                }
+            } else if let row = rows[id], row.isSealed {
+                findings += try await checkSealed(row, isQuick: isQuick)
+            } else if let row = rows[id] {
+                let before = findings.count
+                do { findings += try await check(row) } catch let error as DeviceError
+                    where error.code != .damaged && ![EMFILE, ENFILE].contains(error.status)
+                {
+                    let folder = RecordingFolder(storage: storage, recording: id)
+                    findings.append(StorageFinding(.damaged, recording: id, error, at: folder.path))
+                }
+                let isSound = findings.count == before
+                if !isQuick {
+                    let (found, evidence) = try await checkSound(of: row)
+                    findings += found
+                    if isSound, found.isEmpty, let evidence { compared[evidence, default: []].append(id) }
+                }
+            } else if folders.contains(id) {
+                let folder = RecordingFolder(storage: storage, recording: id)
+                do throws(DeviceError) {
+                    if try Recovery.hasAudio(id, in: storage) {
+                        findings.append(
+                            damage(id, folder.audio, "is not in the archive; run fieldscribe recover, which adds it"))
+                    }
+                } catch {
+                    guard error.code != .denied else { throw error }
+                    findings.append(StorageFinding(.damaged, recording: id, error, at: folder.path))
+                }
+            } else {
+                throw DeviceError.noRecording(id, "verify")
+            }
+        }
+        let aside = ids.isEmpty ? try await Erasure(storage: storage, archive: archive).keptBesideSealed() : []
+        return findings + notes(on: compared) + aside
+    }
+
+    /// Checks a sealed recording: that its file is there, and nothing else; and, unless that is left alone, that no byte has changed.
+    private func checkSealed(_ row: RecordingSummary, isQuick: Bool) async throws -> [StorageFinding] {
+        let (storage, path) = (storage, RecordingFolder(storage: storage, recording: row.id).sealed)
+        guard let manifest = row.seal.flatMap({ SealedManifest($0) }) else { return [] }
+        var wrong: [(file: String, words: String)] = []
+        do {
+            wrong = try await onStoppableThread(named: "verify") { goesOn -> [(file: String, words: String)] in
+                let folder = try SealingRecordings.folder(of: row.id, in: storage)
+                guard try RecordingSealer.isThere(manifest, in: folder) else {
+                    return [(path, "is gone or was changed; put it back from a copy or a backup")]
+                }
+                var wrong: [(file: String, words: String)] = []
+                for name in try folder.names() where !SealingRecordings.kept.contains(name) {
+                    wrong.append(
+                        ("\(folder.path)/\(name)", "lies in the clear beside what was sealed; run fieldscribe recover"))
+                }
+                if !isQuick, try RecordingSealer.digest(in: folder, goesOn: goesOn) != manifest.file {
+                    wrong.append((path, "is not as it was sealed; put it back from a copy or a backup"))
+                }
+                return wrong
+            }
+        } catch let error as DeviceError {
+            if error.status == ECANCELED { throw CancellationError() }
+            return [StorageFinding(.damaged, recording: row.id, error, at: path)]
+        }
+        let ledger = try await checkLedger(row)
+        return wrong.map { damage(row.id, $0.file, $0.words) } + ledger
+    }
+
+    private func check(_ row: RecordingSummary) async throws -> [StorageFinding] {
+        guard let (_, timeline) = try await archive.transcript(of: row.id) else { return [] }
+        let folder = RecordingFolder(storage: storage, recording: row.id)
+        // What a slow card holds is waited for on a thread of its own: the others have to record.
+        var findings = try await onThread(named: "verify", niceness: 5) { checkAudio(row, folder, timeline) }
+        findings += check(timeline, of: row, folder)
+        findings += try await checkLedger(row)
+        let journal = try await archive.journalFindings(of: row.id)
+        let path = "\(folder.path)/journal.jsonl"
+        if journal.damagedLines > 0 {
+            findings.append(
+                damage(row.id, path, "has \(journal.damagedLines) damaged lines; run fieldscribe recover"))
+        }
+        if journal.differs {
+            findings.append(
+                damage(
+                    row.id, path,
+                    "has another text than the database; keep both, move the wrong one away, and run "
+                        + "fieldscribe recover"))
+        }
+        return findings
+    }
+
+    func checkAudio(
+        _ row: RecordingSummary, _ folder: RecordingFolder, _ timeline: Timeline
+    ) -> [StorageFinding] {
+        let audio = folder.audio
+        let file: RecordingVerification
+        do throws(DeviceError) { file = try RecordingVerification(path: audio, gaps: timeline.gaps) } catch {
+            if error.code == .missing, row.length == .zero { return [] }
+            let remedy = error.code == .missing ? "the audio is gone; put the file back, or delete the recording" : nil
+            return [
+                remedy.map { damage(row.id, audio, $0) }
+                    ?? StorageFinding(.damaged, recording: row.id, error, at: audio)
+            ]
+        }
+        var wrong: [String] = []
+        if file.hasHalfSample { wrong.append("ends with half a sample; run fieldscribe recover") }
+        if file.claimed != file.length {
+            wrong.append(
+                "has \(file.length.seconds) s, but its header says \(file.claimed.seconds) s; run fieldscribe recover")
+        }
+        if file.length != row.length {
+            wrong.append(
+                "has \(file.length.seconds) s, but the archive says \(row.length.seconds) s; run fieldscribe recover")
+        }
+        if let reason = file.reason, reason != row.stopReason {
+            wrong.append(
+                "ended by: \(reason.rawValue), but the archive says: \(row.stopReason.rawValue); run fieldscribe recover"
+            )
+        }
+        if row.isMissing { wrong.append("exists, but is marked as missing; run fieldscribe recover") }
+        wrong += file.noisyGaps.map {
+            "is not silent at \($0.range.start.seconds) s, where audio was lost; listen to it, and keep a copy"
+        }
+        return wrong.map { damage(row.id, audio, $0) }
+    }
+
+    func check(_ timeline: Timeline, of row: RecordingSummary, _ folder: RecordingFolder) -> [StorageFinding] {
+        var wrong: [String] = []
+        var end = SamplePosition.zero
+        for segment in timeline.segments {
+            if segment.range.start < end { wrong.append("segment \(segment.id) overlaps the previous one") }
+            if segment.range.end > row.length { wrong.append("segment \(segment.id) lies beyond the end of the audio") }
+            var word = segment.range.start
+            for next in segment.words {
+                if next.range.start < word || next.range.end > segment.range.end {
+                    wrong.append("a word of segment \(segment.id) lies outside it")
+                    break
+                }
+                word = next.range.end
+            }
+            end = segment.range.end
+        }
+        if timeline.gaps.contains(where: { $0.range.end > row.length }) {
+            wrong.append("a gap lies beyond the end of the audio")
+        }
+        if timeline.marks.contains(where: { $0.position > row.length }) {
+            wrong.append("a bookmark lies beyond the end of the audio")
+        }
+        return wrong.map {
+            damage(row.id, folder.path, "\($0); if audio is missing, put back a copy, and run fieldscribe recover")
+        }
+    }
+
+    private func checkLedger(_ row: RecordingSummary) async throws -> [StorageFinding] {
+        let passes = Set(try await archive.passes(of: row.id).map(\.id))
+        return try await archive.exports(of: row.id).filter { entry in
+            let isDigest = entry.manifest.utf8.count == 64 && entry.manifest.allSatisfy(\.isHexDigit)
+            let isManifest = isDigest || SealedManifest(entry.manifest) != nil
+            return !isManifest || entry.folder.isEmpty || !(entry.pass.map(passes.contains) ?? true)
+        }.map {
+            damage(
+                row.id, "\(storage)/archive.sqlite",
+                "the ledger's entry for \($0.volume) makes no sense; export recording \(row.id) again")
+        }
+    }
+
+    func damage(_ id: Int, _ file: String, _ message: String) -> StorageFinding {
+        StorageFinding(.damaged, recording: id, file: file, message)
+    }
+}

@@ -1,0 +1,88 @@
+import Core
+import FoundationEssentials
+
+/// A row of an archive's database, while it is read; columns count from 0. What is made of one is the same in each database.
+protocol OfficeRow {
+    /// A whole number; 0 where there is none.
+    func integer(_ column: Int32) -> Int
+    /// A number; 0 where there is none.
+    func real(_ column: Int32) -> Double
+    /// A text; empty where there is none.
+    func text(_ column: Int32) -> String
+    /// A text; nil where there is none.
+    func optionalText(_ column: Int32) -> String?
+    /// A place in samples.
+    func position(_ column: Int32) -> SamplePosition
+}
+
+extension Recorder {
+    /// The columns that `init(_:from:)` reads, of each recorder; a condition may follow.
+    static let selection =
+        "SELECT recorder.id, recorder.name, recorder.folder, recorder.key, recorder.machine FROM recorder"
+
+    /// - Parameter first: the column of its number; name, folder, key and machine follow.
+    init(_ row: some OfficeRow, from first: Int32 = 0) {
+        self.init(
+            id: row.integer(first), name: row.text(first + 1), folder: row.text(first + 2),
+            key: row.optionalText(first + 3), machine: row.optionalText(first + 4))
+    }
+}
+
+extension OfficeRecording {
+    /// The columns that `init(_:)` reads, of each recording; a condition may follow.
+    static let selection = """
+        SELECT recording.id, recording.number, recording.started_at, recording.clock, recording.length_samples,
+            recording.title, recording.people, copy.place, copy.audio,
+            (SELECT count(*) FROM reading WHERE reading.recording = recording.id),
+            recorder.id, recorder.name, recorder.folder, recorder.key, recorder.machine
+        FROM recording JOIN recorder ON recorder.id = recording.recorder
+        LEFT JOIN copy ON copy.id = (
+            SELECT id FROM copy AS latest WHERE latest.recording = recording.id
+            ORDER BY \(GatheredCopy.preference) LIMIT 1)
+        """
+
+    /// - Parameter row: of `selection`.
+    init(_ row: some OfficeRow) {
+        self.init(
+            id: row.integer(0), recorder: Recorder(row, from: 10), number: row.integer(1), startedAt: row.real(2),
+            clock: RecordingSummary.Clock(rawValue: row.text(3)) ?? .unverified, length: row.position(4),
+            title: row.text(5), people: row.text(6), place: row.text(7), audio: row.text(8), readings: row.integer(9))
+    }
+}
+
+extension OfficeReading {
+    /// The columns that `init(_:)` reads, of the readings of a recording, the one that is shown first; its number follows.
+    static let selection = "SELECT id, engine, person, made_at, digest FROM reading WHERE recording = "
+    /// Behind it.
+    static let order = " ORDER BY \(preference)"
+    /// Which reading comes first.
+    static let preference = "struck DESC, person IS NOT NULL DESC, made_at DESC, id DESC"
+
+    /// - Parameter row: of `selection`.
+    init(_ row: some OfficeRow) {
+        self.init(
+            id: row.integer(0), engine: row.text(1), person: row.optionalText(2), madeAt: row.real(3),
+            digest: row.text(4))
+    }
+}
+
+extension OfficeHit {
+    /// Of the recording's number, the recorder's folder, the beginning, the line's segment, start, end, label, name and text, and the
+    /// excerpt.
+    init(_ row: some OfficeRow) {
+        let line = SpokenLine(
+            segment: row.integer(3), range: SampleRange(row.position(4), row.position(5)), speaker: row.text(6),
+            name: row.text(7), text: row.text(8))
+        self.init(
+            recording: row.integer(0), recorder: row.text(1), startedAt: row.real(2), line: line,
+            excerpt: (line.segment == 0 ? "[mark] " : "") + row.text(9))
+    }
+}
+
+extension HistoryLine {
+    /// What a column keeps; nil where that is damaged.
+    init?(column: String) {
+        guard let entry = try? JSONDecoder().decode(HistoryEntry.self, from: Data(column.utf8)) else { return nil }
+        self.init(text: column, entry: entry)
+    }
+}

@@ -1,0 +1,76 @@
+import Core
+import Glibc
+import System
+
+// What people have saved from pages.
+extension Gathering {
+    /// What lies beside copies that are in the archive now.
+    func takePending() throws(DeviceError) {
+        let copies = pending
+        pending = []
+        for (found, digest) in copies {
+            // A stick that was pulled out tells nothing more.
+            guard !found.saved.isEmpty, (try? found.place.open()) != nil else { continue }
+            var files: [FoundCorrections] = []
+            for name in found.saved.sorted() {
+                if let file = try readCorrections(name, at: found.place) { files.append(file) }
+            }
+            // In the order in which they were saved, since the later ones may have been made of the earlier ones.
+            let order = files.indices.sorted {
+                (files[$0].saved.file.savedAt, $0) < (files[$1].saved.file.savedAt, $1)
+            }
+            for index in order { try takeCorrections(files[index], of: digest) }
+        }
+    }
+
+    /// What somebody has saved, as it was found.
+    struct FoundCorrections {
+        var path: String
+        var bytes: [UInt8]
+        var saved: SavedCorrections
+    }
+
+    /// Reads what somebody has saved; nil, and a problem in the report, if it cannot be read.
+    func readCorrections(_ name: String, at place: FoundCopies.Place) throws(DeviceError) -> FoundCorrections? {
+        let path = "\(place.path)/\(name)"
+        do throws(DeviceError) {
+            let bytes = try place.open().openFile(name, O_RDONLY).content(limit: SavedCorrections.largest)
+            return FoundCorrections(
+                path: path, bytes: bytes, saved: try SavedCorrections(bytes, name: path, reader: reader))
+        } catch {
+            try refuse(error)
+            return nil
+        }
+    }
+
+    /// Takes what somebody has saved; what is wrong with it is in the report.
+    ///
+    /// - Parameter digest: of the copy beside which it lies; nil if it lies beside none, and names its recording itself.
+    func takeCorrections(_ found: FoundCorrections, of digest: String?) throws(DeviceError) {
+        let (path, saved) = (found.path, found.saved)
+        do throws(DeviceError) {
+            let identity = saved.file.identity
+            let recording =
+                if let digest { try archive.recording(ofCopy: digest) } else {
+                    try archive.recording(ofSound: identity.sound, number: identity.recording)
+                }
+            guard let recording, recording.number == identity.recording else {
+                throw DeviceError(
+                    .unsupported, "import", on: path,
+                    "is of a recording \(identity.recording) that \(digest == nil ? "is not in the archive" : "this copy is not of")",
+                    remedy: digest == nil ? "gather its copy, too" : "put it beside its own page")
+            }
+            if let isNew = try saved.take(into: archive, of: recording) {
+                if isNew {
+                    saved.keep(found.bytes, beside: recording, in: archive, isPage: path.hasSuffix(".html"))
+                    report.corrections += 1
+                }
+                return
+            }
+            throw DeviceError(
+                .unsupported, "import", on: path,
+                "was made of another text of recording \(identity.recording), which is not in the archive",
+                remedy: "gather that copy, too")
+        } catch { try refuse(error) }
+    }
+}

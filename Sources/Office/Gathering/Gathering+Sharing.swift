@@ -1,0 +1,48 @@
+import Copying
+import Core
+import Glibc
+import System
+
+// Sound that several copies of a recording have in common.
+extension Gathering {
+    /// Has copies of a batch share the file of their sound with another copy of their recording, where it is the same: from each stick that
+    /// brings it once more it would take its room again. Nothing writes into a file of an archive; what is changed there gets a new one.
+    ///
+    /// Where files cannot be shared, such as on FAT, each copy keeps its own.
+    func shareSound(of batch: [ArrivedCopy]) throws(DeviceError) {
+        let held = try archive.places(of: batch.map(\.copy))
+        for (index, arrived) in batch.enumerated() {
+            guard let digest = arrived.soundFile else { continue }
+            let (name, target) = (arrived.copy.audio, try staging.folder(arrived.temporary))
+            let twin = batch[..<index].first {
+                $0.soundFile == digest && $0.copy.audio == name && $0.copy.number == arrived.copy.number
+                    && $0.copy.recorder.id == arrived.copy.recorder.id
+            }
+            if let twin, (try? Self.share(name, of: try staging.folder(twin.temporary), with: target)) != nil {
+                continue
+            }
+            for place in held[index] {
+                guard let folder = try? files.folder(along: place), Self.isListed(digest, for: name, in: folder),
+                    // It may have been damaged since.
+                    (try? Self.digest(of: name, in: folder)) == digest
+                else { continue }
+                if (try? Self.share(name, of: folder, with: target)) != nil { break }
+            }
+        }
+    }
+
+    private static func isListed(_ digest: String, for name: String, in folder: Folder) -> Bool {
+        let list = try? folder.openFile(CopySettings.manifestName, O_RDONLY).content(limit: 1 << 20)
+        return list.flatMap { Manifest(reading: String(decoding: $0, as: UTF8.self)) }?.digests[name] == digest
+    }
+
+    /// Has a file of one folder take the place of the one of this name in another.
+    private static func share(_ name: String, of folder: Folder, with target: Folder) throws(DeviceError) {
+        let temporary = "shared"
+        try folder.link(name, to: target, as: temporary)
+        do throws(DeviceError) { try target.rename(temporary, replacing: name) } catch {
+            try? target.remove(temporary)
+            throw error
+        }
+    }
+}

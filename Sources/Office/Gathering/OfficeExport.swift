@@ -1,0 +1,124 @@
+import Copying
+import Core
+import Glibc
+import System
+import Transcripts
+
+/// Copies recordings out of an archive of many recorders, each whole and proved or not at all: what comes out can be gathered again. Used on
+/// one thread.
+package struct OfficeExport {
+    private static let partial = ".exporting"
+    private let archive: any OfficeArchive
+    private let files: Folder
+    private let target: Folder
+
+    /// - Parameter path: a folder, which is made where it is missing.
+    package init(of archive: any OfficeArchive, to path: String) throws(DeviceError) {
+        self.archive = archive
+        files = try Folder(opening: archive.files, crosses: true)
+        try makeFolder(path, mode: 0o755)
+        target = try Folder(opening: path, crosses: true)
+        let (own, other) = (try files.identity(), try target.identity())
+        guard own != other else {
+            throw DeviceError(
+                .unsupported, "export", on: path, "is the archive itself", remedy: "name another folder")
+        }
+        try target.lock()
+    }
+
+    /// Copies the latest copy of a recording, with what people have saved beside it, to `Fieldscribe/RECORDER/COPY`.
+    ///
+    /// - Returns: whether it was not there yet.
+    /// - Throws: `DeviceError` that names the file where it is not what its SHA256SUMS says.
+    package func copy(_ recording: OfficeRecording) throws(DeviceError) -> Bool {
+        let source = try folder(of: recording)
+        let top = try Self.folder("Fieldscribe", in: target)
+        let recorder = try Self.folder(recording.recorder.folder, in: top)
+        if try !recorder.exists(RecorderFolder.fileName) {
+            try recorder.replace(RecorderFolder.fileName, with: Array(recording.recorder.told.utf8), mode: 0o644)
+        }
+        let name = recording.place.split(separator: "/").last.map(String.init) ?? "\(recording.number)"
+        let wanted = try source.openFile(CopySettings.manifestName, O_RDONLY).content(limit: 1 << 20)
+        if try recorder.exists(name) {
+            let there = try recorder.folder(name)
+            if try there.exists(CopySettings.manifestName),
+                try there.openFile(CopySettings.manifestName, O_RDONLY).content(limit: 1 << 20) == wanted
+            {
+                try copySaved(from: source, to: there)
+                return false
+            }
+            throw DeviceError(
+                .busy, "export", on: "\(recorder.path)/\(name)", "is another copy, or one that was changed",
+                remedy: "move it away, or name another folder")
+        }
+        try recorder.removeAll(Self.partial)
+        try recorder.makeFolder(Self.partial, mode: 0o755)
+        do throws(DeviceError) {
+            let staged = try StagedCopy(copying: source, into: try recorder.folder(Self.partial))
+            _ = try staged.proved()
+            try copySaved(from: source, to: try recorder.folder(Self.partial))
+            try recorder.syncFileSystem()
+            try recorder.move(Self.partial, to: recorder, as: name)
+            try recorder.sync()
+        } catch {
+            try? recorder.removeAll(Self.partial)
+            throw error
+        }
+        return true
+    }
+
+    private func copySaved(from source: Folder, to folder: Folder) throws(DeviceError) {
+        for name in try source.names(limit: 10_000).filter(SavedCorrections.isName) where try !folder.exists(name) {
+            let bytes = try source.openFile(name, O_RDONLY).content(limit: SavedCorrections.largest)
+            try folder.replace(name, with: bytes, mode: 0o644)
+        }
+    }
+
+    /// Writes the text that is shown of a recording, in one format, to `RECORDER/TITLE.ENDING`.
+    ///
+    /// - Parameter replaces: whether a file that says something else is replaced.
+    /// - Returns: the file's path, and whether it was written.
+    /// - Throws: `DeviceError` with `busy` where such a file is there; `missing` where the recording has no text.
+    package func write(
+        _ recording: OfficeRecording, as format: TranscriptFormat, title: String, replaces: Bool
+    ) throws(DeviceError) -> (path: String, isNew: Bool) {
+        guard let timeline = try archive.shownTimeline(of: recording.id) else {
+            throw DeviceError(.missing, "export", on: "recording \(recording.id)", "has no text")
+        }
+        var details = RecordingDetails(timeline)
+        details.title = title
+        let written = details
+        let bytes = try rethrowing { try format.file(timeline, details: written) }
+        let folder = try Self.folder(recording.recorder.folder, in: target)
+        let place = recording.place.split(separator: "/").last.map(String.init) ?? "\(recording.number)"
+        let name = "\(place).\(format.fileExtension)"
+        if try folder.exists(name) {
+            let there = try folder.openFile(name, O_RDONLY).content(limit: 1 << 30)
+            if there == bytes { return ("\(folder.path)/\(name)", false) }
+            guard replaces else {
+                throw DeviceError(
+                    .busy, "export", on: "\(folder.path)/\(name)", "is there already, and says something else",
+                    remedy: "replace it with --force, or name another folder")
+            }
+        }
+        try folder.replace(name, with: bytes, mode: 0o644)
+        return ("\(folder.path)/\(name)", true)
+    }
+
+    private func folder(of recording: OfficeRecording) throws(DeviceError) -> Folder {
+        guard !recording.place.isEmpty else {
+            throw DeviceError(.missing, "export", on: "recording \(recording.id)", "has no copy")
+        }
+        return try files.folder(along: recording.place)
+    }
+
+    private static func folder(_ name: String, in parent: Folder) throws(DeviceError) -> Folder {
+        if try !parent.exists(name) { try parent.makeFolder(name, mode: 0o755) }
+        return try parent.folder(name)
+    }
+}
+
+extension Recorder {
+    /// What its folder tells of it, for who gathers that.
+    var told: String { "\(machine ?? "-")\nname: \(name)\n" }
+}

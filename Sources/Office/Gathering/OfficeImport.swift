@@ -1,0 +1,146 @@
+import Copying
+import Core
+import System
+import Transcripts
+
+/// Takes what people have put right into an archive of many recorders, as `fieldscribe import` does on a recorder: a file whole, or nothing.
+/// Used on one thread.
+package struct OfficeImport {
+    /// What somebody has saved.
+    package struct File {
+        /// Its path, for errors; its ending tells the format.
+        var path: String
+        /// All of it.
+        var bytes: [UInt8]
+        /// Which recording of the archive it is of, where a person says so; nil: the file tells.
+        var recording: Int?
+        /// Whose it is, where the file does not tell.
+        var person: String
+        /// What the files beside it tell of the recording; nil where there are none.
+        var neighbour: RecordingIdentity?
+
+        package init(
+            path: String, bytes: [UInt8], recording: Int?, person: String, neighbour: RecordingIdentity?
+        ) {
+            self.path = path
+            self.bytes = bytes
+            self.recording = recording
+            self.person = person
+            self.neighbour = neighbour
+        }
+    }
+
+    private let archive: any OfficeArchive
+
+    package init(_ archive: any OfficeArchive) { self.archive = archive }
+
+    /// Takes a file; returns what became of it, in one line.
+    ///
+    /// - Parameter now: in seconds since 1970-01-01T00:00:00Z.
+    /// - Throws: `DeviceError` in one line that names the file; then nothing was changed.
+    package func take(_ file: File, now: Double) throws(DeviceError) -> String {
+        let kind = IncomingFile.Kind(named: file.path)
+        let read = try IncomingFile(confined: file.bytes, as: kind, name: file.path)
+        switch read.content {
+        case .corrections(let corrections):
+            let saved = SavedCorrections(corrections, name: file.path)
+            let recording = try recording(saved.file.identity, file)
+            guard let isNew = try saved.take(into: archive, of: recording) else {
+                throw Self.refusal(
+                    file, "was made of another text of recording \(recording.id), which is not in the archive",
+                    "gather that copy, too")
+            }
+            if isNew {
+                saved.keep(
+                    file.bytes, beside: recording, in: archive, isPage: file.path.lowercased().hasSuffix(".html"))
+            }
+            return Self.line(file, recording, isNew)
+        case .text(let written):
+            let named = file.recording.map { RecordingIdentity(recording: $0, sound: "") }
+            let own = read.identity
+            // Who names a recording is believed more than the files beside it.
+            guard let identity = own ?? named ?? file.neighbour else {
+                throw Self.refusal(file, "does not say of which recording it is", "name it with --recording ID")
+            }
+            let recording = try recording(identity, file)
+            let readings = try archive.readings(of: recording.id)
+            var shown: Timeline?
+            if let first = readings.first { shown = try archive.timeline(ofReading: first.id) }
+            let capacity = RecordingCapacity(shown?.length ?? .zero)
+            try Self.check(capacity.excess(bytes: file.bytes.count, ending: written.format), file)
+            try Self.check(capacity.excess(of: written), file)
+            var best: (timeline: Timeline, text: CorrectedText)?
+            for reading in readings {
+                guard let timeline = try archive.timeline(ofReading: reading.id) else { continue }
+                let text = CorrectedText(written, over: timeline)
+                if best.map({ text.isCloser(than: $0.text) }) ?? true { best = (timeline, text) }
+            }
+            guard let best else {
+                throw Self.refusal(
+                    file, "is of recording \(recording.id), which has not been read yet", "read it first")
+            }
+            guard best.text.words > 0 || best.text.changed == 0 else {
+                throw Self.refusal(file, "has no words", "save the text again where it was corrected")
+            }
+            // Its checksum, its place in a copy or a person says of which recording it is; its words alone do not.
+            guard best.text.isSimilar || own != nil || file.recording != nil || TranscriptFormat.isFileName(file.path)
+            else {
+                throw Self.refusal(
+                    file, "has little of what was heard in recording \(recording.id)",
+                    "if it is of that one, say so with --recording \(recording.id)")
+            }
+            guard best.text.changed > 0 else {
+                return "\(file.path): recording \(recording.id): nothing was corrected in it; nothing was changed"
+            }
+            var corrected = best.timeline
+            corrected.segments = best.text.lines.map(\.segment)
+            // Such a file has nothing but words: names, notes and all else stay as they are shown.
+            if let shown { (corrected.annotations, corrected.marks) = (shown.annotations, shown.marks) }
+            corrected.engine = EngineDescription(name: EngineDescription.person, version: "", model: file.person)
+            corrected.pass = nil
+            // Of a text that has the lines of the one before, its words alone tell it.
+            let isMoved = best.text.lines.contains { $0.isMoved }
+            let said = corrected.segments.map { isMoved ? "\($0.range.start.samples) \($0.text)" : $0.text }
+                .joined(separator: "\n")
+            let reading = GatheredReading(
+                digest: Digest.of("text of \(file.person)\n\(said)"), timeline: corrected, person: file.person,
+                madeAt: now)
+            return Self.line(file, recording, try archive.take(reading, of: recording.id)) + best.text.remark
+        }
+    }
+
+    private static func check(_ excess: String?, _ file: File) throws(DeviceError) {
+        if let excess { throw refusal(file, excess, "shorten it, or name another recording with --recording ID") }
+    }
+
+    private static func line(_ file: File, _ recording: OfficeRecording, _ isNew: Bool) -> String {
+        "\(file.path): recording \(recording.id): "
+            + (isNew ? "taken" : "this is in the archive already; nothing was changed")
+    }
+
+    /// The recording that a file is of: by its sound, or as a person says, where its number there is that of the file.
+    private func recording(_ identity: RecordingIdentity, _ file: File) throws(DeviceError) -> OfficeRecording {
+        if let asked = file.recording {
+            guard let found = try archive.recording(asked) else {
+                throw DeviceError(
+                    .missing, "import", on: archive.name, "has no recording \(asked)",
+                    remedy: "fieldscribe-office list shows all of them")
+            }
+            guard identity.sound.isEmpty || found.number == identity.recording else {
+                throw Self.refusal(
+                    file, "is of a recording \(identity.recording) of its recorder, not of recording \(asked)",
+                    "leave out --recording")
+            }
+            return found
+        }
+        guard let found = try archive.recording(ofSound: identity.sound, number: identity.recording) else {
+            throw Self.refusal(
+                file, "is of a recording \(identity.recording) that is not in the archive", "gather its copy, too")
+        }
+        return found
+    }
+
+    private static func refusal(_ file: File, _ reason: String, _ remedy: String) -> DeviceError {
+        DeviceError(.unsupported, "import", on: file.path, reason, remedy: "\(remedy); nothing was changed")
+    }
+}

@@ -1,0 +1,48 @@
+import Core
+import System
+import Transcripts
+
+/// The page over all recordings of an archive, beside their copies: it finds words without a server and without this program.
+package enum OfficePage {
+    /// Its name in the archive's files.
+    package static let name = "index.html"
+
+    /// Writes it anew; whoever reads it meanwhile sees the former one or this one.
+    ///
+    /// - Returns: how many recordings it lists.
+    package static func write(over archive: any OfficeArchive) throws(DeviceError) -> Int {
+        var entries: [IndexEntry] = []
+        // Those of a recorder stand together, the latest first.
+        let recordings = try archive.recordings(OfficeFilter()).sorted {
+            ($0.recorder.folder, $1.startedAt, $1.id) < ($1.recorder.folder, $0.startedAt, $0.id)
+        }
+        for recording in recordings where !recording.place.isEmpty {
+            let shown = try archive.shownTimeline(of: recording.id)
+            let text = shown?.segments.map(\.text).filter { !$0.isEmpty }.joined(separator: "\n") ?? ""
+            // A copy without a page of its own has its sound, at least.
+            let page = "\(recording.place)/index.html"
+            let link = isTaken("\(archive.files)/\(page)") ? page : "\(recording.place)/\(recording.audio)"
+            let facts = [
+                clockTime(recording.length), "recording \(recording.number)", recording.people,
+                recording.clock == .unverified ? "clock unverified" : "",
+            ]
+            entries.append(
+                IndexEntry(
+                    device: recording.recorder.folder, link: link, title: title(of: recording),
+                    facts: facts.filter { !$0.isEmpty }.map(oneLine), text: text))
+        }
+        let page = try rethrowing { try indexPage(entries) }
+        let folder = try Folder(opening: archive.files, crosses: true)
+        try folder.checkReplaceable(name)
+        try folder.replace(name, with: Array(page.utf8), mode: 0o644)
+        return entries.count
+    }
+
+    /// What a recording is called: as a person has named it, else by its time.
+    static func title(of recording: OfficeRecording) -> String {
+        if !recording.title.isEmpty { return oneLine(recording.title) }
+        guard recording.startedAt > 0 else { return "Recording \(recording.number)" }
+        let (day, time) = localMinute(of: recording.startedAt)
+        return "\(day), \(time)"
+    }
+}

@@ -1,0 +1,233 @@
+import Audio
+import Copying
+import Core
+import Glibc
+import System
+
+/// A copy's files as they came into the archive's own folder, each with the digest of what was read: under a name that nothing counts,
+/// until it is proved.
+struct StagedCopy: Sendable {
+    private static let block = 256 * 1_024
+    private static let longestText = 64 << 20
+    /// Files of a copy whose content is wanted.
+    private static let texts: Set<String> = [
+        CopySettings.manifestName, CopySettings.publicKeyName, CopySettings.signatureName, "history.json",
+        "transcript.json",
+        "index.html",
+    ]
+
+    let folder: Folder
+    /// What errors name: where it came from.
+    let source: String
+    private(set) var digests: [String: String] = [:]
+    private(set) var contents: [String: [UInt8]] = [:]
+    /// The first bytes of its sound, by the file's name.
+    private(set) var heads: [String: [UInt8]] = [:]
+    /// Bytes in all.
+    private(set) var bytes: Int64 = 0
+
+    /// Bytes of those files of a copy whose content is wanted.
+    static func textBytes(in source: Folder) -> Int64 {
+        texts.reduce(0) { sum, name in
+            guard let status = try? source.status(name) else { return sum }
+            return sum + min(max(status.bytes, 0), Int64(longestText))
+        }
+    }
+
+    /// Copies those files that a copy's SHA256SUMS lists, and that.
+    init(copying source: Folder, into folder: Folder) throws(DeviceError) {
+        self.folder = folder
+        self.source = source.path
+        let list = try source.openFile(CopySettings.manifestName, O_RDONLY).content(limit: 1 << 20)
+        guard let text = String(validating: list, as: UTF8.self), let manifest = Manifest(reading: text),
+            !manifest.digests.isEmpty
+        else {
+            throw DeviceError(
+                .damaged, "read", on: "\(source.path)/\(CopySettings.manifestName)", "is not as a recorder writes it",
+                remedy: "copy the recording again")
+        }
+        var names = manifest.digests.keys.sorted()
+        names.append(CopySettings.manifestName)
+        if try source.exists(CopySettings.signatureName) { names.append(CopySettings.signatureName) }
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.block, alignment: 4_096)
+        defer { room.deallocate() }
+        for name in names {
+            let file: FileDescriptor
+            do throws(DeviceError) { file = try source.openFile(name, O_RDONLY) } catch {
+                throw error.status == ENOENT ? Self.missing("\(source.path)/\(name)") : error
+            }
+            try expectRoom(for: file, named: name)
+            try copy(file, as: name, through: room)
+            // The rest would be copied for nothing.
+            if let digest = manifest.digests[name], digests[name] != digest {
+                throw Self.changed("\(source.path)/\(name)")
+            }
+        }
+    }
+
+    /// Refuses a file of which most was never written, where there is not room for it: it would fill the disk with zeros, and no other copy
+    /// could be taken. A recorder makes none.
+    private func expectRoom(for file: borrowing FileDescriptor, named name: String) throws(DeviceError) {
+        var status = stat()
+        guard fstat(file.number, &status) == 0 else { throw .system("fstat", on: "\(source)/\(name)") }
+        guard Int64(status.st_blocks) < Int64(status.st_size) / 1_024, Int64(status.st_size) > (try folder.freeBytes())
+        else { return }
+        throw DeviceError(
+            .damaged, "read", on: "\(source)/\(name)", "is mostly holes, and longer than there is room for",
+            remedy: "look for another copy of it")
+    }
+
+    private mutating func copy(
+        _ file: borrowing FileDescriptor, as name: String, through room: UnsafeMutableRawBufferPointer
+    ) throws(DeviceError) {
+        let target = try folder.open(name, O_WRONLY | O_CREAT | O_EXCL)
+        var entry = Entry(name, of: source, isWanted: Self.texts.contains(name))
+        while case let count = try file.read(into: room, at: entry.length), count > 0 {
+            let piece = UnsafeRawBufferPointer(rebasing: room[..<count])
+            try target.write(piece, at: entry.length)
+            try entry.take(piece)
+            // Less than there is room for is the end.
+            if count < room.count { break }
+        }
+        // The disk works while the next copies come, and not only once the batch is made durable. Small files come to it together then.
+        if entry.length >= Self.block { target.beginWriting(entry.length, from: 0) }
+        keep(&entry)
+    }
+
+    private mutating func keep(_ entry: inout Entry) {
+        digests[entry.name] = entry.digest.finish()
+        bytes += entry.length
+        if entry.isWanted { contents[entry.name] = entry.content }
+        if entry.isSound { heads[entry.name] = entry.content }
+    }
+
+    /// Opens a sealed copy's file.
+    init(opening sealed: String, in source: Folder, with key: String, into folder: Folder) throws(DeviceError) {
+        self.folder = folder
+        self.source = "\(source.path)/\(sealed)"
+        let file = try source.openFile(sealed, O_RDONLY)
+        let (holder, name) = try Folder.holding(key, crosses: true)
+        let privateKey = try OpeningKey(in: holder, name)
+        // age reads it there.
+        defer { withExtendedLifetime(privateKey) {} }
+        let unpacking = Unpacking(of: self.source, into: folder, wanted: Self.texts)
+        let opener = try Age().opener(with: privateKey) { bytes throws(DeviceError) in try unpacking.take(bytes) }
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.block, alignment: 4_096)
+        defer { room.deallocate() }
+        do throws(DeviceError) {
+            var offset: Int64 = 0
+            while case let count = try file.read(into: room, at: offset), count > 0 {
+                try opener.write(UnsafeRawBufferPointer(rebasing: room[..<count]))
+                offset += Int64(count)
+            }
+            try opener.finish()
+        } catch {
+            guard error.operation == "age" || error.operation == "tar" else { throw error }
+            throw DeviceError(
+                error.operation == "tar" ? .damaged : .failed, error.operation, on: self.source,
+                error.operation == "tar"
+                    ? error.reason : "age does not open it with \(key): it is damaged, or sealed for another key",
+                remedy: "see fieldscribe recipients check --key FILE SEALED")
+        }
+        guard unpacking.isWhole else {
+            throw DeviceError(.damaged, "tar", on: self.source, "ends early", remedy: "copy the recording again")
+        }
+        for var entry in unpacking.entries { keep(&entry) }
+        guard digests[CopySettings.manifestName] != nil else { throw Self.missing("\(self.source): SHA256SUMS") }
+    }
+
+    /// The digests that its SHA256SUMS lists, each of which was found to be that of the file; and the digest of the list.
+    func proved() throws(DeviceError) -> Manifest {
+        let text = String(decoding: contents[CopySettings.manifestName] ?? [], as: UTF8.self)
+        guard let manifest = Manifest(reading: text), !manifest.digests.isEmpty,
+            Digest.of(contents[CopySettings.manifestName] ?? []) == manifest.digest
+        else {
+            throw DeviceError(
+                .damaged, "read", on: "\(source)/\(CopySettings.manifestName)", "is not as a recorder writes it",
+                remedy: "copy the recording again")
+        }
+        for (name, digest) in manifest.digests.sorted(by: { $0.key < $1.key }) {
+            guard let found = digests[name] else { throw Self.missing("\(source)/\(name)") }
+            guard found == digest else { throw Self.changed("\(source)/\(name)") }
+        }
+        return manifest
+    }
+
+    private static func missing(_ path: String) -> DeviceError {
+        DeviceError(
+            .damaged, "open", status: ENOENT, on: path, "is missing, so that the copy is not whole",
+            remedy: "plug the stick into its recorder once more")
+    }
+
+    private static func changed(_ path: String) -> DeviceError {
+        DeviceError(
+            .damaged, "compare", on: path, "is not what was copied, by its checksum",
+            remedy: "look for another copy of it")
+    }
+
+    /// One file while it comes.
+    fileprivate struct Entry {
+        let name: String
+        let source: String
+        let isWanted: Bool
+        /// Of sound the tags at its beginning are wanted.
+        let isSound: Bool
+        var digest = Digest()
+        var content: [UInt8] = []
+        var length: Int64 = 0
+
+        /// - Parameter source: what errors name: where it comes from.
+        init(_ name: String, of source: String, isWanted: Bool) {
+            (self.name, self.source, self.isWanted) = (name, source, isWanted)
+            isSound = AudioForm.allCases.contains { name == "audio.\($0.rawValue)" }
+        }
+
+        mutating func take(_ bytes: UnsafeRawBufferPointer) throws(DeviceError) {
+            digest.add(bytes)
+            length += Int64(bytes.count)
+            if isSound { content += bytes.prefix(SoundTags.reach - content.count) }
+            guard isWanted else { return }
+            guard content.count + bytes.count <= StagedCopy.longestText else {
+                throw DeviceError(
+                    .damaged, "read", on: "\(source)/\(name)", "is longer than a recording's text can be",
+                    remedy: "look for another copy of it")
+            }
+            content += bytes
+        }
+    }
+
+    /// What comes out of a sealed file, into a folder. Used on one thread.
+    private final class Unpacking {
+        private let source: String
+        private let folder: Folder
+        private let wanted: Set<String>
+        private var tar = TarReading()
+        private var open: (file: NewFile, entry: Entry)?
+        private(set) var entries: [Entry] = []
+
+        init(of source: String, into folder: Folder, wanted: Set<String>) {
+            (self.source, self.folder, self.wanted) = (source, folder, wanted)
+        }
+
+        var isWhole: Bool { tar.isWhole }
+
+        func take(_ bytes: UnsafeRawBufferPointer) throws(DeviceError) {
+            try tar.take(bytes) { event throws(DeviceError) in
+                switch event {
+                case .file(let name, _):
+                    let file = try NewFile(name, in: folder, shouldStop: { false })
+                    open = (file, Entry(name, of: source, isWanted: wanted.contains(name)))
+                case .bytes(let piece):
+                    guard let file = open?.file else { return }
+                    try open?.entry.take(piece)
+                    try file.write(piece, at: file.length)
+                case .end:
+                    guard let done = open else { return }
+                    try done.file.flush()
+                    entries.append(done.entry)
+                    open = nil
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,301 @@
+import Core
+import System
+
+// Taking copies and texts. A batch of copies is a handful of statements, whatever is in it: each has its values as arrays, and one answer
+// is waited for.
+extension OfficeDatabase {
+    /// Bytes of text in one statement, from which on what follows is another; the server takes no more than 1 GB at once.
+    private static let mostText = 8 << 20
+
+    package func take(_ copies: [GatheredCopy]) throws(DeviceError) {
+        try connection.transaction { () throws(DeviceError) in
+            // Of each recorder one at a time, and all in the same order, so that nobody waits in a circle.
+            _ = try connection.rows(
+                "SELECT 1 FROM recorder WHERE id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE",
+                [.integers(Set(copies.map(\.recorder.id)).sorted())]
+            ) { _ in 1 }
+            var digests = try known(copies: copies.map(\.digest))
+            var (new, known): ([GatheredCopy], [GatheredCopy]) = ([], [])
+            for copy in copies {
+                if digests.insert(copy.digest).inserted { new.append(copy) } else { known.append(copy) }
+            }
+            if !new.isEmpty { try enter(new) }
+            for copy in known {
+                guard let sealed = copy.sealed else { continue }
+                try connection.run("UPDATE copy SET sealed = $1 WHERE digest = $2", .text(sealed), .text(copy.digest))
+            }
+        }
+    }
+
+    package func take(_ reading: GatheredReading, of recording: Int) throws(DeviceError) -> Bool {
+        try connection.transaction { () throws(DeviceError) in
+            _ = try connection.rows("SELECT 1 FROM recording WHERE id = $1 FOR UPDATE", [.integer(recording)]) { _ in 1
+            }
+            guard try add([(recording, reading)]) == 1 else { return false }
+            try show([recording], from: [reading])
+            return true
+        }
+    }
+
+    private func enter(_ copies: [GatheredCopy]) throws(DeviceError) {
+        let recordings = try recordings(of: copies)
+        try connection.run(
+            """
+            INSERT INTO copy (digest, recording, place, audio, sound, signed, sealed, struck)
+            SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::boolean[], $7::text[],
+                $8::integer[])
+            """, .texts(copies.map(\.digest)), .integers(recordings), .texts(copies.map(\.place)),
+            .texts(copies.map(\.audio)), .texts(copies.map(\.sound)),
+            .texts(copies.map { $0.isSigned.map { $0 ? "true" : "false" } }), .texts(copies.map(\.sealed)),
+            .integers(copies.map(\.struck)))
+        var history: [(recording: Int, line: HistoryLine)] = []
+        var readings: [(recording: Int, reading: GatheredReading)] = []
+        for (recording, copy) in zip(recordings, copies) {
+            for line in copy.history { history.append((recording, line)) }
+            for reading in copy.readings { readings.append((recording, reading)) }
+        }
+        try inPieces(history, of: { $0.line.text.utf8.count }) { (piece) throws(DeviceError) in
+            try connection.run(
+                """
+                INSERT INTO history (recording, number, digest, line)
+                SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]) ON CONFLICT DO NOTHING
+                """, .integers(piece.map(\.recording)), .integers(piece.map(\.line.entry.number)),
+                .texts(piece.map { Digest.of($0.line.text) }), .texts(piece.map(\.line.text)))
+        }
+        _ = try add(readings)
+        try show(Set(recordings).sorted(), from: copies.flatMap(\.readings))
+    }
+
+    /// The rows of the copies' recordings, one for each copy; those that are not there are made.
+    private func recordings(of copies: [GatheredCopy]) throws(DeviceError) -> [Int] {
+        var known: [RecordingPlace: [KnownRecording]] = [:]
+        let places = Array(Set(copies.map(RecordingPlace.init)))
+        let found = try connection.rows(
+            """
+            SELECT recording.id, recording.recorder, recording.number, recording.root
+            FROM unnest($1::bigint[], $2::bigint[]) AS asked (recorder, number)
+            JOIN recording ON recording.recorder = asked.recorder AND recording.number = asked.number
+            ORDER BY recording.id
+            """, [.integers(places.map(\.recorder)), .integers(places.map(\.number))]
+        ) { (RecordingPlace(recorder: $0.integer(1), number: $0.integer(2)), $0.integer(0), $0.text(3)) }
+        for (place, id, root) in found { known[place, default: []].append(KnownRecording(id: id, root: root)) }
+        var ids = [Int](repeating: 0, count: copies.count)
+        // Those whose rows are to be made, by their places in `copies`.
+        var new: [Int] = []
+        for (index, copy) in copies.enumerated() {
+            let place = RecordingPlace(copy)
+            let others = known[place] ?? []
+            let same =
+                others.firstIndex { $0.root == copy.root }
+                ?? others.firstIndex { $0.root.isEmpty || copy.root.isEmpty }
+            guard let same else {
+                known[place, default: []].append(KnownRecording(id: nil, root: copy.root))
+                new.append(index)
+                continue
+            }
+            if others[same].id == nil {
+                // Of a recording that came in this batch, too.
+                try make(new.map { copies[$0] }, &known)
+                for index in new { ids[index] = Self.id(of: copies[index], known) }
+                new = []
+            }
+            let id = known[place]?[same].id ?? 0
+            ids[index] = id
+            if !copy.root.isEmpty { known[place]?[same].root = copy.root }
+            // A clock that was set later tells better when it began.
+            try connection.run(
+                """
+                UPDATE recording SET root = $2, started_at = $3, clock = $4,
+                    length_samples = greatest(length_samples, $5)
+                WHERE id = $1 AND $2 <> '' AND (clock = 'unverified' OR root = '')
+                """, .integer(id), .text(copy.root), .real(copy.startedAt), .text(copy.clock.rawValue),
+                .position(copy.length))
+        }
+        try make(new.map { copies[$0] }, &known)
+        for index in new { ids[index] = Self.id(of: copies[index], known) }
+        return ids
+    }
+
+    private static func id(of copy: GatheredCopy, _ known: [RecordingPlace: [KnownRecording]]) -> Int {
+        known[RecordingPlace(copy)]?.first { $0.root == copy.root }?.id ?? 0
+    }
+
+    /// Makes the rows of recordings, no two of which are the same.
+    private func make(
+        _ copies: [GatheredCopy], _ known: inout [RecordingPlace: [KnownRecording]]
+    ) throws(DeviceError) {
+        if copies.isEmpty { return }
+        let made = try connection.rows(
+            """
+            INSERT INTO recording (recorder, number, root, started_at, clock, length_samples)
+            SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::float8[], $5::text[], $6::bigint[])
+            RETURNING recorder, number, root, id
+            """,
+            [
+                .integers(copies.map(\.recorder.id)), .integers(copies.map(\.number)), .texts(copies.map(\.root)),
+                .reals(copies.map(\.startedAt)), .texts(copies.map(\.clock.rawValue)),
+                .positions(copies.map(\.length)),
+            ]
+        ) { (RecordingPlace(recorder: $0.integer(0), number: $0.integer(1)), $0.text(2), $0.integer(3)) }
+        for (place, root, id) in made {
+            guard let index = known[place]?.firstIndex(where: { $0.id == nil && $0.root == root }) else { continue }
+            known[place]?[index].id = id
+        }
+    }
+
+    /// Adds texts to recordings; returns how many of them were new.
+    func add(_ readings: [(recording: Int, reading: GatheredReading)]) throws(DeviceError) -> Int {
+        var rows: [ReadingRow] = []
+        var (size, added) = (0, 0)
+        for (recording, reading) in readings {
+            let row = ReadingRow(recording: recording, reading: reading, timeline: try reading.column)
+            if !rows.isEmpty, size + row.timeline.utf8.count > Self.mostText {
+                added += try add(rows)
+                (rows, size) = ([], 0)
+            }
+            rows.append(row)
+            size += row.timeline.utf8.count
+        }
+        return added + (rows.isEmpty ? 0 : try add(rows))
+    }
+
+    private func add(_ rows: [ReadingRow]) throws(DeviceError) -> Int {
+        try connection.run(
+            """
+            INSERT INTO reading (recording, digest, engine, person, made_at, struck, timeline)
+            SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::float8[], $6::integer[], $7::text[])
+            ON CONFLICT DO NOTHING
+            """, .integers(rows.map(\.recording)), .texts(rows.map(\.reading.digest)),
+            .texts(rows.map(\.reading.timeline.engine.name)), .texts(rows.map(\.reading.person)),
+            .reals(rows.map(\.reading.madeAt)), .integers(rows.map(\.reading.struck)), .texts(rows.map(\.timeline)))
+    }
+
+    /// Shows recordings with the best of their readings, and has those be found.
+    ///
+    /// - Parameter readings: whose texts need not be asked for.
+    func show(_ recordings: [Int], from readings: [GatheredReading]) throws(DeviceError) {
+        let best = try connection.rows(
+            """
+            SELECT best.id, best.engine, best.person, best.made_at, best.digest, best.recording FROM (
+                SELECT DISTINCT ON (recording) * FROM reading WHERE recording = ANY ($1::bigint[])
+                ORDER BY recording, \(OfficeReading.preference)) AS best
+            JOIN recording ON recording.id = best.recording
+            WHERE recording.shown IS DISTINCT FROM best.id ORDER BY best.recording
+            """, [.integers(recordings)]
+        ) { (recording: $0.integer(5), reading: OfficeReading($0)) }
+        let timelines = Dictionary(readings.map { ($0.digest, $0.timeline) }) { first, _ in first }
+        var shown: [ShownReading] = []
+        for (recording, reading) in best {
+            var known = timelines[reading.digest]
+            if known == nil { known = try timeline(ofReading: reading.id) }
+            guard let timeline = known else { continue }
+            shown.append(
+                ShownReading(
+                    recording: recording, id: reading.id,
+                    reading: GatheredReading(
+                        digest: "", timeline: timeline, person: reading.person, madeAt: reading.madeAt)))
+        }
+        if !shown.isEmpty { try show(shown) }
+    }
+
+    private func show(_ shown: [ShownReading]) throws(DeviceError) {
+        let people = shown.map(\.reading.people)
+        try connection.run(
+            """
+            UPDATE recording SET shown = new.shown, title = new.title, people = new.people, people_key = new.people_key
+            FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[])
+                AS new (id, shown, title, people, people_key)
+            WHERE recording.id = new.id
+            """, .integers(shown.map(\.recording)), .integers(shown.map(\.id)),
+            .texts(shown.map { $0.reading.timeline.annotations?.title ?? "" }), .texts(people),
+            .texts(people.map { $0.lowercased() }))
+        try connection.run(
+            "DELETE FROM line WHERE recording = ANY ($1::bigint[])", .integers(shown.map(\.recording)))
+        var words: Set<String> = []
+        var lines: [LineRow] = []
+        for shown in shown {
+            for line in shown.reading.lines {
+                // The server's parser would take addresses, numbers with marks and so on for one word.
+                let tokens = OfficeQuery.serverTokens(line.text)
+                words.formUnion(tokens)
+                lines.append(
+                    LineRow(recording: shown.recording, line: line, tokens: tokens.joined(separator: " ")))
+            }
+        }
+        try inPieces(lines, of: { $0.line.text.utf8.count + $0.tokens.utf8.count }) { (rows) throws(DeviceError) in
+            try connection.run(
+                """
+                INSERT INTO line (recording, segment, start_sample, end_sample, speaker, name, name_key, text, words)
+                SELECT recording, segment, start_sample, end_sample, speaker, name, name_key, text,
+                    to_tsvector('fieldscribe.spoken', tokens)
+                FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[],
+                    $8::text[], $9::text[]) WITH ORDINALITY
+                    AS new (recording, segment, start_sample, end_sample, speaker, name, name_key, text, tokens, place)
+                ORDER BY place
+                """, .integers(rows.map(\.recording)), .integers(rows.map(\.line.segment)),
+                .positions(rows.map(\.line.range.start)), .positions(rows.map(\.line.range.end)),
+                .texts(rows.map(\.line.speaker)), .texts(rows.map(\.line.name)),
+                .texts(rows.map { $0.line.name.lowercased() }), .texts(rows.map(\.line.text)),
+                .texts(rows.map(\.tokens)))
+        }
+        try inPieces(words.sorted(), of: { $0.utf8.count }) { (words) throws(DeviceError) in
+            // In one order, so that nobody waits in a circle.
+            try connection.run(
+                """
+                INSERT INTO word (key) SELECT DISTINCT public.unaccent(word) FROM unnest($1::text[]) AS word
+                WHERE word <> '' ORDER BY 1 ON CONFLICT DO NOTHING
+                """, .texts(words))
+        }
+    }
+
+    /// Gives what is to be written in pieces that one statement can have; nothing where there is nothing.
+    private func inPieces<Row>(
+        _ rows: [Row], of size: (Row) -> Int, write: ([Row]) throws(DeviceError) -> Void
+    ) throws(DeviceError) {
+        var (start, bytes) = (0, 0)
+        for (index, row) in rows.enumerated() {
+            if index > start, bytes + size(row) > Self.mostText {
+                try write(Array(rows[start..<index]))
+                (start, bytes) = (index, 0)
+            }
+            bytes += size(row)
+        }
+        if start < rows.count { try write(Array(rows[start...])) }
+    }
+}
+
+/// Which recording of which recorder.
+private struct RecordingPlace: Hashable {
+    var recorder: Int
+    var number: Int
+
+    init(recorder: Int, number: Int) { (self.recorder, self.number) = (recorder, number) }
+
+    init(_ copy: GatheredCopy) { self.init(recorder: copy.recorder.id, number: copy.number) }
+}
+
+/// A recording of a place; no number until its row is made.
+private struct KnownRecording {
+    var id: Int?
+    var root: String
+}
+
+private struct ReadingRow {
+    var recording: Int
+    var reading: GatheredReading
+    /// As the column keeps it.
+    var timeline: String
+}
+
+private struct ShownReading {
+    var recording: Int
+    /// The reading's number.
+    var id: Int
+    var reading: GatheredReading
+}
+
+private struct LineRow {
+    var recording: Int
+    var line: SpokenLine
+    var tokens: String
+}

@@ -1,0 +1,317 @@
+import Core
+import System
+
+/// An archive of many recorders in PostgreSQL, for a team: rows there, and the copies in a folder that all of them can see. Any number of
+/// people use it at a time; a connection of each is used on one thread.
+package final class OfficeDatabase: OfficeArchive {
+    package let files: String
+    package var name: String { connection.name }
+    let connection: ServerConnection
+    /// What `work` has offered last.
+    var offered: Offer?
+
+    /// Whether a text is the address of one.
+    package static func isAddress(_ text: String) -> Bool {
+        text.hasPrefix("postgresql://") || text.hasPrefix("postgres://")
+    }
+
+    /// Connects to an archive, or makes it.
+    ///
+    /// - Parameters:
+    ///   - address: `postgresql://...`, as libpq takes it; a password may be in `~/.pgpass` instead.
+    ///   - files: the folder of the copies as this machine sees it; nil for the one that the archive tells.
+    ///   - makes: whether an archive that is not there is made.
+    ///   - patience: how long the server is waited for.
+    /// - Throws: `DeviceError` in one line that names the server and the database, and never the password.
+    package init(
+        _ address: String, files: String?, makes: Bool, patience: ServerPatience = ServerPatience()
+    ) throws(DeviceError) {
+        connection = try ServerConnection(address, patience)
+        try ServerSchema.apply(to: connection, makes: makes, patience)
+        let told = try connection.rows("SELECT files FROM house") { $0.text(0) }.first ?? ""
+        guard let folder = files ?? (told.isEmpty ? nil : told) else {
+            throw DeviceError(
+                .missing, "--files", on: connection.name, "does not tell yet where the copies are to be",
+                remedy: "name a folder that everybody can see with --files FOLDER")
+        }
+        self.files = folder
+        if makes {
+            // Texts are compressed as they come; this way costs a quarter of the usual one.
+            _ = try connection.rows(
+                """
+                SELECT set_config('default_toast_compression', 'lz4', false) FROM pg_settings
+                WHERE name = 'default_toast_compression' AND 'lz4' = ANY (enumvals)
+                """
+            ) { _ in 1 }
+            try expectCopies(in: folder)
+            try makeFolder(folder, mode: 0o750)
+            if told.isEmpty { try connection.run("UPDATE house SET files = $1", .text(try realPath(folder))) }
+        }
+    }
+
+    /// Refuses a folder that has none of the copies that rows name: a disk that is not mounted, or another folder than the one that
+    /// everybody sees, where nobody would find what comes in.
+    private func expectCopies(in folder: String) throws(DeviceError) {
+        let places = try connection.rows(
+            "(SELECT place FROM copy ORDER BY id LIMIT 20) UNION (SELECT place FROM copy ORDER BY id DESC LIMIT 20)"
+        ) { $0.text(0) }
+        guard places.isEmpty || places.contains(where: { isTaken("\(folder)/\($0)") }) else {
+            throw DeviceError(
+                .missing, "--files", on: folder, "holds no copy of those that \(connection.name) tells of",
+                remedy: "mount it, or name the folder that has them with --files FOLDER")
+        }
+    }
+
+    package func known(copies digests: [String]) throws(DeviceError) -> Set<String> {
+        Set(
+            try connection.rows("SELECT digest FROM copy WHERE digest = ANY ($1::text[])", [.texts(digests)]) {
+                $0.text(0)
+            })
+    }
+
+    package func known(sealed digest: String) throws(DeviceError) -> String? {
+        try connection.rows("SELECT digest FROM copy WHERE sealed = $1", [.text(digest)]) { $0.text(0) }.first
+    }
+
+    package func enter(sealed digest: String, of copy: String) throws(DeviceError) {
+        try connection.run("UPDATE copy SET sealed = $1 WHERE digest = $2", .text(digest), .text(copy))
+    }
+
+    package func recorder(_ identity: RecorderIdentity) throws(DeviceError) -> Recorder {
+        if let known = try recorders().known(identity), known.key != nil || identity.key == nil,
+            known.machine != nil || identity.machine == nil
+        {
+            return known
+        }
+        return try connection.transaction { () throws(DeviceError) in
+            // Somebody else may enter the same one now.
+            try connection.execute("LOCK TABLE recorder IN SHARE ROW EXCLUSIVE MODE")
+            let known = try recorders()
+            if var recorder = known.known(identity) {
+                recorder.key = recorder.key ?? identity.key
+                recorder.machine = recorder.machine ?? identity.machine
+                try connection.run(
+                    "UPDATE recorder SET key = $1, machine = $2 WHERE id = $3", .optional(recorder.key),
+                    .optional(recorder.machine), .integer(recorder.id))
+                return recorder
+            }
+            let folder = identity.folder(besides: Set(known.map(\.folder)))
+            let id = try connection.rows(
+                "INSERT INTO recorder (name, folder, key, machine) VALUES ($1, $2, $3, $4) RETURNING id",
+                [.text(identity.name), .text(folder), .optional(identity.key), .optional(identity.machine)]
+            ) { $0.integer(0) }.first
+            return Recorder(
+                id: id ?? 0, name: identity.name, folder: folder, key: identity.key, machine: identity.machine)
+        }
+    }
+
+    private func recorders() throws(DeviceError) -> [Recorder] {
+        try connection.rows(Recorder.selection + " ORDER BY recorder.id") { Recorder($0) }
+    }
+
+    /// What a filter leaves of recordings; its values are those of `values(of:)`, as $1 to $5.
+    private static let isLeft = """
+        ($1::bigint[] IS NULL OR recording.recorder = ANY ($1::bigint[]))
+            AND ($2::float8 IS NULL OR recording.started_at >= $2::float8)
+            AND ($3::float8 IS NULL OR recording.started_at < $3::float8)
+            AND ($4::text IS NULL OR position($4::text IN recording.people_key) > 0)
+        """
+
+    private static let isSaid = "($5::text IS NULL OR line.speaker = upper($5::text) OR line.name_key = $5::text)"
+
+    /// What a filter leaves of the list: recordings in which somebody says something.
+    private static let isListed = """
+        \(isLeft) AND ($5::text IS NULL OR EXISTS (
+            SELECT 1 FROM line WHERE line.recording = recording.id AND \(isSaid)))
+        """
+
+    private func values(of filter: OfficeFilter) throws(DeviceError) -> [ServerValue] {
+        var recorders: [Int]?
+        if let meant = filter.recorder { recorders = try self.recorders().meant(by: meant, in: name) }
+        return [
+            .optional(recorders), .optional(filter.since), .optional(filter.until),
+            .optional(filter.person?.lowercased()), .optional(filter.speaker?.lowercased()),
+        ]
+    }
+
+    package func recordings(_ filter: OfficeFilter) throws(DeviceError) -> [OfficeRecording] {
+        try connection.rows(
+            OfficeRecording.selection + """
+                 WHERE \(Self.isListed)
+                ORDER BY recording.started_at, recording.id
+                """, values(of: filter), read: OfficeRecording.init)
+    }
+
+    package func recordings(
+        _ filter: OfficeFilter, from place: OfficePlace, limit: Int
+    ) throws(DeviceError) -> [OfficeRecording] {
+        var values = try values(of: filter) + [.integer(limit)]
+        if let edge = place.edge { values.append(.integer(edge)) }
+        return try connection.rows(
+            place.statement(Self.isListed, limit: "$6::bigint", edge: "$7::bigint"), values, read: OfficeRecording.init)
+    }
+
+    package func count(_ filter: OfficeFilter) throws(DeviceError) -> Int {
+        try connection.rows("SELECT count(*) FROM recording WHERE \(Self.isListed)", values(of: filter)) {
+            $0.integer(0)
+        }.first ?? 0
+    }
+
+    package func recording(_ id: Int) throws(DeviceError) -> OfficeRecording? {
+        try connection.rows(
+            OfficeRecording.selection + " WHERE recording.id = $1", [.integer(id)], read: OfficeRecording.init
+        ).first
+    }
+
+    package func recording(ofCopy digest: String) throws(DeviceError) -> OfficeRecording? {
+        try connection.rows(
+            OfficeRecording.selection + " WHERE recording.id = (SELECT recording FROM copy WHERE digest = $1)",
+            [.text(digest)],
+            read: OfficeRecording.init
+        ).first
+    }
+
+    package func copies(of recording: Int) throws(DeviceError) -> [String] {
+        try connection.rows("SELECT digest FROM copy WHERE recording = $1 ORDER BY id", [.integer(recording)]) {
+            $0.text(0)
+        }
+    }
+
+    package func places(of copies: [GatheredCopy]) throws(DeviceError) -> [[String]] {
+        var places = [[String]](repeating: [], count: copies.count)
+        let found = try connection.rows(
+            """
+            SELECT asked.turn, copy.place
+            FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS asked (recorder, number, turn)
+            JOIN recording ON recording.recorder = asked.recorder AND recording.number = asked.number
+            JOIN copy ON copy.recording = recording.id ORDER BY copy.id DESC
+            """, [.integers(copies.map(\.recorder.id)), .integers(copies.map(\.number))]
+        ) { (turn: $0.integer(0), place: $0.text(1)) }
+        for (turn, place) in found where places.indices.contains(turn - 1) { places[turn - 1].append(place) }
+        return places
+    }
+
+    package func recorder(ofRoot root: String) throws(DeviceError) -> Recorder? {
+        guard !root.isEmpty else { return nil }
+        return try connection.rows(
+            Recorder.selection
+                + " JOIN recording ON recording.recorder = recorder.id WHERE recording.root = $1 LIMIT 1",
+            [.text(root)]
+        ) { Recorder($0) }.first
+    }
+
+    package func recording(ofSound digest: String, number: Int) throws(DeviceError) -> OfficeRecording? {
+        guard !digest.isEmpty else { return nil }
+        return try connection.rows(
+            OfficeRecording.selection + """
+                 WHERE recording.id IN (SELECT recording FROM copy WHERE sound = $1 AND sound <> '') AND recording.number = $2
+                ORDER BY recording.id
+                """, [.text(digest), .integer(number)], read: OfficeRecording.init
+        ).first
+    }
+
+    package func outdated() throws(DeviceError) -> [String] {
+        try connection.rows(GatheredCopy.outdated) { $0.text(0) }
+    }
+
+    package func sound(of recording: Int) throws(DeviceError) -> String? {
+        try connection.rows(
+            "SELECT sound FROM copy WHERE recording = $1 AND sound != '' ORDER BY \(GatheredCopy.preference) LIMIT 1",
+            [.integer(recording)]
+        ) { $0.text(0) }.first
+    }
+
+    package func readings(of recording: Int) throws(DeviceError) -> [OfficeReading] {
+        try connection.rows(
+            OfficeReading.selection + "$1" + OfficeReading.order, [.integer(recording)], read: OfficeReading.init)
+    }
+
+    package func timeline(ofReading id: Int) throws(DeviceError) -> Timeline? {
+        let found = try connection.rows("SELECT timeline FROM reading WHERE id = $1", [.integer(id)]) { $0.text(0) }
+        guard let text = found.first else { return nil }
+        guard let timeline = Timeline(column: text) else {
+            throw DeviceError(
+                .damaged, "SELECT", on: name, "the text of reading \(id) is damaged", remedy: "take it from a backup")
+        }
+        return timeline
+    }
+
+    package func history(of recording: Int) throws(DeviceError) -> [HistoryLine] {
+        try connection.rows(
+            "SELECT line FROM history WHERE recording = $1 ORDER BY number, line", [.integer(recording)]
+        ) { $0.text(0) }.compactMap(HistoryLine.init(column:))
+    }
+
+    package func alike(_ word: String, limit: Int) throws(DeviceError) -> [String] {
+        try connection.rows(
+            """
+            SELECT key FROM word WHERE key OPERATOR(public.%) public.unaccent($1)
+            ORDER BY public.similarity(key, public.unaccent($1)) DESC, key LIMIT $2::bigint
+            """, [.text(word), .integer(limit)]
+        ) { $0.text(0) }
+    }
+
+    /// So many places are compared with each other; of words that are in more, the newest places answer.
+    private static let mostCompared = 2_000
+
+    package func search(
+        _ query: OfficeQuery, _ filter: OfficeFilter, limit: Int
+    ) throws(DeviceError) -> [OfficeHit] {
+        guard let expression = query.serverExpression else { return [] }
+        let places =
+            try connection.rows(
+                """
+                SELECT count(*) FROM (SELECT 1 FROM line WHERE words @@ public.unaccent($1)::tsquery
+                LIMIT \(Self.mostCompared + 1)) AS found
+                """, [.text(expression)]
+            ) { $0.integer(0) }.first ?? 0
+        // Shorter lines first among those that have the words as often.
+        let order =
+            places > Self.mostCompared
+            ? "line.id DESC" : "ts_rank(words, public.unaccent($6)::tsquery, 1) DESC, line.id"
+        return try connection.rows(
+            """
+            WITH chosen AS (
+                SELECT line.id, row_number() OVER (ORDER BY \(order)) AS place
+                FROM line JOIN recording ON recording.id = line.recording
+                WHERE words @@ public.unaccent($6)::tsquery AND \(Self.isLeft) AND \(Self.isSaid)
+                ORDER BY \(order) LIMIT $7::bigint)
+            SELECT recording.id, recorder.folder, recording.started_at, line.segment, line.start_sample, line.end_sample,
+                line.speaker, line.name, line.text,
+                ts_headline('fieldscribe.spoken', line.text, public.unaccent($6)::tsquery,
+                    'StartSel=[, StopSel=], MinWords=12, MaxWords=24, ShortWord=0')
+            FROM chosen JOIN line ON line.id = chosen.id JOIN recording ON recording.id = line.recording
+            JOIN recorder ON recorder.id = recording.recorder ORDER BY chosen.place
+            """, values(of: filter) + [.text(expression), .integer(limit)], read: OfficeHit.init)
+    }
+}
+
+extension OfficeQuery {
+    /// In the syntax of a tsquery, of letters and digits in quotes; nil where there is no word in it.
+    var serverExpression: String? {
+        let phrases = words.enumerated().compactMap { index, tokens -> String? in
+            var phrase = tokens.flatMap(Self.serverTokens).map { "'\($0)'" }
+            guard let last = phrase.last else { return nil }
+            if isBeginning, index == words.count - 1 { phrase[phrase.count - 1] = "\(last):*" }
+            let others = tokens.count == 1 ? (alike[tokens[0]] ?? []).flatMap(Self.serverTokens).map { "'\($0)'" } : []
+            return "(\(([phrase.joined(separator: " <-> ")] + others).joined(separator: " | ")))"
+        }
+        return phrases.isEmpty ? nil : phrases.joined(separator: " & ")
+    }
+
+    /// Letters that the server's `unaccent` makes quotes of.
+    private static let marks: Set<Unicode.Scalar> = [
+        "\u{149}", "\u{2B9}", "\u{2BA}", "\u{2BB}", "\u{2BC}", "\u{2BD}", "\u{2C8}", "\u{FF02}", "\u{FF07}",
+    ]
+
+    /// As `tokens`, without such letters.
+    static func serverTokens(_ text: String) -> [String] {
+        tokens(text).compactMap { token in
+            // All of them are beyond ASCII.
+            guard token.utf8.contains(where: { $0 >= 0x80 }), token.unicodeScalars.contains(where: marks.contains)
+            else { return token }
+            let rest = token.unicodeScalars.filter { !marks.contains($0) }
+            return rest.isEmpty ? nil : String(String.UnicodeScalarView(rest))
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import Core
+internal import CPostgreSQL
+import Glibc
+
+/// The file in which libpq looks for a password: of one that others may read it says on standard error that it passes it over.
+struct PasswordFile {
+    /// The path of a missing file, to name instead; nil if libpq can use the file as it is.
+    private(set) var replacement: String?
+    /// What is wrong with it, for the end of a line.
+    private(set) var problem = ""
+
+    /// - Throws: `DeviceError` where the address or `PGPASSFILE` names one that cannot be used.
+    init(of address: String) throws(DeviceError) {
+        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let length = fieldscribe_password_file(address, &path, path.count)
+        let told = length > 0 ? path.withUnsafeBytes { String(decoding: $0.prefix(length), as: UTF8.self) } : nil
+        let named = told ?? getenv("PGPASSFILE").map { String(cString: $0) }
+        guard let path = named ?? getenv("HOME").map({ "\(String(cString: $0))/.pgpass" }) else { return }
+        var status = stat()
+        guard stat(path, &status) == 0 else { return }
+        let isFile = status.st_mode & S_IFMT == S_IFREG
+        guard !isFile || status.st_mode & 0o077 != 0 else { return }
+        let reason = isFile ? "others may read it" : "is not a file"
+        guard named == nil else {
+            throw DeviceError(
+                .denied, "stat", on: path, "\(reason), so that no password is taken from it",
+                remedy: isFile ? "chmod 600 \(path)" : "name a file with passwords")
+        }
+        replacement = "/dev/null/none"
+        problem = " (\(path) is not used: \(reason))"
+    }
+}

@@ -1,0 +1,328 @@
+import Core
+internal import CPostgreSQL
+import Glibc
+
+/// A connection to a PostgreSQL server; owns it, and closes it when it ends. Used on one thread.
+///
+/// The corresponding C type is `PGconn`.
+final class ServerConnection {
+    /// Where it leads, without user and password: `postgresql://desk/fieldscribe`.
+    let name: String
+    private let handle: OpaquePointer
+    private var prepared: [String: String] = [:]
+    private let patience: ServerPatience
+    /// Whether an answer was given up, so that nothing more can be asked.
+    private var isLost = false
+    /// So long may a statement go without an answer, in seconds; nil: as long as it needs.
+    var limit: Int?
+
+    /// Connects within ten seconds.
+    ///
+    /// - Parameter address: `postgresql://...`, as libpq takes it.
+    init(_ address: String, _ patience: ServerPatience) throws(DeviceError) {
+        self.patience = patience
+        limit = patience.seconds
+        try Self.checkForm(of: address)
+        let passwords = try PasswordFile(of: address)
+        // What stands before the address counts only where that does not have it. A server that is gone without a word, as where its power
+        // or the network fails, is given up after a minute; libpq by itself waits for hours.
+        let settings =
+            [
+                ("connect_timeout", "10"), ("application_name", "fieldscribe-office"), ("keepalives_idle", "30"),
+                ("keepalives_interval", "10"), ("keepalives_count", "3"), ("tcp_user_timeout", "60000"),
+                ("dbname", address), ("client_encoding", "UTF8"),
+            ] + (passwords.replacement.map { [("passfile", $0)] } ?? [])
+        let (keys, values) = (settings.map(\.0), settings.map(\.1))
+        var connection: OpaquePointer?
+        withTexts(keys.map { Array($0.utf8) }) { keys in
+            withTexts(values.map { Array($0.utf8) }) { values in connection = PQconnectStartParams(keys, values, 1) }
+        }
+        guard let connection else {
+            throw DeviceError(.failed, "PQconnectdb", on: "postgresql", "no memory is left to connect")
+        }
+        handle = connection
+        let host = PQhost(connection).map { String(cString: $0) } ?? ""
+        let database = PQdb(connection).map { String(cString: $0) } ?? ""
+        name = "postgresql://\(host)/\(database)"
+        fieldscribe_be_silent(connection)
+        // Where this throws, `deinit` closes it.
+        try Self.connect(connection, named: name, patience)
+        guard PQstatus(connection) == CONNECTION_OK else {
+            let told = Self.line(PQerrorMessage(connection).map { String(cString: $0) } ?? "")
+            // There is no other sign of it: libpq gives what the server answers as words alone.
+            let isCrowded = told.contains("too many c")
+            throw DeviceError(
+                isCrowded ? .busy : .disconnected, "PQconnectdb", on: name,
+                "cannot be connected to: \(told)\(passwords.problem)",
+                remedy: isCrowded
+                    ? "wait until others have finished, or have the server take more (max_connections)"
+                    : "look whether the server runs, and whether address, user and password are right")
+        }
+        // What cannot be written at once is waited for by us.
+        PQsetnonblocking(connection, 1)
+    }
+
+    /// Refuses an address that libpq cannot read: its own words repeat what it has of it, the password, too.
+    private static func checkForm(of address: String) throws(DeviceError) {
+        let options = PQconninfoParse(address, nil)
+        defer { PQconninfoFree(options) }
+        guard options == nil else { return }
+        throw DeviceError(
+            .failed, "PQconninfoParse", on: "postgresql", "the address cannot be read",
+            remedy: "write postgresql://USER@HOST/DATABASE, and @, / and % in a name or a password as %40, %2F and %25")
+    }
+
+    // Safety: nobody has it any more; what was made of its results was copied.
+    deinit { PQfinish(handle) }
+
+    private static func connect(
+        _ connection: OpaquePointer, named name: String, _ patience: ServerPatience
+    ) throws(DeviceError) {
+        var wait = ServerPatience.Wait(
+            for: name, patience, limit: min(patience.seconds, fieldscribe_connect_timeout(connection)))
+        var state = PGRES_POLLING_WRITING
+        while PQstatus(connection) != CONNECTION_BAD, state != PGRES_POLLING_OK, state != PGRES_POLLING_FAILED {
+            try wait.wait(on: PQsocket(connection), for: state == PGRES_POLLING_READING ? POLLIN : POLLOUT)
+            state = PQconnectPoll(connection)
+        }
+    }
+
+    /// Sends something, and waits for the answer, of which the last part counts.
+    private func answer(_ send: () -> Int32) throws(DeviceError) -> OpaquePointer? {
+        guard !isLost else { throw error("08006", "an answer of it was given up") }
+        guard send() == 1 else { throw error("", Self.line(PQerrorMessage(handle).map { String(cString: $0) } ?? "")) }
+        var wait = ServerPatience.Wait(for: name, patience, limit: limit)
+        var last: OpaquePointer?
+        do throws(DeviceError) {
+            while PQflush(handle) == 1 {
+                try wait.wait(on: PQsocket(handle), for: POLLIN | POLLOUT)
+                if PQconsumeInput(handle) == 0 { break }
+            }
+            while true {
+                while PQisBusy(handle) == 1 {
+                    try wait.wait(on: PQsocket(handle), for: POLLIN)
+                    if PQconsumeInput(handle) == 0 { break }
+                    wait.restart()
+                }
+                guard let result = PQgetResult(handle) else { return last }
+                PQclear(last)
+                last = result
+            }
+        } catch {
+            PQclear(last)
+            isLost = true
+            throw error
+        }
+    }
+
+    /// Runs SQL of our own without values, several statements even.
+    func execute(_ sql: String) throws(DeviceError) {
+        let result = try answer { PQsendQuery(handle, sql) }
+        defer { PQclear(result) }
+        try check(result)
+    }
+
+    /// Runs one statement, and gives what `read` makes of each row. It is prepared once, so `sql` is never put together from data.
+    func rows<Element>(
+        _ sql: String, _ values: [ServerValue] = [], read: (ServerRow) -> Element
+    ) throws(DeviceError) -> [Element] {
+        let result = try run(sql, values)
+        defer { PQclear(result) }
+        // Safety: a row is borrowed for the call, and the result is freed after all of them.
+        return (0..<PQntuples(result)).map { read(ServerRow(result: result, row: $0)) }
+    }
+
+    /// Runs one statement whose rows nobody wants; returns how many it changed.
+    @discardableResult
+    func run(_ sql: String, _ values: ServerValue...) throws(DeviceError) -> Int {
+        let result = try run(sql, values)
+        defer { PQclear(result) }
+        return PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0
+    }
+
+    private func run(_ sql: String, _ values: [ServerValue]) throws(DeviceError) -> OpaquePointer {
+        let statement: String
+        if let known = prepared[sql] {
+            statement = known
+        } else {
+            statement = "s\(prepared.count)"
+            let result = try answer { PQsendPrepare(handle, statement, sql, 0, nil) }
+            defer { PQclear(result) }
+            try check(result)
+            prepared[sql] = statement
+        }
+        let result = try answer {
+            var sent: Int32 = 0
+            withTexts(values.map(\.bytes)) { texts in
+                sent = PQsendQueryPrepared(handle, statement, Int32(values.count), texts, nil, nil, 0)
+            }
+            return sent
+        }
+        do throws(DeviceError) { try check(result) } catch {
+            PQclear(result)
+            throw error
+        }
+        guard let result else { throw DeviceError(.failed, "PQexecPrepared", on: name, "no memory is left") }
+        return result
+    }
+
+    /// Makes everything that `body` does durable, or, where it throws or the connection breaks, none of it.
+    func transaction<Value>(_ body: () throws(DeviceError) -> Value) throws(DeviceError) -> Value {
+        try execute("BEGIN")
+        do throws(DeviceError) {
+            let value = try body()
+            try execute("COMMIT")
+            return value
+        } catch {
+            // Where the connection is gone the server does that by itself.
+            if PQstatus(handle) == CONNECTION_OK, !isLost { try? execute("ROLLBACK") }
+            throw error
+        }
+    }
+
+    private func check(_ result: OpaquePointer?) throws(DeviceError) {
+        let status = PQresultStatus(result)
+        if status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK { return }
+        let field = { (code: Int32) in PQresultErrorField(result, code).map { String(cString: $0) } }
+        // PG_DIAG_SQLSTATE and PG_DIAG_MESSAGE_PRIMARY are letters in C.
+        let state = field(Int32(UInt8(ascii: "C"))) ?? ""
+        let told = Self.line(
+            field(Int32(UInt8(ascii: "M"))) ?? PQerrorMessage(handle).map { String(cString: $0) } ?? "")
+        throw error(state, told)
+    }
+
+    private func error(_ state: String, _ told: String) -> DeviceError {
+        if PQstatus(handle) != CONNECTION_OK || state.hasPrefix("57P") || state.hasPrefix("08") {
+            return DeviceError(
+                .disconnected, "PQexec", on: name, "the connection broke (\(told))",
+                remedy: "run it again once the server is there; what was not complete was not taken")
+        }
+        switch state {
+        case "55P03":
+            return DeviceError(
+                .busy, "PQexec", status: ETIMEDOUT, on: name,
+                "another program's transaction holds what is asked for (\(told))",
+                remedy:
+                    "end that one (SELECT pid, query FROM pg_stat_activity WHERE state LIKE 'idle in%'), and run it again"
+            )
+        case "57014":
+            return DeviceError(
+                .busy, "PQexec", status: ETIMEDOUT, on: name, "took too long (\(told))",
+                remedy: "see in pg_stat_activity what the server does, and run it again")
+        case "42501":
+            return DeviceError(
+                .denied, "PQexec", on: name, "refuses it: \(told)",
+                remedy: "ask the database's owner for the right to it")
+        case "25006":
+            return DeviceError(
+                .denied, "PQexec", on: name, "can only be read: \(told)",
+                remedy: "name the server that may be written to")
+        case "53100", "53200":
+            return DeviceError(
+                .full, "PQexec", on: name, "the server has no space left: \(told)", remedy: "make room there")
+        default:
+            return DeviceError(
+                state.hasPrefix("40") || state.hasPrefix("55") ? .busy : .failed, "PQexec", on: name,
+                "\(told) (SQLSTATE \(state))", remedy: "run it again; if that does not help, see the server's log")
+        }
+    }
+
+    private static func line(_ text: String) -> String {
+        text.split(whereSeparator: \.isNewline).map { $0.drop { $0.isWhitespace } }.first.map(String.init) ?? ""
+    }
+}
+
+/// What is passed to a place in a statement.
+struct ServerValue {
+    /// As the server reads it, in UTF-8; nil: NULL.
+    fileprivate let bytes: [UInt8]?
+
+    private init(bytes: [UInt8]?) { self.bytes = bytes }
+    private init(text: String) { bytes = Array(text.utf8) }
+
+    static let null = ServerValue(bytes: nil)
+    static func integer(_ number: Int) -> ServerValue { ServerValue(text: "\(number)") }
+    static func real(_ number: Double) -> ServerValue { ServerValue(text: "\(number)") }
+    static func position(_ position: SamplePosition) -> ServerValue { ServerValue(text: "\(position.samples)") }
+    static func optional(_ number: Double?) -> ServerValue { number.map(real) ?? null }
+    static func optional(_ text: String?) -> ServerValue { text.map(self.text) ?? null }
+    /// The server has no text with a zero in it.
+    static func text(_ text: String) -> ServerValue {
+        ServerValue(text: text.utf8.contains(0) ? text.replacing("\0", with: "\u{FFFD}") : text)
+    }
+    static func optional(_ numbers: [Int]?) -> ServerValue { numbers.map(integers) ?? null }
+
+    /// An array, as are the following: many rows are then one statement.
+    static func integers(_ numbers: [Int]) -> ServerValue {
+        ServerValue(text: "{\(numbers.map(String.init).joined(separator: ","))}")
+    }
+    static func reals(_ numbers: [Double]) -> ServerValue {
+        ServerValue(text: "{\(numbers.map { "\($0)" }.joined(separator: ","))}")
+    }
+    static func positions(_ positions: [SamplePosition]) -> ServerValue { integers(positions.map { Int($0.samples) }) }
+    static func texts(_ texts: [String?]) -> ServerValue {
+        var list: [UInt8] = []
+        list.reserveCapacity(texts.reduce(2) { $0 + ($1?.utf8.count ?? 0) + 8 })
+        for text in texts {
+            list.append(UInt8(ascii: list.isEmpty ? "{" : ","))
+            guard var text else {
+                list += "NULL".utf8
+                continue
+            }
+            list.append(UInt8(ascii: "\""))
+            text.withUTF8 { append($0, to: &list) }
+            list.append(UInt8(ascii: "\""))
+        }
+        if list.isEmpty { list.append(UInt8(ascii: "{")) }
+        list.append(UInt8(ascii: "}"))
+        return ServerValue(bytes: list)
+    }
+
+    /// With a backslash before what would end a text of an array, most of which comes in one piece.
+    private static func append(_ bytes: UnsafeBufferPointer<UInt8>, to list: inout [UInt8]) {
+        var start = 0
+        for (index, byte) in bytes.enumerated()
+        where byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0 {
+            list += UnsafeBufferPointer(rebasing: bytes[start..<index])
+            start = index + 1
+            if byte == 0 { list += "\u{FFFD}".utf8 } else { list += [UInt8(ascii: "\\"), byte] }
+        }
+        list += UnsafeBufferPointer(rebasing: bytes[start...])
+    }
+}
+
+/// One row of a result, while it is read.
+struct ServerRow: OfficeRow {
+    // Safety: borrowed from the result for the call of `read`, which must not keep it.
+    fileprivate let result: OpaquePointer
+    fileprivate let row: Int32
+
+    func isNull(_ column: Int32) -> Bool { PQgetisnull(result, row, column) == 1 }
+    func text(_ column: Int32) -> String { PQgetvalue(result, row, column).map { String(cString: $0) } ?? "" }
+    func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
+    /// A number within the limits of `Row.integer`: nothing that counts on from it overflows.
+    func integer(_ column: Int32) -> Int { min(max(Int(text(column)) ?? 0, -(1 << 53)), 1 << 53) }
+    func real(_ column: Int32) -> Double { Double(text(column)) ?? 0 }
+    func position(_ column: Int32) -> SamplePosition { SamplePosition(Int64(text(column)) ?? 0) }
+}
+
+/// Calls `body` with texts as C has them, which are there during the call alone.
+private func withTexts(_ texts: [[UInt8]?], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Void) {
+    // Safety: all of them lie in one piece of memory, which stays where it is during the call; each ends with a zero.
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(texts.reduce(0) { $0 + ($1?.count ?? 0) + 1 })
+    let starts: [Int?] = texts.map { text in
+        guard let text else { return nil }
+        let start = bytes.count
+        bytes += text
+        bytes.append(0)
+        return start
+    }
+    bytes.withUnsafeBytes { bytes in
+        let base = bytes.assumingMemoryBound(to: CChar.self).baseAddress
+        let pointers = starts.map { start in start.flatMap { start in base.map { $0 + start } } } + [nil]
+        pointers.withUnsafeBufferPointer { pointers in
+            if let base = pointers.baseAddress { body(base) }
+        }
+    }
+}

@@ -1,0 +1,378 @@
+import Archive
+import Core
+import System
+
+/// An archive of many recorders that is a folder: the copies in it, and a database of SQLite beside them. Several processes may use it at
+/// a time. Used on one thread.
+package final class OfficeFolder: OfficeArchive {
+    /// The database's name in the folder.
+    static let databaseName = "office.sqlite"
+
+    package let files: String
+    package var name: String { files }
+    let connection: Connection
+
+    /// Whether a folder is one.
+    package static func isOne(_ path: String) -> Bool { isTaken("\(path)/\(databaseName)") }
+
+    /// Opens an archive, or makes it. Where it may not be written to, and none is to be made, it is only read.
+    ///
+    /// - Parameters:
+    ///   - path: the folder.
+    ///   - makes: whether one that is not there is made.
+    /// - Throws: `DeviceError` with `missing` where there is none, `unsupported` where another or a later program wrote it, `denied`
+    ///   where it may not be written to, or not even read.
+    package init(_ path: String, makes: Bool) throws(DeviceError) {
+        files = path
+        let database = "\(path)/\(Self.databaseName)"
+        if !isTaken(database) {
+            let isRecorders = isTaken("\(path)/\(Recorder.databaseName)")
+            guard !isRecorders else {
+                throw DeviceError(
+                    .unsupported, "open", on: path, "is a recorder's own archive",
+                    remedy: makes
+                        ? "name another folder"
+                        : "open it as it is with fieldscribe list --directory \(path) and its other commands, or gather it "
+                            + "into another: fieldscribe-office gather \(path) --into FOLDER")
+            }
+            guard makes else {
+                // Who may not look into it does not know whether it is one.
+                if isTaken(path) { _ = try Folder(opening: path, crosses: true).exists(Self.databaseName) }
+                throw DeviceError(
+                    .missing, "open", on: path, "is no archive of fieldscribe-office",
+                    remedy: "make one: fieldscribe-office gather FOLDER --into \(path)")
+            }
+            try makeFolder(path, mode: 0o750)
+        }
+        connection = try Self.connection(to: database, makes: makes)
+    }
+
+    private static func connection(to database: String, makes: Bool) throws(DeviceError) -> Connection {
+        do throws(DeviceError) {
+            let connection = try Connection(sharing: database)
+            try rethrowing { try OfficeSchema.apply(to: connection, path: database) }
+            return connection
+        } catch {
+            guard error.code == .denied, !makes else { throw error }
+            // Nobody can be sure that no other changes it meanwhile; as it lies there is as good as a copy of it.
+            let connection = try Connection(onlyReading: database)
+            // It cannot be written to anyway; what is made for a question lies in memory.
+            try connection.execute("PRAGMA query_only = OFF; PRAGMA temp_store = MEMORY")
+            try OfficeSchema.check(connection, path: database)
+            return connection
+        }
+    }
+
+    package func known(copies digests: [String]) throws(DeviceError) -> Set<String> {
+        var known: Set<String> = []
+        for digest in digests where try copyId(digest) != nil { known.insert(digest) }
+        return known
+    }
+
+    private func copyId(_ digest: String) throws(DeviceError) -> Int? {
+        try connection.rows("SELECT id FROM copy WHERE digest = ?", [.text(digest)]) { $0.integer(0) }.first
+    }
+
+    package func known(sealed digest: String) throws(DeviceError) -> String? {
+        try connection.rows("SELECT digest FROM copy WHERE sealed = ?", [.text(digest)]) { $0.text(0) }.first
+    }
+
+    package func enter(sealed digest: String, of copy: String) throws(DeviceError) {
+        try transaction { () throws(DeviceError) in
+            _ = try connection.run("UPDATE copy SET sealed = ? WHERE digest = ?", .text(digest), .text(copy))
+        }
+    }
+
+    package func recorder(_ identity: RecorderIdentity) throws(DeviceError) -> Recorder {
+        try transaction { () throws(DeviceError) in
+            let known = try recorders()
+            if var recorder = known.known(identity) {
+                if let key = identity.key, recorder.key == nil {
+                    try connection.run("UPDATE recorder SET key = ? WHERE id = ?", .text(key), .integer(recorder.id))
+                    recorder.key = key
+                }
+                if let machine = identity.machine, recorder.machine == nil {
+                    try connection.run(
+                        "UPDATE recorder SET machine = ? WHERE id = ?", .text(machine), .integer(recorder.id))
+                    recorder.machine = machine
+                }
+                return recorder
+            }
+            let folder = identity.folder(besides: Set(known.map(\.folder)))
+            try connection.run(
+                "INSERT INTO recorder (name, folder, key, machine) VALUES (?, ?, ?, ?)", .text(identity.name),
+                .text(folder), .optional(identity.key), .optional(identity.machine))
+            return Recorder(
+                id: try lastId(), name: identity.name, folder: folder, key: identity.key, machine: identity.machine)
+        }
+    }
+
+    func recorders() throws(DeviceError) -> [Recorder] {
+        try connection.rows(Recorder.selection + " ORDER BY recorder.id") { Recorder($0) }
+    }
+
+    package func take(_ copies: [GatheredCopy]) throws(DeviceError) {
+        try transaction { () throws(DeviceError) in
+            for copy in copies {
+                if let known = try copyId(copy.digest) {
+                    if let sealed = copy.sealed {
+                        try connection.run(
+                            "UPDATE copy SET sealed = ? WHERE id = ?", .text(sealed), .integer(known))
+                    }
+                    continue
+                }
+                let recording = try recording(of: copy)
+                try connection.run(
+                    """
+                    INSERT INTO copy (digest, recording, place, audio, sound, signed, sealed, struck)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                    """, .text(copy.digest), .integer(recording), .text(copy.place), .text(copy.audio),
+                    .text(copy.sound), .optional(copy.isSigned.map { Int64($0 ? 1 : 0) }), .optional(copy.sealed),
+                    .integer(copy.struck))
+                for line in copy.history {
+                    try connection.run(
+                        "INSERT OR IGNORE INTO history (recording, number, line) VALUES (?, ?, ?)",
+                        .integer(recording), .integer(line.entry.number), .text(line.text))
+                }
+                for reading in copy.readings { _ = try add(reading, to: recording) }
+                try show(recording, from: copy.readings)
+            }
+        }
+    }
+
+    /// The row of a copy's recording, which is made where there is none.
+    private func recording(of copy: GatheredCopy) throws(DeviceError) -> Int {
+        let found = try connection.rows(
+            """
+            SELECT id, root FROM recording WHERE recorder = ? AND number = ? AND (root = ?3 OR root = '' OR ?3 = '')
+            ORDER BY root = ?3 DESC, id
+            """, [.integer(copy.recorder.id), .integer(copy.number), .text(copy.root)]
+        ) { (id: $0.integer(0), root: $0.text(1)) }.first
+        if let found {
+            // A clock that was set later tells better when it began.
+            try connection.run(
+                """
+                UPDATE recording SET root = ?2, started_at = ?3, clock = ?4, length_samples = max(length_samples, ?5)
+                WHERE id = ?1 AND ?2 != '' AND (clock = 'unverified' OR root = '')
+                """, .integer(found.id), .text(copy.root), .real(copy.startedAt), .text(copy.clock.rawValue),
+                .position(copy.length))
+            return found.id
+        }
+        try connection.run(
+            "INSERT INTO recording (recorder, number, root, started_at, clock, length_samples) VALUES (?, ?, ?, ?, ?, ?)",
+            .integer(copy.recorder.id), .integer(copy.number), .text(copy.root), .real(copy.startedAt),
+            .text(copy.clock.rawValue), .position(copy.length))
+        return try lastId()
+    }
+
+    private func add(_ reading: GatheredReading, to recording: Int) throws(DeviceError) -> Bool {
+        let isKnown = try connection.rows(
+            "SELECT 1 FROM reading WHERE recording = ? AND digest = ?", [.integer(recording), .text(reading.digest)]
+        ) { _ in true }.first
+        if isKnown != nil { return false }
+        try connection.run(
+            "INSERT INTO reading (recording, digest, engine, person, made_at, struck, timeline) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            .integer(recording), .text(reading.digest), .text(reading.timeline.engine.name), .optional(reading.person),
+            .real(reading.madeAt), .integer(reading.struck), .text(try reading.column))
+        return true
+    }
+
+    /// Shows a recording with the best of its readings, and has that be found.
+    ///
+    /// - Parameter readings: whose texts need not be asked for.
+    private func show(_ recording: Int, from readings: [GatheredReading]) throws(DeviceError) {
+        guard let best = try self.readings(of: recording).first else { return }
+        let isShown = try connection.rows(
+            "SELECT 1 FROM recording WHERE id = ? AND shown = ?", [.integer(recording), .integer(best.id)]
+        ) { _ in true }.first
+        if isShown != nil { return }
+        var known = readings.first { $0.digest == best.digest }?.timeline
+        if known == nil { known = try timeline(ofReading: best.id) }
+        guard let timeline = known else { return }
+        let reading = GatheredReading(digest: "", timeline: timeline, person: best.person, madeAt: best.madeAt)
+        try connection.run("DELETE FROM line WHERE recording = ?", .integer(recording))
+        try connection.run(
+            "UPDATE recording SET shown = ?, title = ?, people = ?, people_key = ? WHERE id = ?", .integer(best.id),
+            .text(timeline.annotations?.title ?? ""), .text(reading.people), .text(reading.people.lowercased()),
+            .integer(recording))
+        for line in reading.lines {
+            try connection.run(
+                """
+                INSERT INTO line (recording, segment, start_sample, end_sample, speaker, name, name_key, text)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                """, .integer(recording), .integer(line.segment), .position(line.range.start),
+                .position(line.range.end), .text(line.speaker), .text(line.name), .text(line.name.lowercased()),
+                .text(line.text))
+        }
+    }
+
+    package func take(_ reading: GatheredReading, of recording: Int) throws(DeviceError) -> Bool {
+        try transaction { () throws(DeviceError) in
+            guard try add(reading, to: recording) else { return false }
+            try show(recording, from: [reading])
+            return true
+        }
+    }
+
+    package func recording(_ id: Int) throws(DeviceError) -> OfficeRecording? {
+        try connection.rows(
+            OfficeRecording.selection + " WHERE recording.id = ?", [.integer(id)], read: OfficeRecording.init
+        ).first
+    }
+
+    package func recording(ofCopy digest: String) throws(DeviceError) -> OfficeRecording? {
+        try connection.rows(
+            OfficeRecording.selection + " WHERE recording.id = (SELECT recording FROM copy WHERE digest = ?)",
+            [.text(digest)],
+            read: OfficeRecording.init
+        ).first
+    }
+
+    package func copies(of recording: Int) throws(DeviceError) -> [String] {
+        try connection.rows("SELECT digest FROM copy WHERE recording = ? ORDER BY id", [.integer(recording)]) {
+            $0.text(0)
+        }
+    }
+
+    package func places(of copies: [GatheredCopy]) throws(DeviceError) -> [[String]] {
+        var places: [[String]] = []
+        for copy in copies {
+            places.append(
+                try connection.rows(
+                    """
+                    SELECT copy.place FROM recording JOIN copy ON copy.recording = recording.id
+                    WHERE recording.recorder = ? AND recording.number = ? ORDER BY copy.id DESC
+                    """, [.integer(copy.recorder.id), .integer(copy.number)]
+                ) { $0.text(0) })
+        }
+        return places
+    }
+
+    package func recorder(ofRoot root: String) throws(DeviceError) -> Recorder? {
+        guard !root.isEmpty else { return nil }
+        return try connection.rows(
+            Recorder.selection + " JOIN recording ON recording.recorder = recorder.id WHERE recording.root = ? LIMIT 1",
+            [.text(root)]
+        ) { Recorder($0) }.first
+    }
+
+    package func recording(ofSound digest: String, number: Int) throws(DeviceError) -> OfficeRecording? {
+        guard !digest.isEmpty else { return nil }
+        return try connection.rows(
+            OfficeRecording.selection + """
+                 WHERE recording.id IN (SELECT recording FROM copy WHERE sound = ? AND sound != '') AND recording.number = ?
+                ORDER BY recording.id
+                """, [.text(digest), .integer(number)], read: OfficeRecording.init
+        ).first
+    }
+
+    package func outdated() throws(DeviceError) -> [String] {
+        try connection.rows(GatheredCopy.outdated, []) { $0.text(0) }
+    }
+
+    package func sound(of recording: Int) throws(DeviceError) -> String? {
+        try connection.rows(
+            "SELECT sound FROM copy WHERE recording = ? AND sound != '' ORDER BY \(GatheredCopy.preference) LIMIT 1",
+            [.integer(recording)]
+        ) { $0.text(0) }.first
+    }
+
+    package func readings(of recording: Int) throws(DeviceError) -> [OfficeReading] {
+        try connection.rows(
+            OfficeReading.selection + "?" + OfficeReading.order, [.integer(recording)], read: OfficeReading.init)
+    }
+
+    package func timeline(ofReading id: Int) throws(DeviceError) -> Timeline? {
+        let found = try connection.rows("SELECT timeline FROM reading WHERE id = ?", [.integer(id)]) { $0.text(0) }
+        guard let text = found.first else { return nil }
+        guard let timeline = Timeline(column: text) else {
+            throw DeviceError(
+                .damaged, "sqlite3_step", on: "\(files)/\(Self.databaseName)", "the text of reading \(id) is damaged",
+                remedy: "gather the copies into a new archive")
+        }
+        return timeline
+    }
+
+    package func history(of recording: Int) throws(DeviceError) -> [HistoryLine] {
+        try connection.rows(
+            "SELECT line FROM history WHERE recording = ? ORDER BY number, line", [.integer(recording)]
+        ) { $0.text(0) }.compactMap(HistoryLine.init(column:))
+    }
+
+    package func alike(_ word: String, limit: Int) throws(DeviceError) -> [String] {
+        try connection.execute(
+            "CREATE VIRTUAL TABLE IF NOT EXISTS temp.line_word USING fts5vocab (main, line_text, 'row')")
+        let wanted = Trigrams(word)
+        let lengths = (word.count + 1) / 2...word.count * 2 + 1
+        var found: [(word: String, similarity: Double)] = []
+        try connection.rows("SELECT term FROM temp.line_word", []) { row in
+            let term = row.text(0)
+            guard lengths.contains(term.count) else { return true }
+            let similarity = wanted.similarity(to: Trigrams(term))
+            if similarity >= Trigrams.threshold { found.append((term, similarity)) }
+            return true
+        }
+        return found.sorted { ($1.similarity, $0.word) < ($0.similarity, $1.word) }.prefix(max(0, limit)).map(\.word)
+    }
+
+    /// So many places are compared with each other; of words that are in more, the newest places answer.
+    private static let mostCompared = 2_000
+
+    package func search(
+        _ query: OfficeQuery, _ filter: OfficeFilter, limit: Int
+    ) throws(DeviceError) -> [OfficeHit] {
+        guard let expression = query.expression else { return [] }
+        let places =
+            try connection.rows(
+                "SELECT count(*) FROM (SELECT 1 FROM line_text WHERE line_text MATCH ? LIMIT \(Self.mostCompared + 1))",
+                [.text(expression)]
+            ) { $0.integer(0) }.first ?? 0
+        let order = places > Self.mostCompared ? "line_text.rowid DESC" : "rank, line_text.rowid"
+        let chosen = try connection.rows(
+            """
+            SELECT line_text.rowid FROM line_text CROSS JOIN line ON line.id = line_text.rowid
+            CROSS JOIN recording ON recording.id = line.recording
+            WHERE line_text MATCH ?1 AND \(Self.isLeft) AND \(Self.isSaid) ORDER BY \(order) LIMIT ?2
+            """,
+            [.text(expression), .integer(limit)] + Self.unused.dropFirst(2) + values(of: filter)
+        ) { $0.integer(0) }
+        guard let first = chosen.min(), let last = chosen.max() else { return [] }
+        // Excerpts only of those: each means to read its text.
+        let hits = try connection.rows(
+            """
+            SELECT recording.id, recorder.folder, recording.started_at, line.segment, line.start_sample, line.end_sample,
+                line.speaker, line.name, line.text, snippet(line_text, 0, '[', ']', '…', 12), line.id
+            FROM line_text CROSS JOIN line ON line.id = line_text.rowid
+            CROSS JOIN recording ON recording.id = line.recording CROSS JOIN recorder ON recorder.id = recording.recorder
+            WHERE line_text MATCH ?1 AND line_text.rowid BETWEEN ?3 AND ?4
+                AND +line_text.rowid IN (SELECT value FROM json_each(?2))
+            """, [.text(expression), .text("\(chosen)"), .integer(first), .integer(last)]
+        ) { row in (row.integer(10), OfficeHit(row)) }
+        let known = Dictionary(hits) { first, _ in first }
+        return chosen.compactMap { known[$0] }
+    }
+
+    private func lastId() throws(DeviceError) -> Int {
+        try connection.rows("SELECT last_insert_rowid()") { $0.integer(0) }.first ?? 0
+    }
+
+    private func transaction<Value>(_ body: () throws(DeviceError) -> Value) throws(DeviceError) -> Value {
+        try rethrowing { try connection.transaction { try body() } }
+    }
+}
+
+extension Row: OfficeRow {
+    func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
+}
+
+extension OfficeQuery {
+    /// In the syntax of FTS5; nil where there is no word in it.
+    var expression: String? {
+        let phrases = words.enumerated().map { index, tokens in
+            let phrase = "\"\(tokens.joined(separator: " "))\"" + (isBeginning && index == words.count - 1 ? "*" : "")
+            let others = tokens.count == 1 ? (alike[tokens[0]] ?? []).map { "\"\($0)\"" } : []
+            return others.isEmpty ? phrase : "(\(([phrase] + others).joined(separator: " OR ")))"
+        }
+        return phrases.isEmpty ? nil : phrases.joined(separator: " AND ")
+    }
+}

@@ -1,0 +1,36 @@
+/// Which part of a file a browser asks for, by HTTP's header `Range`.
+enum ByteRange: Hashable, Sendable {
+    /// All of it, also where several parts are asked for at a time, or the header is none that HTTP knows.
+    case whole
+    /// The bytes from one to another, both counted from 0 and within the file.
+    case part(ClosedRange<Int64>)
+    /// Nothing of it is in the file.
+    case outside
+
+    /// - Parameters:
+    ///   - header: `bytes=0-99`, `bytes=100-` or `bytes=-100`; nil where there is none.
+    ///   - length: the file's, in bytes.
+    init(_ header: String?, of length: Int64) {
+        self = .whole
+        guard let header, header.hasPrefix("bytes="), !header.contains(",") else { return }
+        let parts = header.dropFirst("bytes=".count).split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return }
+        let (first, last) = (Self.number(parts[0]), Self.number(parts[1]))
+        switch (first, last) {
+        case (let first?, let last?) where !parts[1].isEmpty:
+            guard first <= last else { return }
+            self = first < length ? .part(first...min(last, length - 1)) : .outside
+        case (let first?, _) where parts[1].isEmpty:
+            self = first < length ? .part(first...(length - 1)) : .outside
+        case (_, let last?) where parts[0].isEmpty:
+            self = last > 0 && length > 0 ? .part(max(0, length - last)...(length - 1)) : .outside
+        default: return
+        }
+    }
+
+    private static func number(_ text: Substring) -> Int64? {
+        // A number that is beyond all is beyond this file, too.
+        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return Int64(text) ?? .max
+    }
+}

@@ -1,0 +1,430 @@
+import Core
+import FoundationEssentials
+import Glibc
+import System
+import Transcripts
+
+/// An archive of many recorders in a browser: the list of its recordings with a search, and each one's page, with its sound. Used on
+/// one thread.
+package final class OfficeSite: WebHandler {
+    /// Recordings in a part of the list, and places that a search shows.
+    private static let (mostListed, mostHits, mostAlike) = (100, 200, 12)
+    private static let savingName = "corrections"
+    private static let largestPage = 64 << 20
+
+    private let access: SiteAccess
+    private let program: String
+    private let open: () throws(DeviceError) -> any OfficeArchive
+    private let tell: (String) -> Void
+    private var archive: (any OfficeArchive)?
+    private var lastTold = ""
+    /// Until then the archive is not asked again, and why: it did not answer in time. In nanoseconds.
+    private var rest: (until: Int64, error: DeviceError)?
+    private static let restNanoseconds: Int64 = 10_000_000_000
+
+    /// - Parameters:
+    ///   - archive: what is shown.
+    ///   - reader: the program that reads what pages save, confined.
+    ///   - open: opens it again, where it was away for a while.
+    ///   - tell: hears what is wrong with it, once until something else is, or until it is well again.
+    package init(
+        _ archive: any OfficeArchive, access: SiteAccess, reader: String = "/proc/self/exe",
+        open: @escaping () throws(DeviceError) -> any OfficeArchive, tell: @escaping (String) -> Void
+    ) {
+        self.archive = archive
+        self.access = access
+        program = reader
+        self.open = open
+        self.tell = tell
+    }
+
+    package func refusal(of request: inout WebRequest) -> WebResponse? {
+        switch access.answer(to: request) {
+        case .welcome(let person, let cookie): (request.person, request.cookie) = (person, cookie)
+        case .unknown:
+            return Self.problem(
+                401, "A password is needed", "Reload the page, and give your name and the password.", request,
+                [("WWW-Authenticate", "Basic realm=\"Fieldscribe\", charset=\"UTF-8\"")])
+        case .later(let seconds):
+            return Self.problem(
+                429, "Too many wrong passwords", "Try again in \(seconds) seconds.", request,
+                [("Retry-After", "\(seconds)")])
+        case .wrongName:
+            return Self.problem(
+                421, "This is not its name", "Whoever runs this server can allow the name with --host NAME.", request)
+        }
+        if ["GET", "HEAD"].contains(request.method) { return nil }
+        guard request.method == "POST", request.path.hasSuffix("/\(Self.savingName)") else {
+            return Self.problem(
+                405, "This cannot be done here", "Pages are read here, with GET.", request, [("Allow", "GET, HEAD")])
+        }
+        // What another site's form can send is none of these types.
+        guard !SiteAccess.isForeign(request), request.headers["content-type"]?.hasPrefix("application/json") == true
+        else { return Self.told(403, "This was not sent by a page of this server.") }
+        return nil
+    }
+
+    package func respond(to request: WebRequest) -> WebResponse {
+        var answer: WebResponse
+        do throws(DeviceError) {
+            answer = try lasting { (archive) throws(DeviceError) in
+                try self.answer(request, archive)
+            }
+        } catch {
+            tellOnce(error.message)
+            answer =
+                request.method == "POST"
+                ? Self.told(503, error.message)
+                : Self.problem(503, "The archive cannot be read now", error.message, request)
+        }
+        if let cookie = request.cookie { answer.headers.append(("Set-Cookie", cookie)) }
+        return answer
+    }
+
+    /// Does something in the archive, which is opened again where it was away, or is: once.
+    private func lasting(
+        _ body: (any OfficeArchive) throws(DeviceError) -> WebResponse
+    ) throws(DeviceError) -> WebResponse {
+        if let rest, MonotonicClock.nanoseconds < rest.until { throw rest.error }
+        do throws(DeviceError) {
+            if let archive, archive.files != archive.name || FileStatus(archive.files) != nil {
+                do throws(DeviceError) {
+                    let answer = try body(archive)
+                    lastTold = ""
+                    return answer
+                } catch {
+                    self.archive = nil
+                    if Self.isLate(error) { throw error }
+                }
+            }
+            let archive = try open()
+            self.archive = archive
+            let answer = try body(archive)
+            lastTold = ""
+            return answer
+        } catch {
+            // Each of those who ask would else wait for it in turn.
+            if Self.isLate(error) { rest = (MonotonicClock.nanoseconds + Self.restNanoseconds, error) }
+            throw error
+        }
+    }
+
+    private static func isLate(_ error: DeviceError) -> Bool { [ETIMEDOUT, ECANCELED].contains(error.status) }
+
+    private func tellOnce(_ message: String) {
+        if message != lastTold { tell(message) }
+        lastTold = message
+    }
+
+    /// `/`, `/recording/N/` and `/recording/N/audio.flac`; nothing of the address becomes a path.
+    private func answer(
+        _ request: WebRequest, _ archive: any OfficeArchive
+    ) throws(DeviceError) -> WebResponse {
+        let parts = request.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        // Every browser asks for it.
+        if parts == ["favicon.ico"] { return WebResponse(204, Self.headers("image/x-icon"), .bytes([])) }
+        if parts == [""] { return try list(request, archive) }
+        guard parts.count == 3, parts.first == "recording", let id = parts.dropFirst().first.flatMap({ Int($0) }),
+            let last = parts.last, let recording = try archive.recording(id)
+        else { return Self.problem(404, "There is no such page", "It may be in another archive.", request) }
+        if last == Self.savingName {
+            return request.method == "POST"
+                ? try save(recording, request, archive)
+                : Self.problem(
+                    405, "This cannot be done here", "Corrections are sent here.", request, [("Allow", "POST")])
+        }
+        if last.isEmpty { return try page(recording, request, archive) }
+        if String(last) == recording.audio { return try sound(of: recording, request, archive) }
+        return Self.problem(404, "There is no such page", "This recording has no \(last).", request)
+    }
+
+    // MARK: the list
+
+    private func list(_ request: WebRequest, _ archive: any OfficeArchive) throws(DeviceError) -> WebResponse {
+        var form = SearchForm()
+        let asked = { (name: String) in oneLine(request.query[name] ?? "") }
+        (form.words, form.recorder, form.person, form.speaker) = (
+            asked("q"), asked("recorder"), asked("person"), asked("speaker")
+        )
+        (form.since, form.until, form.alike) = (asked("since"), asked("until"), asked("alike") == "yes")
+        var filter = OfficeFilter()
+        (filter.recorder, filter.person, filter.speaker) = (
+            form.recorder.nonEmpty, form.person.nonEmpty, form.speaker.nonEmpty
+        )
+        var told: [String] = []
+        for (text, isEnd) in [(form.since, false), (form.until, true)] where !text.isEmpty {
+            guard let time = seconds(ofDay: text, isEnd: isEnd) else {
+                told.append("\(text) is no day such as 2026-11-20")
+                continue
+            }
+            if isEnd { filter.until = time } else { filter.since = time }
+        }
+        do throws(DeviceError) {
+            return form.words.isEmpty
+                ? try all(form, filter, told, request, archive) : try found(form, filter, told, request, archive)
+        } catch {
+            // A recorder that nobody knows is no fault of the archive's.
+            guard error.operation == "--recorder" else { throw error }
+            return Self.page(200, searchPage(form, [], told: [error.message]), request)
+        }
+    }
+
+    private func all(
+        _ form: SearchForm, _ filter: OfficeFilter, _ told: [String], _ request: WebRequest,
+        _ archive: any OfficeArchive
+    ) throws(DeviceError) -> WebResponse {
+        let number = { (name: String) in request.query[name].flatMap { Int($0) } }
+        let (earlier, later) = (number("before"), number("after"))
+        // One more than is shown tells whether the list goes on.
+        var shown: [OfficeRecording] = []
+        var (hasLater, hasEarlier) = (false, false)
+        if let later {
+            shown = try archive.recordings(filter, from: .later(later), limit: Self.mostListed + 1)
+            (hasLater, hasEarlier) = (shown.count > Self.mostListed, true)
+            shown = shown.suffix(Self.mostListed)
+        } else if let earlier {
+            shown = try archive.recordings(filter, from: .earlier(earlier), limit: Self.mostListed + 1)
+            (hasLater, hasEarlier) = (true, shown.count > Self.mostListed)
+        }
+        // Nor is there a short part before the list's beginning.
+        if !hasLater || shown.isEmpty {
+            shown = try archive.recordings(filter, from: .latest, limit: Self.mostListed + 1)
+            (hasLater, hasEarlier) = (false, shown.count > Self.mostListed)
+        }
+        shown = Array(shown.prefix(Self.mostListed))
+        var pages: [(name: String, link: String)] = []
+        if hasLater, let first = shown.first { pages.append(("Later ones", form.link([("after", "\(first.id)")]))) }
+        if hasEarlier, let last = shown.last { pages.append(("Earlier ones", form.link([("before", "\(last.id)")]))) }
+        let all = try hasLater || hasEarlier ? archive.count(filter) : shown.count
+        let count = all == 1 ? "One recording" : "\(all) recordings"
+        return Self.page(200, searchPage(form, shown.map { entry($0) }, told: [count] + told, pages: pages), request)
+    }
+
+    private func found(
+        _ form: SearchForm, _ filter: OfficeFilter, _ told: [String], _ request: WebRequest,
+        _ archive: any OfficeArchive
+    ) throws(DeviceError) -> WebResponse {
+        var (query, told) = (OfficeQuery(form.words), told)
+        if form.alike {
+            for token in Set(query.words.filter { $0.count == 1 }.map { $0[0] }).sorted() where token.count > 2 {
+                let alike = try archive.alike(token, limit: Self.mostAlike).filter { $0 != token }
+                if alike.isEmpty { continue }
+                query.alike[token] = alike
+                told.append("\(token), or \(alike.joined(separator: ", "))")
+            }
+        }
+        let hits = try archive.search(query, filter, limit: Self.mostHits)
+        var (entries, places): ([SearchEntry], [Int: Int]) = ([], [:])
+        for hit in hits {
+            let found = SearchEntry.Hit(
+                position: hit.line.range.start, speaker: hit.line.name, excerpt: hit.excerpt)
+            if let place = places[hit.recording] {
+                entries[place].hits.append(found)
+            } else if let recording = try archive.recording(hit.recording) {
+                places[hit.recording] = entries.count
+                entries.append(entry(recording))
+                entries[entries.count - 1].hits = [found]
+            }
+        }
+        let many = hits.count == Self.mostHits ? "The first \(hits.count) hits" : hits.count == 1 ? "One hit" : nil
+        let ofThem = entries.count == 1 ? "one recording" : "\(entries.count) recordings"
+        told.insert("\(many ?? "\(hits.count) hits") in \(ofThem)", at: 0)
+        return Self.page(200, searchPage(form, entries, told: told), request)
+    }
+
+    private func entry(_ recording: OfficeRecording) -> SearchEntry {
+        let facts = [
+            recording.title.isEmpty ? "" : Self.time(recording.startedAt), clockTime(recording.length),
+            "recording \(recording.number)", oneLine(recording.people),
+            recording.clock == .unverified ? "clock unverified" : "",
+            recording.readings > 1 ? "\(recording.readings) texts" : "",
+        ]
+        return SearchEntry(
+            link: "recording/\(recording.id)/", title: OfficePage.title(of: recording),
+            recorder: recording.recorder.folder, facts: facts.filter { !$0.isEmpty })
+    }
+
+    // MARK: a recording
+
+    private func page(
+        _ recording: OfficeRecording, _ request: WebRequest, _ archive: any OfficeArchive
+    ) throws(DeviceError) -> WebResponse {
+        let readings = try archive.readings(of: recording.id)
+        let asked = Int(request.query["reading"] ?? "")
+        guard let shown = asked.map({ id in readings.first { $0.id == id } }) ?? readings.first,
+            let timeline = try archive.timeline(ofReading: shown.id)
+        else {
+            return Self.problem(404, "There is no such text", "This recording has others.", request, back: "../../")
+        }
+        var details = RecordingDetails(
+            title: OfficePage.title(of: recording), started: Self.time(recording.startedAt), clock: recording.clock,
+            device: "\(recording.recorder.folder), recording \(recording.number)", audio: recording.audio,
+            index: "../../", peaks: peaks(of: recording, archive))
+        let sound = try archive.sound(of: recording.id)
+        // Who looks at an older text does not correct it.
+        if let sound, shown.id == readings.first?.id {
+            details.identity = RecordingIdentity(recording: recording.number, pass: timeline.pass, sound: sound)
+        }
+        details.history = try archive.history(of: recording.id).map(\.entry)
+        details.served = ServedPage(
+            saves: sound == nil || shown.id != readings.first?.id ? nil : Self.savingName, reading: shown.id,
+            person: request.person, now: MonotonicClock.wallSeconds,
+            readings: readings.enumerated().map { index, reading in
+                ServedPage.Reading(
+                    link: index == 0 ? "./" : "?reading=\(reading.id)", title: Self.title(of: reading),
+                    isHere: reading.id == shown.id)
+            })
+        let written = details
+        return Self.page(200, try rethrowing { try TranscriptFormat.html.render(timeline, details: written) }, request)
+    }
+
+    private static func title(of reading: OfficeReading) -> String {
+        let who = reading.person.map { $0.isEmpty ? "a person" : oneLine($0) } ?? oneLine(reading.engine)
+        return [who, reading.madeAt == 0 ? "" : time(reading.madeAt)].filter { !$0.isEmpty }.joined(separator: ", ")
+    }
+
+    /// How loud it is, for the picture of it: the copy's own page tells.
+    private func peaks(of recording: OfficeRecording, _ archive: any OfficeArchive) -> [UInt8] {
+        guard !recording.place.isEmpty,
+            let folder = try? Folder(opening: archive.files, crosses: true).folder(along: recording.place),
+            let bytes = try? folder.openFile("index.html", O_RDONLY).content(limit: Self.largestPage),
+            let page = try? PageReading(bytes, name: "index.html")
+        else { return [] }
+        return page.peaks
+    }
+
+    /// What a page's script is told.
+    private struct Answer: Encodable {
+        var told: String
+        var reading: Int?
+        var others: Bool?
+    }
+
+    package func reader(of request: WebRequest) -> WebReader? {
+        guard request.method == "POST" else { return nil }
+        let id = request.path.split(separator: "/").dropFirst().first.flatMap { Int($0) }
+        let program = program
+        return { bytes in Self.corrections(bytes, of: id ?? 0, by: program) }
+    }
+
+    private static func corrections(
+        _ bytes: [UInt8], of recording: Int, by reader: String
+    ) -> Result<SavedCorrections, DeviceError> {
+        Result { () throws(DeviceError) in
+            try SavedCorrections(bytes, name: "recording \(recording)", reader: reader)
+        }
+    }
+
+    private func save(
+        _ recording: OfficeRecording, _ request: WebRequest, _ archive: any OfficeArchive
+    ) throws(DeviceError) -> WebResponse {
+        let number = { (name: String) in Int(request.query[name] ?? "") ?? 0 }
+        let place = OfficeSaving.Place(
+            reading: number("reading"), seen: number("seen"), person: oneLine(request.person))
+        let outcome: OfficeSaving.Outcome
+        do throws(DeviceError) {
+            let read = request.content as? Result<SavedCorrections, DeviceError>
+            let saved = try (read ?? Self.corrections(request.body, of: recording.id, by: program)).get()
+            outcome = try OfficeSaving(archive).take(
+                saved, of: recording, at: place, now: MonotonicClock.wallSeconds)
+        } catch {
+            guard ["save", "import", "read"].contains(error.operation) else { throw error }
+            return Self.told(409, error.message)
+        }
+        return Self.told(
+            200, Self.words(for: outcome), reading: outcome.reading, others: outcome.other != nil)
+    }
+
+    private static func words(for outcome: OfficeSaving.Outcome) -> String {
+        guard let other = outcome.other.map({ $0.isEmpty ? "Somebody" : oneLine($0) }) else {
+            return "Saved in the archive"
+        }
+        if !outcome.isMerged {
+            return "Saved. \(other) has saved another text of it meanwhile: both are kept, and yours is shown."
+        }
+        if outcome.conflicts.isEmpty {
+            return "Saved. \(other) has corrected it meanwhile, too: the text has both."
+        }
+        let places = outcome.conflicts.prefix(5).map { clockTime($0) }.joined(separator: ", ")
+        let more = outcome.conflicts.count > 5 ? " …" : ""
+        return
+            "Saved. \(other) has corrected the same meanwhile, at \(places)\(more): yours is shown there, and theirs is among "
+            + "the texts above."
+    }
+
+    private static func told(_ status: Int, _ text: String, reading: Int? = nil, others: Bool? = nil) -> WebResponse {
+        let bytes = try? JSONEncoder().encode(Answer(told: text, reading: reading, others: others))
+        return WebResponse(status, headers("application/json"), .bytes(Array(bytes ?? Data())))
+    }
+
+    private func sound(
+        of recording: OfficeRecording, _ request: WebRequest, _ archive: any OfficeArchive
+    ) throws(DeviceError) -> WebResponse {
+        let (number, length): (Int32, Int64)
+        do throws(DeviceError) {
+            // No link there leads out of it, and nothing but a file is opened.
+            let folder = try Folder(opening: archive.files, crosses: true).folder(along: recording.place)
+            let file = try folder.openFile(recording.audio, O_RDONLY)
+            length = try file.size()
+            number = fcntl(file.number, F_DUPFD_CLOEXEC, 0)
+        } catch {
+            return Self.problem(404, "There is no sound", error.message, request, back: "../../")
+        }
+        guard number >= 0 else { throw .system("fcntl", on: recording.audio) }
+        var headers = Self.headers(recording.audio.hasSuffix(".flac") ? "audio/flac" : "audio/wav")
+        headers.append(("Accept-Ranges", "bytes"))
+        // It names no version that a browser could have a part of.
+        let header = request.headers["if-range"] == nil ? request.headers["range"] : nil
+        switch ByteRange(header, of: length) {
+        case .whole where length == 0:
+            close(number)
+            return WebResponse(200, headers, .bytes([]))
+        case .whole: return WebResponse(200, headers, .file(number, from: 0, count: length))
+        case .part(let range):
+            headers.append(("Content-Range", "bytes \(range.lowerBound)-\(range.upperBound)/\(length)"))
+            return WebResponse(
+                206, headers, .file(number, from: range.lowerBound, count: range.upperBound - range.lowerBound + 1))
+        case .outside:
+            close(number)
+            headers.append(("Content-Range", "bytes */\(length)"))
+            return WebResponse(416, headers, .bytes([]))
+        }
+    }
+
+    // MARK: answers
+
+    private static func time(_ seconds: Double) -> String {
+        guard seconds > 0 else { return "" }
+        let (day, time) = localMinute(of: seconds)
+        return "\(day) \(time)"
+    }
+
+    /// What every answer says: nothing of it stays in the browser, and no other site may show or ask it.
+    private static func headers(_ type: String) -> [(name: String, value: String)] {
+        [
+            ("Content-Type", type), ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
+            ("Content-Security-Policy", "frame-ancestors 'none'"), ("X-Frame-Options", "DENY"),
+            ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Resource-Policy", "same-origin"),
+            ("Cross-Origin-Opener-Policy", "same-origin"),
+        ]
+    }
+
+    private static func page(_ status: Int, _ text: String, _ request: WebRequest) -> WebResponse {
+        WebResponse(status, headers("text/html; charset=utf-8"), .bytes(Array(text.utf8)))
+    }
+
+    private static func problem(
+        _ status: Int, _ title: String, _ text: String, _ request: WebRequest,
+        _ more: [(name: String, value: String)] = [], back: String? = nil
+    ) -> WebResponse {
+        let depth = request.path.split(separator: "/", omittingEmptySubsequences: false).count - 2
+        let up = String(repeating: "../", count: min(max(0, depth), 8))
+        var answer = page(status, problemPage(title, text, back: back ?? (up.isEmpty ? "./" : up)), request)
+        answer.headers += more
+        return answer
+    }
+}
+
+extension String {
+    fileprivate var nonEmpty: String? { isEmpty ? nil : self }
+}

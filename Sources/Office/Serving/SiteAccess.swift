@@ -1,0 +1,108 @@
+import FoundationEssentials
+import System
+
+/// Who may ask a server of ours, and from where: a browser is used by whoever has written the pages that it shows. Used on one thread.
+package final class SiteAccess {
+    /// What became of somebody who wants to come in.
+    enum Answer: Hashable {
+        /// Come in: who it is, where a password told that, else empty; and what the browser is to bring next time in its place.
+        case welcome(person: String, cookie: String?)
+        /// No password, or a wrong one.
+        case unknown
+        /// So many wrong ones came that none is looked at for so many seconds.
+        case later(Int)
+        /// The page was reached by a name that is not ours: another's, which leads here (DNS rebinding).
+        case wrongName
+    }
+
+    /// Wrong passwords that are looked at without a pause, and how many seconds give one more.
+    private static let (burst, secondsEach): (Double, Double) = (10, 3)
+    private static let mostSessions = 1_000
+    private static let cookieName = "fieldscribe"
+
+    private let password: String?
+    private let names: Set<String>?
+    private let now: () -> Double
+    private var sessions: [String: String] = [:]
+    private var left = SiteAccess.burst
+    private var counted: Double
+
+    /// - Parameters:
+    ///   - password: nil where none is asked for.
+    ///   - names: hosts that a browser may name, in small letters and without the port; nil for any.
+    ///   - now: in seconds, of a clock that never jumps.
+    package init(
+        password: String?, names: Set<String>?,
+        now: @escaping () -> Double = { Double(MonotonicClock.nanoseconds) / 1e9 }
+    ) {
+        self.password = password.map { Digest.of($0) }
+        self.names = names
+        self.now = now
+        counted = now()
+    }
+
+    /// Looks at who asks.
+    func answer(to request: WebRequest) -> Answer {
+        if let names, !names.contains(Self.host(of: request.headers["host"] ?? "")) { return .wrongName }
+        guard let password else { return .welcome(person: "", cookie: nil) }
+        for token in Self.cookies(request.headers["cookie"] ?? "") {
+            if let person = sessions[token] { return .welcome(person: person, cookie: nil) }
+        }
+        guard let (person, given) = Self.credentials(request.headers["authorization"] ?? "") else { return .unknown }
+        let time = now()
+        left = min(Self.burst, left + (time - counted) / Self.secondsEach)
+        counted = time
+        guard left >= 1 else { return .later(max(1, Int(((1 - left) * Self.secondsEach).rounded(.up)))) }
+        guard Self.isSame(Digest.of(given), password) else {
+            left -= 1
+            return .unknown
+        }
+        if sessions.count >= Self.mostSessions { sessions = [:] }
+        let token = (0..<4).map { _ in
+            let digits = String(UInt64.random(in: .min ... .max), radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
+        sessions[token] = person
+        return .welcome(
+            person: person, cookie: "\(Self.cookieName)=\(token); Path=/; HttpOnly; SameSite=Strict")
+    }
+
+    /// Whether another site has the browser send this, by which it would write in its user's name (CSRF): where the browser says so, by
+    /// its word; else by the page's own address.
+    static func isForeign(_ request: WebRequest) -> Bool {
+        if let site = request.headers["sec-fetch-site"] { return site != "same-origin" }
+        guard let origin = request.headers["origin"] else { return false }
+        let names = ["host", "x-forwarded-host"].compactMap { request.headers[$0] }
+        let parts = origin.split(separator: "://", maxSplits: 1).map(String.init)
+        return parts.count != 2 || !names.contains(parts[1])
+    }
+
+    /// Without the port, in small letters.
+    private static func host(of header: String) -> String {
+        let text = header.lowercased()
+        if text.hasPrefix("["), let end = text.firstIndex(of: "]") { return String(text[...end]) }
+        return String(text.prefix { $0 != ":" })
+    }
+
+    private static func cookies(_ header: String) -> [String] {
+        header.split(separator: ";").compactMap { part in
+            let pair = part.split(separator: "=", maxSplits: 1).map { $0.filter { $0 != " " } }
+            return pair.count == 2 && pair[0] == cookieName ? pair[1] : nil
+        }
+    }
+
+    private static func credentials(_ header: String) -> (person: String, password: String)? {
+        let parts = header.split(separator: " ")
+        guard parts.count == 2, parts[0].lowercased() == "basic", let bytes = Data(base64Encoded: String(parts[1])),
+            let text = String(validating: bytes, as: UTF8.self), let colon = text.firstIndex(of: ":")
+        else { return nil }
+        return (String(text[..<colon]), String(text[text.index(after: colon)...]))
+    }
+
+    /// Takes as long wherever the first difference is.
+    private static func isSame(_ one: String, _ other: String) -> Bool {
+        let (one, other) = (Array(one.utf8), Array(other.utf8))
+        guard one.count == other.count else { return false }
+        return zip(one, other).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+}

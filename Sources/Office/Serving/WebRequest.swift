@@ -1,0 +1,69 @@
+/// What a browser asks. Everything in it is a stranger's.
+package struct WebRequest: Sendable {
+    /// `GET`, `HEAD`, `POST` ...
+    var method: String
+    /// The path, unescaped, with its slash at the beginning.
+    var path: String
+    /// What stands behind the question mark, unescaped.
+    var query: [String: String]
+    /// By their names in small letters.
+    var headers: [String: String]
+    /// What came along; empty until all of it is here.
+    var body: [UInt8]
+    /// What the handler's reader made of the body, which is then empty; nil: nothing.
+    var content: (any Sendable)?
+    /// Who it is, where the handler knows that; else empty.
+    var person = ""
+    /// What the browser is to bring next time, as the header `Set-Cookie` has it; nil: nothing.
+    var cookie: String?
+
+    init(
+        method: String, path: String, query: [String: String] = [:], headers: [String: String] = [:],
+        body: [UInt8] = []
+    ) {
+        self.method = method
+        self.path = path
+        self.query = query
+        self.headers = headers
+        self.body = body
+    }
+}
+
+/// What a browser is told.
+package struct WebResponse: Sendable {
+    /// What follows the headers.
+    enum Body: Sendable {
+        /// These bytes.
+        case bytes([UInt8])
+        /// So many bytes of an open file, from a place on; whoever sends them closes the file.
+        case file(Int32, from: Int64, count: Int64)
+    }
+
+    /// As HTTP numbers them.
+    var status: Int
+    /// Names and values, besides those of the connection itself.
+    var headers: [(name: String, value: String)]
+    /// What follows.
+    var body: Body
+
+    init(_ status: Int, _ headers: [(name: String, value: String)], _ body: Body) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+}
+
+/// Makes something of a body, on another thread.
+package typealias WebReader = @Sendable ([UInt8]) -> any Sendable
+
+/// Whoever answers what browsers ask. Used on one thread.
+package protocol WebHandler: AnyObject {
+    /// Looks at what is asked before its body comes, and who it is: an answer where that is not wanted, nil where it is.
+    func refusal(of request: inout WebRequest) -> WebResponse?
+
+    /// What reads the body of a request that was not refused, before it is answered: others are answered meanwhile. Nil: nothing does.
+    func reader(of request: WebRequest) -> WebReader?
+
+    /// Answers what was not refused. Blocks; meanwhile nobody else is answered.
+    func respond(to request: WebRequest) -> WebResponse
+}

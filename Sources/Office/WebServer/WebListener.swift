@@ -1,0 +1,134 @@
+internal import CLinux
+import Core
+import Glibc
+import System
+
+/// A socket on which browsers, or a proxy before them, are waited for. A Unix socket's name is taken away when it goes out of scope.
+package struct WebListener: ~Copyable {
+    private static let backlog: Int32 = 128
+
+    /// What is told to whoever wants to come: `http://127.0.0.1:8737/`, or the path of a socket.
+    package let address: String
+    /// The port, 0 for a Unix socket.
+    let port: Int
+    /// Whether only this machine can reach it.
+    package let isLocal: Bool
+    /// Where it can be reached, without the port: `127.0.0.1`, `::1`; nil for a Unix socket.
+    package let host: String?
+    /// The kernel's number of the socket.
+    let number: Int32
+    /// The file of a Unix socket, as it was made.
+    private let file: FileStatus?
+
+    /// Listens on a port of an address of this machine.
+    ///
+    /// - Parameters:
+    ///   - host: an address, or a name that has one.
+    ///   - port: 0 takes any that is free.
+    /// - Throws: `DeviceError` with `busy` where somebody else listens there, `missing` where this machine has no such address.
+    package init(host: String, port: Int) throws(DeviceError) {
+        var hints = addrinfo()
+        hints.ai_family = AF_UNSPEC
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        hints.ai_flags = AI_PASSIVE
+        var found: UnsafeMutablePointer<addrinfo>?
+        let status = getaddrinfo(host, "\(port)", &hints, &found)
+        guard status == 0, let first = found else {
+            throw DeviceError(
+                .missing, "getaddrinfo", on: host, "is no address of this machine",
+                remedy: "name one that ip address shows, with --listen ADDRESS")
+        }
+        defer { freeaddrinfo(found) }
+        let name = "\(host.contains(":") ? "[\(host)]" : host):\(port)"
+        let number = socket(first.pointee.ai_family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard number >= 0 else { throw .system("socket", on: name) }
+        do throws(DeviceError) {
+            var on: Int32 = 1
+            // A port is free again as soon as nobody listens there.
+            setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+            guard bind(number, first.pointee.ai_addr, first.pointee.ai_addrlen) == 0,
+                listen(number, Self.backlog) == 0
+            else { throw Self.refusal(errno, name) }
+            guard fcntl(number, F_SETFL, O_NONBLOCK) == 0 else { throw .system("fcntl", on: name) }
+            let (host, port) = try Self.address(of: number, name)
+            (self.host, self.port) = (host, port)
+            address = "http://\(host.contains(":") ? "[\(host)]" : host):\(port)/"
+            isLocal = host == "::1" || host.hasPrefix("127.")
+            self.number = number
+            file = nil
+        } catch {
+            close(number)
+            throw error
+        }
+    }
+
+    private static func refusal(_ status: Int32, _ name: String) -> DeviceError {
+        switch status {
+        case EADDRINUSE:
+            DeviceError(
+                .busy, "bind", status: status, on: name, "somebody else listens there",
+                remedy: "choose another port with --port N, or any with --port 0")
+        case EADDRNOTAVAIL:
+            DeviceError(
+                .missing, "bind", status: status, on: name, "is no address of this machine",
+                remedy: "name one that ip address shows, with --listen ADDRESS")
+        case EACCES:
+            DeviceError(
+                .denied, "bind", status: status, on: name, "only root may listen there",
+                remedy: "choose a port from 1024 on with --port N")
+        default: .system("bind", status: status, on: name)
+        }
+    }
+
+    /// As numbers, as they were bound.
+    private static func address(of number: Int32, _ name: String) throws(DeviceError) -> (host: String, port: Int) {
+        var (storage, length) = (sockaddr_storage(), socklen_t(MemoryLayout<sockaddr_storage>.size))
+        var (host, service) = ([CChar](repeating: 0, count: 64), [CChar](repeating: 0, count: 16))
+        let status = withUnsafeMutablePointer(to: &storage) { storage in
+            storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                getsockname(number, address, &length) == 0
+                    && getnameinfo(
+                        address, length, &host, socklen_t(host.count), &service, socklen_t(service.count),
+                        NI_NUMERICHOST | NI_NUMERICSERV) == 0
+            }
+        }
+        let texts = [host, service].map { text in
+            String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        }
+        guard status, let port = Int(texts[1]) else { throw .system("getsockname", on: name) }
+        return (texts[0], port)
+    }
+
+    /// Listens at a path, for our own user and group; see `removeStaleSocket`.
+    ///
+    /// - Throws: `DeviceError` with `busy` if a process listens there, `denied` if the path is not a socket.
+    package init(path: String) throws(DeviceError) {
+        try removeStaleSocket(at: path, listener: "another program", remedy: "name another path with --socket PATH")
+        let number = fieldscribe_unix_socket(0)
+        guard number >= 0 else { throw .system("socket", on: path) }
+        do throws(DeviceError) {
+            guard fieldscribe_unix_name(number, path, 1) == 0 else {
+                if errno == ENAMETOOLONG || errno == EINVAL {
+                    throw DeviceError(
+                        .unsupported, "bind", on: path, "is too long for a socket's name",
+                        remedy: "name a shorter path, of at most 107 bytes")
+                }
+                throw .system("bind", on: path)
+            }
+            // Before it listens nobody can connect, so that nobody meets it with other permissions.
+            guard chmod(path, 0o660) == 0 else { throw .system("chmod", on: path) }
+            guard listen(number, Self.backlog) == 0 else { throw .system("listen", on: path) }
+            guard fcntl(number, F_SETFL, O_NONBLOCK) == 0, let status = FileStatus(path) else {
+                throw .system("lstat", on: path)
+            }
+            file = status
+        } catch {
+            close(number)
+            throw error
+        }
+        self.number = number
+        (address, port, isLocal, host) = (path, 0, true, nil)
+    }
+
+    deinit { if let file { removeSocket(at: address, made: file) } }
+}

@@ -1,0 +1,37 @@
+import Core
+import Glibc
+import System
+
+/// The list of digests of a model's files, `SHA256SUMS` as sha256sum writes it; a folder that somebody put together may have none.
+struct ModelDigests: Sendable {
+    private let folder: String
+
+    /// The list itself.
+    var path: String { "\(folder)/SHA256SUMS" }
+
+    /// - Parameter folder: the model's, without a slash at its end.
+    init(of folder: String) { self.folder = folder }
+
+    /// Reads every file that the list names and compares; where there is no list, nothing is compared.
+    ///
+    /// - Throws: `DeviceError` with `damaged`, naming the first file that is not what it was when the model was packed.
+    func verify() throws(DeviceError) {
+        guard access(path, F_OK) == 0 else { return }
+        let text = String(decoding: try content(ofFile: path, limit: 1 << 16), as: UTF8.self)
+        for line in text.split(whereSeparator: \.isNewline) {
+            let fields = line.split(separator: " ", maxSplits: 1).map(String.init)
+            let name = fields.last.map { $0.drop { $0 == " " || $0 == "*" } } ?? ""
+            guard fields.count == 2, fields[0].utf8.count == 64, !name.isEmpty, !name.contains("/") else {
+                throw DeviceError(
+                    .damaged, "read", on: "\(path)", "not a list of digests", remedy: "reinstall the model")
+            }
+            var digest = Digest()
+            try MappedFile("\(folder)/\(name)").withBytes { digest.add($0) }
+            guard digest.finish() == fields[0] else {
+                throw DeviceError(
+                    .damaged, "sha256", on: "\(folder)/\(name)", "damaged: its SHA-256 is not that of \(path)",
+                    remedy: "reinstall the model")
+            }
+        }
+    }
+}

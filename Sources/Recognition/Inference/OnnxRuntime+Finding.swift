@@ -1,0 +1,32 @@
+import Glibc
+import System
+
+extension OnnxRuntime {
+    private static let name = "libonnxruntime.so"
+    /// Where the package fieldscribe-onnxruntime puts it.
+    private static let packaged = "/usr/lib/fieldscribe"
+
+    /// Files of the runtime, best first: beside the model, the package's own, the system's.
+    static func candidates(besides folder: String) -> [String] {
+        let own: [String] = ["\(folder)/\(name).1", "\(packaged)/\(name).1"].filter { (path: String) in
+            access(path, R_OK) == 0
+        }
+        return own
+            + systemFolders.flatMap { folder in
+                // Debian's has no link without a version: `libonnxruntime.so.1.21`.
+                let names = ((try? names(inFolder: folder)) ?? []).filter { $0.hasPrefix("\(name).1") }
+                return names.sorted { ($0.utf8.count, $1) < ($1.utf8.count, $0) }.prefix(1).map { "\(folder)/\($0)" }
+            }
+    }
+
+    private static var systemFolders: [String] {
+        #if arch(arm64)
+            let triple = "aarch64-linux-gnu"
+        #elseif arch(x86_64)
+            let triple = "x86_64-linux-gnu"
+        #else
+            let triple = "arm-linux-gnueabihf"
+        #endif
+        return ["/usr/local/lib", "/usr/lib/\(triple)", "/usr/lib"]
+    }
+}

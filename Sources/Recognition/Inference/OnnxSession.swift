@@ -1,0 +1,132 @@
+internal import COnnxRuntime
+import Core
+import System
+
+/// A network that is loaded from a file, which stays mapped: its weights are shared with whoever maps them, too.
+final class OnnxSession {
+    private let runtime: OnnxRuntime
+    // Safety: owned by this object alone, released once in deinit, before the file that it reads from.
+    private let pointer: OpaquePointer
+    private let file: MappedFile
+
+    /// Names, in the network's order.
+    let inputs: [String]
+    /// Names, in the network's order.
+    let outputs: [String]
+
+    /// - Parameters:
+    ///   - prepacks: whether weights are kept once more in the order in which this processor reads them best: half the
+    ///     time for twice the memory.
+    ///   - keepsTensors: whether the library keeps what tensors took for the next ones, apart from everything else, so that a network
+    ///     which runs for hours on inputs of many lengths leaves no holes between them.
+    /// - Throws: `DeviceError` with `damaged` where the library refuses the file.
+    init(
+        _ path: String, of runtime: OnnxRuntime, prepacks: Bool, keepsTensors: Bool = false
+    ) throws(DeviceError) {
+        self.runtime = runtime
+        let file = try MappedFile(path)
+        self.file = file
+        pointer = try runtime.quietly { () throws(DeviceError) in
+            try Self.open(path, file.bytes, runtime, prepacks: prepacks, keepsTensors: keepsTensors)
+        }
+        (inputs, outputs) = try Self.names(of: pointer, runtime, path)
+    }
+
+    deinit { runtime.api.pointee.ReleaseSession?(pointer) }
+
+    private static func open(
+        _ path: String, _ bytes: UnsafeRawBufferPointer, _ runtime: OnnxRuntime, prepacks: Bool, keepsTensors: Bool
+    ) throws(DeviceError) -> OpaquePointer {
+        var options: OpaquePointer?
+        try runtime.check("CreateSessionOptions", on: path) { $0.CreateSessionOptions?(&options) }
+        defer { runtime.api.pointee.ReleaseSessionOptions?(options) }
+        try runtime.check("SetIntraOpNumThreads", on: path) { $0.SetIntraOpNumThreads?(options, 1) }
+        try runtime.check("SetInterOpNumThreads", on: path) { $0.SetInterOpNumThreads?(options, 1) }
+        if !keepsTensors {
+            try runtime.check("DisableCpuMemArena", on: path) { $0.DisableCpuMemArena?(options) }
+        }
+        try runtime.check("DisableMemPattern", on: path) { $0.DisableMemPattern?(options) }
+        var entries = [
+            "session.load_model_format": "ORT", "session.use_ort_model_bytes_directly": "1",
+            "session.use_ort_model_bytes_for_initializers": "1",
+        ]
+        if !prepacks { entries["session.disable_prepacking"] = "1" }
+        for (key, value) in entries {
+            try runtime.check("AddSessionConfigEntry", on: path) { $0.AddSessionConfigEntry?(options, key, value) }
+        }
+        var made: OpaquePointer?
+        try runtime.check("CreateSession", on: path, code: .damaged) {
+            $0.CreateSessionFromArray?(runtime.environment, bytes.baseAddress, bytes.count, options, &made)
+        }
+        guard let made else {
+            throw DeviceError(
+                .damaged, "CreateSession", on: path, "ONNX Runtime cannot load this network",
+                remedy: "reinstall the model"
+            )
+        }
+        return made
+    }
+
+    private static func names(
+        of pointer: OpaquePointer, _ runtime: OnnxRuntime, _ path: String
+    ) throws(DeviceError) -> (inputs: [String], outputs: [String]) {
+        var allocator: OpaquePointer?
+        try runtime.check("GetAllocatorWithDefaultOptions", on: path) { $0.GetAllocatorWithDefaultOptions?(&allocator) }
+        func list(
+            _ count: (fieldscribe_ort_api, inout Int) -> OpaquePointer?,
+            _ name: (fieldscribe_ort_api, Int, inout UnsafeMutablePointer<CChar>?) -> OpaquePointer?
+        ) throws(DeviceError) -> [String] {
+            var number = 0
+            try runtime.check("SessionGetInputCount", on: path) { count($0, &number) }
+            var names: [String] = []
+            for index in 0..<number {
+                var text: UnsafeMutablePointer<CChar>?
+                try runtime.check("SessionGetInputName", on: path) { name($0, index, &text) }
+                guard let text else { continue }
+                names.append(String(cString: text))
+                try runtime.check("AllocatorFree", on: path) { $0.AllocatorFree?(allocator, text) }
+            }
+            return names
+        }
+        return (
+            try list(
+                { $0.SessionGetInputCount?(pointer, &$1) }, { $0.SessionGetInputName?(pointer, $1, allocator, &$2) }),
+            try list(
+                { $0.SessionGetOutputCount?(pointer, &$1) }, { $0.SessionGetOutputName?(pointer, $1, allocator, &$2) })
+        )
+    }
+
+    /// The dimensions of an input as the network declares them; one that is left open is less than 0.
+    func shape(ofInput name: String) throws(DeviceError) -> [Int] {
+        guard let index = inputs.firstIndex(of: name) else { return [] }
+        var type: OpaquePointer?
+        try runtime.check("SessionGetInputTypeInfo", on: name) { $0.SessionGetInputTypeInfo?(pointer, index, &type) }
+        defer { runtime.api.pointee.ReleaseTypeInfo?(type) }
+        // It is the type's own: nothing to release.
+        var tensor: OpaquePointer?
+        try runtime.check("CastTypeInfoToTensorInfo", on: name) { $0.CastTypeInfoToTensorInfo?(type, &tensor) }
+        var count = 0
+        try runtime.check("GetDimensionsCount", on: name) { $0.GetDimensionsCount?(tensor, &count) }
+        var dimensions = [Int64](repeating: 0, count: count)
+        try runtime.check("GetDimensions", on: name) { $0.GetDimensions?(tensor, &dimensions, count) }
+        return dimensions.map { Int($0) }
+    }
+
+    /// Runs the network.
+    ///
+    /// - Parameters:
+    ///   - tensors: the inputs, in the order of `names`.
+    /// - Returns: the wanted outputs, in their order.
+    /// - Throws: `DeviceError` with `failed`.
+    func run(_ tensors: [OnnxTensor], names: CStrings, wanted: CStrings) throws(DeviceError) -> [OnnxTensor] {
+        let pointers = tensors.map { Optional($0.pointer) }
+        var results = [OpaquePointer?](repeating: nil, count: wanted.pointers.count)
+        // Safety: the tensors and the names outlive the call.
+        defer { withExtendedLifetime((tensors, names, wanted)) {} }
+        try runtime.check("Run", on: "an utterance") {
+            $0.Run?(
+                pointer, nil, names.pointers, pointers, pointers.count, wanted.pointers, results.count, &results)
+        }
+        return results.compactMap { $0.map { OnnxTensor(adopting: $0, of: runtime) } }
+    }
+}

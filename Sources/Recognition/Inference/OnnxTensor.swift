@@ -1,0 +1,66 @@
+internal import COnnxRuntime
+import Core
+
+/// Owns one tensor of ONNX Runtime, in the runtime's memory.
+final class OnnxTensor {
+    // Safety: owned by this object alone, released once in deinit.
+    let pointer: OpaquePointer
+    private let runtime: OnnxRuntime
+
+    /// Takes over a tensor that the library has made.
+    init(adopting pointer: OpaquePointer, of runtime: OnnxRuntime) {
+        self.pointer = pointer
+        self.runtime = runtime
+    }
+
+    /// A tensor of the shape, with what `fill` writes into its memory, which is not cleared.
+    ///
+    /// - Parameter type: one of `fieldscribe_ort_float` and so on; `Element` is of its size.
+    convenience init<Element>(
+        _ shape: [Int], type: Int, of runtime: OnnxRuntime, fill: (UnsafeMutableBufferPointer<Element>) -> Void
+    ) throws(DeviceError) {
+        var allocator: OpaquePointer?
+        try runtime.check("GetAllocatorWithDefaultOptions", on: "a tensor") {
+            $0.GetAllocatorWithDefaultOptions?(&allocator)
+        }
+        let dimensions = shape.map { Int64($0) }
+        var made: OpaquePointer?
+        try runtime.check("CreateTensorAsOrtValue", on: "a tensor of \(shape)") {
+            $0.CreateTensorAsOrtValue?(allocator, dimensions, dimensions.count, Int32(type), &made)
+        }
+        guard let made else { throw Self.absent }
+        self.init(adopting: made, of: runtime)
+        try withElements(shape.reduce(1, *), of: Element.self, fill)
+    }
+
+    deinit { runtime.api.pointee.ReleaseValue?(pointer) }
+
+    private static let absent = DeviceError(
+        .failed, "CreateTensorAsOrtValue", "ONNX Runtime gave no tensor", remedy: "the utterance is tried again")
+
+    /// Its dimensions.
+    func shape() throws(DeviceError) -> [Int] {
+        var information: OpaquePointer?
+        try runtime.check("GetTensorTypeAndShape", on: "a tensor") { $0.GetTensorTypeAndShape?(pointer, &information) }
+        defer { runtime.api.pointee.ReleaseTensorTypeAndShapeInfo?(information) }
+        var count = 0
+        try runtime.check("GetDimensionsCount", on: "a tensor") { $0.GetDimensionsCount?(information, &count) }
+        var dimensions = [Int64](repeating: 0, count: count)
+        try runtime.check("GetDimensions", on: "a tensor") { $0.GetDimensions?(information, &dimensions, count) }
+        return dimensions.map { Int($0) }
+    }
+
+    /// Lends the first `count` elements, which must be there.
+    func withElements<Element, Value>(
+        _ count: Int, of: Element.Type = Element.self, _ body: (UnsafeMutableBufferPointer<Element>) -> Value
+    ) throws(DeviceError) -> Value {
+        var data: UnsafeMutableRawPointer?
+        try runtime.check("GetTensorMutableData", on: "a tensor") { $0.GetTensorMutableData?(pointer, &data) }
+        // Safety: the memory is the tensor's, of this type, and stays while `self` does.
+        return withExtendedLifetime(self) {
+            body(
+                UnsafeMutableBufferPointer(
+                    start: data?.assumingMemoryBound(to: Element.self), count: data == nil ? 0 : count))
+        }
+    }
+}

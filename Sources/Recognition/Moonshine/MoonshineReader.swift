@@ -1,0 +1,159 @@
+import Core
+import Glibc
+
+/// Sound in, text out: the network, its search and what tells speech from none. Words have no times.
+package final class MoonshineReader {
+    /// A reading and all that was known of it.
+    package struct Outcome: Sendable {
+        /// What was said; their ranges are empty, since the network knows no times.
+        package var words: [Word]
+        /// Other readings, best first.
+        var alternatives: [Alternative]
+        /// What the words were judged by, held back ones included.
+        package var evidence: [WordConfidence.Evidence]
+        /// What the text was judged by; nil where nothing was read.
+        package var gate: SpeechGate.Evidence?
+    }
+
+    /// Tokens that people say at most besides so many a second.
+    private static let mostBesides = 4
+    /// What is quieter is raised to `raisedPeak`: as loud as 20 dB below the loudest that a sample can be.
+    private static let quietPeak: Float = 0.1
+    private static let raisedPeak: Float = 0.7
+
+    private static let leastWidthForPhrases = 4
+
+    /// Which engine, runtime and model read.
+    let engine: EngineDescription
+    private let network: MoonshineNetwork
+    /// Tokens that people say at most in a second.
+    private let mostTokens: Double
+    private var search: BeamSearch
+    /// The same without phrases.
+    private let plainSearch: BeamSearch
+
+    /// Loads the model: 0.3 s and 110 MB for tiny-en.
+    ///
+    /// - Throws: `DeviceError` with `missing`, `denied` or `damaged`, naming the file.
+    ///
+    /// - Parameters:
+    ///   - phrases: words and phrases to prefer, as a person writes them; the beam of `fast`, which is none, is widened.
+    ///   - learned: others, that were learned from corrections.
+    package init(
+        _ model: MoonshineModel, profile: MoonshineProfile, phrases: [String] = [], learned: [String] = []
+    ) throws(DeviceError) {
+        try model.verify()
+        network = try MoonshineNetwork(model, prepacks: profile.prepacks)
+        mostTokens = model.mostTokensASecond
+        plainSearch = BeamSearch(width: profile.width, lengthExponent: profile.lengthExponent, margin: profile.margin)
+        search = plainSearch
+        if !phrases.isEmpty || !learned.isEmpty {
+            search.width = max(search.width, Self.leastWidthForPhrases)
+            search.bias = PhraseTrie(phrases, learned: learned, of: network.tokenizer)
+        }
+        engine = EngineDescription(
+            name: "moonshine", version: "onnxruntime \(network.runtime.version)", model: model.name)
+    }
+
+    /// What comes from one stretch of sound, by one network.
+    private struct Source: TokenSource {
+        let network: MoonshineNetwork
+        let reading: MoonshineNetwork.Reading
+
+        func withLogits<Value>(
+            of row: Int, _ body: (UnsafeBufferPointer<Float>) -> Value
+        ) throws(DeviceError) -> Value { try network.withLogits(of: row, reading, body) }
+
+        mutating func advance(by tokens: [Int], behind rows: [Int]) throws(DeviceError) {
+            try network.advance(reading, by: tokens, behind: rows)
+        }
+    }
+
+    /// Reads a stretch of sound.
+    ///
+    /// - Parameters:
+    ///   - samples: mono, 16 kHz.
+    ///   - alternatives: how many other readings are wanted; there are fewer than the profile has hypotheses.
+    ///   - speech: seconds of it that the voice detector takes for speech.
+    package func read(
+        _ samples: UnsafeBufferPointer<Int16>, alternatives: Int, speech: Double
+    ) throws(DeviceError) -> Outcome {
+        let nothing = Outcome(words: [], alternatives: [], evidence: [], gate: nil)
+        guard let sound = Self.sound(samples) else { return nothing }
+        var source = Source(network: network, reading: try network.hear(sound))
+        let seconds = Double(samples.count) / Double(SamplePosition.rate)
+        let limit = Int(mostTokens * seconds) + Self.mostBesides
+        let readings = try search.readings(of: &source, limit: limit, wanted: 1 + alternatives)
+        guard var best = readings.first else { return nothing }
+        var words = judged(best)
+        if let phrases = search.bias?.phrases(in: best.tokens), !phrases.isEmpty {
+            source.reading.restart()
+            guard let plain = try plainSearch.readings(of: &source, limit: limit).first else { return nothing }
+            words = grafted(phrases, of: words, into: judged(plain))
+            best = plain
+        }
+        let evidence = words.map(\.evidence)
+        let gate = SpeechGate.Evidence(
+            text: words.map(\.text).joined(separator: " "), tokens: best.tokens, limit: limit,
+            firstEnd: best.firstEnd,
+            meanEntropy: best.evidence.reduce(0) { $0 + $1.entropy } / Double(max(1, best.evidence.count)),
+            seconds: speech)
+        let confidences = WordConfidence.confidences(
+            of: evidence, meanEntropy: gate.meanEntropy, isForeign: SpeechGate.isForeign(gate))
+        guard SpeechGate.isSpeech(gate), SpeechGate.isLikely(gate, confidences) else {
+            return Outcome(words: [], alternatives: [], evidence: evidence, gate: gate)
+        }
+        let nowhere = SampleRange(.zero, .zero)
+        return Outcome(
+            words: zip(words, confidences).map { Word($0.text, nowhere, confidence: $1) },
+            alternatives: self.alternatives(readings, most: alternatives), evidence: evidence, gate: gate)
+    }
+
+    private typealias Judged = (text: String, tokens: Range<Int>, evidence: WordConfidence.Evidence)
+
+    private func judged(_ reading: TokenReading) -> [Judged] {
+        network.tokenizer.words(of: reading.tokens).map { word in
+            (
+                word.text, word.tokens,
+                WordConfidence.Evidence(of: reading.evidence[word.tokens], length: word.text.count)
+            )
+        }
+    }
+
+    /// What was read without the phrases, with those that were read with them in the places of what sounds like them.
+    private func grafted(_ phrases: [Range<Int>], of listed: [Judged], into plain: [Judged]) -> [Judged] {
+        PhraseGraft.sources(
+            plain: plain.map(\.text), listed: listed.map(\.text),
+            isPhrase: listed.map { word in phrases.contains { $0.overlaps(word.tokens) } }
+        ).map { source in
+            switch source {
+            case .plain(let word): plain[word]
+            case .listed(let word): listed[word]
+            }
+        }
+    }
+
+    private func alternatives(_ readings: [TokenReading], most: Int) -> [Alternative] {
+        guard most > 0, let best = readings.first else { return [] }
+        let weights = readings.map {
+            exp($0.normalized(search.lengthExponent) - best.normalized(search.lengthExponent))
+        }
+        let total = weights.reduce(0, +)
+        var seen: Set<String> = []
+        return zip(readings, weights).compactMap { reading, weight in
+            let text = network.tokenizer.words(of: reading.tokens).map(\.text).joined(separator: " ")
+            return seen.insert(text).inserted && !text.isEmpty
+                ? Alternative(text: text, confidence: weight / total) : nil
+        }.dropFirst().prefix(most).map { $0 }
+    }
+
+    /// The samples as the network wants them: without an offset, and loud enough; nil where there is too little, or nothing.
+    private static func sound(_ samples: UnsafeBufferPointer<Int16>) -> [Float]? {
+        guard samples.count >= MoonshineNetwork.fewestSamples else { return nil }
+        let mean = Float(samples.reduce(0) { $0 + Int($1) }) / Float(samples.count)
+        let peak = samples.reduce(Float(0)) { max($0, abs(Float($1) - mean)) } / 32_768
+        guard peak > 0 else { return nil }
+        let gain = (peak < quietPeak ? raisedPeak / peak : 1) / 32_768
+        return samples.map { (Float($0) - mean) * gain }
+    }
+}

@@ -1,0 +1,110 @@
+import Core
+import System
+
+/// Tokens to text and back, by `tokenizer.bin`.
+///
+/// The file holds a token after the other: a length (one byte; from 128 on two: second byte x 128 + first - 128), then as many
+/// bytes. 0 is unknown, 1 starts, 2 ends, 3 to 258 stand for single bytes, then come pieces of words, in which U+2581 is a space.
+struct Tokenizer: Sendable {
+    /// The token that begins every text.
+    static let start = 1
+    /// The token that ends it.
+    static let end = 2
+    private static let bytes = 3...258
+    /// From here on tokens mean something to whoever trained the network, and are no text.
+    private static let special = 32_000
+
+    private static let space: [UInt8] = [0xE2, 0x96, 0x81]
+
+    private let pieces: [[UInt8]]
+    private let ids: [[UInt8]: Int]
+
+    /// How many tokens there are.
+    var count: Int { pieces.count }
+
+    /// - Throws: `DeviceError` with `missing` or `denied`; `damaged` for what is no such file.
+    init(path: String) throws(DeviceError) {
+        let file = try content(ofFile: path, limit: 1 << 24)
+        guard let pieces = Self.pieces(of: file), pieces.count > Self.bytes.upperBound else {
+            throw DeviceError(.damaged, "read", on: path, "not a list of tokens", remedy: "reinstall the model")
+        }
+        self.pieces = pieces
+        ids = Dictionary(pieces.enumerated().map { ($0.element, $0.offset) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    private static func pieces(of file: [UInt8]) -> [[UInt8]]? {
+        var pieces: [[UInt8]] = []
+        var place = 0
+        while place < file.count {
+            var length = Int(file[place])
+            place += 1
+            if length >= 128 {
+                guard place < file.count else { return nil }
+                length = Int(file[place]) * 128 + length - 128
+                place += 1
+            }
+            guard place + length <= file.count else { return nil }
+            pieces.append(Array(file[place..<place + length]))
+            place += length
+        }
+        return pieces
+    }
+
+    /// What a token adds to the text, as bytes, with U+2581 for a space; empty for one that is no text.
+    func text(of token: Int) -> [UInt8] {
+        guard pieces.indices.contains(token), token < Self.special, token >= Self.bytes.lowerBound else { return [] }
+        if Self.bytes.contains(token) { return [UInt8(token - Self.bytes.lowerBound)] }
+        return pieces[token]
+    }
+
+    /// Whether a token begins with a space, so that a new word begins with it.
+    func beginsWord(_ token: Int) -> Bool { text(of: token).starts(with: Self.space) }
+
+    /// The words of a text, each with the places of its tokens. A character of several tokens is whole again; what is no UTF-8
+    /// is replaced.
+    func words(of tokens: [Int]) -> [(text: String, tokens: Range<Int>)] {
+        var words: [(bytes: [UInt8], tokens: Range<Int>)] = []
+        for (place, token) in tokens.enumerated() {
+            var rest = text(of: token)[...]
+            while !rest.isEmpty {
+                if rest.starts(with: Self.space) {
+                    rest = rest.dropFirst(Self.space.count)
+                    words.append(([], place..<place + 1))
+                } else {
+                    if words.isEmpty { words.append(([], place..<place + 1)) }
+                    words[words.count - 1].bytes.append(rest.removeFirst())
+                    words[words.count - 1].tokens = words[words.count - 1].tokens.lowerBound..<place + 1
+                }
+            }
+        }
+        return words.compactMap { word in
+            let text = String(decoding: word.bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace).joined()
+            return text.isEmpty ? nil : (text, word.tokens)
+        }
+    }
+
+    /// The tokens of a text: of two neighbours that make a token together, the pair with the lowest number first.
+    ///
+    /// Characters that no token stands for are told by their bytes.
+    func tokens(of text: String) -> [Int] {
+        var parts: [[UInt8]] = []
+        for word in text.split(whereSeparator: \.isWhitespace) {
+            parts.append(Self.space)
+            parts += word.unicodeScalars.map { Array(String($0).utf8) }
+        }
+        while let place = bestPair(parts) {
+            parts[place] += parts[place + 1]
+            parts.remove(at: place + 1)
+        }
+        return parts.flatMap { part in ids[part].map { [$0] } ?? part.map { Int($0) + Self.bytes.lowerBound } }
+    }
+
+    private func bestPair(_ parts: [[UInt8]]) -> Int? {
+        var best: (place: Int, id: Int)?
+        for place in parts.indices.dropLast() {
+            guard let id = ids[parts[place] + parts[place + 1]], id < best?.id ?? .max else { continue }
+            best = (place, id)
+        }
+        return best?.place
+    }
+}

@@ -1,0 +1,165 @@
+import Core
+internal import CPocketSphinx
+import Glibc
+
+/// Owns one `ps_decoder_t`.
+final class DecoderHandle {
+    // Safety: owned by this object alone, freed once in deinit.
+    let pointer: OpaquePointer
+
+    init(model: PocketSphinxModel, profile: DecoderProfile) throws(DeviceError) {
+        let hearsPhrases = if case .phrases = model.addition { true } else { false }
+        pointer = try Self.open(
+            model,
+            ["hmm", model.acousticModel, "lm", model.languageModel, "dict", model.dictionary]
+                + profile.options(withPhrases: hearsPhrases).flatMap { [$0.name, $0.value] })
+        try checkDictionary(model)
+        if let addition = model.addition { try add(addition) }
+    }
+
+    /// A decoder that knows the acoustic model alone: words and what they may be in are told later.
+    ///
+    /// - Parameter settings: name, value, name, value ... as the library has them.
+    init(acousticsOf model: PocketSphinxModel, settings: [String]) throws(DeviceError) {
+        pointer = try Self.open(model, ["hmm", model.acousticModel] + settings)
+    }
+
+    private static func open(_ model: PocketSphinxModel, _ options: [String]) throws(DeviceError) -> OpaquePointer {
+        let strings = options.map { strdup($0) }
+        defer { strings.forEach { free($0) } }
+        let names: [UnsafePointer<CChar>?] = strings.map { UnsafePointer($0) }
+        guard let pointer = fieldscribe_ps_open(names, Int32(names.count), DecoderLog.listener) else {
+            throw DeviceError(
+                .damaged, "ps_init", on: "\(model.acousticModel)", "PocketSphinx cannot load this model (\(lastError))",
+                remedy: "reinstall the package pocketsphinx-en-us, or name another with recognizer.model")
+        }
+        return pointer
+    }
+
+    private func add(_ addition: PocketSphinxModel.Addition) throws(DeviceError) {
+        let (status, path) =
+            switch addition {
+            case .phrases(let path): (fieldscribe_ps_add_model(pointer, path), path)
+            case .grammar(let path): (fieldscribe_ps_take_grammar(pointer, path), path)
+            }
+        guard status < 0 else { return }
+        throw DeviceError(
+            .unsupported, "vocabulary", on: path, "PocketSphinx refuses this vocabulary (\(Self.lastError))",
+            remedy: "fieldscribe vocabulary check explains why")
+    }
+
+    /// The library passes over words whose sounds the acoustic model does not know, and then understands nothing.
+    private func checkDictionary(_ model: PocketSphinxModel) throws(DeviceError) {
+        let words = model.firstWords(Self.wordsToCheck)
+        let known = words.count { word in
+            let sounds = ps_lookup_word(pointer, word)
+            free(sounds)
+            return sounds != nil
+        }
+        guard known * 2 > words.count else {
+            throw DeviceError(
+                .damaged, "ps_lookup_word", on: "\(model.dictionary)",
+                "this dictionary does not fit the acoustic model \(model.acousticModel) (\(known) of its first "
+                    + "\(words.count) words are known)",
+                remedy: "name one that belongs to it with recognizer.dictionary")
+        }
+    }
+
+    private static let wordsToCheck = 100
+
+    deinit { ps_free(pointer) }
+
+    /// Throws where a call of the library has answered with an error.
+    func check(_ status: Int32, _ operation: String) throws(DeviceError) {
+        guard status < 0 else { return }
+        throw DeviceError(
+            .failed, operation, status: status, "PocketSphinx failed in \(operation) (\(Self.lastError))",
+            remedy: "the utterance is tried again")
+    }
+
+    /// Starts an utterance. What the decoder learnt of the noise before is forgotten, so that the same audio gives the
+    /// same text whichever worker hears it.
+    func start() throws(DeviceError) {
+        try check(ps_start_stream(pointer), "ps_start_stream")
+        try check(ps_start_utt(pointer), "ps_start_utt")
+    }
+
+    /// What the decoder reads so far, without fillers.
+    func bestText() -> String {
+        guard let text = ps_get_hyp(pointer, nil) else { return "" }
+        return VocabularyWord.text(of: String(cString: text))
+    }
+
+    /// How well the best reading fits.
+    var score: Double? {
+        var score: Int32 = 0
+        return ps_get_hyp(pointer, &score) == nil ? nil : Double(score)
+    }
+
+    /// The best reading, with its fillers; `limit` is the utterance's length in samples.
+    func reading(limit: Int64) -> Reading {
+        var reading = Reading(limit: limit)
+        eachWord { segment, name, frames in
+            let posterior = fieldscribe_ps_probability(pointer, ps_seg_prob(segment, nil, nil, nil))
+            reading.add(VocabularyWord(name), frames: frames, posterior: min(1, max(0, posterior)))
+        }
+        return reading
+    }
+
+    /// The words of the best reading as the decoder names them, fillers left out, and their frames.
+    func words() -> [(name: String, frames: Range<Int64>)] {
+        var words: [(name: String, frames: Range<Int64>)] = []
+        eachWord { _, name, frames in
+            if let spoken = VocabularyWord(name).spoken { words.append((spoken, frames)) }
+        }
+        return words
+    }
+
+    private func eachWord(_ body: (OpaquePointer, String, Range<Int64>) -> Void) {
+        var segment = ps_seg_iter(pointer)
+        while let current = segment {
+            if let name = ps_seg_word(current) {
+                var first: Int32 = 0
+                var last: Int32 = 0
+                ps_seg_frames(current, &first, &last)
+                body(current, String(cString: name), Int64(first)..<Int64(max(first, last) + 1))
+            }
+            segment = ps_seg_next(current)
+        }
+    }
+
+    /// Up to `most` other readings of the lattice, best first, each different in its words.
+    func alternatives(most: Int) -> [Alternative] {
+        guard most > 0, let best = ps_get_hyp(pointer, nil) else { return [] }
+        var seen: Set<String> = [VocabularyWord.text(of: String(cString: best))]
+        var found: [(text: String, score: Int32)] = []
+        var bestScore: Int32?
+        var reading = ps_nbest(pointer)
+        // Many readings differ in fillers only; a bounded number of them is looked at.
+        var left = 10 * most
+        while let current = reading, left > 0, found.count < most {
+            var score: Int32 = 0
+            if let text = ps_nbest_hyp(current, &score) {
+                bestScore = max(bestScore ?? score, score)
+                let words = VocabularyWord.text(of: String(cString: text))
+                if !words.isEmpty, seen.insert(words).inserted { found.append((words, score)) }
+            }
+            left -= 1
+            reading = left > 0 ? ps_nbest_next(current) : current
+        }
+        if let reading { ps_nbest_free(reading) }
+        return shares(found, bestScore: bestScore ?? 0)
+    }
+
+    private func shares(_ readings: [(text: String, score: Int32)], bestScore: Int32) -> [Alternative] {
+        let weights = readings.map { fieldscribe_ps_probability(pointer, min(0, $0.score - bestScore)) }
+        // The best reading itself has the weight of one.
+        let total = weights.reduce(1, +)
+        return zip(readings, weights).map { Alternative(text: $0.text, confidence: $1 / total) }
+    }
+
+    private static var lastError: String {
+        guard let text = fieldscribe_ps_last_error(), text.pointee != 0 else { return "no reason given" }
+        return String(cString: text)
+    }
+}

@@ -1,0 +1,89 @@
+import Core
+import Glibc
+import System
+
+// What may be wrong with a model, read from its files without loading it: the library ends the process on some.
+extension ModelFolder {
+    /// What is wrong, a line each: the file, what lacks or does not fit, and the remedy. None: it can be loaded.
+    package var problems: [String] {
+        do throws(DeviceError) { try model.check() } catch { return [error.message] }
+        var problems: [String] = []
+        if sampleRate != SamplePosition.rate {
+            problems.append(
+                "\(model.acousticModel)/feat.params: made for \(sampleRate) Hz, but recordings have "
+                    + "\(SamplePosition.rate) Hz; use a model for \(SamplePosition.rate) Hz")
+        }
+        for name in ["means", "variances", "transition_matrices"] {
+            let path = "\(model.acousticModel)/\(name)"
+            if !Self.begins(path, with: ["s3\n"]) {
+                problems.append("\(path): not a file of an acoustic model; copy the model again")
+            }
+        }
+        if !Self.begins(model.languageModel, with: Self.languageModelBeginnings) {
+            problems.append(
+                "\(model.languageModel): neither an ARPA language model nor one written by sphinx_lm_convert; "
+                    + "convert it, or name another with recognizer.language-model")
+        }
+        guard let sounds = Self.sounds(of: model.acousticModel) else {
+            return problems + ["\(model.acousticModel)/mdef: not a model definition; copy the model again"]
+        }
+        return problems + dictionaryProblems(sounds)
+    }
+
+    private static let languageModelBeginnings = [
+        "Trie Language Model", "Darpa Trigram LM", "\\data\\", "#", "\n", "\u{1F}",
+    ]
+    private static let mostDictionary = 1 << 28
+
+    /// Words whose sounds the acoustic model does not know are passed over by the library, and never heard.
+    private func dictionaryProblems(_ sounds: Set<String>) -> [String] {
+        let text: [UInt8]
+        do throws(DeviceError) { text = try content(ofFile: model.dictionary, limit: Self.mostDictionary) } catch {
+            return [error.message]
+        }
+        let known = Set(sounds.map { Array($0.utf8)[...] })
+        var words = 0
+        var strange = 0
+        var first: (line: Int, sound: String)?
+        for (index, line) in text.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
+            let fields = line.split { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
+            guard let word = fields.first, !word.starts(with: [0x3B, 0x3B]), !word.starts(with: [0x23, 0x23]) else {
+                continue
+            }
+            words += 1
+            guard let sound = fields.dropFirst().first(where: { !known.contains($0) }) else { continue }
+            strange += 1
+            first = first ?? (index + 1, String(decoding: sound, as: UTF8.self))
+        }
+        if words == 0 { return ["\(model.dictionary): contains no words; copy the model again"] }
+        guard let first else { return [] }
+        return [
+            "\(model.dictionary):\(first.line): the acoustic model has no sound \(first.sound); \(strange) of \(words) "
+                + "words cannot be heard; use the dictionary that belongs to it"
+        ]
+    }
+
+    private static func begins(_ path: String, with beginnings: [String]) -> Bool {
+        guard let bytes = try? beginning(ofFile: path, count: 32) else { return false }
+        return beginnings.contains { bytes.starts(with: $0.utf8) }
+    }
+}
+
+extension ModelFolder {
+    /// The sounds that an acoustic model knows; nil where its definition cannot be understood.
+    static func sounds(of acousticModel: String) -> Set<String>? {
+        guard let bytes = try? content(ofFile: "\(acousticModel)/mdef", limit: 1 << 27) else { return nil }
+        guard bytes.starts(with: Array("BMDF".utf8)) else { return textSounds(bytes) }
+        return ModelDefinition(bytes).map { Set($0.sounds) }
+    }
+
+    /// After the counts, a line a sound; those without neighbours stand for themselves.
+    private static func textSounds(_ bytes: [UInt8]) -> Set<String>? {
+        var sounds: Set<String> = []
+        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") where !line.hasPrefix("#") {
+            let fields = line.split { $0 == " " || $0 == "\t" }
+            if fields.count > 5, fields[1...3].allSatisfy({ $0 == "-" }) { sounds.insert(String(fields[0])) }
+        }
+        return sounds.isEmpty ? nil : sounds
+    }
+}

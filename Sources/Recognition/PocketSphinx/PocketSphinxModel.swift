@@ -1,0 +1,98 @@
+import Core
+import Glibc
+import System
+
+/// A model folder: acoustic model, language model and pronouncing dictionary.
+package struct PocketSphinxModel: Hashable, Sendable {
+    /// Where Debian's package pocketsphinx-en-us puts it.
+    package static let debian = "/usr/share/pocketsphinx/model/en-us"
+
+    /// Its short name: that of its folder.
+    package var name: String
+    /// The folder with the acoustic model.
+    var acousticModel: String
+    /// The file of the language model.
+    package var languageModel: String
+    /// The file of the pronouncing dictionary.
+    package var dictionary: String
+
+    /// What is heard besides, or instead.
+    enum Addition: Hashable, Sendable {
+        /// A language model beside the model's own, in ARPA's form.
+        case phrases(String)
+        /// A grammar in JSGF: nothing else is understood.
+        case grammar(String)
+    }
+
+    /// What a person's vocabulary adds; nil for nothing.
+    var addition: Addition?
+
+    /// The model in `folder`, whose name tells its files' names as in Debian's packages: `en-us/en-us` (acoustic),
+    /// `en-us/en-us.lm.bin` and `en-us/cmudict-en-us.dict`. Where those are not there, the only ones of their kind are
+    /// taken; language model and dictionary may be named otherwise.
+    package init(folder: String, languageModel: String? = nil, dictionary: String? = nil) {
+        let folder = folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder
+        name = folder.split(separator: "/").last.map(String.init) ?? folder
+        let names = (try? System.names(inFolder: folder)) ?? []
+        acousticModel = Self.choose("\(name)", orOnlyOf: names, in: folder) { name in
+            access("\(folder)/\(name)/mdef", F_OK) == 0
+        }
+        self.languageModel =
+            languageModel
+            ?? Self.choose("\(name).lm.bin", orOnlyOf: names, in: folder) { name in
+                [".lm.bin", ".lm", ".lm.gz", ".lm.DMP", ".lm.dmp"].contains { name.hasSuffix($0) }
+                    && !name.contains("phone")
+            }
+        self.dictionary =
+            dictionary
+            ?? Self.choose("cmudict-\(name).dict", orOnlyOf: names, in: folder) { name in
+                [".dict", ".dic"].contains { name.hasSuffix($0) }
+            }
+    }
+
+    /// The usual name, where it is there or nothing else is.
+    private static func choose(
+        _ usual: String, orOnlyOf names: [String], in folder: String, where fits: (String) -> Bool
+    ) -> String {
+        let others = names.contains(usual) ? [] : names.filter(fits)
+        return "\(folder)/\(others.count == 1 ? others[0] : usual)"
+    }
+
+    /// Whether the folder holds a model of this form, whole or not.
+    package var isThere: Bool { access("\(acousticModel)/mdef", F_OK) == 0 }
+
+    /// The acoustic model's files, without which nothing is understood; of the last two one is enough.
+    static let acousticFiles = ["mdef", "means", "variances", "transition_matrices", "feat.params"]
+    static let weightFiles = ["sendump", "mixture_weights"]
+
+    /// Checks that every file is there and readable, before anything is loaded.
+    ///
+    /// - Parameter readsText: whether the language model is needed, too.
+    /// - Throws: `DeviceError` with `missing` or `denied`, naming the file.
+    package func check(readsText: Bool = true) throws(DeviceError) {
+        let parts = Self.acousticFiles.map { "\(acousticModel)/\($0)" }
+        let weights = Self.weightFiles.map { "\(acousticModel)/\($0)" }
+        let neededWeights = weights.contains { access($0, R_OK) == 0 } ? [] : [weights[0]]
+        let texts = (readsText ? [languageModel] : []) + [dictionary]
+        for path in parts + neededWeights + texts where access(path, R_OK) != 0 {
+            let isMissing = errno == ENOENT || errno == ENOTDIR
+            throw DeviceError(
+                isMissing ? .missing : .denied, "access", status: errno, on: path,
+                "the recognizer's model \(isMissing ? "lacks this file" : "cannot be read")",
+                remedy: "install the package pocketsphinx-en-us, or name a complete model with recognizer.model")
+        }
+    }
+
+    /// Up to `most` words from the beginning of the dictionary; none where it cannot be read.
+    func firstWords(_ most: Int) -> [String] {
+        let enough = 16_384
+        guard let bytes = try? beginning(ofFile: dictionary, count: enough) else { return [] }
+        let lines = bytes.split(separator: 0x0A)
+        // The last line may be cut off; comments begin with ;; or ##.
+        return (bytes.count == enough ? lines.dropLast() : lines).compactMap { line -> String? in
+            let word = line.prefix { $0 != 0x20 && $0 != 0x09 }
+            guard !word.isEmpty, !word.starts(with: [0x3B, 0x3B]), !word.starts(with: [0x23, 0x23]) else { return nil }
+            return String(decoding: word, as: UTF8.self)
+        }.prefix(most).map { $0 }
+    }
+}

@@ -1,0 +1,161 @@
+import Core
+internal import CPocketSphinx
+
+/// The default engine: PocketSphinx, 0.8+5prealpha or 5.x, as Debian packages it.
+///
+/// One object, one thread. The library aborts the process on some internal errors, so it lives in a worker process.
+package final class PocketSphinxRecognizer: Adaptation, PartialReading {
+    /// Opens the engine on the thread, or in the process, that uses it.
+    struct Provider: RecognizerProvider {
+        /// What is loaded.
+        var model: PocketSphinxModel
+        /// How widely it searches.
+        var profile: DecoderProfile
+
+        init(model: PocketSphinxModel, profile: DecoderProfile = .live) {
+            self.model = model
+            self.profile = profile
+        }
+
+        func open() throws(DeviceError) -> any Recognizer {
+            try PocketSphinxRecognizer(model: model, profile: profile)
+        }
+    }
+
+    /// The decoder makes a frame every 10 ms.
+    static let samplesPerFrame: Int64 = 160
+
+    package let engine: EngineDescription
+    /// What the last reading's words were judged by, held back ones included.
+    package private(set) var evidence: [WordEvidence] = []
+    private let profile: DecoderProfile
+    private let decoder: DecoderHandle
+    private var frontEnd: FrontEnd
+    private var voice = VoiceTrack()
+    private var utterance: OpenUtterance?
+
+    /// Loads the model: 0.3 s and 90 MB for Debian's en-us.
+    ///
+    /// - Throws: `DeviceError` with `missing` or `denied` for a file that cannot be read, `damaged` for one that the
+    ///   library refuses.
+    package init(model: PocketSphinxModel, profile: DecoderProfile = .live) throws(DeviceError) {
+        try model.check()
+        self.profile = profile
+        decoder = try DecoderHandle(model: model, profile: profile)
+        frontEnd = FrontEnd(decoder: decoder, warp: 1)
+        engine = EngineDescription(
+            name: "pocketsphinx", version: String(cString: fieldscribe_ps_version()), model: model.name)
+        try warmUp()
+    }
+
+    /// The very first utterance of a decoder is scored a little otherwise than all that follow; so that the same audio
+    /// gives the same text whichever worker hears it, that one is none of a speaker's.
+    private func warmUp() throws(DeviceError) {
+        let noise = (0..<8_000).map { Int16(truncatingIfNeeded: ($0 &* 7_919) % 601 - 300) }
+        try begin(from: nil)
+        let failure = noise.withUnsafeBufferPointer { noise -> DeviceError? in
+            do throws(DeviceError) { try hear(noise) } catch { return error }
+            return nil
+        }
+        if let failure { throw failure }
+        _ = try close()
+        _ = try finish(alternatives: 0)
+        evidence = []
+    }
+
+    package func begin(from state: AdaptationState?) throws(DeviceError) {
+        // One that failed half-way is left behind.
+        if utterance != nil { ps_end_utt(decoder.pointer) }
+        utterance = nil
+        evidence = []
+        let adaptation = CepstralAdaptation(state)
+        warp(adaptation?.warp)
+        try decoder.start()
+        frontEnd.begin()
+        voice = VoiceTrack()
+        utterance = OpenUtterance(adaptation: adaptation, headStart: profile.headStart)
+    }
+
+    package func hear(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) {
+        utterance?.take(samples)
+        try frontEnd.hear(samples)
+    }
+
+    package func search() throws(DeviceError) -> Bool {
+        if try utterance?.search(frontEnd, by: decoder) == true { return true }
+        return utterance.map { voice.follow($0.samples) } ?? false
+    }
+
+    package func close() throws(DeviceError) -> AdaptationState? {
+        frontEnd.end()
+        utterance?.isComplete = true
+        guard let open = utterance, !open.isFlat, let own = frontEnd.mean else { return nil }
+        return (open.adaptation ?? CepstralAdaptation()).after(own, of: open.samples.count).state
+    }
+
+    package func finish(alternatives: Int) throws(DeviceError) -> Hypothesis {
+        guard var open = utterance else { return Hypothesis() }
+        utterance = nil
+        do throws(DeviceError) {
+            while try open.search(frontEnd, by: decoder) {}
+            try open.end(frontEnd, by: decoder)
+        } catch {
+            ps_end_utt(decoder.pointer)
+            throw error
+        }
+        try decoder.check(ps_end_utt(decoder.pointer), "ps_end_utt")
+        // Of pure silence the decoder makes words, and is sure of them; of tones and of what is played, too.
+        guard !open.isFlat, !SteadySound.isTone(open.samples), !PlayedSound.isPlayed(open.samples) else {
+            return Hypothesis()
+        }
+        let reading = decoder.reading(limit: Int64(open.samples.count))
+        evidence = reading.spoken.map(\.evidence)
+        let words = reading.words(by: profile.calibration)
+        return Hypothesis(
+            words: words, alternatives: words.isEmpty ? [] : decoder.alternatives(most: alternatives),
+            score: decoder.score, voice: voice(of: words, in: open.samples))
+    }
+
+    /// How the voice sounded from the first word to the last.
+    private func voice(of words: [Word], in samples: [Int16]) -> VoiceAnalytics? {
+        guard let first = words.first, let last = words.last else { return nil }
+        return voice.analytics(of: SampleRange(first.range.start, last.range.end), in: samples)
+    }
+
+    package func survey(
+        _ samples: UnsafeBufferPointer<Int16>, into state: AdaptationState?
+    ) throws(DeviceError) -> AdaptationState? {
+        guard samples.contains(where: { $0 != samples[0] }) else { return nil }
+        let before = CepstralAdaptation(state) ?? CepstralAdaptation()
+        warp(before.warp)
+        frontEnd.begin()
+        try frontEnd.hear(samples)
+        frontEnd.end()
+        return frontEnd.mean.flatMap { before.surveying($0, of: samples.count)?.state }
+    }
+
+    package var candidates: [[AdaptationState]] { CepstralAdaptation.candidates }
+
+    private func warp(_ warp: Double?) {
+        guard warp ?? 1 != frontEnd.warp else { return }
+        frontEnd = FrontEnd(decoder: decoder, warp: warp ?? 1)
+    }
+
+    package func beginPartials(from state: AdaptationState?) throws(DeviceError) {
+        fieldscribe_ps_stream(decoder.pointer)
+        if let mean = CepstralAdaptation(state)?.floats {
+            // One of another length is another model's: the decoder then starts from its own default.
+            _ = fieldscribe_ps_set_mean(decoder.pointer, mean, Int32(mean.count))
+        }
+        try decoder.start()
+    }
+
+    package func partial(after samples: UnsafeBufferPointer<Int16>) throws(DeviceError) -> String {
+        try decoder.check(ps_process_raw(decoder.pointer, samples.baseAddress, samples.count, 0, 0), "ps_process_raw")
+        return decoder.bestText()
+    }
+
+    package func endPartials() throws(DeviceError) {
+        try decoder.check(ps_end_utt(decoder.pointer), "ps_end_utt")
+    }
+}

@@ -1,0 +1,140 @@
+import Core
+internal import CPocketSphinx
+import Glibc
+
+/// The pitch of the voice of one utterance, by sphinxbase's estimator (YIN), a frame every 10 ms.
+///
+/// It is taken while the utterance is spoken: at its end it would hold up the text.
+final class VoiceTrack {
+    private struct Frame {
+        /// In samples; nil where it is not voiced.
+        var period: Double?
+        var peak: Double
+    }
+
+    /// The window holds two periods of the lowest voice, 62.5 Hz.
+    private static let window = 512
+    /// The estimator is given the mean of so many samples: twice as many take four times as long, and the period is refined
+    /// from all of them anyway.
+    private static let thinning = 2
+    private static let hop = 160
+    /// Periods of 500 down to 65 Hz.
+    private static let periods = 32.0...246.0
+    /// Of the frame's energy so much may be left when it is taken away from itself a period later.
+    private static let mostDifference = 0.2
+    /// A change by more is another word, or an octave that was mistaken.
+    private static let mostChange = 0.15
+    private static let least = 5
+    /// Frames that tell how a voice ends.
+    private static let last = 20
+
+    /// Windows that are taken at a time.
+    private static let step = 25
+
+    // Safety: owned by this object alone, closed once in deinit; nil where the library keeps its own to itself.
+    private let pointer = fieldscribe_voice_open(Int32(window / thinning))
+    /// What the estimator is given next.
+    private var thinned = [Int16](repeating: 0, count: window / thinning)
+    /// Windows that the estimator was given.
+    private var given = 0
+    private var periods: [UInt16] = []
+    private var differences: [UInt16] = []
+
+    deinit { if let pointer { fieldscribe_voice_close(pointer) } }
+
+    /// Takes a little more of what was heard; false where nothing is left.
+    ///
+    /// - Parameter samples: of the utterance, from its start.
+    func follow(_ samples: [Int16]) -> Bool {
+        guard let pointer else { return false }
+        let before = given
+        samples.withUnsafeBufferPointer { samples in
+            while given < before + Self.step, given * Self.hop + Self.window <= samples.count {
+                take(samples.baseAddress.map { $0 + given * Self.hop }, by: pointer)
+                given += 1
+            }
+        }
+        return given > before
+    }
+
+    /// How the voice sounded within `range`; nil where next to nothing is voiced. The utterance is complete then.
+    func analytics(of range: SampleRange, in samples: [Int16]) -> VoiceAnalytics? {
+        guard let pointer else { return nil }
+        while follow(samples) {}
+        while take(nil, by: pointer) {}
+        let first = (max(0, Int(range.start.samples)) + Self.hop - 1) / Self.hop
+        let end = min(samples.count, Int(range.end.samples))
+        return samples.withUnsafeBufferPointer { samples in
+            var frames: [Frame] = []
+            for index in first..<max(first, periods.count) where index * Self.hop + Self.window <= end {
+                let start = index * Self.hop
+                frames.append(frame(index, UnsafeBufferPointer(rebasing: samples[start..<start + Self.window])))
+            }
+            return Self.analytics(of: frames)
+        }
+    }
+
+    /// Whether the estimator told of another window.
+    @discardableResult private func take(_ window: UnsafePointer<Int16>?, by pointer: OpaquePointer) -> Bool {
+        var (period, difference): (UInt16, UInt16) = (0, 0)
+        if let window {
+            for index in thinned.indices {
+                let sum = Int(window[Self.thinning * index]) + Int(window[Self.thinning * index + 1])
+                thinned[index] = Int16(sum / Self.thinning)
+            }
+        }
+        let told = thinned.withUnsafeBufferPointer {
+            fieldscribe_voice_hear(pointer, window == nil ? nil : $0.baseAddress, &period, &difference)
+        }
+        guard told != 0 else { return false }
+        periods.append(period)
+        differences.append(difference)
+        return true
+    }
+
+    private func frame(_ index: Int, _ window: UnsafeBufferPointer<Int16>) -> Frame {
+        let peak = window.reduce(0.0) { max($0, abs(Double($1))) }
+        let isVoiced = Double(differences[index]) < Self.mostDifference * 32_768 && peak > 0
+        return Frame(period: isVoiced ? Self.refined(Int(periods[index]) * Self.thinning, in: window) : nil, peak: peak)
+    }
+
+    /// The estimator knows every second sample, coarser than a voice wavers: the minimum of the difference lies beside it, and
+    /// between samples.
+    private static func refined(_ period: Int, in window: UnsafeBufferPointer<Int16>) -> Double? {
+        let reach = thinning
+        guard period > reach + 1, period + reach + 1 < Self.window / 2 else { return nil }
+        func difference(_ lag: Int) -> Int {
+            var sum = 0
+            for index in 0..<Self.window / 2 {
+                let step = Int(window[index]) - Int(window[index + lag])
+                sum += step * step
+            }
+            return sum
+        }
+        let around = (period - reach - 1...period + reach + 1).map(difference)
+        let inner = around.indices.dropFirst().dropLast()
+        guard let least = inner.min(by: { around[$0] < around[$1] }) else { return nil }
+        let (before, here, after) = (Double(around[least - 1]), Double(around[least]), Double(around[least + 1]))
+        let bend = before - 2 * here + after
+        let offset = bend > 0 ? max(-1, min(1, (before - after) / (2 * bend))) : 0
+        let exact = Double(period - reach - 1 + least) + offset
+        return periods.contains(exact) ? exact : nil
+    }
+
+    private static func analytics(of frames: [Frame]) -> VoiceAnalytics? {
+        let voiced = frames.compactMap(\.period)
+        guard voiced.count >= least else { return nil }
+        let pairs = zip(frames, frames.dropFirst()).compactMap { one, next -> (Double, Double)? in
+            guard let period = one.period, let following = next.period,
+                abs(following - period) <= mostChange * period
+            else { return nil }
+            return (abs(following - period) / period, abs(next.peak - one.peak) / max(one.peak, next.peak))
+        }
+        func mean(_ values: [Double]) -> Double { values.isEmpty ? 0 : values.reduce(0, +) / Double(values.count) }
+        func middle(_ periods: [Double]) -> Double { periods.sorted()[periods.count / 2] }
+        return VoiceAnalytics(
+            pitch: Double(SamplePosition.rate) / middle(voiced), jitter: mean(pairs.map(\.0)),
+            shimmer: mean(pairs.map(\.1)), voicing: Double(voiced.count) / Double(frames.count),
+            finalLowering: 12 * log2(middle(voiced.suffix(last)) / middle(voiced)))
+    }
+}

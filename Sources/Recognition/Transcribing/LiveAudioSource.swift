@@ -1,0 +1,60 @@
+import Audio
+import Core
+import Synchronization
+
+/// A recording that is still growing, as the source of its transcription: read back from the disk, so that however
+/// far the recognizer falls behind, nothing waits for it and nothing is kept in memory.
+package final class LiveAudioSource: AudioSource {
+    /// Audio that one step reads at the most: 2 s.
+    private static let chunk = Int64(2 * SamplePosition.rate)
+
+    private struct State {
+        var position: SamplePosition
+        var reader: RecordingReader?
+        var gaps: [Gap] = []
+    }
+
+    private let path: String
+    private let progress: RecordingProgress
+    private let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - path: the recording's audio, which grows.
+    ///   - progress: tells how far it may be read.
+    ///   - start: where reading begins.
+    package init(path: String, progress: RecordingProgress, start: SamplePosition = .zero) {
+        self.path = path
+        self.progress = progress
+        state = Mutex(State(position: start))
+    }
+
+    /// Takes a gap; before the audio behind it is announced.
+    package func lost(_ gap: Gap) { state.withLock { $0.gaps.append(gap) } }
+
+    package func next() async throws -> AudioChunk? {
+        let position = state.withLock { $0.position }
+        switch await progress.next(after: position) {
+        case .available(let end): return try read(from: position, to: end)
+        case .ended: return nil
+        case .cancelled: throw CancellationError()
+        }
+    }
+
+    private func read(from start: SamplePosition, to end: SamplePosition) throws -> AudioChunk? {
+        try state.withLock { state in
+            let reader = try state.reader ?? RecordingReader(path: path)
+            state.reader = reader
+            if let gap = state.gaps.first, gap.range.start <= start {
+                state.gaps.removeFirst()
+                state.position = max(start, gap.range.end)
+                return .gap(gap)
+            }
+            let end = min(end, start + Self.chunk, state.gaps.first?.range.start ?? end)
+            let samples = try [Int16](unsafeUninitializedCapacity: Int(end - start)) { buffer, count in
+                count = try reader.read(at: start, into: buffer)
+            }
+            state.position = start + Int64(samples.count)
+            return samples.isEmpty ? nil : .samples(samples)
+        }
+    }
+}

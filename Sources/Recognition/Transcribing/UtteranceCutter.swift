@@ -1,0 +1,123 @@
+import Core
+
+/// Audio in, groups of utterances with their samples out: the segmenter, the grouping, and the stretch of audio that they
+/// may still ask for.
+struct UtteranceCutter {
+    /// A group of utterances, or one alone, and what the recognizer gets to hear of it.
+    struct Cut: Sendable {
+        var group: UtteranceGroup
+        var samples: [Int16]
+
+        /// The group as one utterance.
+        var utterance: Utterance { group.whole }
+    }
+
+    /// What is read but not complete yet: the open group and the utterance that is being spoken.
+    struct Open {
+        /// The number of its first utterance.
+        var id: Int
+        /// Its audio as far as it is there; in a pause as far as the end of the last utterance.
+        var audio: SampleRange
+        /// Whether somebody speaks now.
+        var isSpeaking: Bool
+    }
+
+    private var segmenter: Segmenter
+    private var grouping: Grouping
+    private var levels = FrameLevels()
+    private var kept: [Int16] = []
+    private var keptFrom: SamplePosition
+
+    /// The utterance that is being spoken: its number and where its audio starts.
+    private(set) var speaking: (id: Int, start: SamplePosition)?
+
+    init(
+        settings: SpeechSettings, groups: GroupSettings = GroupSettings(), start: SamplePosition, firstID: Int
+    ) {
+        grouping = Grouping(groups)
+        segmenter = Segmenter(settings: settings, start: start, firstID: firstID)
+        keptFrom = start
+    }
+
+    /// Where the audio that came so far ends.
+    var end: SamplePosition { keptFrom + Int64(kept.count) }
+
+    /// Everything before this lies in groups that are complete, or is silence.
+    var settledWatermark: SamplePosition { grouping.open?.first.speech.start ?? segmenter.settledWatermark }
+
+    /// The utterance that is being spoken as far as it came, else the last of the open group; nil while there is neither.
+    var latest: (id: Int, audio: SampleRange, isSpeaking: Bool)? {
+        if let speaking { return (speaking.id, SampleRange(speaking.start, end), true) }
+        return grouping.open.map { ($0.last.id, $0.last.audio, false) }
+    }
+
+    /// What may be read before it is complete; nil while there is nothing.
+    var open: Open? {
+        guard let group = grouping.open else {
+            return speaking.map { Open(id: $0.id, audio: SampleRange($0.start, end), isSpeaking: true) }
+        }
+        let audio = group.whole.audio
+        let isSpeaking = speaking != nil
+        return Open(
+            id: group.first.id, audio: SampleRange(audio.start, isSpeaking ? end : audio.end), isSpeaking: isSpeaking)
+    }
+
+    /// Where the audio ends that belongs to the utterance that is being spoken, however it goes on.
+    var certainWatermark: SamplePosition? { segmenter.certainWatermark.map { min($0, end) } }
+
+    mutating func take(_ chunk: AudioChunk) -> [Cut] {
+        switch chunk {
+        case .samples(let samples):
+            kept.append(contentsOf: samples)
+            var effects: [Segmenter.Effect] = []
+            samples.withUnsafeBufferPointer { samples in
+                levels.take(samples) { effects.append(contentsOf: segmenter.handle(level: $0)) }
+            }
+            return cuts(effects)
+        case .gap(let gap):
+            levels.restart()
+            let cuts = cuts(segmenter.handle(gap: gap.range), isInterrupted: true)
+            kept.removeAll(keepingCapacity: true)
+            keptFrom = gap.range.end
+            return cuts
+        }
+    }
+
+    mutating func finish() -> [Cut] { cuts(segmenter.finish(at: end), isInterrupted: true) }
+
+    /// The samples of the utterance that is being spoken from `position` on.
+    func samples(from position: SamplePosition) -> [Int16] { samples(of: SampleRange(position, end)) }
+
+    private mutating func cuts(_ effects: [Segmenter.Effect], isInterrupted: Bool = false) -> [Cut] {
+        var complete: [UtteranceGroup] = []
+        for effect in effects {
+            switch effect {
+            case .began(let id, let start): speaking = (id, start)
+            case .ended(let utterance):
+                if speaking?.id == utterance.id { speaking = nil }
+                complete += grouping.add(utterance)
+            }
+        }
+        let last =
+            isInterrupted
+            ? grouping.close()
+            : grouping.reach(speech: segmenter.earliestSpeech, certain: segmenter.certainWatermark)
+        if let last { complete.append(last) }
+        let cuts = complete.map { Cut(group: $0, samples: samples(of: $0.whole.audio)) }
+        forget(before: min(grouping.open?.first.audio.start ?? segmenter.neededFrom, segmenter.neededFrom))
+        return cuts
+    }
+
+    func samples(of range: SampleRange) -> [Int16] {
+        guard let range = range.intersection(SampleRange(keptFrom, end)) else { return [] }
+        return Array(kept[Int(range.start - keptFrom)..<Int(range.end - keptFrom)])
+    }
+
+    /// Lets go of audio in large steps, so that each sample is moved seldom.
+    private mutating func forget(before position: SamplePosition) {
+        let old = Int(position - keptFrom)
+        guard old > 8 * SamplePosition.rate, old <= kept.count else { return }
+        kept.removeFirst(old)
+        keptFrom = position
+    }
+}

@@ -1,0 +1,139 @@
+import Core
+import System
+
+/// How the words of a vocabulary are to be heard: as the model's dictionary has them, as the person told, or as a voice
+/// would say them.
+package struct Lexicon: Sendable {
+    /// Where a word's sounds come from.
+    enum Origin: String, Sendable, Codable { case dictionary, told, guessed, unknown }
+
+    /// How one word is to be heard.
+    struct Entry: Hashable, Sendable {
+        /// As the person wrote it.
+        var written: String
+
+        /// As the decoder names it: the dictionary's own spelling, else as it was written.
+        var name: String
+        /// Where its sounds come from.
+        var origin: Origin
+
+        /// The ways to say it that the dictionary lacks.
+        var ways: [[String]]
+        /// The line of the vocabulary that it was first written in, from 1.
+        var line: Int
+    }
+
+    /// A word each, in the order in which they were given.
+    private(set) var entries: [Entry] = []
+
+    /// The dictionary's bytes.
+    private let dictionary: [UInt8]
+
+    /// - Parameters:
+    ///   - words: as they were written, and in which line.
+    ///   - sounds: those of the acoustic model.
+    ///   - speak: says words aloud: the ways to say each, none for one that it cannot say.
+    /// - Throws: `DeviceError` where the dictionary cannot be read.
+    init(
+        _ words: [(word: String, line: Int)], pronunciations: [String: [[String]]], dictionary path: String,
+        speak: ([String]) -> [[[String]]]
+    ) throws(DeviceError) {
+        dictionary = try content(ofFile: path)
+        let known = Self.known(Set(words.flatMap { [$0.word, $0.word.lowercased()] }), in: dictionary)
+        for (word, line) in words {
+            let name = [word, word.lowercased()].first { known.contains($0) }
+            let told = pronunciations[word] ?? []
+            entries.append(
+                Entry(
+                    written: word, name: name ?? word,
+                    origin: !told.isEmpty ? .told : name == nil ? .unknown : .dictionary, ways: told, line: line))
+        }
+        let unknown = entries.indices.filter { entries[$0].origin == .unknown }
+        for (index, ways) in zip(unknown, speak(unknown.map { entries[$0].written })) where !ways.isEmpty {
+            entries[index].ways = ways
+            entries[index].origin = .guessed
+        }
+    }
+
+    /// The same with its first words alone.
+    func prefix(_ count: Int) -> Lexicon {
+        var lexicon = self
+        lexicon.entries = Array(entries.prefix(count))
+        return lexicon
+    }
+
+    /// Which of these words a dictionary has.
+    ///
+    /// - Throws: `DeviceError` where the dictionary cannot be read.
+    package static func known(_ words: Set<String>, inDictionary path: String) throws(DeviceError) -> Set<String> {
+        words.isEmpty ? [] : known(words, in: try content(ofFile: path))
+    }
+
+    /// The names of the words as the decoder has them, by how they were written; without those that cannot be heard.
+    var names: [String: String] {
+        Dictionary(entries.filter { $0.origin != .unknown }.map { ($0.written, $0.name) }) { first, _ in first }
+    }
+
+    /// Words with a sound that the acoustic model lacks.
+    func strange(to sounds: Set<String>) -> [(entry: Entry, sound: String)] {
+        entries.compactMap { entry in
+            entry.ways.joined().first { !sounds.contains($0) }.map { (entry, $0) }
+        }
+    }
+
+    /// The dictionary with the ways to say words that it lacks.
+    func extendedDictionary() -> [UInt8] {
+        var numbers: [String: Int] = [:]
+        for entry in entries where entry.origin == .told && !entry.ways.isEmpty { numbers[entry.name] = 1 }
+        Self.count(&numbers, in: dictionary)
+        var text = dictionary
+        if text.last != 0x0A { text.append(0x0A) }
+        for entry in entries {
+            for way in entry.ways {
+                let number = numbers[entry.name, default: 0]
+                numbers[entry.name] = number + 1
+                let name = number == 0 ? entry.name : "\(entry.name)(\(number + 1))"
+                text += Array("\(name) \(way.joined(separator: " "))\n".utf8)
+            }
+        }
+        return text
+    }
+
+    private static func known(_ words: Set<String>, in dictionary: [UInt8]) -> Set<String> {
+        var found: Set<String> = []
+        eachEntry(of: dictionary, among: words) { found.insert($0) }
+        return found
+    }
+
+    /// How many ways the dictionary has for each word that `numbers` names.
+    private static func count(_ numbers: inout [String: Int], in dictionary: [UInt8]) {
+        var counted = numbers.mapValues { _ in 0 }
+        eachEntry(of: dictionary, among: Set(numbers.keys), withNumbers: true) { counted[$0, default: 0] += 1 }
+        numbers = counted
+    }
+
+    /// Calls `body` for every line of a dictionary that begins with one of the words; `word(2)` where numbers count.
+    private static func eachEntry(
+        of dictionary: [UInt8], among words: Set<String>, withNumbers: Bool = false, _ body: (String) -> Void
+    ) {
+        guard !words.isEmpty else { return }
+        // Most of the many lines are passed over by their first byte and their length.
+        var candidates = [Bool](repeating: false, count: 256 * 256)
+        for word in words {
+            if let first = word.utf8.first { candidates[Int(first) << 8 | word.utf8.count & 255] = true }
+        }
+        dictionary.withUnsafeBufferPointer { bytes in
+            var start = 0
+            while start < bytes.count {
+                var end = start
+                while end < bytes.count, bytes[end] > 0x20, !(withNumbers && bytes[end] == 0x28) { end += 1 }
+                if end > start, candidates[Int(bytes[start]) << 8 | (end - start) & 255] {
+                    let word = String(decoding: bytes[start..<end], as: UTF8.self)
+                    if words.contains(word) { body(word) }
+                }
+                while end < bytes.count, bytes[end] != 0x0A { end += 1 }
+                start = end + 1
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+/// How words sound that no dictionary has: eSpeak NG's phonemes in the sounds of CMU's dictionary (ARPAbet). Pure.
+enum SpokenSounds {
+    /// The ways to say one word, from what `espeak-ng -q -x --sep=_ -v en-us` prints for it; none where a phoneme is not
+    /// known. After the first come the weak vowels of fast speech, and the open ones of foreign names.
+    ///
+    /// Of 3,000 words of CMU's dictionary one of the ways is right for 62 %, and 9 % of the sounds are wrong.
+    static func ways(_ mnemonics: some StringProtocol) -> [[String]] {
+        let phonemes = mnemonics.split { $0 == "_" || $0.isWhitespace }
+            .map { phoneme in String(phoneme.filter { !"',%=;|".contains($0) }) }.filter { !$0.isEmpty }
+        var ways: [[String]] = []
+        for other in [[:], weakVowels, openVowels] {
+            let each = phonemes.map { (other[$0] ?? sounds[$0])?.split(separator: " ").map(String.init) }
+            guard each.allSatisfy({ $0 != nil }) else { return [] }
+            var way: [String] = []
+            for (index, (phoneme, its)) in zip(phonemes, each).enumerated() {
+                let next = index + 1 < each.count ? each[index + 1]?.first : nil
+                way += soundsInPlace(of: phoneme, its ?? [], next: next, isLast: index + 1 == each.count)
+            }
+            if !way.isEmpty, !ways.contains(way) { ways.append(way) }
+        }
+        return ways
+    }
+
+    /// Before a vowel, and at the end, a short i is a long one; at the end an a is weak.
+    private static func soundsInPlace(of phoneme: String, _ its: [String], next: String?, isLast: Bool) -> [String] {
+        if ["I", "I2", "I#", "i"].contains(phoneme), let next, vowels.contains(next) { return ["IY"] }
+        if isLast, phoneme == "I" || phoneme == "I2" { return ["IY"] }
+        if isLast, phoneme == "a" { return ["AH"] }
+        return its
+    }
+
+    private static let weakVowels = ["I2": "AH", "I#": "AH", "a#": "AE"]
+    private static let openVowels = ["0": "OW", "a": "AA"]
+
+    private static let vowels: Set = [
+        "AA", "AE", "AH", "AO", "AW", "AY", "EH", "ER", "EY", "IH", "IY", "OW", "OY", "UH", "UW",
+    ]
+
+    private static let sounds = [
+        "p": "P", "b": "B", "t": "T", "t#": "T", "t2": "T", "*": "T", "d": "D", "k": "K", "x": "K", "g": "G", "f": "F",
+        "v": "V", "s": "S", "z": "Z", "h": "HH", "m": "M", "m-": "AH M", "n": "N", "n-": "AH N", "l": "L", "l^": "L",
+        "r": "R", "r-": "R", "w": "W", "j": "Y", "tS": "CH", "dZ": "JH", "S": "SH", "Z": "ZH", "T": "TH", "D": "DH",
+        "N": "NG", "?": "",
+        "I": "IH", "I2": "IH", "I#": "IH", "i": "IY", "i:": "IY", "i@": "IY AH", "I@": "IY AH", "i@3": "IH R",
+        "IR": "IH R", "e": "EH", "e#": "EH", "E": "EH", "E#": "EH", "e@": "EH R", "a": "AE", "aa": "AE", "a#": "AH",
+        "A:": "AA", "A@": "AA R", "0": "AA", "0#": "AA", "O": "AO", "O2": "AO", "O:": "AO", "o@": "AO R", "O@": "AO R",
+        "U": "UH", "U@": "UH R", "u": "UW", "u:": "UW", "V": "AH", "V#": "AH", "VR": "AH R", "@": "AH", "@-": "AH",
+        "@2": "AH", "@5": "AH", "@L": "AH L", "3": "ER", "3:": "ER", "eI": "EY", "aI": "AY", "aI@": "AY AH",
+        "aI3": "AY ER", "OI": "OY", "aU": "AW", "aU@": "AW ER", "oU": "OW",
+    ]
+}

@@ -1,0 +1,212 @@
+import Core
+import Glibc
+import System
+
+/// Makes what the decoder needs of a person's vocabulary, once, off the recording's path, and keeps it.
+package struct VocabularyPreparation: Sendable {
+    /// What a vocabulary came to.
+    package struct Outcome: Sendable {
+        /// The model's dictionary with what it lacked.
+        var dictionary: String
+
+        /// The language model of the phrases; nil for a grammar.
+        var languageModel: String?
+
+        /// The grammar; nil for phrases.
+        package var grammar: String?
+
+        /// What there is to say about it; nil where it had been made before.
+        package var report: VocabularyReport?
+    }
+
+    /// The vocabulary; nil where only what was learned counts.
+    private let file: String?
+    private let learned: String?
+    private let dictionary: String
+    private let languageModel: String
+    private let language: String
+    private let sounds: Set<String>
+    private let folder: String
+
+    /// - Parameters:
+    ///   - file: `vocabulary.txt`, or a grammar in JSGF; nil for none.
+    ///   - learned: a vocabulary's text, that counts beside that of the file with a weight of its own, but not beside a grammar; nil for none.
+    ///   - dictionary: the model's.
+    ///   - languageModel: the model's; what is kept is made again when it changes.
+    ///   - language: of the words: `en-US`.
+    ///   - sounds: those of the acoustic model.
+    ///   - folder: where it is kept; it may be deleted at any time.
+    init(
+        file: String?, learned: String? = nil, dictionary: String, languageModel: String, language: String,
+        sounds: Set<String>, folder: String
+    ) {
+        self.file = file
+        self.learned = learned
+        self.dictionary = dictionary
+        self.languageModel = languageModel
+        self.language = language
+        self.sounds = sounds
+        self.folder = folder
+    }
+
+    /// What there is to say about the vocabulary, without making anything.
+    ///
+    /// - Throws: `DeviceError` with `missing` or `denied` for a file that cannot be read.
+    package func check() throws(DeviceError) -> VocabularyReport { try read(text()).report }
+
+    /// Makes it, or takes what was made of the same files before.
+    ///
+    /// - Parameter base: the model's own opinion of words; called only where something has to be made.
+    func prepare(
+        base: () throws(DeviceError) -> PhraseModel.Base
+    ) throws(DeviceError) -> Outcome {
+        let text = try text()
+        let name = name(of: text)
+        let place = "\(folder)/\(name)"
+        let isGrammar = GrammarFile.isGrammar(text)
+        let (words, model) = ("\(place)/words.dict", "\(place)/\(isGrammar ? "said.gram" : "phrases.lm")")
+        let (languageModel, grammar) = isGrammar ? (nil, model) : (model, nil)
+        var outcome = Outcome(dictionary: words, languageModel: languageModel, grammar: grammar)
+        let sums = "\(place)/sums"
+        if let kept = try? content(ofFile: sums, limit: 1_000), let made = Self.sums(of: [words, model]), kept == made {
+            return outcome
+        }
+        let reading = try read(text)
+        guard !reading.report.isEmpty else {
+            let named = file ?? LearnedFile.name
+            throw DeviceError(
+                .unsupported, "vocabulary",
+                "\(named): contains no word that can be heard; fieldscribe vocabulary check \(named) explains why")
+        }
+        try makeFolder(place)
+        let isReplaceable = [words, model, sums].allSatisfy { (FileStatus($0)?.kind ?? .file) == .file }
+        if !isReplaceable {
+            try removeFolder(place)
+            try makeFolder(place)
+        }
+        let content =
+            isGrammar
+            ? GrammarFile(text).text(naming: reading.lexicon.names)
+            : PhraseModel(phrases(reading), base: try base()).arpa
+        try durableReplace(path: model, with: content)
+        try durableReplace(path: words, with: reading.lexicon.extendedDictionary())
+        // Last: they are there only when all is.
+        try durableReplace(path: sums, with: Self.sums(of: [words, model]) ?? [])
+        outcome.report = reading.report
+        // Each correction makes another dictionary of some megabytes: those of what was learned before are of no more use.
+        if learned != nil, !isGrammar { try? Self.removeLearned(from: folder, but: name) }
+        return outcome
+    }
+
+    /// Removes what was made of learned words.
+    ///
+    /// - Parameters:
+    ///   - folder: where it is kept; it need not be there.
+    ///   - name: what stays of it.
+    /// - Throws: `DeviceError` that names what cannot be removed.
+    package static func removeLearned(from folder: String, but name: String? = nil) throws(DeviceError) {
+        let open: Folder
+        do throws(DeviceError) { open = try Folder(opening: folder) } catch {
+            guard error.status == ENOENT else { throw error }
+            return
+        }
+        for other in try open.names() where other.hasPrefix(learnedPrefix) && other != name {
+            try open.removeAll(other)
+        }
+    }
+
+    /// What tells whether kept files are as they were made: the decoder ends its process on damaged ones. Nil if one cannot be read.
+    private static func sums(of paths: [String]) -> [UInt8]? {
+        var text = ""
+        for path in paths {
+            guard let bytes = try? content(ofFile: path) else { return nil }
+            text += "\(digits(hash(bytes)))\n"
+        }
+        return Array(text.utf8)
+    }
+
+    private static let learnedPrefix = "learned-"
+
+    private struct Reading {
+        var phrases: [VocabularyFile.Phrase] = []
+        var lexicon: Lexicon
+        var report: VocabularyReport
+    }
+
+    private func text() throws(DeviceError) -> String {
+        guard let file else { return "" }
+        return String(decoding: try content(ofFile: file, limit: VocabularyFile.largest), as: UTF8.self)
+    }
+
+    private func read(_ text: String) throws(DeviceError) -> Reading {
+        let voice = EspeakVoice(language: language)
+        if GrammarFile.isGrammar(text) {
+            let grammar = GrammarFile(text)
+            if let excess = grammar.excess {
+                throw DeviceError(.unsupported, "vocabulary", "\(file ?? ""): this grammar \(excess)")
+            }
+            let lexicon = try Lexicon(
+                grammar.words, pronunciations: [:], dictionary: dictionary, speak: voice.ways)
+            return Reading(
+                lexicon: lexicon,
+                report: VocabularyReport(
+                    problems: grammar.undefined.map {
+                        VocabularyFile.Problem(line: $0.line, reason: "\($0.rule) is used, but not defined")
+                    }, phrases: 0, isGrammar: true, lexicon: lexicon, sounds: sounds))
+        }
+        let vocabulary = VocabularyFile(text)
+        let own = vocabulary.words
+        let other = VocabularyFile(learned ?? "", usual: LearnedFile.usual)
+        let known = Set(own.map(\.word))
+        let lexicon = try Lexicon(
+            own + other.words.filter { !known.contains($0.word) },
+            pronunciations: vocabulary.pronunciations.merging(other.pronunciations) { own, _ in own },
+            dictionary: dictionary, speak: voice.ways)
+        // Lines of the file are told, those that were learned only where there is no file.
+        let told = file == nil ? (other, lexicon) : (vocabulary, lexicon.prefix(own.count))
+        return Reading(
+            phrases: vocabulary.phrases + other.phrases, lexicon: lexicon,
+            report: VocabularyReport(
+                problems: told.0.problems, phrases: told.0.phrases.count, isGrammar: false, lexicon: told.1,
+                sounds: sounds))
+    }
+
+    /// Phrases of which every word can be heard, in the decoder's names.
+    private func phrases(_ reading: Reading) -> [VocabularyFile.Phrase] {
+        let strange = Set(reading.lexicon.strange(to: sounds).map(\.entry.written))
+        let names = reading.lexicon.names.filter { !strange.contains($0.key) }
+        return reading.phrases.compactMap { phrase in
+            let known = phrase.words.compactMap { names[$0] }
+            guard known.count == phrase.words.count else { return nil }
+            return VocabularyFile.Phrase(words: known, perThousand: phrase.perThousand, line: phrase.line)
+        }
+    }
+
+    /// Names what is made of these very files.
+    private func name(of text: String) -> String {
+        var hash = Self.hash([])
+        func add(_ bytes: some Sequence<UInt8>) { hash = Self.hash(bytes, after: hash) }
+        // The number grows when something else is made of the same words.
+        add("fieldscribe vocabulary 2\n\(text)\n".utf8)
+        let isLearned = learned != nil && !GrammarFile.isGrammar(text)
+        if isLearned, let learned { add("learned \(LearnedFile.usual)\n\(learned)\n".utf8) }
+        for path in [dictionary, languageModel] {
+            var status = stat()
+            _ = stat(path, &status)
+            add("\(path) \(status.st_size) \(status.st_mtim.tv_sec)\n".utf8)
+        }
+        return (isLearned ? Self.learnedPrefix : "") + Self.digits(hash)
+    }
+
+    /// FNV-1a.
+    private static func hash(_ bytes: some Sequence<UInt8>, after start: UInt64 = 0xcbf2_9ce4_8422_2325) -> UInt64 {
+        var hash = start
+        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+        return hash
+    }
+
+    private static func digits(_ hash: UInt64) -> String {
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}

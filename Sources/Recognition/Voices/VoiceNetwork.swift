@@ -1,0 +1,49 @@
+internal import COnnxRuntime
+import Core
+import Glibc
+import System
+
+/// A network that makes of a stretch of speech numbers that are alike where the voice is.
+///
+/// Its input `features` is f32 [windows, frames, 80], its output `embedding` f32 [windows, 192].
+package final class VoiceNetwork {
+    private static let bins = 80
+
+    private let runtime: OnnxRuntime
+    private let session: OnnxSession
+    private let names = (inputs: CStrings(["features"]), outputs: CStrings(["embedding"]))
+
+    /// Reads all of the model's files and compares them with their digests, then loads the network.
+    ///
+    /// - Parameter others: folders beside which a runtime is looked for, too.
+    /// - Throws: `DeviceError` with `missing`, `denied`, `damaged` or `unsupported`, naming the file.
+    package init(_ model: SpeakerModel, besides others: [String] = []) throws(DeviceError) {
+        try model.check(besides: others)
+        try ModelDigests(of: model.path).verify()
+        runtime = try OnnxRuntime(model.runtimes(besides: others))
+        session = try OnnxSession(model.network, of: runtime, prepacks: true, keepsTensors: true)
+        guard session.inputs == ["features"], session.outputs == ["embedding"],
+            try session.shape(ofInput: "features").last == Self.bins
+        else {
+            throw DeviceError(
+                .unsupported, "CreateSession", on: model.network, "not a network that tells voices apart",
+                remedy: "make it with deploy/model speakers --folder DIR")
+        }
+    }
+
+    /// The numbers of one window.
+    ///
+    /// - Parameter features: 80 a frame, 47 to 200 frames.
+    /// - Throws: `DeviceError` with `failed`.
+    package func voice(_ features: [Float]) throws(DeviceError) -> [Float] {
+        let frames = features.count / Self.bins
+        let input = try OnnxTensor([1, frames, Self.bins], type: fieldscribe_ort_float, of: runtime) {
+            (elements: UnsafeMutableBufferPointer<Float>) in
+            for index in elements.indices { elements[index] = features[index] }
+        }
+        let outputs = try session.run([input], names: names.inputs, wanted: names.outputs)
+        guard let output = outputs.first else { return [] }
+        let count = try output.shape().reduce(1, *)
+        return try output.withElements(count, of: Float.self) { Array($0) }
+    }
+}

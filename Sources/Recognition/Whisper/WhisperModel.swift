@@ -1,0 +1,52 @@
+import Core
+import Glibc
+import System
+
+/// A model for whisper.cpp, in the form of its own (ggml), which a person brings.
+package struct WhisperModel: Hashable, Sendable {
+    /// The model's file.
+    let path: String
+
+    package init(path: String) { self.path = path }
+
+    /// `whisper-cli` of the PATH, the first that may be run, else the first; nil where it is not installed.
+    package static var program: String? {
+        let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin"
+        let candidates: [String] = folders.split(separator: ":").map { "\($0)/whisper-cli" }
+        let installed = candidates.filter { access($0, F_OK) == 0 }
+        return installed.first { access($0, X_OK) == 0 } ?? installed.first
+    }
+
+    /// Checks that the program is installed and that the file is such a model, without loading it; returns the program's path.
+    ///
+    /// - Throws: `DeviceError` with `missing`, `denied` or `damaged`, naming program or file.
+    @discardableResult
+    package func check() throws(DeviceError) -> String {
+        guard let program = Self.program else {
+            throw DeviceError(
+                .missing, "access", status: ENOENT, "whisper-cli: not on the PATH",
+                remedy: "install whisper.cpp, or set recognizer.engine = pocketsphinx")
+        }
+        guard access(program, X_OK) == 0 else {
+            throw DeviceError(
+                .denied, "access", status: errno, on: program, "may not be run here",
+                remedy:
+                    "for the service, whose sandbox runs nothing but its own, name it in ExecPaths= (systemctl edit "
+                    + "fieldscribe), or set recognizer.engine = auto")
+        }
+        let magic: [UInt8]
+        do throws(DeviceError) { magic = try beginning(ofFile: path, count: 4) } catch {
+            throw DeviceError(
+                error.code, error.operation, status: error.status, on: path,
+                "this model for whisper \(error.code == .denied ? "cannot be read" : "does not exist")",
+                remedy: "correct recognizer.whisper-model")
+        }
+        // 0x67676d6c, little-endian.
+        guard magic == Array("lmgg".utf8) else {
+            throw DeviceError(
+                .damaged, "read", on: path, "not a whisper.cpp model",
+                remedy: "name a file like ggml-base.en.bin with recognizer.whisper-model")
+        }
+        return program
+    }
+}

@@ -1,0 +1,183 @@
+import Core
+import FoundationEssentials
+import Glibc
+import System
+
+/// The worker's side of the protocol: frames in, JSON lines out, until the input ends.
+///
+/// It runs in a process of its own, so that neither a crash nor a leak of the engine can reach the recording.
+package struct DecodeWorker: ~Copyable {
+    private let input: FileDescriptor
+    private let output: FileDescriptor
+    private var cpuReported = 0.0
+    private var payload: [UInt8] = []
+    private var samples: [Int16] = []
+
+    package init(input: consuming FileDescriptor, output: consuming FileDescriptor) {
+        self.input = input
+        self.output = output
+    }
+
+    /// Loads the engine, says that it is ready, and serves until the input ends.
+    ///
+    /// - Parameter copies: how many of this process to make once the engine is loaded, which serve as well, each on pipes of
+    ///   its own. In each of them this returns, too, and no thread but the calling one is there.
+    /// - Throws: `DeviceError`, after having told the parent, where the engine cannot be loaded; also where parent and
+    ///   worker no longer understand each other.
+    package mutating func serve(_ provider: any RecognizerProvider, copies: Int = 0) throws {
+        let recognizer: any Recognizer
+        do {
+            recognizer = try provider.open()
+        } catch {
+            try reply(.init(error: .init(error)))
+            throw error
+        }
+        if let made = ProcessCopies.make(copies) {
+            try reply(.init(ready: recognizer.engine, copies: made.isEmpty ? nil : made))
+        }
+        while let kind = try readFrame() {
+            guard kind == .request else { throw unexpected(kind) }
+            let request = try payload.withUnsafeBytes {
+                try JSONDecoder().decode(WorkerProtocol.Request.self, from: Data(JSONStrings.check(Array($0))))
+            }
+            do {
+                try request.partials ? partials(request, recognizer) : utterance(request, recognizer)
+            } catch let error as DeviceError where error.operation != Self.transport {
+                try reply(.init(error: .init(error)))
+            }
+        }
+    }
+
+    private mutating func utterance(_ request: WorkerProtocol.Request, _ recognizer: any Recognizer) throws {
+        if request.survey == true { return try survey(request, recognizer) }
+        guard let recognizer = recognizer as? any Adaptation else {
+            try readAll()
+            // What follows depends on nothing that this teaches: others may be begun beside it.
+            try reply(.init(heard: true))
+            let reading = ReadingRequest(alternatives: request.alternatives, parts: request.parts ?? [])
+            return try tell(samples.withUnsafeBufferPointer { try recognizer.read($0, reading) })
+        }
+        var failure: DeviceError?
+        do throws(DeviceError) { try recognizer.begin(from: request.adaptation) } catch { failure = error }
+        samples.removeAll(keepingCapacity: true)
+        // To the end, whatever fails: the next frame has to be the next request.
+        while try readAudio() {
+            defer { samples.removeAll(keepingCapacity: true) }
+            guard failure == nil else { continue }
+            failure = samples.withUnsafeBufferPointer { samples -> DeviceError? in
+                do throws(DeviceError) { try recognizer.hear(samples) } catch { return error }
+                return nil
+            }
+            do throws(DeviceError) {
+                while failure == nil, !isMoreToRead, try recognizer.search() {}
+            } catch { failure = error }
+        }
+        if let failure { throw failure }
+        if let state = try recognizer.close() { try reply(.init(adaptation: state)) }
+        try tell(recognizer.finish(alternatives: request.alternatives))
+    }
+
+    private mutating func tell(_ hypothesis: Hypothesis) throws {
+        try reply(
+            .init(
+                result: .init(
+                    words: hypothesis.words, alternatives: hypothesis.alternatives, cpuSeconds: cpuSinceReport(),
+                    score: hypothesis.score, voice: hypothesis.voice,
+                    voices: hypothesis.voices.isEmpty ? nil : hypothesis.voices)))
+    }
+
+    private mutating func survey(_ request: WorkerProtocol.Request, _ recognizer: any Recognizer) throws {
+        try readAll()
+        if let recognizer = recognizer as? any Adaptation,
+            let state = try samples.withUnsafeBufferPointer({ try recognizer.survey($0, into: request.adaptation) })
+        {
+            try reply(.init(adaptation: state, candidates: recognizer.candidates))
+        }
+        try reply(.init(result: .init(words: [], alternatives: [], cpuSeconds: cpuSinceReport())))
+    }
+
+    /// Whether the parent has sent more, or is gone.
+    private var isMoreToRead: Bool {
+        var input = pollfd(fd: input.number, events: Int16(POLLIN), revents: 0)
+        return poll(&input, 1, 0) > 0
+    }
+
+    private mutating func cpuSinceReport() -> Double {
+        let before = cpuReported
+        cpuReported = MonotonicClock.processSeconds
+        return cpuReported - before
+    }
+
+    private mutating func partials(_ request: WorkerProtocol.Request, _ recognizer: any Recognizer) throws {
+        let recognizer = recognizer as? any PartialReading
+        try recognizer?.beginPartials(from: request.adaptation)
+        samples.removeAll(keepingCapacity: true)
+        while try readAudio() {
+            let text = try samples.withUnsafeBufferPointer { try recognizer?.partial(after: $0) }
+            samples.removeAll(keepingCapacity: true)
+            try reply(.init(partial: text ?? ""))
+        }
+        try recognizer?.endPartials()
+        try reply(.init(done: true))
+    }
+
+    /// Reads an utterance to its end into `samples`.
+    private mutating func readAll() throws {
+        samples.removeAll(keepingCapacity: true)
+        while try readAudio() {}
+    }
+
+    /// Adds the next audio frame to `samples`; false at the utterance's end.
+    private mutating func readAudio() throws -> Bool {
+        switch try readFrame() {
+        case .audio:
+            payload.withUnsafeBytes { bytes in
+                bytes.withMemoryRebound(to: Int16.self) { samples.append(contentsOf: $0) }
+            }
+            return true
+        case .end: return false
+        case let other: throw unexpected(other)
+        }
+    }
+
+    /// Reads a frame into `payload`; nil where the input has ended between two frames.
+    private mutating func readFrame() throws -> WorkerProtocol.Frame? {
+        var header = [UInt8](repeating: 0, count: 5)
+        guard try Self.fill(&header, from: input.number, endMayCome: true) else { return nil }
+        let length = header[1...4].reversed().reduce(0) { $0 << 8 | Int($1) }
+        guard let kind = WorkerProtocol.Frame(rawValue: header[0]), length <= WorkerProtocol.longestFrame else {
+            throw DeviceError(
+                .failed, Self.transport, "the decode worker received an unknown frame; it ends and is restarted")
+        }
+        payload = [UInt8](repeating: 0, count: length)
+        _ = try Self.fill(&payload, from: input.number, endMayCome: false)
+        return kind
+    }
+
+    private static func fill(_ bytes: inout [UInt8], from input: Int32, endMayCome: Bool) throws -> Bool {
+        var done = 0
+        while done < bytes.count {
+            let count = bytes.withUnsafeMutableBytes { bytes in
+                uninterrupted { Glibc.read(input, bytes.baseAddress.map { $0 + done }, bytes.count - done) }
+            }
+            if count == 0, done == 0, endMayCome { return false }
+            guard count > 0 else { throw DeviceError(.disconnected, transport, "the decode worker's input ended") }
+            done += count
+        }
+        return true
+    }
+
+    private func reply(_ reply: WorkerProtocol.Reply) throws {
+        var line = try JSONEncoder().encode(reply)
+        line.append(0x0A)
+        try line.withUnsafeBytes { try output.write($0) }
+    }
+
+    private func unexpected(_ kind: WorkerProtocol.Frame?) -> DeviceError {
+        DeviceError(
+            kind == nil ? .disconnected : .failed, Self.transport,
+            "the decode worker received \(kind.map { "an unexpected \($0) frame" } ?? "half an utterance"); it ends")
+    }
+
+    private static let transport = "decode-worker"
+}

@@ -1,0 +1,29 @@
+import Glibc
+import System
+
+/// A worker on its way through the pool, with the one thread that talks to it.
+// Safety: the pool hands a lease to one caller at a time, so only one thread at a time uses the process.
+final class Lease: @unchecked Sendable {
+    let process: WorkerProcess
+    /// How it was started.
+    let command: WorkerCommand
+    private let thread = WorkThread(named: "decode")
+
+    init(_ process: WorkerProcess, _ command: WorkerCommand) {
+        self.process = process
+        self.command = command
+    }
+
+    /// Does on the worker's thread what waits for it.
+    func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await thread.run(body)
+    }
+
+    /// Kills the process. Any thread may call this, even while another uses it.
+    func kill() { _ = Glibc.kill(process.id, SIGKILL) }
+}
+
+/// Where a worker is, without keeping it.
+struct WeakLease {
+    weak var lease: Lease?
+}

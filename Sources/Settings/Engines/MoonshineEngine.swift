@@ -1,0 +1,171 @@
+import Core
+import Glibc
+import Recognition
+import System
+
+/// Moonshine, which reads, with PocketSphinx, which tells when each word was said.
+struct MoonshineEngine: EngineEntry {
+    let name = "moonshine"
+    let summary = "a network made for small boards: nine words in ten are right, with capitals and punctuation"
+    let languages = "English; others with a model of their own"
+    let licence = "MIT"
+    let needs = [
+        "the package fieldscribe-moonshine-tiny-en, or another model", "ONNX Runtime", "the package pocketsphinx-en-us",
+    ]
+    let profiles = ["live", "fast", "final"]
+    let makesCopies = true
+    let writesPunctuation = true
+    let longestGroupSeconds = 12
+    let readsTwice = true
+    let readsGrammars = false
+
+    /// Boards with less memory cannot read with it at all.
+    private static let leastMegabytes = 380
+    /// Boards with less memory keep the weights once, and read with `fast`.
+    private static let smallMegabytes = 700
+    /// ONNX Runtime takes its tensors anew at each step: large pages, and what was freed kept for the next, save most of what the
+    /// kernel and the allocator do for them. Once one threshold is set, glibc no longer moves the other, so that each tensor of
+    /// 128 KiB would be mapped and given back again.
+    private static let memoryTunables = [
+        "hugetlb=1", "trim_threshold=268435456", "mmap_threshold=33554432", "arena_max=1", "tcache_max=65536",
+    ].map { "glibc.malloc.\($0)" }.joined(separator: ":")
+
+    init() {}
+
+    func check(_ configuration: Configuration) throws(DeviceError) {
+        let recognizer = configuration.recognizer
+        if recognizer.engine == EngineRegistry.automaticName, recognizer.model != Configuration.Recognizer().model,
+            !MoonshineModel(path: configuration.modelFolder(recognizer.model)).isThere
+        {
+            throw DeviceError(
+                .unsupported, "recognizer.model", on: "\(recognizer.model)",
+                "a model of PocketSphinx, so that engine is used",
+                remedy: "for another, set recognizer.engine = moonshine")
+        }
+        guard Configuration.memoryMegabytes >= Self.leastMegabytes else {
+            throw DeviceError(
+                .unsupported, "sysconf", on: name,
+                "needs \(Self.leastMegabytes) MB of memory, and this machine has \(Configuration.memoryMegabytes)",
+                remedy: "set recognizer.engine = pocketsphinx")
+        }
+        let model = configuration.moonshineModel
+        try model.check()
+        try model.checkRuntime()
+        try configuration.model.check()
+        try PocketSphinxEngine().checkVocabulary(configuration)
+    }
+
+    func command(_ configuration: Configuration, profile: String) throws(DeviceError) -> WorkerCommand {
+        try check(configuration)
+        let model = configuration.moonshineModel
+        return WorkerCommand(
+            path: Configuration.ownProgram,
+            arguments: [
+                "decode-worker", "--engine", name, "--profile", profile, "--model", model.path,
+                "--timing-model", configuration.pocketSphinxFolder, "--dictionary", configuration.model.dictionary,
+                "--cache", configuration.cacheFolder,
+            ] + configuration.vocabularyArguments,
+            model: model.path, profile: profile,
+            environment: Configuration.memoryMegabytes >= Self.smallMegabytes
+                ? ["GLIBC_TUNABLES": Self.memoryTunables] : [:],
+            makesCopies: makesCopies)
+    }
+
+    func provider(_ options: WorkerOptions) throws(DeviceError) -> any RecognizerProvider {
+        guard var profile = MoonshineProfile.all.first(where: { $0.name == options.profile }) else {
+            throw DeviceError(
+                .unsupported, "decode-worker", on: name, "has no profile \(options.profile)",
+                remedy: "choose one of \(profiles.joined(separator: ", "))")
+        }
+        profile.prepacks = Configuration.memoryMegabytes >= Self.smallMegabytes
+        return TimedMoonshine(options: options, profile: profile)
+    }
+
+    func reader(in configuration: Configuration) -> String { configuration.moonshineModel.path }
+
+    /// A worker reads all its files and compares them, before it loads any.
+    func integrity(in configuration: Configuration) -> String {
+        access(configuration.moonshineModel.digests, F_OK) == 0
+            ? "its files match SHA256SUMS" : "without SHA256SUMS, so damage would go unnoticed"
+    }
+
+    func cost(in configuration: Configuration) -> EngineCost {
+        var cost = EngineCost()
+        (cost.firstMegabytes, cost.furtherMegabytes, cost.aloneMegabytes) = (220, 90, 220)
+        (cost.faster, cost.fasterRatio, cost.mostFasterRatio) = ("fast", 1.4, 2)
+        (cost.finalRatio, cost.finalReadsBetter) = (1, false)
+        cost.smallBoardMegabytes = Self.smallMegabytes
+        return cost
+    }
+
+    /// `live` and `final` search alike: what one of them has read the other would read the same.
+    func suffices(_ pass: PassSummary) -> Bool {
+        pass.isComplete && pass.engine.name == name && pass.profile != "fast"
+    }
+
+    func speedName(in configuration: Configuration) -> String? {
+        configuration.moonshineModel.path + (configuration.hasVocabulary ? " with a vocabulary" : "")
+    }
+
+    func models(in configuration: Configuration) -> [InstalledModel] {
+        var taken: Set<String> = []
+        return configuration.modelFolders.flatMap { folder in
+            // One that begins with a dot is still being added.
+            ((try? names(inFolder: folder)) ?? []).filter { !$0.hasPrefix(".") }
+                .compactMap { model(at: "\(folder)/\($0)") }
+        }.filter { taken.insert($0.name).inserted }
+    }
+
+    func model(at path: String) -> InstalledModel? {
+        let model = MoonshineModel(path: path)
+        guard model.isThere else { return nil }
+        var problems: [String] = []
+        var lacksFile = false
+        do throws(DeviceError) {
+            try model.verify()
+            try model.checkRuntime()
+        } catch {
+            problems = [error.message]
+            lacksFile = error.code == .missing
+        }
+        let files = model.files
+        return InstalledModel(
+            name: model.name, path: model.path, language: model.language, sampleRate: SamplePosition.rate, files: files,
+            bytes: model.bytes, licence: model.licence, problems: problems, lacksFile: lacksFile)
+    }
+}
+
+/// Opens Moonshine and, beside it, what tells when its words were said.
+private struct TimedMoonshine: RecognizerProvider {
+    let options: WorkerOptions
+    let profile: MoonshineProfile
+
+    /// What the encoder needs for seconds of sound is larger, what the decoder hands on from token to token smaller. Returned from
+    /// 1 MB on, blocks cost a twentieth of all CPU in page faults; from 8 MB on, or never, a worker's peak is 220 to 243 MB; so, 190.
+    private static let largestKept = 4 << 20
+
+    func open() throws(DeviceError) -> any Recognizer {
+        Heap.releaseBlocks(from: Self.largestKept)
+        let model = MoonshineModel(path: options.model ?? "\(MoonshineModel.packaged)/\(MoonshineModel.usual)")
+        let reader = try MoonshineRecognizer.Provider(
+            model: model, profile: profile, phrases: phrases(), learned: learned()
+        ).open()
+        let timing = PocketSphinxModel(
+            folder: options.timingModel ?? PocketSphinxModel.debian, dictionary: options.dictionary)
+        return TimedRecognizer(reader, timing: try ForcedAligner(model: timing), voice: VoiceReading())
+    }
+
+    /// What the person's vocabulary names, without classes and sounds.
+    private func phrases() throws(DeviceError) -> [String] {
+        guard let file = options.vocabulary else { return [] }
+        let text = try content(ofFile: file, limit: VocabularyFile.largest)
+        let vocabulary = VocabularyFile(String(decoding: text, as: UTF8.self))
+        for problem in vocabulary.problems { options.tell("\(file):\(problem.line): \(problem.reason)") }
+        return vocabulary.phrases.map { $0.words.joined(separator: " ") }
+    }
+
+    /// What was learned from corrections.
+    private func learned() -> [String] {
+        VocabularyFile(options.learnedWords() ?? "").phrases.map { $0.words.joined(separator: " ") }
+    }
+}

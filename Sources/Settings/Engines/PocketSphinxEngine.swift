@@ -1,0 +1,111 @@
+import Core
+import Glibc
+import Recognition
+import System
+
+/// PocketSphinx, which is built in.
+package struct PocketSphinxEngine: EngineEntry {
+    package let name = "pocketsphinx"
+    package let summary = "transcribes while people speak, even on the smallest boards"
+    package let languages = "English; others with a model of their own"
+    package let licence = "BSD-2-Clause"
+    package let needs = ["the package pocketsphinx-en-us, or another model"]
+    package let profiles = DecoderProfile.all.map(\.name)
+    package let makesCopies = true
+    package let readsTwice = true
+
+    package init() {}
+
+    package func check(_ configuration: Configuration) throws(DeviceError) {
+        let name = configuration.recognizer.model
+        if name != Configuration.Recognizer().model, configuration.lacksModel(named: name) {
+            throw DeviceError(
+                .missing, "access", on: name, "no model has this name",
+                remedy: "fieldscribe models lists those that have one; name a folder by its path, such as ./\(name)")
+        }
+        try configuration.model.check()
+        try checkVocabulary(configuration)
+    }
+
+    /// Looks whether the person's vocabulary is there, where one is named.
+    ///
+    /// - Throws: `DeviceError` with `missing` or `denied`.
+    func checkVocabulary(_ configuration: Configuration) throws(DeviceError) {
+        guard let file = configuration.recognizer.vocabulary, access(file, R_OK) != 0 else { return }
+        throw DeviceError(
+            errno == ENOENT || errno == ENOTDIR ? .missing : .denied, "access", status: errno, on: file,
+            "this vocabulary \(errno == EACCES ? "cannot be read" : "does not exist")",
+            remedy: "correct recognizer.vocabulary, or delete the line")
+    }
+
+    package func command(_ configuration: Configuration, profile: String) throws(DeviceError) -> WorkerCommand {
+        let (recognizer, model) = (configuration.recognizer, configuration.model)
+        let folder = configuration.pocketSphinxFolder
+        try check(configuration)
+        return WorkerCommand(
+            path: Configuration.ownProgram,
+            arguments: [
+                "decode-worker", "--engine", name, "--profile", profile, "--model", folder,
+                "--language-model", model.languageModel, "--dictionary", model.dictionary,
+                "--hint", recognizer.hint.rawValue, "--cache", configuration.cacheFolder,
+            ] + configuration.vocabularyArguments, model: folder, profile: profile,
+            makesCopies: makesCopies)
+    }
+
+    package func provider(_ options: WorkerOptions) throws(DeviceError) -> any RecognizerProvider {
+        guard let profile = DecoderProfile.all.first(where: { $0.name == options.profile }) else {
+            throw DeviceError(
+                .unsupported, "decode-worker", on: name, "has no profile \(options.profile)",
+                remedy: "choose one of \(profiles.joined(separator: ", "))")
+        }
+        return PreparedPocketSphinx(options: options, profile: profile)
+    }
+
+    package func cost(in configuration: Configuration) -> EngineCost {
+        var cost = EngineCost()
+        // Measured was 1.3, and 1.6 with a vocabulary.
+        if configuration.hasVocabulary { cost.mostFasterRatio = 2.5 }
+        return cost
+    }
+
+    /// What another engine of ours has read is left as it is, too: it is the better one.
+    package func suffices(_ pass: PassSummary) -> Bool {
+        let others = EngineRegistry.all.map(\.name).filter { $0 != name }
+        return pass.isComplete && (pass.profile == SecondPass.profile || others.contains(pass.engine.name))
+    }
+
+    package func reader(in configuration: Configuration) -> String { configuration.recognizer.model }
+
+    package func speedName(in configuration: Configuration) -> String? {
+        // With a vocabulary it is another speed.
+        configuration.modelFolder(configuration.recognizer.model)
+            + (configuration.hasVocabulary ? " with a vocabulary" : "")
+    }
+
+    package func models(in configuration: Configuration) -> [InstalledModel] {
+        ModelFolder.installed(in: configuration.modelFolders).filter { !MoonshineModel(path: $0.path).isThere }.map(
+            Self.model)
+    }
+
+    /// Any folder: it tells what lacks.
+    package func model(at path: String) -> InstalledModel? { Self.model(ModelFolder(path: path)) }
+
+    /// Of a package's model, as Debian tells it first in the package's list: `License: BSD-2`.
+    private static func licence(of folder: ModelFolder) -> String? {
+        guard folder.path == "\(ModelFolder.debian)/\(folder.name)",
+            let text = try? content(ofFile: "/usr/share/doc/pocketsphinx-\(folder.name)/copyright", limit: 1 << 16)
+        else { return nil }
+        let key = "License: "
+        return String(decoding: text, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix(key) }
+            .map { String($0.dropFirst(key.utf8.count)) }
+    }
+
+    private static func model(_ folder: ModelFolder) -> InstalledModel {
+        var lacksFile = false
+        do throws(DeviceError) { try folder.model.check() } catch { lacksFile = error.code == .missing }
+        return InstalledModel(
+            name: folder.name, path: folder.path, language: folder.language, sampleRate: folder.sampleRate,
+            files: folder.files, bytes: folder.bytes, licence: licence(of: folder), problems: folder.problems,
+            lacksFile: lacksFile)
+    }
+}

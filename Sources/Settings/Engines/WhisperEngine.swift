@@ -1,0 +1,43 @@
+import Core
+import Recognition
+
+/// whisper.cpp, by its program. `auto` never takes it: the service's sandbox lets no program but Fieldscribe's own run, unless
+/// its owner names it in `ExecPaths=`.
+struct WhisperEngine: EngineEntry {
+    let name = "whisper"
+    let summary = "transcribes each utterance with whisper.cpp's program"
+    let languages = "about a hundred, which it detects itself"
+    let licence = "MIT"
+    let needs = ["whisper-cli on the PATH", "recognizer.whisper-model"]
+    let writesPunctuation = true
+
+    init() {}
+
+    /// It has one way of reading.
+    func suffices(_ pass: PassSummary) -> Bool { pass.isComplete && pass.engine.name == name }
+
+    func check(_ configuration: Configuration) throws(DeviceError) {
+        guard let path = configuration.recognizer.whisperModel else {
+            throw DeviceError(
+                .missing, "recognizer.engine", "whisper needs a model of its own",
+                remedy: "name its file with recognizer.whisper-model")
+        }
+        try WhisperModel(path: path).check()
+    }
+
+    func programs(in configuration: Configuration) -> [String] { [WhisperModel.program].compactMap(\.self) }
+
+    func command(_ configuration: Configuration, profile: String) throws(DeviceError) -> WorkerCommand {
+        try check(configuration)
+        let path = reader(in: configuration)
+        return WorkerCommand(
+            path: Configuration.ownProgram, arguments: ["decode-worker", "--engine", name, "--model", path],
+            model: path, profile: profile)
+    }
+
+    func provider(_ options: WorkerOptions) throws(DeviceError) -> any RecognizerProvider {
+        WhisperProvider(model: WhisperModel(path: options.model ?? ""))
+    }
+
+    func reader(in configuration: Configuration) -> String { configuration.recognizer.whisperModel ?? "" }
+}

@@ -1,0 +1,86 @@
+import Core
+import Glibc
+import Recognition
+import System
+
+/// The card's partition that a laptop sees: what a person put there is read, and answered.
+package struct CardFolder {
+    /// What came of it.
+    package struct Outcome: Hashable, Sendable {
+        /// What counts.
+        package var settings: CardSettings
+
+        /// The words of the person's own, where they count.
+        package var vocabulary: [UInt8]?
+
+        /// What is wrong, a line each; empty where nothing is.
+        package var problems: [String]
+
+        /// The answer for RESULT.txt, with line ends that every system shows. It has no date: only what has changed is written.
+        package var answer: String {
+            var lines =
+                problems.isEmpty
+                ? ["\(CardSettings.fileName): everything counts."]
+                : ["\(CardSettings.fileName): these lines do not count; all others do. Correct them:"]
+            lines += problems.map { "    \($0)" }
+            return lines.map { "\($0)\r\n" }.joined()
+        }
+    }
+
+    private let path: String
+    private let zones: String
+
+    /// - Parameters:
+    ///   - path: where the partition is mounted.
+    ///   - zones: the folder of the time zones that there are.
+    package init(_ path: String, zones: String = "/usr/share/zoneinfo") {
+        self.path = path
+        self.zones = zones
+    }
+
+    /// Reads what is there. It never fails: what cannot be read is a problem, and the rest counts.
+    ///
+    /// - Parameter place: where the recorder will find the words of the person's own.
+    package func read(vocabularyAt place: String) -> Outcome {
+        var bytes: [UInt8] = []
+        var unreadable: [String] = []
+        do throws(DeviceError) {
+            bytes = try file(CardSettings.fileName, upTo: CardSettings.largest)
+        } catch {
+            // Without the file, everything is by default.
+            if error.code != .missing { unreadable = ["\(CardSettings.fileName): \(error.message)"] }
+        }
+        var outcome = Outcome(settings: CardSettings(bytes, isTimeZone: isTimeZone), problems: unreadable)
+        if !unreadable.isEmpty { outcome.settings.refuseCopies() }
+        outcome.problems += outcome.settings.problems
+        guard let name = outcome.settings.vocabulary else { return outcome }
+        do throws(DeviceError) {
+            let words = try file(name, upTo: VocabularyFile.largest)
+            let wrong = StickSettings.vocabularyProblems(words)
+            if wrong.isEmpty {
+                outcome.vocabulary = words
+                outcome.settings.use(vocabulary: place)
+            } else {
+                outcome.problems.append("\(name): none of it counts until these lines are corrected")
+                outcome.problems += wrong.prefix(Self.mostProblems)
+            }
+        } catch {
+            outcome.problems.append(
+                "vocabulary: \(name) \(error.code == .missing ? "is not beside this file" : error.message)")
+        }
+        return outcome
+    }
+
+    private static let mostProblems = 50
+
+    private func file(_ name: String, upTo limit: Int) throws(DeviceError) -> [UInt8] {
+        try Folder(opening: path).openFile(name, O_RDONLY).content(limit: limit)
+    }
+
+    private func isTimeZone(_ name: String) -> Bool {
+        let isPlain = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/_-+".contains($0)) }
+        guard isPlain, name.first != "/", let bytes = try? beginning(ofFile: "\(zones)/\(name)", count: 4)
+        else { return false }
+        return bytes == Array("TZif".utf8)
+    }
+}

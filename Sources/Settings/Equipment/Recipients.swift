@@ -1,0 +1,50 @@
+import Copying
+import Core
+
+extension Configuration {
+    /// The most that copies may be sealed for.
+    private static let mostRecipients = 64
+
+    /// For whom copies are sealed, by `export.recipients`; nil where they are not sealed.
+    ///
+    /// - Throws: `DeviceError` where that is not certain: then nothing may be copied.
+    package func recipients() throws(DeviceError) -> [Recipient]? {
+        if export.recipients.isEmpty { return nil }
+        if export.recipients == [Export.nobody] {
+            throw DeviceError(
+                .denied, "export", on: "export.recipients", "is \(Export.nobody), so nothing is copied",
+                remedy: "set it to the public keys of those who may read the copies")
+        }
+        return try Self.recipients(export.recipients, of: "export.recipients")
+    }
+
+    /// For whom recordings are sealed on the recorder, by `storage.seal`; nil where they are not.
+    ///
+    /// - Throws: `DeviceError` where that is not certain: then nothing is sealed.
+    package func sealers() throws(DeviceError) -> [Recipient]? {
+        try storage.seal.isEmpty ? nil : Self.recipients(storage.seal, of: "storage.seal")
+    }
+
+    private static func recipients(_ entries: [String], of key: String) throws(DeviceError) -> [Recipient] {
+        var found: [Recipient] = []
+        for (index, entry) in entries.enumerated() {
+            let more: [Recipient]
+            if entry.hasPrefix("/") {
+                more = try RecipientsFile.recipients(in: entry)
+            } else if let recipient = Recipient(entry) {
+                more = [recipient]
+            } else {
+                throw DeviceError(
+                    .unsupported, "export", on: key, "entry \(index + 1) is no public key",
+                    remedy: "correct it")
+            }
+            for recipient in more where !found.contains(recipient) { found.append(recipient) }
+        }
+        guard found.count <= mostRecipients else {
+            throw DeviceError(
+                .unsupported, "export", on: key,
+                "\(found.count) public keys are more than \(mostRecipients)", remedy: "leave some out")
+        }
+        return found
+    }
+}

@@ -1,0 +1,78 @@
+import Copying
+import Core
+import FoundationEssentials
+import Recognition
+import System
+
+extension StickSettings {
+    /// The kinds of files that are read.
+    package enum Kind: String, CaseIterable {
+        case settings, vocabulary, recipients
+
+        var fileName: String {
+            switch self {
+            case .settings: configurationName
+            case .vocabulary: vocabularyName
+            case .recipients: recipientsName
+            }
+        }
+
+        /// What is wrong with a file, a line each, as a confined process finds it.
+        ///
+        /// - Parameter configuration: the machine's own.
+        /// - Throws: `DeviceError` if that process exceeds its limits.
+        func problems(
+            of bytes: [UInt8], over configuration: Configuration, _ program: String
+        ) throws(DeviceError) -> [String] {
+            let process = ConfinedProcess(
+                program: program,
+                arguments: [ConfinedProcess.command, rawValue] + (configuration.file.map { ["--config=\($0)"] } ?? []))
+            let answer = try process.answer(to: bytes, named: "\(folderName)/\(fileName)")
+            guard let lines = try? JSONDecoder().decode([String].self, from: Data(answer)) else {
+                throw DeviceError(.damaged, "read", on: "\(folderName)/\(fileName)", "cannot be read")
+            }
+            return lines
+        }
+
+        /// The answer of the confined process.
+        ///
+        /// - Parameter configuration: the machine's own, over which settings would count.
+        package func answer(to bytes: [UInt8], over configuration: Configuration) -> [UInt8] {
+            let lines = problems(bytes, over: configuration)
+            return (try? JSONEncoder().encode(lines)).map(Array.init) ?? []
+        }
+
+        private func problems(_ bytes: [UInt8], over configuration: Configuration) -> [String] {
+            switch self {
+            case .settings:
+                do throws(ConfigurationError) {
+                    _ = try configuration.overlaid(by: bytes, file: configurationName)
+                    return []
+                } catch { return error.problems.map(\.description) }
+            case .vocabulary: return vocabularyProblems(bytes)
+            case .recipients:
+                do throws(DeviceError) {
+                    _ = try RecipientsFile.recipients(bytes, "\(folderName)/\(recipientsName)")
+                    return []
+                } catch { return [error.message] }
+            }
+        }
+    }
+
+    /// What is wrong with a vocabulary: a line each.
+    static func vocabularyProblems(_ bytes: [UInt8]) -> [String] {
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        if let index = lines.firstIndex(where: { String(validating: $0, as: UTF8.self) == nil }) {
+            return ["\(vocabularyName):\(index + 1): is not UTF-8; save the file as plain text in UTF-8"]
+        }
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard GrammarFile.isGrammar(text) else {
+            return VocabularyFile(text).problems.map { "\(vocabularyName):\($0.line): \($0.reason)" }
+        }
+        let grammar = GrammarFile(text)
+        return (grammar.excess.map { ["\(vocabularyName): this grammar \($0)"] } ?? [])
+            + grammar.undefined.map {
+                "\(vocabularyName):\($0.line): \($0.rule) is used, but not defined; add a line \($0.rule) = ...;"
+            }
+    }
+}

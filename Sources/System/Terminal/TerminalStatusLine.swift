@@ -1,0 +1,42 @@
+import Glibc
+import Synchronization
+
+/// The last line of the terminal behind standard error, which shows progress or partial text and replaces itself.
+///
+/// Whoever writes whole lines to the terminal does so in `whileCleared`, so that none continues on the status line.
+package enum TerminalStatusLine {
+    private static let isTerminal = isatty(STDERR_FILENO) == 1
+    private static let isShown = Mutex(false)
+    /// Return to the first column; erase to the end of the line.
+    private static let erase = "\r\u{1B}[K"
+
+    /// Replaces the status line. Without a terminal, nothing is shown.
+    ///
+    /// - Parameter text: at most one line, with the escape sequences that it needs.
+    package static func show(_ text: String) {
+        // One that was stopped (Ctrl-S) shows the next.
+        guard isTerminal, FileDescriptor.isWritable(STDERR_FILENO) else { return }
+        isShown.withLock { isShown in
+            write(erase + text)
+            isShown = true
+        }
+    }
+
+    /// Erases the status line, if it is shown.
+    package static func clear() { whileCleared {} }
+
+    /// Erases the status line and runs `body`; no other thread shows the line until `body` returns.
+    static func whileCleared<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) {
+        guard isTerminal else { return try body() }
+        try isShown.withLock { isShown throws(Failure) in
+            if isShown { write(erase) }
+            isShown = false
+            try body()
+        }
+    }
+
+    private static func write(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = bytes.withUnsafeBytes { FileDescriptor.offer($0, to: STDERR_FILENO) }
+    }
+}

@@ -1,0 +1,218 @@
+import Core
+
+/// A segment as a person has put it right. Words that stayed keep their times; what came instead of others shares theirs. Pure.
+package struct CorrectedSegment: Hashable, Sendable {
+    /// With the new words; those whose times are an estimate are marked so.
+    package private(set) var segment: Segment
+    /// How the words changed.
+    package private(set) var changes: [WordChange]
+    /// Whether a person has found words right that are as they were.
+    package private(set) var isConfirmed = false
+    /// Whether a person has put it, or a word of it, to another time.
+    package private(set) var isMoved = false
+
+    /// Whether its first word begins with it, and its last one ends with it, since a person has said when it begins and ends.
+    private var isFilled = false
+
+    /// So long is what nobody heard between two words, at most, in samples: half of a word may be taken for it.
+    private static let shortest: Int64 = 1_600
+
+    /// A segment that is as it was.
+    package init(_ segment: Segment) {
+        self.segment = segment
+        changes = []
+    }
+
+    /// - Parameters:
+    ///   - old: as it was read.
+    ///   - words: as they are now, without spaces in them.
+    ///   - confirmed: which of these words a person has heard, and found right.
+    package init(_ old: Segment, words: [String], confirmed: (Int) -> Bool = { _ in false }) {
+        let (new, known) = (words.map(NumberedWords.key), old.words.map { NumberedWords.key(of: $0.text) })
+        let counterparts = TextAlignment.counterparts(of: new, in: known)
+        var made: [Word] = []
+        changes = []
+        var (next, index) = (0, 0)
+        while index < words.count || next < old.words.count {
+            let isSame = { (place: Int) in
+                guard let other = counterparts[place] else { return false }
+                return known[other] == new[place]
+            }
+            if index < words.count, isSame(index), counterparts[index] == next {
+                var word = old.words[next]
+                if word.text != words[index] {
+                    changes.append(
+                        WordChange(segment: old.id, range: word.range, was: [word.text], now: [words[index]]))
+                }
+                if confirmed(index), word.confidence < 1 { isConfirmed = true }
+                if word.text != words[index] || confirmed(index) { word.confidence = 1 }
+                word.text = words[index]
+                made.append(word)
+                (next, index) = (next + 1, index + 1)
+                continue
+            }
+            // Up to the next word that stayed, on both sides.
+            let end = (index..<words.count).first(where: isSame) ?? words.count
+            let last = end < words.count ? counterparts[end] ?? old.words.count : old.words.count
+            let gone = Array(old.words[next..<max(next, last)])
+            let new = Array(words[index..<end])
+            let place = Self.place(
+                of: gone, before: made.last, after: last < old.words.count ? old.words[last] : nil, in: old)
+            if gone.isEmpty, let previous = made.last, previous.range.end > place.start {
+                made[made.count - 1].range = SampleRange(previous.range.start, max(previous.range.start, place.start))
+            }
+            made += Self.words(new, instead: gone, at: place)
+            changes.append(WordChange(segment: old.id, range: place, was: gone.map(\.text), now: new))
+            (next, index) = (max(next, last), end)
+        }
+        segment = old
+        segment.words = made
+        if !changes.isEmpty { segment.alternatives = [] }
+    }
+
+    /// Puts other times in the place of those that are an estimate.
+    ///
+    /// - Parameter times: a range for each word, in order; those of words that are measured do not count.
+    package mutating func take(times: [SampleRange]) {
+        guard times.count == segment.words.count else { return }
+        var latest = [SamplePosition](repeating: segment.range.end, count: times.count)
+        for index in segment.words.indices.dropLast().reversed() {
+            let next = segment.words[index + 1]
+            latest[index] = next.isSpread ? latest[index + 1] : next.range.start
+        }
+        for index in segment.words.indices where segment.words[index].isSpread {
+            let earliest = index > 0 ? segment.words[index - 1].range.end : segment.range.start
+            let range = SampleRange(max(earliest, times[index].start), min(latest[index], times[index].end))
+            guard !range.isEmpty else { continue }
+            segment.words[index].range = range
+            segment.words[index].isSpread = false
+        }
+        guard isFilled, let first = segment.words.first, let last = segment.words.last else { return }
+        segment.words[0].range = SampleRange(segment.range.start, first.range.end)
+        segment.words[times.count - 1].range = SampleRange(
+            segment.words[times.count - 1].range.start, max(last.range.end, segment.range.end))
+    }
+
+    /// Puts words to times that a person has told.
+    ///
+    /// - Parameter times: by the words' indices.
+    mutating func put(_ times: [Int: SampleRange]) {
+        for (index, range) in times where segment.words.indices.contains(index) && !range.isEmpty {
+            guard segment.words[index].range != range else { continue }
+            segment.words[index].range = range
+            segment.words[index].isSpread = false
+            isMoved = true
+        }
+        if isMoved { limit(to: segment.range) }
+    }
+
+    /// Says that it stands where it did not.
+    ///
+    /// - Parameter isFilled: whether its words last as long as it does.
+    mutating func markMoved(isFilled: Bool) {
+        isMoved = true
+        self.isFilled = isFilled
+    }
+
+    /// Gives it the number that it has among the lines of its text.
+    mutating func number(_ id: Int) {
+        segment.id = id
+        for index in changes.indices { changes[index].segment = id }
+    }
+
+    /// Ends it, and its words, where others begin; words stay in their order.
+    mutating func limit(to range: SampleRange) {
+        segment.range = range
+        var earliest = range.start
+        for index in segment.words.indices {
+            let word = segment.words[index].range
+            let start = min(max(word.start, earliest), range.end)
+            segment.words[index].range = SampleRange(start, min(max(word.end, start), range.end))
+            earliest = segment.words[index].range.end
+        }
+    }
+
+    /// What is left of it on either side of another line, which is in it.
+    func parted(by range: SampleRange) -> [CorrectedSegment] {
+        let middle = range.middle
+        let place = segment.words.firstIndex { $0.range.middle >= middle } ?? segment.words.count
+        var (before, behind) = (self, self)
+        before.segment.words = Array(segment.words[..<place])
+        behind.segment.words = Array(segment.words[place...])
+        behind.changes = []
+        before.limit(to: SampleRange(min(segment.range.start, range.start), min(segment.range.end, range.start)))
+        behind.limit(to: SampleRange(max(segment.range.start, range.end), max(segment.range.end, range.end)))
+        (before.segment.alternatives, behind.segment.alternatives) = ([], [])
+        return [before, behind].filter {
+            !$0.segment.words.isEmpty || segment.words.isEmpty && !$0.segment.range.isEmpty
+        }
+    }
+
+    /// Where the words were that went, or, where none did, what is free between their neighbours; too little of that is taken from the
+    /// word before.
+    private static func place(of gone: [Word], before: Word?, after: Word?, in segment: Segment) -> SampleRange {
+        if let first = gone.first, let last = gone.last { return SampleRange(first.range.start, last.range.end) }
+        let end = max(after?.range.start ?? segment.range.end, before?.range.end ?? segment.range.start)
+        let start = before?.range.end ?? segment.range.start
+        guard end - start < shortest, let before else { return SampleRange(start, end) }
+        return SampleRange(before.range.middle, end)
+    }
+
+    private static func words(_ texts: [String], instead gone: [Word], at place: SampleRange) -> [Word] {
+        if texts.count == gone.count {
+            return zip(texts, gone).map { Word($0, $1.range, confidence: 1, isSpread: $1.isSpread) }
+        }
+        return spread(texts.map { Word($0, place, confidence: 1) }, over: [place])
+    }
+}
+
+/// What was heard, and what a person has put there.
+package struct WordChange: Hashable, Sendable {
+    /// The segment's number.
+    package var segment: Int
+    /// Where it was said.
+    package var range: SampleRange
+    /// What was heard; nothing where words were put in.
+    package var was: [String]
+    /// What stands there now; nothing where words were taken away.
+    package var now: [String]
+
+    init(segment: Int, range: SampleRange, was: [String], now: [String]) {
+        self.segment = segment
+        self.range = range
+        self.was = was
+        self.now = now
+    }
+}
+
+extension WordChange {
+    /// How one text of a recording differs from another, segment by segment, in the order of time.
+    package static func changes(from old: [Segment], to new: [Segment]) -> [WordChange] {
+        let (old, lines) = comparable(old, new)
+        let known = Dictionary(old.map { ($0.id, $0) }) { first, _ in first }
+        var changes = lines.flatMap { segment in
+            known[segment.id].map { CorrectedSegment($0, words: segment.words.map(\.text)).changes } ?? []
+        }
+        guard lines.count != new.count else { return changes }
+        var line = 0
+        for index in changes.indices {
+            while line + 1 < new.count, new[line].range.end <= changes[index].range.start { line += 1 }
+            changes[index].segment = new[line].id
+        }
+        return changes
+    }
+
+    /// Both texts with the same segments: where people have added lines, or put them to another time, each is one segment.
+    static func comparable(_ old: [Segment], _ new: [Segment]) -> (old: [Segment], new: [Segment]) {
+        let areSame = old.count == new.count && zip(old, new).allSatisfy { $0.id == $1.id && $0.range == $1.range }
+        if areSame { return (old, new) }
+        let whole = { (segments: [Segment]) in
+            Segment(
+                id: 1,
+                range: SampleRange(
+                    segments.first?.range.start ?? .zero, segments.map(\.range.end).max() ?? .zero),
+                words: segments.flatMap(\.words), endedBy: .silence)
+        }
+        return ([whole(old)], [whole(new)])
+    }
+}

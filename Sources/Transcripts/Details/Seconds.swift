@@ -1,0 +1,18 @@
+import Core
+
+/// A position in seconds, exact, without an exponent: `0.42`, `12`, `360000.5`.
+package func decimalSeconds(_ position: SamplePosition) -> String {
+    // A sample is 0.0000625 s.
+    let units = max(0, position.samples) * 625
+    let fraction = String(units % 10_000_000)
+    let digits = String(repeating: "0", count: 7 - fraction.count) + fraction
+    let kept = digits.reversed().drop { $0 == "0" }.reversed()
+    return "\(units / 10_000_000)" + (kept.isEmpty ? "" : "." + String(kept))
+}
+
+/// Hours, minutes and seconds as people read them: `3:07`, `1:03:07`.
+package func clockTime(_ position: SamplePosition) -> String {
+    let seconds = max(0, position.samples) / Int64(SamplePosition.rate)
+    let minutes = seconds < 3_600 ? "\(seconds / 60)" : "\(seconds / 3_600):\((seconds / 60 % 60).padded(to: 2))"
+    return "\(minutes):\((seconds % 60).padded(to: 2))"
+}

@@ -1,0 +1,47 @@
+import Core
+
+extension TranscriptFormat {
+    /// JSON, an object a line.
+    static let jsonl = TranscriptFormat("jsonl", isUsual: false, namesItsRecording: true) { timeline, _ in
+        try jsonLines(timeline)
+    }
+}
+
+/// The transcript as a header, then segments, gaps and marks in the order of time, then the statistics, a line each.
+func jsonLines(_ timeline: Timeline) throws -> String {
+    var entries: [(start: SamplePosition, line: String)] = []
+    for segment in timeline.segments {
+        entries.append((segment.range.start, try line("segment", SegmentJSON(segment, of: timeline))))
+    }
+    for gap in timeline.gaps { entries.append((gap.range.start, try line("gap", GapJSON(gap)))) }
+    for mark in timeline.marks { entries.append((mark.position, try line("mark", MarkJSON(mark)))) }
+    // What starts together stays in this order: `sort` alone does not promise that.
+    let ordered = entries.enumerated().sorted { ($0.element.start, $0.offset) < ($1.element.start, $1.offset) }
+    var lines = [try jsonHeaderLine(timeline)] + ordered.map(\.element.line)
+    if let statistics = timeline.statistics { lines.append(try line("statistics", StatisticsJSON(statistics))) }
+    return lines.map { $0 + "\n" }.joined()
+}
+
+/// The first line of JSON Lines, without its newline.
+func jsonHeaderLine(_ timeline: Timeline) throws -> String { try line("header", HeaderJSON(timeline)) }
+
+/// A segment's line of JSON Lines, without its newline, so that a transcript can leave while it grows.
+func jsonLine(_ segment: Segment) throws -> String { try line("segment", SegmentJSON(segment)) }
+
+private func line(_ type: String, _ body: some Encodable) throws -> String {
+    try jsonObject(TypedLine(type: type, body: body))
+}
+
+/// A body with the key `type` beside its own.
+private struct TypedLine<Body: Encodable>: Encodable {
+    var type: String
+    var body: Body
+
+    private enum CodingKeys: CodingKey { case type }
+
+    func encode(to encoder: any Encoder) throws {
+        try body.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(type, forKey: .type)
+    }
+}

@@ -1,0 +1,30 @@
+import Core
+
+extension TranscriptFormat {
+    /// Notes and wikis (CommonMark).
+    static let markdown = TranscriptFormat(
+        "markdown", fileExtension: "md", isUsual: false, form: markdownText)
+}
+
+/// The paragraphs of a document, with a blank line between them: `0:25 **A:** WORDS`; bookmarks and what was lost in italics.
+private func markdownText(_ timeline: Timeline, _ details: RecordingDetails) -> String {
+    documentParagraphs(timeline, details).map { part in
+        switch part {
+        case .title(let text): return "# \(literal(text))\n"
+        case .fact(let text): return "\(literal(text))\n"
+        case .note(let text): return "*\(literal(text))*\n"
+        case .turn(let speaker, let start, let text):
+            return "\(clockTime(start)) \(speaker.map { "**\(literal($0)):** " } ?? "")\(literal(text))\n"
+        }
+    }.joined(separator: "\n")
+}
+
+/// A text of which nothing is taken for a sign of Markdown, where it does not begin a line.
+private func literal(_ text: String) -> String {
+    var literal = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+        if "\\`*_[]<>#|~&".unicodeScalars.contains(scalar) { literal.append("\\") }
+        literal.append(scalar)
+    }
+    return String(literal)
+}

@@ -1,0 +1,34 @@
+/// Text in which nothing is markup, for the content and the quoted attributes of XML and HTML alike; characters that
+/// neither may hold are U+FFFD.
+package func markup(_ text: String) -> String {
+    var escaped = ""
+    escaped.reserveCapacity(text.utf8.count)
+    for scalar in text.unicodeScalars {
+        switch scalar {
+        case "&": escaped += "&amp;"
+        case "<": escaped += "&lt;"
+        case ">": escaped += "&gt;"
+        case "\"": escaped += "&quot;"
+        case "'": escaped += "&#39;"
+        case "\u{9}", "\u{A}", "\u{D}": escaped += "&#\(scalar.value);"
+        case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{FFFE}", "\u{FFFF}": escaped += "\u{FFFD}"
+        default: escaped.unicodeScalars.append(scalar)
+        }
+    }
+    return escaped
+}
+
+/// A file name as a relative link: one path segment, whatever is in it.
+package func relativeLink(_ name: String) -> String {
+    let digits = Array("0123456789ABCDEF")
+    var link = "./"
+    for byte in name.utf8 {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+            link.unicodeScalars.append(Unicode.Scalar(byte))
+        default: link += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+        }
+    }
+    return link
+}

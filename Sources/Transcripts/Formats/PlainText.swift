@@ -1,0 +1,103 @@
+import Core
+
+extension TranscriptFormat {
+    /// The words alone.
+    package static let text = TranscriptFormat("text", fileExtension: "txt") { timeline, _ in plainText(timeline) }
+}
+
+/// The words, a line per segment that has any, or, where several people are told apart, a paragraph a turn, `A: WORDS`; more where somebody asked for a new line. A mark that says something is a line
+/// in front of the first segment behind it, and where not everything was read yet a last line says so.
+func plainText(_ timeline: Timeline) -> String {
+    let rest = unwrittenText(timeline).map { "[\($0)]\n" } ?? ""
+    var marks = tellingMarks(of: timeline)[...]
+    func lines(upTo end: SamplePosition) -> String {
+        let passed = marks.prefix { $0.time <= end }
+        marks = marks.dropFirst(passed.count)
+        return passed.map { "\(withoutSigns($0.line))\n" }.joined()
+    }
+    var last: Int?
+    return timeline.segments.map { segment in
+        let before = lines(upTo: segment.range.start)
+        return before
+            + timeline.readableTurns(of: segment).map { turn in
+                let text = spokenLines(turn.words.map(\.text).joined(separator: " "))
+                guard let speaker = turn.speaker, !text.isEmpty else { return text }
+                defer { last = speaker }
+                let isNew = speaker != last || !before.isEmpty
+                return (isNew && last != nil ? "\n" : "")
+                    + (isNew || timeline.seemsNamed(text) ? "\(oneLine(timeline.name(ofSpeaker: speaker))): " : "")
+                    + text
+            }.joined()
+    }.joined() + lines(upTo: SamplePosition(.max)) + rest
+}
+
+/// A segment's words, a line, or more where somebody asked for a new line; each with its end.
+private func spokenLines(_ text: String) -> String {
+    if text.utf8.allSatisfy({ $0 < 0x80 }) {
+        let line = withoutSigns(oneLine(text))
+        return line.isEmpty ? "" : line + "\n"
+    }
+    var spoken = text.split(separator: Punctuator.newLine, omittingEmptySubsequences: false)
+        .map { withoutSigns(oneLine(String($0))) }
+    if spoken.last == "" { spoken.removeLast() }
+    return spoken.map { $0 + "\n" }.joined()
+}
+
+/// The marks that say something, in the order of time, each as a line: `[bookmark 0:12: WORDS]`.
+func tellingMarks(of timeline: Timeline) -> [(time: SamplePosition, line: String)] {
+    timeline.marks.sorted { $0.position < $1.position }.compactMap { mark in
+        let text = oneLine(mark.text)
+        return text.isEmpty ? nil : (mark.position, "[bookmark \(clockTime(mark.position)): \(text)]")
+    }
+}
+
+/// How far the text has come, in words; nil where it has come to the end.
+package func unwrittenText(_ timeline: Timeline) -> String? {
+    timeline.unwritten.map { rest in
+        rest.start == .zero
+            ? "not transcribed yet: \(clockTime(timeline.length))"
+            : "transcribed up to \(clockTime(rest.start)) of \(clockTime(timeline.length))"
+    }
+}
+
+/// A text as part of one line: what could end the line or the text is a space, and there is one space at a time.
+///
+/// It looks at scalars: to a `Character`, a space with a combining mark behind it is no space.
+package func oneLine(_ text: String) -> String {
+    if isOneLine(text) { return text }
+    var line = String.UnicodeScalarView()
+    var isBehindSpace = false
+    for scalar in text.unicodeScalars {
+        if isSpace(scalar) {
+            isBehindSpace = !line.isEmpty
+            continue
+        }
+        if isBehindSpace { line.append(" ") }
+        isBehindSpace = false
+        line.append(scalar)
+    }
+    return String(line)
+}
+
+/// The words of a text, as all formats write them.
+func words(in text: String) -> [String] {
+    oneLine(text).utf8.split(separator: UInt8(ascii: " ")).map { String(Substring($0)) }
+}
+
+/// Whether a text is as `oneLine` makes it, as far as a look at its bytes tells.
+private func isOneLine(_ text: String) -> Bool {
+    var isBehindSpace = true
+    for byte in text.utf8 {
+        guard (0x20..<0x7F).contains(byte), byte > 0x20 || !isBehindSpace else { return false }
+        isBehindSpace = byte == 0x20
+    }
+    return !isBehindSpace || text.isEmpty
+}
+
+private func isSpace(_ scalar: Unicode.Scalar) -> Bool {
+    if scalar.value < 0x7F { return scalar.value <= 0x20 }
+    switch scalar.properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator, .spaceSeparator: return true
+    default: return false
+    }
+}

@@ -1,0 +1,105 @@
+import Core
+
+extension TranscriptFormat {
+    /// Programs for coding interviews: f4, MAXQDA, ATLAS.ti.
+    static let qda = TranscriptFormat(
+        "qda", fileExtension: "qda.txt", isUsual: false
+    ) { timeline, details in qualitativeText(timeline, leastPause: details.pauseSeconds) }
+}
+
+/// A paragraph a turn, with who speaks in front, where several people are told apart, and when it ends behind: `A: WORDS #00:01:23-4#`.
+/// Pauses of so many seconds and more stand where they are, `(3 s)`, and what was lost or left out as in other formats. Without
+/// people, a paragraph is a segment.
+func qualitativeText(_ timeline: Timeline, leastPause: Int) -> String {
+    struct Paragraph {
+        var speaker: Int?
+        var text: [String]
+        var end: SamplePosition
+    }
+    var paragraphs: [Paragraph] = []
+    var spoken = ""
+    var gaps = timeline.gaps.sorted { $0.range.start < $1.range.start }[...]
+    for segment in timeline.segments {
+        for turn in timeline.readableTurns(of: segment) {
+            for word in turn.words {
+                var text = oneLine(word.text)
+                guard !text.isEmpty else { continue }
+                text = withoutSigns(text, behind: spoken)
+                spoken = text
+                var before: [String] = []
+                let last = paragraphs.last?.end ?? .zero
+                var lost = SamplePosition.zero
+                while let gap = gaps.first, gap.range.start <= word.range.start {
+                    before.append(description(of: gap))
+                    lost = max(lost, gap.range.end)
+                    gaps = gaps.dropFirst()
+                }
+                let pause = SampleRange(max(last, lost), word.range.start).seconds
+                if !paragraphs.isEmpty, pause >= Double(leastPause) { before.append("(\(Int(pause.rounded())) s)") }
+                let isNew = turn.speaker == nil ? word == segment.words.first : turn.speaker != paragraphs.last?.speaker
+                if isNew || paragraphs.isEmpty {
+                    paragraphs.append(Paragraph(speaker: turn.speaker, text: before + [text], end: word.range.end))
+                } else {
+                    paragraphs[paragraphs.count - 1].text += before + [text]
+                    paragraphs[paragraphs.count - 1].end = word.range.end
+                }
+            }
+        }
+    }
+    let rest = gaps.map { description(of: $0) + "\n" } + (unwrittenText(timeline).map { ["[\($0)]\n"] } ?? [])
+    return
+        (paragraphs.map { paragraph in
+            let name = paragraph.speaker.map { "\(oneLine(timeline.name(ofSpeaker: $0))): " } ?? ""
+            return name + paragraph.text.joined(separator: " ") + " " + timeStamp(paragraph.end) + "\n"
+        } + rest).joined(separator: "\n")
+}
+
+/// `#00:01:23-4#`: hours, minutes, seconds, and tenths.
+private func timeStamp(_ position: SamplePosition) -> String {
+    let tenths = max(0, position.samples) * 10 / Int64(SamplePosition.rate)
+    let clock = timecode(tenths * 100, decimal: ".").prefix { $0 != "." }
+    return "#\(clock)-\(tenths % 10)#"
+}
+
+/// A line of such a text without its time stamps and pauses; as it is where it has no time stamp.
+func withoutTimeStamps(_ line: String) -> String {
+    guard line.utf8.contains(UInt8(ascii: "#")) else { return line }
+    let words = line.utf8.split(separator: UInt8(ascii: " ")).map { Substring($0) }
+    guard words.contains(where: isTimeStamp) else { return line }
+    var left: [Substring] = []
+    for word in words where !isTimeStamp(word) {
+        if isPause(left.last ?? "", word) { left.removeLast() } else { left.append(word) }
+    }
+    return left.joined(separator: " ")
+}
+
+/// `#00:01:23-4#`, with as many digits for the hours as there are.
+func isTimeStamp(_ word: Substring) -> Bool {
+    let bytes = word.utf8
+    guard bytes.count >= 12, bytes.first == UInt8(ascii: "#") else { return false }
+    let shape = bytes.reversed().map { (0x30...0x39).contains($0) ? UInt8(ascii: "0") : $0 }
+    return shape.starts(with: "#0-00:00:0".utf8)
+        && shape.dropFirst(10).dropLast().allSatisfy { $0 == UInt8(ascii: "0") }
+}
+
+/// `(3 s)`.
+private func isPause(_ word: Substring, _ next: Substring) -> Bool {
+    guard next == "s)", word.utf8.first == UInt8(ascii: "(") else { return false }
+    return word.utf8.count > 1 && word.utf8.dropFirst().allSatisfy { (0x30...0x39).contains($0) }
+}
+
+/// Words of a line that programs take for no time stamp, and for no pause: with a character in them that nobody sees.
+///
+/// - Parameter last: the word in front of them.
+func withoutSigns(_ line: String, behind last: String = "") -> String {
+    guard line.utf8.contains(where: { $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: ")") }) else { return line }
+    var words: [String] = []
+    for word in line.utf8.split(separator: UInt8(ascii: " ")).map({ Substring($0) }) {
+        var scalars = String.UnicodeScalarView(word.unicodeScalars)
+        if isTimeStamp(word) || isPause((words.last ?? last)[...], word) {
+            scalars.insert(wordJoiner, at: scalars.index(after: scalars.startIndex))
+        }
+        words.append(String(scalars))
+    }
+    return words.joined(separator: " ")
+}

@@ -1,0 +1,89 @@
+import Core
+
+extension TranscriptFormat {
+    /// Praat.
+    static let textgrid = TranscriptFormat("textgrid", fileExtension: "TextGrid", holdsIdentity: true) {
+        timeline, details in textGrid(timeline, details.identity)
+    }
+}
+
+/// The transcript as a TextGrid of Praat, in its long form: tiers of segments, words and gaps, and one of marks; where it is known
+/// which recording it is, one that says so, since Praat keeps no comments; and where several people are told apart, one for what each says, and one for where
+/// several speak at once, if that can be told.
+func textGrid(_ timeline: Timeline, _ identity: RecordingIdentity? = nil) -> String {
+    let tiers = Tiers(timeline) { $0.samples }
+    let end = decimalSeconds(SamplePosition(tiers.end))
+    var behind = tiers.speakers.map { (name: $0.tier, spans: $0.spans) }
+    if !tiers.overlaps.isEmpty { behind.append(("overlap", tiers.overlaps)) }
+    var lines = [
+        "File type = \"ooTextFile\"", "Object class = \"TextGrid\"", "", "xmin = 0", "xmax = \(end)",
+        "tiers? <exists>", "size = \((identity == nil ? 4 : 5) + behind.count)", "item []:",
+    ]
+    let intervals = [("segments", tiers.segments), ("words", tiers.words.flatMap { $0 }), ("gaps", tiers.gaps)]
+    for (index, (name, spans)) in intervals.enumerated() {
+        lines += intervalTier(index + 1, quoted(name), spans, tiers.end)
+    }
+    lines += header(4, "TextTier", quoted("marks"), end, "points: size = \(tiers.marks.count)")
+    for (index, mark) in tiers.marks.enumerated() {
+        lines += [
+            "        points [\(index + 1)]:", "            number = \(decimalSeconds(SamplePosition(mark.time)))",
+            "            mark = \(quoted(mark.text))",
+        ]
+    }
+    if let identity {
+        lines += header(5, "IntervalTier", quoted("recording"), end, "intervals: size = 1")
+        lines += [
+            "        intervals [1]:", "            xmin = 0", "            xmax = \(end)",
+            "            text = \(quoted(identity.text))",
+        ]
+    }
+    // Behind the others, whose numbers programs may know.
+    for (index, tier) in behind.enumerated() {
+        let number = (identity == nil ? 5 : 6) + index
+        lines += intervalTier(number, quoted(tier.name), tier.spans, tiers.end)
+    }
+    return lines.map { $0 + "\n" }.joined()
+}
+
+/// - Parameter name: in its quotes.
+private func intervalTier(_ number: Int, _ name: String, _ spans: [Tiers.Span], _ length: Int64) -> [String] {
+    let tiled = tiled(spans, end: length)
+    let end = decimalSeconds(SamplePosition(length))
+    return header(number, "IntervalTier", name, end, "intervals: size = \(tiled.count)")
+        + tiled.enumerated().flatMap { index, span in
+            [
+                "        intervals [\(index + 1)]:", "            xmin = \(decimalSeconds(SamplePosition(span.start)))",
+                "            xmax = \(decimalSeconds(SamplePosition(span.end)))",
+                "            text = \(quoted(span.text))",
+            ]
+        }
+}
+
+private func header(_ number: Int, _ kind: String, _ name: String, _ end: String, _ size: String) -> [String] {
+    [
+        "    item [\(number)]:", "        class = \"\(kind)\"", "        name = \(name)", "        xmin = 0",
+        "        xmax = \(end)", "        \(size)",
+    ]
+}
+
+/// An interval tier has no holes: what lies between is an interval without text.
+private func tiled(_ spans: [Tiers.Span], end: Int64) -> [Tiers.Span] {
+    var tiled: [Tiers.Span] = []
+    var reached: Int64 = 0
+    for span in spans {
+        if span.start > reached { tiled.append(Tiers.Span(start: reached, end: span.start, text: "")) }
+        tiled.append(span)
+        reached = span.end
+    }
+    if reached < end { tiled.append(Tiers.Span(start: reached, end: end, text: "")) }
+    return tiled
+}
+
+private func quoted(_ text: String) -> String {
+    var quoted = "\""
+    for scalar in text.unicodeScalars {
+        if scalar == "\"" { quoted += "\"" }
+        quoted.unicodeScalars.append(scalar)
+    }
+    return quoted + "\""
+}

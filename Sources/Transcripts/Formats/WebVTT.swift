@@ -1,0 +1,50 @@
+import Core
+
+extension TranscriptFormat {
+    /// Subtitles of the web.
+    static let vtt = TranscriptFormat("vtt", holdsIdentity: true) { timeline, details in
+        webVTT(timeline, details.identity)
+    }
+}
+
+/// The transcript as WebVTT. Where several people are told apart, a cue has the voice of who speaks. A mark is a comment at its place; one that says something is also shown, as `cues` places it.
+func webVTT(_ timeline: Timeline, _ identity: RecordingIdentity? = nil) -> String {
+    var blocks = ["WEBVTT"] + (identity.map { ["NOTE \($0.text)"] } ?? [])
+    var marks = timeline.marks.sorted { $0.position < $1.position }[...]
+    func addMarks(before end: Int64) {
+        while let mark = marks.first, mark.position.samples * 1_000 < end * Int64(SamplePosition.rate) {
+            blocks.append(note(mark))
+            marks = marks.dropFirst()
+        }
+    }
+    for cue in cues(of: timeline) {
+        addMarks(before: cue.end)
+        let times = "\(timecode(cue.start, decimal: ".")) --> \(timecode(cue.end, decimal: "."))"
+        let voice = cue.speaker.map { "<v \(escaped(oneLine($0)))>" } ?? ""
+        // What a mark says stands above what is spoken, and is nobody's.
+        let spoken = cue.lines.count - cue.spoken
+        let lines = cue.lines.enumerated().map { ($0.offset == spoken ? voice : "") + escaped($0.element) }
+        blocks.append(([times] + lines).joined(separator: "\n"))
+    }
+    addMarks(before: .max / Int64(SamplePosition.rate))
+    return blocks.joined(separator: "\n\n") + "\n"
+}
+
+private func note(_ mark: Bookmark) -> String {
+    let time = timecode(mark.position.samples * 1_000 / Int64(SamplePosition.rate), decimal: ".")
+    return withoutArrow(oneLine("NOTE mark \(time) \(mark.text)"))
+}
+
+/// Cue text in which nothing is markup, nor the arrow.
+private func escaped(_ text: String) -> String {
+    var escaped = ""
+    for scalar in text.unicodeScalars {
+        switch scalar {
+        case "&": escaped += "&amp;"
+        case "<": escaped += "&lt;"
+        case ">": escaped += "&gt;"
+        default: escaped.unicodeScalars.append(scalar)
+        }
+    }
+    return escaped
+}

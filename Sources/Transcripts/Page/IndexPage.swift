@@ -1,0 +1,77 @@
+import Core
+
+/// One recording in the list of all that are in a folder.
+package struct IndexEntry: Hashable, Sendable {
+    /// Under which heading it stands: the recorder's name.
+    var device: String
+
+    /// The page's place, relative to the index, each part a name of letters, digits, `-`, `_` and `.`.
+    var link: String
+    /// The recording's title, as its page has it.
+    var title: String
+
+    /// Short facts: the length, a doubtful clock.
+    var facts: [String]
+
+    /// All that was said; empty where it is not known here.
+    var text: String
+
+    package init(device: String, link: String, title: String, facts: [String] = [], text: String = "") {
+        self.device = device
+        self.link = link
+        self.title = title
+        self.facts = facts
+        self.text = text
+    }
+}
+
+/// The page over all recordings in a folder, with a search in all texts; entries of one device stand together.
+///
+/// - Parameter readings: how well recordings were read, where somebody has corrected them; the earliest first, those of one recording
+///   together.
+package func indexPage(_ entries: [IndexEntry], readings: [PlottedReading] = []) throws -> String {
+    var list = ""
+    var device: String?
+    for entry in entries {
+        if entry.device != device {
+            list += device == nil ? "" : "</ul>\n"
+            list += "<h2 dir=\"auto\">\(markup(entry.device))</h2>\n<ul class=\"list\">\n"
+            device = entry.device
+        }
+        let facts = entry.facts.map { "<span dir=\"auto\">\(markup($0))</span>" }.joined()
+        let link = markup(entry.link)
+        list += """
+            <li><a href="\(link)" data-href="\(link)" dir="auto">\(markup(entry.title))</a>
+            <p class="about">\(facts)</p><p class="words" dir="auto">\(markup(beginning(of: entry.text)))</p></li>
+
+            """
+    }
+    let count = entries.count == 1 ? "One recording" : "\(entries.count) recordings"
+    let body = """
+        <header><h1>Recordings</h1>
+        <dl class="facts"><div><dd>\(count)</dd></div></dl></header>
+        <section class="bar" aria-label="Search"><div><div class="row">
+        <form role="search"><input id="find" type="search" placeholder="Search in all recordings" \
+        aria-label="Search in all recordings" autocomplete="off" spellcheck="false" aria-keyshortcuts="/">\
+        <output id="hits" for="find"></output></form>
+        </div></div></section>
+        <main>
+        \(list)\(device == nil ? "" : "</ul>\n")\(AccuracyPlot(readings).markup)</main>
+        <footer><p>Each folder contains the sound, the text in several formats, and SHA256SUMS, with which \
+        <kbd>sha256sum -c</kbd> checks that both are intact.</p></footer>
+        """
+    return Page(
+        title: "Recordings", styles: [.sharedStyle, .indexStyle], script: .indexScript,
+        data: try jsonObject(entries.map { oneLine($0.text) }), body: body
+    ).text
+}
+
+/// The first words, at most about two lines of them.
+private func beginning(of text: String) -> String {
+    var beginning = ""
+    for word in oneLine(text).split(separator: " ") {
+        if beginning.count + word.count > 180 { return beginning.isEmpty ? "\(word.prefix(180))…" : beginning + " …" }
+        beginning += beginning.isEmpty ? word : " \(word)"
+    }
+    return beginning
+}

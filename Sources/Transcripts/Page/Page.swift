@@ -1,0 +1,76 @@
+/// A page of its own: one file that loads nothing but what lies beside it and runs nothing but its own script.
+struct Page {
+    var title: String
+    var styles: [PagePart]
+    /// What the page does; nil where it is only read.
+    var script: PagePart?
+
+    /// Numbers and texts for the script, as JSON.
+    var data = ""
+    var body: String
+
+    /// Which recording it is of; nil where it is of none. Only then may it show what lies beside it.
+    var identity: RecordingIdentity?
+
+    /// Whether a server of ours gives it out, which it may then ask for more.
+    var isServed = false
+
+    var text: String {
+        let allowedStyles = styles.map { "'sha256-\($0.digest)'" }.joined(separator: " ")
+        let frames = identity == nil || isServed ? "" : "frame-src 'self' file:; "
+        let sources = isServed ? "media-src 'self'; connect-src 'self'; " : "media-src 'self' file:; "
+        let runs = script.map { "script-src 'sha256-\($0.digest)'; " } ?? ""
+        let scripts = script.map { script in
+            """
+            <script type="application/json" id="data">\(inScript(data))</script>
+            <script>\(script.text)</script>
+
+            """
+        }
+        let known = identity.map { "<meta name=\"fieldscribe\" content=\"\($0.text)\">\n" } ?? ""
+        return """
+            <!DOCTYPE html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \(sources)\(frames)\
+            style-src \(allowedStyles); \(runs)base-uri 'none'; form-action \(isServed ? "'self'" : "'none'")">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta name="referrer" content="no-referrer">
+            <meta name="generator" content="fieldscribe">
+            \(known)<title>\(markup(title))</title>
+            \(styles.map { "<style>\($0.text)</style>\n" }.joined())</head>
+            <body>
+            \(body)
+            \(scripts ?? "")</body>
+            </html>
+
+            """
+    }
+
+    /// JSON that no parser of HTML or of old JavaScript can take for the end of a script.
+    private func inScript(_ json: String) -> String {
+        var safe = ""
+        safe.reserveCapacity(json.utf8.count)
+        for scalar in json.unicodeScalars {
+            switch scalar {
+            case "<": safe += "\\u003c"
+            case ">": safe += "\\u003e"
+            case "&": safe += "\\u0026"
+            case "\u{2028}": safe += "\\u2028"
+            case "\u{2029}": safe += "\\u2029"
+            default: safe.unicodeScalars.append(scalar)
+            }
+        }
+        return safe
+    }
+}
+
+/// Returns a page of a web server with the style of the index.
+///
+/// - Parameters:
+///   - style: The bytes of a style sheet for the rest.
+///   - body: HTML.
+package func servedListPage(title: String, style: [UInt8], body: String) -> String {
+    Page(title: title, styles: [.sharedStyle, .indexStyle, PagePart(style)], body: body, isServed: true).text
+}

@@ -1,0 +1,158 @@
+import Core
+
+/// The body of the player page: a line a segment, gaps and marks at their places, also between the words of a segment.
+func transcript(_ timeline: Timeline) -> String {
+    var notes = (timeline.gaps.map(Note.gap) + timeline.marks.map(Note.mark)).enumerated()
+        .sorted { ($0.element.position, $0.offset) < ($1.element.position, $1.offset) }.map(\.element)[...]
+    var lines = [#"<main id="text" class="shaded" tabindex="-1">"#]
+    func addNotes(upTo end: SamplePosition) {
+        while let note = notes.first, note.position < end {
+            lines.append(line(at: note.position, note.markup))
+            notes = notes.dropFirst()
+        }
+    }
+    var speaking: Int?
+    for segment in timeline.segments {
+        addNotes(upTo: segment.range.start)
+        var words: [String] = []
+        let overlaps = timeline.turns(of: segment).flatMap { turn in
+            timeline.overlaps(in: turn.words).map { run in
+                (first: turn.words[run.lowerBound].range.start, last: turn.words[run.upperBound - 1].range.start)
+            }
+        }
+        for word in segment.words {
+            let speaker = timeline.tellsSpeakers ? timeline.speakers?.speaker(of: word.range) : nil
+            if let speaker, speaker != speaking {
+                words.append(who(timeline, speaker, from: word))
+                speaking = speaker
+            }
+            while let note = notes.first, note.position <= word.range.start {
+                words.append(note.markup)
+                notes = notes.dropFirst()
+            }
+            let text = oneLine(word.text)
+            guard !text.isEmpty else { continue }
+            let start = word.range.start
+            // A moment before the first word and behind the last one, so that they stay there when the line is set anew.
+            if overlaps.contains(where: { $0.first == start }) { words.append(overlap(milliseconds(start) - 1)) }
+            words.append(span(word, text))
+            if overlaps.contains(where: { $0.last == start }) { words.append(overlap(milliseconds(start) + 1)) }
+        }
+        while let note = notes.first, note.position < segment.range.end {
+            words.append(note.markup)
+            notes = notes.dropFirst()
+        }
+        if words.isEmpty { words = [#"<span class="none">\#(markup(label(of: segment)))</span>"#] }
+        lines.append(
+            line(
+                at: segment.range.start, words.joined(separator: " "), about: facts(of: [segment]), of: segment,
+                by: timeline.turns(of: segment).compactMap(\.speaker)))
+    }
+    addNotes(upTo: SamplePosition(.max))
+    if let rest = unwrittenText(timeline) {
+        lines.append(#"<p class="empty" role="note">This text is not complete: \#(rest).</p>"#)
+    } else if timeline.segments.isEmpty {
+        lines.append(#"<p class="empty">Nobody said anything in this recording.</p>"#)
+    }
+    return (lines + ["</main>\n"]).joined(separator: "\n")
+}
+
+/// Who begins to speak, in front of the first word; a moment before it, so that it stays there when the line is set anew.
+private func who(_ timeline: Timeline, _ speaker: Int, from word: Word) -> String {
+    #"<span class="who p\#(speaker % 6)" data-who="\#(Speakers.label(speaker))""#
+        + #" data-t="\#(max(0, milliseconds(word.range.start) - 1))" dir="auto">"#
+        + "\(markup(oneLine(timeline.name(ofSpeaker: speaker))))</span>"
+}
+
+/// Where words begin or end that are said while somebody else speaks.
+private func overlap(_ time: Int64) -> String {
+    #"<span class="both" data-t="\#(max(0, time))" title="several people speak at once">\#(overlapSign)</span>"#
+}
+
+/// What stands between words.
+private enum Note {
+    case gap(Gap)
+    case mark(Bookmark)
+
+    var position: SamplePosition {
+        switch self {
+        case .gap(let gap): gap.range.start
+        case .mark(let mark): mark.position
+        }
+    }
+
+    var markup: String {
+        switch self {
+        case .gap(let gap):
+            let text = Transcripts.markup(String(description(of: gap).dropFirst().dropLast()))
+            return #"<span class="gap" data-t="\#(milliseconds(position))">\#(text)</span>"#
+        case .mark(let mark):
+            let text = oneLine(mark.text)
+            let said = text.isEmpty ? "bookmark" : Transcripts.markup(text)
+            return #"<span class="mark" data-t="\#(milliseconds(position))" dir="auto">⚑ \#(said)</span>"#
+        }
+    }
+}
+
+private func line(
+    at position: SamplePosition, _ content: String, about: String? = nil, of segment: Segment? = nil,
+    by speakers: [Int] = []
+) -> String {
+    let time = milliseconds(position)
+    let title = about.map { #" title="\#($0)""# } ?? ""
+    let number = segment.map { #" data-n="\#($0.id)" data-e="\#(milliseconds($0.range.end))""# } ?? ""
+    let people = Set(speakers).sorted().map(Speakers.label).joined(separator: " ")
+    let said = people.isEmpty ? "" : #" data-p="\#(people)""#
+    return
+        ##"<p class="s" data-t="\##(time)"\##(number)\##(said)><a class="t" href="#t=\##(decimalSeconds(position))" data-t="\##(time)"\##(title)>"##
+        + #"\#(clockTime(position))</a><span class="x" dir="auto">\#(content)</span></p>"#
+}
+
+private func span(_ word: Word, _ text: String) -> String {
+    let percent = Int(nearest: word.confidence * 100)
+    let shade =
+        switch percent {
+        case 75...: ""
+        case 50..<75: " c2"
+        case 25..<50: " c1"
+        default: " c0"
+        }
+    // A word that turns the order of writing does so within itself only.
+    let isolated = text.unicodeScalars.contains { $0.properties.isBidiControl } ? " i" : ""
+    return #"<span class="w\#(shade)\#(isolated)" data-t="\#(milliseconds(word.range.start))" data-c="\#(percent)">"#
+        + "\(markup(text))</span>"
+}
+
+/// How fast somebody spoke, and how it sounded, in words; nil without a word.
+func facts(of segments: [Segment]) -> String? {
+    guard let metadata = SpeechMetadata(of: segments) else { return nil }
+    var facts = ["\(Int(nearest: metadata.speakingRate)) words a minute"]
+    if let voice = VoiceAnalytics(of: segments) {
+        let percent = { (share: Double) in
+            let tenths = Int(nearest: share * 1_000)
+            return "\(tenths / 10).\(tenths % 10) %"
+        }
+        facts += [
+            "pitch \(Int(nearest: voice.pitch)) Hz", "jitter \(percent(voice.jitter))",
+            "shimmer \(percent(voice.shimmer))", "voiced \(percent(voice.voicing))",
+        ]
+    }
+    return facts.joined(separator: ", ")
+}
+
+/// The words least sure, worst first, as places to go to; nothing where all are sure.
+func wordsToReview(_ timeline: Timeline) -> String {
+    let doubts = Doubt.worst(20, of: timeline.segments, below: 0.5)
+    if doubts.isEmpty { return "" }
+    let items = doubts.map { doubt in
+        let start = doubt.word.range.start
+        let word =
+            #"<button type="button" class="hear" data-from="\#(milliseconds(start))""#
+            + #" data-to="\#(milliseconds(doubt.word.range.end))">\#(markup(doubt.word.text))</button>"#
+        let context = [markup(doubt.before), word, markup(doubt.after)]
+            .filter { !$0.isEmpty }.joined(separator: " ")
+        return
+            ##"<li><a href="#t=\##(decimalSeconds(start))" data-t="\##(milliseconds(start))">\##(clockTime(start))</a> <span dir="auto">\##(context)</span></li>"##
+    }
+    return "<details><summary>Words to review</summary>\n<ol>\n\(items.joined(separator: "\n"))\n</ol></details>\n"
+}

@@ -1,0 +1,159 @@
+import Core
+
+extension TranscriptFormat {
+    /// A page that plays the audio beside it.
+    package static let html = TranscriptFormat("html", fileName: "index.html", holdsIdentity: true) {
+        timeline, details in
+        try playerPage(timeline, details)
+    }
+}
+
+/// The transcript as a page that plays the audio beside it.
+func playerPage(_ timeline: Timeline, _ details: RecordingDetails) throws -> String {
+    let length = milliseconds(timeline.length)
+    let data = PageData(timeline, details)
+    return Page(
+        title: title(timeline, details), styles: [.sharedStyle, .playerStyle], script: .playerScript,
+        data: try jsonObject(data),
+        body: head(timeline, details) + player(timeline, details, length: length) + transcript(timeline)
+            + foot(timeline, details), identity: details.identity, isServed: details.served != nil
+    ).text
+}
+
+/// What the recording is called: as a person has named it, else by its time.
+private func title(_ timeline: Timeline, _ details: RecordingDetails) -> String {
+    let own = oneLine(timeline.annotations?.title ?? "")
+    return own.isEmpty ? details.title : own
+}
+
+private func head(_ timeline: Timeline, _ details: RecordingDetails) -> String {
+    var facts: [(String, String)] = []
+    if let started = details.started {
+        let doubt = details.clock == .unverified ? #" <span class="tag">clock unverified</span>"# : ""
+        let powerOn = details.powerOn.map { "; \(markup($0.text))" } ?? ""
+        facts.append(("Recorded", markup(started) + doubt + powerOn))
+    }
+    facts.append(("Length", clockTime(timeline.length)))
+    if let device = details.device { facts.append(("Recorder", markup(device))) }
+    let engine = [timeline.engine.name, timeline.engine.version, timeline.engine.model].filter { !$0.isEmpty }
+    if !engine.isEmpty { facts.append(("Transcribed by", markup(engine.joined(separator: " ")))) }
+    if let voice = Transcripts.facts(of: timeline.segments) { facts.append(("Spoken", voice)) }
+    if timeline.tellsSpeakers, let speakers = timeline.speakers {
+        let times = speakers.seconds.enumerated().map { speaker, seconds in
+            #"<span class="who p\#(speaker % 6)" data-who="\#(Speakers.label(speaker))" dir="auto">"#
+                + "\(markup(oneLine(timeline.name(ofSpeaker: speaker))))</span> "
+                + clockTime(SamplePosition(seconds: seconds))
+        }
+        facts.append(("Who spoke", times.joined(separator: ", ")))
+    }
+    let annotations = timeline.annotations ?? Annotations()
+    let own = [
+        ("People", annotations.people), ("Place", annotations.place), ("Note", annotations.note),
+        ("Consent", annotations.consent),
+    ]
+    facts += own.map { ($0.0, markup(oneLine($0.1))) }.filter { !$0.1.isEmpty }
+    if let readings = details.served?.readings, readings.count > 1 {
+        let links = readings.map { reading in
+            let title = markup(reading.title)
+            return reading.isHere ? title : #"<a href="\#(markup(reading.link))">\#(title)</a>"#
+        }
+        facts.append(("Texts", links.joined(separator: " · ")))
+    }
+    for (name, gaps) in [
+        ("Lost", timeline.gaps.filter(\.cause.isLoss)), ("Left out", timeline.gaps.filter { !$0.cause.isLoss }),
+    ] {
+        let samples = gaps.reduce(Int64(0)) { min(SamplePosition.furthest, $0 + $1.range.count) }
+        guard samples > 0 else { continue }
+        let tenths = (samples * 10 + Int64(SamplePosition.rate) / 2) / Int64(SamplePosition.rate)
+        let places = gaps.count == 1 ? "one gap" : "\(gaps.count) gaps"
+        facts.append((name, #"<span class="tag">\#(tenths / 10).\#(tenths % 10) s in \#(places)</span>"#))
+    }
+    let list = facts.map { "<div><dt>\($0.0)</dt><dd dir=\"auto\">\($0.1)</dd></div>\n" }.joined()
+    let back = details.index.map { #"<p class="back"><a href="\#(markup($0))">All recordings</a></p>"# + "\n" } ?? ""
+    return """
+        <a class="skip" href="#text">To the transcript</a>
+        <header>
+        \(back)<h1 dir="auto">\(markup(title(timeline, details)))</h1>
+        <dl class="facts">
+        \(list)</dl>
+        </header>
+
+        """
+}
+
+private func player(_ timeline: Timeline, _ details: RecordingDetails, length: Int64) -> String {
+    """
+    <section class="bar" id="bar" aria-label="Player"><div>
+    <audio id="audio" preload="metadata" src="\(relativeLink(details.audio))"></audio>
+    <div class="row">
+    <button class="play" id="play" type="button" aria-label="Play" aria-keyshortcuts="Space">\
+    <svg class="start" viewBox="0 0 24 24" aria-hidden="true"><path d="M7 4v16l14-8z"/></svg>\
+    <svg class="pause" viewBox="0 0 24 24" aria-hidden="true"><path d="M6 4h4v16H6zM14 4h4v16h-4z"/></svg></button>
+    <div class="wave"><canvas id="wave" aria-hidden="true"></canvas>\
+    <input id="seek" type="range" min="0" max="\(max(1, length))" step="1" value="0" aria-label="Position"></div>
+    <div class="clock"><span id="time">0:00</span> <span>/ \(clockTime(timeline.length))</span></div>
+    </div>
+    <div class="row tools">
+    <form role="search"><input id="find" type="search" placeholder="Search" aria-label="Search the transcript" \
+    autocomplete="off" spellcheck="false" aria-keyshortcuts="/"><output id="hits" for="find"></output>\
+    <button id="previous" type="button" aria-label="Previous hit" disabled>↑</button>\
+    <button id="next" type="button" aria-label="Next hit" disabled>↓</button></form>
+    <label>Speed <select id="speed"><option value="0.5">½×</option><option value="0.75">¾×</option>\
+    <option value="1" selected>1×</option><option value="1.25">1¼×</option><option value="1.5">1½×</option>\
+    <option value="2">2×</option></select></label>
+    <label><input id="shade" type="checkbox" checked> Show confidence</label>
+    <label><input id="silence" type="checkbox"> Skip silence</label>
+    \(speakerChoice(timeline))    <button id="help-button" type="button" aria-label="Keyboard help" aria-keyshortcuts="?">?</button>
+    </div>
+    \(correctingTools(isShown: details.identity != nil))<p class="trouble" id="trouble" role="alert" hidden>\(markup(details.audio)) cannot be played: \(
+        details.served == nil ? "it has to be in the same folder as this page" : "it is not with its copy, or damaged"). \
+    The text is complete without it.</p>
+    </div></section>
+
+    """
+}
+
+/// Which person's lines are shown; nothing where nobody is told apart.
+private func speakerChoice(_ timeline: Timeline) -> String {
+    guard timeline.tellsSpeakers, let count = timeline.speakers?.count else { return "" }
+    let options = (0..<count).map { speaker in
+        #"<option value="\#(Speakers.label(speaker))" data-who="\#(Speakers.label(speaker))">"#
+            + "\(markup(oneLine(timeline.name(ofSpeaker: speaker))))</option>"
+    }
+    return
+        #"<label>Speaker <select id="speaker"><option value="">everybody</option>\#(options.joined())</select></label>"#
+        + "\n"
+}
+
+private func foot(_ timeline: Timeline, _ details: RecordingDetails) -> String {
+    """
+    <footer>
+    \(correctingPanel(timeline, proposals: details.proposals))    <p class="keys">Click a word to hear it. <kbd>Space</kbd> plays, <kbd>←</kbd> <kbd>→</kbd> go 3 seconds, \
+    <kbd>/</kbd> searches, <kbd>?</kbd> shows all keys.</p>
+    <p>Transcribed by a machine, which is least sure of the <span class="shaded"><span class="c1">dotted</span> and \
+    <span class="c0">wavy</span></span> words.</p>
+    \(wordsToReview(timeline))\(historyPart(details.history))</footer>
+    <dialog id="help" aria-labelledby="help-title">
+    <h2 id="help-title">Keys</h2>
+    <dl>
+    <dt><kbd>Space</kbd></dt><dd>play, pause</dd>
+    <dt><kbd>←</kbd> <kbd>→</kbd></dt><dd>3 seconds back, forward</dd>
+    <dt><kbd>Shift</kbd> <kbd>←</kbd> <kbd>→</kbd></dt><dd>previous, next word</dd>
+    <dt><kbd>↑</kbd> <kbd>↓</kbd></dt><dd>previous, next line</dd>
+    <dt><kbd>m</kbd></dt><dd>next bookmark</dd>
+    <dt><kbd>/</kbd></dt><dd>search</dd>
+    <dt><kbd>n</kbd> <kbd>Shift</kbd> <kbd>n</kbd></dt><dd>next, previous hit</dd>
+    <dt><kbd>Home</kbd></dt><dd>to the beginning</dd>
+    </dl>
+    \(correctingKeys)
+    <form method="dialog"><button>Close</button></form>
+    </dialog>
+    """
+}
+
+func hexadecimal(_ bytes: [UInt8]) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    var text: [UInt8] = []
+    for byte in bytes { text += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
+    return String(decoding: text, as: UTF8.self)
+}

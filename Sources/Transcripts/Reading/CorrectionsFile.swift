@@ -1,0 +1,232 @@
+import Core
+import FoundationEssentials
+
+/// What the page of a recording saves: `corrections.json`, or the same within `corrections.html`. Everything in it is a stranger's.
+package struct CorrectionsFile: Hashable, Sendable, Codable {
+    /// One segment as a person left it.
+    package struct Edit: Hashable, Sendable, Codable {
+        /// Its number.
+        package var segment: Int
+        /// Its words as they were shown, which tells whether it is the same text.
+        package var was: [String]
+        /// Its words now.
+        package var words: [String]
+        /// Which of these were heard and found right; all of them where the segment was.
+        package var confirmed: Set<Int>
+
+        package init(segment: Int, was: [String], words: [String], confirmed: Set<Int>) {
+            self.segment = segment
+            self.was = was
+            self.words = words
+            self.confirmed = confirmed
+        }
+    }
+
+    /// Which recording it is of.
+    package var identity: RecordingIdentity
+    /// The pass that the page showed, counted within the recording; nil where it does not tell.
+    package var pass: Int?
+    /// Who it was; may be empty.
+    package var person: String
+    /// When it was saved, in seconds since 1970-01-01T00:00:00Z.
+    package var savedAt: Double
+    /// In the order of the segments' numbers.
+    package var edits: [Edit]
+    /// What was added besides.
+    package var annotations: Annotations
+
+    /// The longest text of a segment, a note, a name, in bytes; and the most of each kind.
+    private static let (longest, most) = (65_536, 100_000)
+    /// The largest file, in bytes: a day's recording of which every word was corrected has less.
+    private static let largest = 16 << 20
+
+    /// Reads what a page has saved.
+    ///
+    /// - Parameter name: the file's, for the error.
+    /// - Throws: `DeviceError` with `damaged` where that is not what it is, or only half of it, `unsupported` where a later version
+    ///   wrote it.
+    package init(_ text: String, name: String) throws(DeviceError) {
+        guard text.utf8.count <= Self.largest else { throw Self.refusal(name, "holds more than a recording can have") }
+        let json = Self.json(in: text)
+        let read: Document
+        do {
+            read = try JSONScanner.read(JSONStrings.check(json)) { (scanner) throws(JSONScanner.Unusual) in
+                let document = try scanner.corrections(most: Self.most)
+                guard scanner.isAtEnd() else { throw JSONScanner.Unusual() }
+                return document
+            }
+        } catch {
+            let isTooLong = (error as? JSONScanner.Unusual)?.isTooLong ?? false
+            throw Self.refusal(
+                name,
+                isTooLong
+                    ? "holds more than a recording can have" : "is not whole, or no corrections of Fieldscribe's")
+        }
+        guard read.format == "fieldscribe-corrections" else {
+            throw Self.refusal(name, "is no corrections of Fieldscribe's")
+        }
+        guard read.version == 1 else {
+            throw DeviceError(
+                .unsupported, "import", on: name, "was written by a later version", remedy: "update fieldscribe")
+        }
+        guard
+            let identity = RecordingIdentity(
+                in: RecordingIdentity(recording: read.recording.id, sound: read.recording.sound).text)
+        else { throw Self.refusal(name, "does not say of which recording it is") }
+        self.identity = identity
+        pass = read.recording.pass
+        let details = read.details
+        let described: [String?] = [
+            read.editor.name, details?.title, details?.people, details?.place, details?.note, details?.consent,
+        ]
+        var texts = described.compactMap { $0 }
+        for edit in read.segments { texts += [edit.was, edit.text] }
+        for note in read.notes ?? [] { texts.append(note.text) }
+        for mark in read.marks ?? [] { texts.append(mark.text) }
+        texts += (read.speakers ?? [:]).values
+        for quotation in read.quotations ?? [] { texts += [quotation.text, quotation.word, quotation.colour] }
+        let counts = [
+            read.speakers?.count ?? 0, read.segments.count, read.notes?.count ?? 0, read.marks?.count ?? 0,
+            read.quotations?.count ?? 0,
+        ]
+        guard counts.allSatisfy({ $0 <= Self.most }), texts.allSatisfy({ $0.utf8.count <= Self.longest }) else {
+            throw Self.refusal(name, "holds more than a recording can have")
+        }
+        guard Set(read.segments.map(\.id)).count == read.segments.count else {
+            throw Self.refusal(name, "has a segment twice")
+        }
+        person = oneLine(read.editor.name)
+        savedAt = read.editor.saved
+        edits = read.segments.sorted { $0.id < $1.id }.map { edit in
+            let words = words(in: edit.text)
+            let confirmed = edit.checked == true ? Array(words.indices) : edit.confirmed ?? []
+            return Edit(
+                segment: edit.id, was: Transcripts.words(in: edit.was), words: words,
+                confirmed: Set(confirmed).intersection(words.indices))
+        }
+        annotations = Annotations()
+        annotations.title = oneLine(details?.title ?? "")
+        annotations.people = oneLine(details?.people ?? "")
+        annotations.place = oneLine(details?.place ?? "")
+        annotations.note = details?.note ?? ""
+        annotations.consent = details?.consent ?? ""
+        var speakers: [String: String] = [:]
+        for (label, name) in read.speakers ?? [:] {
+            guard let speaker = Speakers.speaker(labelled: label) else { continue }
+            let name = oneLine(name)
+            if !name.isEmpty { speakers[Speakers.label(speaker)] = name }
+        }
+        annotations.speakers = speakers.isEmpty ? nil : speakers
+        annotations.notes = Self.places(read.notes ?? [])
+        annotations.marks = read.marks.map(Self.places)
+        annotations.quotations = (read.quotations ?? []).map {
+            Quotation(
+                SampleRange(Self.position($0.start), Self.position($0.end)), text: oneLine($0.text),
+                word: oneLine($0.word), colour: oneLine($0.colour))
+        }.sorted { $0.range.start < $1.range.start }
+    }
+
+    private static func position(_ seconds: Double) -> SamplePosition { max(.zero, SamplePosition(seconds: seconds)) }
+
+    private static func places(_ places: [Document.Place]) -> [Bookmark] {
+        places.map { Bookmark(position($0.time), text: oneLine($0.text)) }.sorted { $0.position < $1.position }
+    }
+
+    /// The JSON alone; of a page, what stands in its element `corrections`.
+    private static func json(in text: String) -> [UInt8] {
+        let bytes = Array(text.utf8)
+        let first = bytes.first { ![0x20, 0x0A, 0x0D, 0x09].contains($0) }
+        guard first != UInt8(ascii: "{"),
+            let start = bytes.place(of: #"<script type="application/json" id="corrections">"#)
+        else { return bytes }
+        let end = bytes.place(of: "</script>", from: start.upperBound)?.lowerBound ?? bytes.count
+        return Array(bytes[start.upperBound..<end])
+    }
+
+    private static func refusal(_ name: String, _ reason: String) -> DeviceError {
+        DeviceError(.damaged, "import", on: name, reason, remedy: "nothing was changed; save it again on the page")
+    }
+
+    /// As the page writes it: what reads it finds the same.
+    package var text: String {
+        let places = { (marks: [Bookmark]) in
+            marks.map { Document.Place(time: $0.position.seconds, text: $0.text) }
+        }
+        let document = Document(
+            format: "fieldscribe-corrections", version: 1,
+            recording: Document.Recording(id: identity.recording, sound: identity.sound, pass: pass),
+            editor: Document.Editor(name: person, saved: savedAt),
+            details: Document.Details(
+                title: annotations.title, people: annotations.people, place: annotations.place, note: annotations.note,
+                consent: annotations.consent),
+            speakers: annotations.speakers,
+            segments: edits.map { edit in
+                Document.Segment(
+                    id: edit.segment, was: edit.was.joined(separator: " "), text: edit.words.joined(separator: " "),
+                    checked: nil, confirmed: edit.confirmed.sorted())
+            },
+            notes: places(annotations.notes), marks: annotations.marks.map(places),
+            quotations: annotations.quotations.map {
+                Document.Quotation(
+                    start: $0.range.start.seconds, end: $0.range.end.seconds, text: $0.text, word: $0.word,
+                    colour: $0.colour)
+            })
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return (try? encoder.encode(document)).map { String(decoding: $0, as: UTF8.self) + "\n" } ?? ""
+    }
+
+    /// What it holds, as it is written.
+    struct Document: Encodable {
+        struct Recording: Encodable {
+            var id: Int
+            var sound: String
+            var pass: Int?
+        }
+
+        struct Editor: Encodable {
+            var name: String
+            var saved: Double
+        }
+
+        struct Details: Encodable {
+            var title: String?
+            var people: String?
+            var place: String?
+            var note: String?
+            var consent: String?
+        }
+
+        struct Segment: Encodable {
+            var id: Int
+            var was: String
+            var text: String
+            var checked: Bool?
+            var confirmed: [Int]?
+        }
+
+        struct Place: Encodable {
+            var time: Double
+            var text: String
+        }
+
+        struct Quotation: Encodable {
+            var start: Double
+            var end: Double
+            var text: String
+            var word: String
+            var colour: String
+        }
+
+        var format: String
+        var version: Int
+        var recording: Recording
+        var editor: Editor
+        var details: Details?
+        var speakers: [String: String]?
+        var segments: [Segment]
+        var notes: [Place]?
+        var marks: [Place]?
+        var quotations: [Quotation]?
+    }
+}

@@ -1,0 +1,85 @@
+import Core
+
+/// The rows of segments, and those of words. Spreadsheets separate by commas, semicolons or tabs.
+func tableReadings(_ text: String) throws(WrittenText.Problem) -> [[WrittenText.Piece]] {
+    guard
+        let separator = ",;\t".utf8.first(where: {
+            let mark = [$0]
+            return text.utf8.starts(with: "kind".utf8 + mark) || text.utf8.starts(with: "\"kind\"".utf8 + mark)
+        })
+    else { throw WrittenText.Problem(line: 1, reason: "has no column kind in front") }
+    var table = Table()
+    var row: [String] = []
+    var field: [UInt8] = []
+    var (isQuoted, line) = (false, 1)
+    func endField() {
+        if row.count < Table.mostColumns { row.append(String(decoding: field, as: UTF8.self)) }
+        field.removeAll(keepingCapacity: true)
+    }
+    var bytes = text.utf8.makeIterator()
+    var next = bytes.next()
+    while let byte = next {
+        next = bytes.next()
+        if byte == 0x0A { line += 1 }
+        if isQuoted {
+            if byte != UInt8(ascii: "\"") {
+                field.append(byte)
+            } else if next == UInt8(ascii: "\"") {
+                field.append(byte)
+                next = bytes.next()
+            } else {
+                isQuoted = false
+            }
+        } else if byte == UInt8(ascii: "\""), field.isEmpty {
+            isQuoted = true
+        } else if byte == separator {
+            endField()
+        } else if byte == 0x0A {
+            endField()
+            try table.add(row)
+            row.removeAll(keepingCapacity: true)
+        } else if byte != 0x0D {
+            field.append(byte)
+        }
+    }
+    guard !isQuoted else { throw WrittenText.Problem(line: line, reason: "ends within quotes") }
+    if !row.isEmpty || !field.isEmpty {
+        endField()
+        try table.add(row)
+    }
+    return [table.segments] + (table.words.isEmpty ? [] : [table.words])
+}
+
+private struct Table {
+    /// Ours has eight; what a person has put behind them is not read.
+    static let mostColumns = 64
+
+    private(set) var segments: [WrittenText.Piece] = []
+    private(set) var words: [WrittenText.Piece] = []
+    private var columns: (kind: Int, text: Int, start: Int?, end: Int?)?
+
+    mutating func add(_ row: [String]) throws(WrittenText.Problem) {
+        guard let columns else {
+            guard let kind = row.firstIndex(of: "kind"), let text = row.firstIndex(of: "text") else {
+                throw WrittenText.Problem(line: 1, reason: "has no column text")
+            }
+            columns = (kind, text, row.firstIndex(of: "start"), row.firstIndex(of: "end"))
+            return
+        }
+        guard row.count > max(columns.kind, columns.text) else { return }
+        let text = withoutGuard(row[columns.text])
+        let times = [columns.start, columns.end].map { column in
+            // A comma is what many a spreadsheet has before the decimals.
+            column.flatMap { $0 < row.count ? Double(row[$0].replacing(",", with: ".")) : nil }
+        }
+        var range: SampleRange?
+        if let start = times[0], let end = times[1] {
+            range = SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end))
+        }
+        switch row[columns.kind] {
+        case "segment": try segments.add(text, range)
+        case "word": try words.add(text, range)
+        default: break
+        }
+    }
+}
