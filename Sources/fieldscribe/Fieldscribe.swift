@@ -45,7 +45,7 @@ import System
     private static func checkThreads(for command: String?) {
         if command == DecodeWorkerCommand.name { return }
         do throws(DeviceError) {
-            try Inheritance.checkThreads([RunCommand.name, TranscribeCommand.name].contains(command) ? 12 : 6)
+            try Inheritance.checkThreads([RunCommand.name, TranscribeCommand.name].contains(command) ? 11 : 5)
         } catch {
             Terminal.say("fieldscribe: \(error.message)")
             exit(error.exitStatus)
