@@ -22,6 +22,7 @@ CHECKS = {
     "imports": "! grep -rnE '^ *((public|package|internal|@preconcurrency) )*import Foundation$' Sources",
     "docs": "Tests/check-docs",
     "waits": "Tests/check-waits",
+    "modules": "Tests/module-graph --check",
     "runner": "python3 -B Tests/runner_tests.py",
 }
 # Long suites start first, so that none of them runs alone at the end. `fast` leaves out those that need a model, a browser,
