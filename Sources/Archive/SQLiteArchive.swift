@@ -5,7 +5,7 @@ import System
 ///
 /// Every change is one transaction, and on the disk when its method returns. What it is told of a recording is also in
 /// the recording's journal, in the folder `recordings` beside the file, so that it can be made anew.
-package actor SQLiteArchive: ArchiveUpkeep {
+package actor SQLiteArchive: ArchiveMaintenance {
     private let queue = ArchiveQueue()
     let connection: Connection
     let readers: ArchiveReaders

@@ -141,7 +141,7 @@ package struct Upkeep: Sendable {
 
     /// What cannot be told keeps nothing from being sealed. That there is no model is told once: nobody has lost anything.
     private func tellSpeakers() async throws {
-        let telling = TellingSpeakers(configuration: configuration, archive: archive, hub: hub, unreadable: unreadable)
+        let telling = DiarizationJob(configuration: configuration, archive: archive, hub: hub, unreadable: unreadable)
         guard try await !telling.waiting().isEmpty else { return }
         await workers.releaseIdle()
         do {
@@ -156,7 +156,7 @@ package struct Upkeep: Sendable {
     /// Names of earlier recordings that are proposed; what keeps that from being done keeps nothing else from it.
     private func rememberVoices() async throws {
         do {
-            for id in try await RememberingVoices(configuration: configuration, archive: archive).run() {
+            for id in try await VoiceprintJob(configuration: configuration, archive: archive).run() {
                 Log.tell(.information, "names proposed", ["recording": "\(id)"])
             }
         } catch let error as DeviceError where !error.isOfDatabase {
@@ -167,7 +167,7 @@ package struct Upkeep: Sendable {
     /// What is locked meanwhile is no fault, and what fails for one keeps no other from being read; it is told once.
     private func readOpened() async throws {
         guard configuration.readsTwice, !configuration.storage.seal.isEmpty, let opened else { return }
-        let done = try await RereadingOpened(
+        let done = try await OpenedSecondPass(
             configuration: configuration, archive: archive, opened: opened, hub: hub, progress: progress
         ).run {
             await workers.releaseIdle()
@@ -180,7 +180,7 @@ package struct Upkeep: Sendable {
 
     private func readAgain() async throws {
         guard configuration.readsTwice else { return }
-        let rereading = Rereading(
+        let rereading = SecondPassJob(
             configuration: configuration, archive: archive, hub: hub, unreadable: unreadable, progress: progress)
         guard try await !rereading.waiting().isEmpty else { return }
         await workers.releaseIdle()

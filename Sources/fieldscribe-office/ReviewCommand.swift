@@ -21,7 +21,7 @@ enum ReviewCommand: OfficeCommand {
     static func run(_ words: OptionWords) throws {
         let limit = try words.number("--limit", in: 1...100_000, default: 20)
         let archive = try ArchiveChoice.open(words)
-        var doubts = DoubtList(limit: limit)
+        var doubts = UncertainWordList(limit: limit)
         for recording in try FilterOptions.recordings(words, in: archive) {
             guard let timeline = try archive.shownTimeline(of: recording.id) else { continue }
             let segments = timeline.segments.filter { FilterOptions.isSaid($0, in: timeline, words) }

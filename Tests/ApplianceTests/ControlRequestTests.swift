@@ -52,7 +52,7 @@ import TestKit
 
     @Test("have a range for each of their fields, and none for what is no field")
     func ranges() {
-        let strike = StrikeOrder(recording: 1, last: 1)
+        let strike = RedactionOrder(recording: 1, last: 1)
         let entry = ExportEntry(recording: 1, pass: 1, volume: "", folder: "", manifest: "", exportedAt: 0)
         let part = ImportPart(token: "", name: "", text: "", isLast: false, person: "", neighbour: nil)
         func names(_ value: Any) -> [String] { Mirror(reflecting: value).children.compactMap(\.label) }

@@ -6,8 +6,10 @@ import Testing
     /// What comes of looks every 100 ms, as long as one says something else than to wait or to ask.
     ///
     /// - Parameter progress: what the disk has taken after so many seconds; nil once the recording is closed.
-    private func end(_ progress: (Double) -> Int64?) -> (verdict: Farewell.Verdict, seconds: Double, asked: [Double]) {
-        var farewell = Farewell(at: .seconds(100))
+    private func end(_ progress: (Double) -> Int64?) -> (
+        verdict: ShutdownDeadline.Verdict, seconds: Double, asked: [Double]
+    ) {
+        var farewell = ShutdownDeadline(at: .seconds(100))
         var asked: [Double] = []
         for look in 0..<6_000 {
             let seconds = Double(look) / 10

@@ -8,10 +8,10 @@ import TestKit
 @Suite("The configuration that the appliance runs with") struct HouseConfigurationTests {
     private let folder = TemporaryFolder()
 
-    private func load(_ text: String?) throws -> HouseConfiguration {
+    private func load(_ text: String?) throws -> LoadedConfiguration {
         let path = folder.file("fieldscribe.conf")
         if let text { try durableReplace(path: path, with: text) }
-        return HouseConfiguration(explicitPath: path, environment: [:])
+        return LoadedConfiguration(explicitPath: path, environment: [:])
     }
 
     private func good(_ frequency: Int) -> String {
@@ -60,7 +60,7 @@ import TestKit
         let loaded = try load(nil)
         #expect(loaded.complaint?.code == .missing && loaded.configuration.capture.device == "alsa:default")
         #expect(mkfifo(folder.file("fifo"), 0o600) == 0)
-        let pipe = HouseConfiguration(explicitPath: folder.file("fifo"), environment: [:])
+        let pipe = LoadedConfiguration(explicitPath: folder.file("fifo"), environment: [:])
         #expect(pipe.complaint?.code == .unsupported)
     }
 }

@@ -206,11 +206,11 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
         RecorderMarbles(
             name: "a laptop, and what hides it",
             table: """
-                laptop     |                  | idle     | glimmer
-                +500 laptop |                 | idle     | glimmer
+                laptop     |                  | idle     | doubleFlash
+                +500 laptop |                 | idle     | doubleFlash
                 start opened1 begun1 +100 written1 | open1 record1 a:1 | recording | steady
                 stop closed1 | close1:command b:1 =idle | idle | pulse
-                ended1     | upkeep           | idle     | glimmer
+                ended1     | upkeep           | idle     | doubleFlash
                 export     |                  | idle     | doubleBlink
                 exported   |                  | idle     | done
                 +3000 unplugged |             | idle     | off
@@ -218,16 +218,16 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
         RecorderMarbles(
             name: "what is sealed is open, is looked after anew, and is locked",
             table: """
-                laptop     |                  | idle     | glimmer
+                laptop     |                  | idle     | doubleFlash
                 unsealed   | upkeep           | idle     | open
-                locked     | break-off        | idle     | glimmer
+                locked     | break-off        | idle     | doubleFlash
                 unsealed   |                  | idle     | open
                 kept       | upkeep           | idle     | open
                 kept       |                  | idle     | open
                 start opened1 begun1 +100 written1 | open1 record1 a:1 | recording | steady
                 locked     |                  | recording | steady
                 stop closed1 | close1:command b:1 =idle | idle | pulse
-                ended1     | upkeep           | idle     | glimmer
+                ended1     | upkeep           | idle     | doubleFlash
                 """),
         RecorderMarbles(
             name: "the upkeep steps back, and comes again",

@@ -222,7 +222,7 @@ struct DiarizationBenchmark {
             let cost = try MeasuredProcess(
                 [workshop.fieldscribe, "tell-speakers", "--audio", sound, "--any", "--model", model.path]
                     + others.flatMap { ["--besides", $0] }, input: order, output: answer,
-                environment: SpeakerTelling.environment, samplingMemory: true)
+                environment: DiarizationProcess.environment, samplingMemory: true)
             let last = try lines(answer).last { !$0.isEmpty } ?? ""
             guard let told = try JSONDecoder().decode(Answer.self, from: Data(last.utf8)).speakers else {
                 throw DeviceError(.failed, "benchmark", "tell-speakers failed: \(last)")

@@ -80,7 +80,7 @@ import TestKit
         },
         Case("twice the same channel", .notice, .microphone, "both channels are the same") {
             $0.configuration.capture.channels = 2
-            $0.sound = hears { sound in (sound.channels, sound.isTwiceTheSame) = (2, true) }
+            $0.sound = hears { sound in (sound.channels, sound.channelsIdentical) = (2, true) }
         },
         Case("a channel without a microphone", .notice, .microphone, "channel 2 gives a constant value") {
             $0.configuration.capture.channels = 2

@@ -11,13 +11,13 @@ import Testing
 
     @Test("the words least sure come first, and of those equally sure the earlier")
     func worst() {
-        let doubts = Doubt.worst(3, of: segments)
+        let doubts = UncertainWord.worst(3, of: segments)
         #expect(doubts.map(\.word.text) == ["four", "ten", "words"])
         #expect(doubts.map(\.before) == ["go", "", "go four"])
         #expect(doubts.map(\.after) == ["words", "meters", ""])
         #expect(doubts.map(\.segment) == [1, 2, 1])
-        #expect(Doubt.worst(9, of: segments, below: 0.4).map(\.word.text) == ["four", "ten"])
-        #expect(Doubt.worst(0, of: segments).isEmpty && Doubt.worst(5, of: []).isEmpty)
+        #expect(UncertainWord.worst(9, of: segments, below: 0.4).map(\.word.text) == ["four", "ten"])
+        #expect(UncertainWord.worst(0, of: segments).isEmpty && UncertainWord.worst(5, of: []).isEmpty)
     }
 
     @Test("of a word that is doubtful at many places one comes first for all of them, but not of a short one")
@@ -26,16 +26,16 @@ import Testing
             segment(1, [word("in", 0, 0.2, 0.1), word("Hale", 1, 1.5, 0.4), word("fort", 2, 2.5, 0.2)]),
             segment(2, [word("in", 10, 10.2, 0.15), word("hale,", 11, 11.5, 0.3), word("Hale", 12, 12.5, 0.9)]),
         ]
-        let doubts = Doubt.worst(9, of: often)
+        let doubts = UncertainWord.worst(9, of: often)
         #expect(doubts.map(\.word.text) == ["hale,", "in", "in", "fort", "Hale", "Hale"])
         #expect(doubts.map(\.word.confidence) == [0.3, 0.1, 0.15, 0.2, 0.4, 0.9])
-        #expect(Doubt.order([]).isEmpty)
+        #expect(UncertainWord.order([]).isEmpty)
     }
 
     @Test("a mark that stands alone is nothing to listen to again")
     func marks() {
         let marked = [segment(1, [word("Go", 0, 0.5, 0.3), word("—", 0.5, 0.6, 0), word("on!", 0.6, 1, 0.4)])]
-        #expect(Doubt.worst(9, of: marked).map(\.word.text) == ["Go", "on!"])
+        #expect(UncertainWord.worst(9, of: marked).map(\.word.text) == ["Go", "on!"])
     }
 
     @Test("pace and pauses are counted within segments")

@@ -55,7 +55,7 @@ private func take(_ journal: [UInt8]) {
             guard let (summary, timeline) = try await storage.archive.transcript(of: 1) else { fatalError("lost") }
             precondition(summary.startedAt == summary.startedAt.asWallTime)
             for format in TranscriptFormat.allCases { _ = try format.render(timeline) }
-            _ = Doubt.worst(20, of: timeline.segments)
+            _ = UncertainWord.worst(20, of: timeline.segments)
             _ = try await storage.archive.journalFindings(of: 1)
             try await storage.archive.delete(recordings: [1])
         } catch { fatalError("\(error)") }

@@ -134,7 +134,7 @@ private func look() {
         for format in TranscriptFormat.allCases {
             guard (try? format.render(timeline)) != nil else { fatalError("cannot be written as \(format)") }
         }
-        _ = Doubt.worst(20, of: timeline.segments)
+        _ = UncertainWord.worst(20, of: timeline.segments)
         _ = unwrittenText(timeline)
     }
     let folder = RecordingFolder(storage: bench.storage, recording: 1)

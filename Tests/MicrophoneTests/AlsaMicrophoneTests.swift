@@ -48,7 +48,7 @@ import Testing
 
     private func open(_ device: String, rate: Int = 16_000, channels: Int = 1) throws -> AlsaCapture {
         _ = try Self.folder.get()
-        let settings = AlsaMicrophone.Settings(rate: rate, channels: channels, asFastAsItGoes: true)
+        let settings = AlsaMicrophone.Settings(rate: rate, channels: channels, unpaced: true)
         return try AlsaMicrophone(device: device, settings: settings).openCapture()
     }
 

@@ -28,7 +28,7 @@ import Testing
     func usual(_ text: String?) {
         let filter = LogFilter(text)
         #expect(filter.problem == nil)
-        for room in LogRoom.allCases {
+        for room in LogComponent.allCases {
             #expect(
                 filter.includes(.error, room) && filter.includes(.information, room) && !filter.includes(.debug, room))
         }

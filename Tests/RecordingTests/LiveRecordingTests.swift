@@ -138,7 +138,7 @@ import TestKit
     }
 
     @Test("what is heard before the disk has made room is in the recording")
-    func heardBefore() async throws {
+    func prerollSamples() async throws {
         let archive = try SQLiteArchive(path: configuration.archivePath)
         let heard = Wakeup()
         let capture = CaptureSession(

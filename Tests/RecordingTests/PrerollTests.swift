@@ -169,11 +169,11 @@ import TestKit
                 let first = try microphone.open()
                 let error = thrown { _ = try microphone.open() }
                 #expect(error?.code == .busy)
-                #expect(first.heardBefore == 100)
+                #expect(first.prerollSamples == 100)
             }
             try await blocking {
                 let second = try microphone.open()
-                #expect(second.heardBefore == 100)
+                #expect(second.prerollSamples == 100)
             }
             goOn.signal()
         }

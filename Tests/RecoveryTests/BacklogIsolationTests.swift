@@ -72,7 +72,7 @@ import TestKit
         let events = hub.events(withPartials: false)
         let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
         #expect(try await backlog.run(pool: BacklogTests.pool()) == [1, 2])
-        let rereading = Rereading(configuration: storage.configuration, archive: archive, hub: hub)
+        let rereading = SecondPassJob(configuration: storage.configuration, archive: archive, hub: hub)
         let meeting = try WorkerMeeting()
         let pool = pool(at: meeting)
         let done = try await erase(1, from: archive, at: meeting) { try await rereading.run(pool: pool) }
@@ -89,7 +89,7 @@ import TestKit
         let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
         #expect(try await backlog.run(pool: BacklogTests.pool()) == [1, 2])
         let progress = SecondPassProgress()
-        let rereading = Rereading(
+        let rereading = SecondPassJob(
             configuration: storage.configuration, archive: archive, hub: EventHub(), progress: progress)
         let meeting = try WorkerMeeting()
         let pool = pool(at: meeting)

@@ -146,7 +146,7 @@ import TestKit
         let archive = try storage.archive()
         for _ in 1...2 { try await storage.record([.samples(Self.sound)], in: archive) }
         let quiet = EventHub()
-        let rereading = Rereading(configuration: storage.configuration, archive: archive, hub: quiet)
+        let rereading = SecondPassJob(configuration: storage.configuration, archive: archive, hub: quiet)
         #expect(try await rereading.waiting() == [])
         let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
         #expect(try await backlog.run(pool: Self.pool()) == [1, 2])
@@ -171,7 +171,7 @@ import TestKit
         let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
         #expect(try await backlog.run(pool: Self.pool()) == [1, 2])
         // One is read in one go.
-        let rereading = Rereading(configuration: storage.configuration, archive: archive, hub: EventHub())
+        let rereading = SecondPassJob(configuration: storage.configuration, archive: archive, hub: EventHub())
         #expect(try await rereading.run(pool: Self.pool()) == [1, 2])
         let whole = try await timeline(archive, 1).segments
         // Of the other only the beginning was committed when the power went.
@@ -199,7 +199,7 @@ import TestKit
         var other = storage.configuration
         // Bursts with half a second between them are one utterance now.
         other.speech.hangoverMilliseconds = 600
-        let rereading = Rereading(configuration: other, archive: archive, hub: EventHub())
+        let rereading = SecondPassJob(configuration: other, archive: archive, hub: EventHub())
         #expect(try await rereading.run(pool: Self.pool()) == [1, 2])
         #expect(try await timeline(archive, 1).segments == timeline(archive, 2).segments)
         let passes = try await archive.passes(of: 1)
@@ -219,7 +219,7 @@ import TestKit
         try change(storage.audio(1)) { $0 = [1, 2, 3] }
         let hub = EventHub()
         let events = hub.events(withPartials: false)
-        let rereading = Rereading(configuration: storage.configuration, archive: archive, hub: hub)
+        let rereading = SecondPassJob(configuration: storage.configuration, archive: archive, hub: hub)
         #expect(try await rereading.run(pool: Self.pool()) == [2])
         // It is told of once, and not after each later recording.
         #expect(try await rereading.waiting().isEmpty)

@@ -51,12 +51,13 @@ import TestKit
         let before = try #require(try await archive.transcript(of: 1)).1
         let hub = EventHub()
         let events = hub.events(withPartials: false)
-        let rereading = Rereading(configuration: storage.configuration, archive: archive, hub: hub)
+        let rereading = SecondPassJob(configuration: storage.configuration, archive: archive, hub: hub)
         #expect(try await rereading.run(pool: pool()) == [2])
         // It is tried again once there is another process.
         #expect(try await rereading.waiting().isEmpty)
         #expect(
-            try await Rereading(configuration: storage.configuration, archive: archive, hub: hub).waiting().map(\.id)
+            try await SecondPassJob(configuration: storage.configuration, archive: archive, hub: hub).waiting().map(
+                \.id)
                 == [1])
         hub.finish()
         var messages: [String] = []

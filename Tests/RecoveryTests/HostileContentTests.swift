@@ -57,7 +57,7 @@ import TestKit
             let (summary, timeline) = try #require(try await archive.transcript(of: recording.id), comment)
             #expect(summary.startedAt == summary.startedAt.asWallTime, comment)
             for format in TranscriptFormat.allCases { _ = try format.render(timeline) }
-            _ = Doubt.worst(10, of: timeline.segments)
+            _ = UncertainWord.worst(10, of: timeline.segments)
         }
         try await ClockCorrection.apply(to: archive, boot: "a-boot", isSynchronized: true)
         // It records, and writes down behind what is there.

@@ -84,7 +84,7 @@ import TestKit
         _ = try await learn(archive)
         try write(text().replacing("balafonu ", with: "# balafonu ") + "mine\n")
         var made = try cache()
-        let striking = Striking(storage: storage.folder.path, archive: archive)
+        let striking = Redaction(storage: storage.folder.path, archive: archive)
         let notes = try await striking.strike(segment(1, "").range, of: first)
         #expect(notes == ["\(path): 1 word or phrase that came of recording \(first) alone were taken out"])
         #expect(try !text().contains("zorpel") && text().contains("# balafonu  # 1 time, in \(first)\n"))
@@ -111,7 +111,7 @@ import TestKit
         let folder = storage.folder.file("recordings/000001")
         try Data().write(to: URL(filePath: "\(folder)/.striking"))
         try await archive.add(Gap(segment(1, "").range, cause: .struck), recording: recording)
-        #expect(try await Striking(storage: storage.folder.path, archive: archive).finish(recording))
+        #expect(try await Redaction(storage: storage.folder.path, archive: archive).finish(recording))
         #expect(try !text().contains("zorpel") && text().contains("balafonu"))
     }
 

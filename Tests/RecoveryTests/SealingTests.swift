@@ -200,7 +200,7 @@ import TestKit
         try await record(in: archive)
         let (manifest, journal) = try await writeSealed(archive)
         #expect(try await archive.beginSealed(1, manifest, journalOf: journal))
-        let striking = Striking(storage: storage.folder.path, archive: archive)
+        let striking = Redaction(storage: storage.folder.path, archive: archive)
         let attempts: [() async throws -> Void] = [
             { _ = try await striking.strike(SampleRange(.zero, SamplePosition(900)), of: 1) },
             { try await archive.strike(recording: 1) },
@@ -216,7 +216,7 @@ import TestKit
                 error?.code == .denied && error?.message.contains("is being sealed") == true,
                 "\(String(describing: error))")
         }
-        #expect(!Striking.isUnderWay(1, in: storage.folder.path))
+        #expect(!Redaction.isUnderWay(1, in: storage.folder.path))
         // A copy may be told of meanwhile.
         try await archive.add(
             ExportEntry(recording: 1, pass: 1, volume: "V", folder: "f", manifest: "m", exportedAt: 5))
@@ -243,7 +243,7 @@ import TestKit
         #expect(try await sealing(archive).run().isEmpty)
         #expect(try await archive.recordings().map(\.isSealed) == [false])
         #expect(try names() == [".striking", "audio.sums", "audio.wav", "journal.jsonl"])
-        try await Striking(storage: storage.folder.path, archive: archive).finish(1)
+        try await Redaction(storage: storage.folder.path, archive: archive).finish(1)
         #expect(try await sealing(archive).run().isEmpty)
         #expect(try names() == Self.sealedNames)
         try Self.shell("cd '\(try opened())' && sox audio.flac -t raw -e signed -b 16 out.raw trim 600s 400s")

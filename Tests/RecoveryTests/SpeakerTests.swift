@@ -20,9 +20,9 @@ import TestKit
     }
 
     /// A model that is there, and a program that answers in the place of our own.
-    private func telling(_ script: String) throws -> SpeakerTelling {
+    private func telling(_ script: String) throws -> DiarizationProcess {
         for name in ["campplus.ort", "libonnxruntime.so.1"] { try write("none\n", to: folder.file(name)) }
-        return SpeakerTelling(program: try folder.program("teller", script), configuration)
+        return DiarizationProcess(program: try folder.program("teller", script), configuration)
     }
 
     private func write(_ text: String, to path: String) throws {
@@ -49,7 +49,7 @@ import TestKit
     func told() async throws {
         let archive = try await archive(recordings: 2)
         let telling = try telling(Self.answer)
-        let work = TellingSpeakers(configuration: configuration, archive: archive, hub: EventHub(), telling: telling)
+        let work = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub(), telling: telling)
         #expect(try await work.run().map(\.count) == [2, 2])
         #expect(try await archive.transcript(of: 1)?.1.speakers?.turns.map(\.speaker) == [0, 1])
         #expect(try await work.waiting().isEmpty)
@@ -62,8 +62,8 @@ import TestKit
         var configuration = configuration
         configuration.recognizer.speakers = .exactly(3)
         _ = try telling("read order; echo \"$order $*\" >\(folder.file("asked")); echo '{\"speakers\":{\"turns\":[]}}'")
-        let telling = SpeakerTelling(program: folder.file("teller"), configuration)
-        let work = TellingSpeakers(configuration: configuration, archive: archive, hub: EventHub(), telling: telling)
+        let telling = DiarizationProcess(program: folder.file("teller"), configuration)
+        let work = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub(), telling: telling)
         #expect(try await work.run().map(\.count) == [0])
         let asked = String(decoding: try content(ofFile: folder.file("asked"), limit: 10_000), as: UTF8.self)
         #expect(asked.contains(#""count":3"#) && asked.contains("--audio \(storage.audio(1)) --model \(folder.path)"))
@@ -83,7 +83,7 @@ import TestKit
         try await storage.record([.samples([Int16](repeating: 5, count: 16_000))], words: ["one"], in: archive)
         let spoken = (0..<100).map { "word\($0)" }
         try await storage.record([.samples(Self.conversation)], channels: 2, words: spoken, in: archive)
-        let work = TellingSpeakers(configuration: configuration, archive: archive, hub: EventHub())
+        let work = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub())
         let error = await thrown { try await work.run() }
         #expect(error?.code == .missing && error?.message.contains("campplus.ort") == true)
         let speakers = try #require(try await archive.transcript(of: 2)?.1.speakers)
@@ -109,9 +109,9 @@ import TestKit
         #expect(try await telling.speakersByChannel(in: storage.audio(2), regions: regions)?.count == 2)
         var three = configuration
         three.recognizer.speakers = .exactly(3)
-        let other = SpeakerTelling(three)
+        let other = DiarizationProcess(three)
         #expect(try await other.speakersByChannel(in: storage.audio(2), regions: regions) == nil)
-        let work = TellingSpeakers(configuration: configuration, archive: archive, hub: EventHub(), telling: telling)
+        let work = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub(), telling: telling)
         #expect(try await work.run().map(\.recording) == [1, 2])
         #expect(try await archive.transcript(of: 1)?.1.speakers?.turns.count == 2, "the model's answer")
     }
@@ -150,16 +150,16 @@ import TestKit
         esac
         """#
 
-    private func remembering(_ archive: SQLiteArchive, remember: Bool = true) throws -> RememberingVoices {
+    private func remembering(_ archive: SQLiteArchive, remember: Bool = true) throws -> VoiceprintJob {
         var configuration = configuration
         configuration.speakers.remember = remember
         let script = Self.voices.replacing("ORDERS", with: folder.file("orders"))
-        return RememberingVoices(configuration: configuration, archive: archive, telling: try telling(script))
+        return VoiceprintJob(configuration: configuration, archive: archive, telling: try telling(script))
     }
 
-    private var file: String { "\(storage.configuration.storage.directory)/\(RememberedVoices.fileName)" }
-    private func remembered() throws -> RememberedVoices {
-        try RememberedVoices(in: storage.configuration.storage.directory)
+    private var file: String { "\(storage.configuration.storage.directory)/\(VoiceprintStore.fileName)" }
+    private func remembered() throws -> VoiceprintStore {
+        try VoiceprintStore(in: storage.configuration.storage.directory)
     }
 
     @Test("a name is proposed where the voice comes again, never given; off by default; once for each reading")
@@ -188,7 +188,7 @@ import TestKit
         let archive = try await remembering()
         let place = storage.configuration.storage.directory
         try await remembering(archive).run()
-        #expect(try RememberedVoices.forgetAll(upTo: 3, in: place) == 1)
+        #expect(try VoiceprintStore.forgetAll(upTo: 3, in: place) == 1)
         #expect(try remembered().voices.isEmpty && remembered().proposals.isEmpty)
         let text = String(decoding: try content(ofFile: file), as: UTF8.self)
         #expect(!text.contains("Anna") && !text.contains("numbers"), "\(text)")
@@ -202,10 +202,10 @@ import TestKit
         let place = storage.configuration.storage.directory
         try await remembering(archive).run()
         let before = try remembered()
-        let error = thrown { _ = try RememberedVoices.forget(["Anna", "Ana"], upTo: 3, in: place) }
+        let error = thrown { _ = try VoiceprintStore.forget(["Anna", "Ana"], upTo: 3, in: place) }
         #expect(error?.message.contains("nobody is remembered as Ana; those who are: Anna") == true)
         #expect(try remembered() == before)
-        #expect(try RememberedVoices.forget(["Anna"], upTo: 2, in: place) == 1)
+        #expect(try VoiceprintStore.forget(["Anna"], upTo: 2, in: place) == 1)
         #expect(try remembered().voices.isEmpty && remembered().proposals.isEmpty)
         // Bob can still be learned from what is there, and Anna from what comes.
         try await name(["B": "Bob"], in: 2, of: archive)
@@ -233,7 +233,7 @@ import TestKit
         #expect(try await remembering(archive).run().isEmpty)
         #expect(try asked() == before, "there is no new name")
         // Who spoke was told again: what came of these letters is gone, and learned again.
-        try RememberedVoices.drop(1, in: storage.configuration.storage.directory)
+        try VoiceprintStore.drop(1, in: storage.configuration.storage.directory)
         #expect(try remembered().proposals == [2: ["A": "Dora"]])
         try await remembering(archive).run()
         #expect(try remembered().proposals == [2: ["A": "Dora", "B": "Anna"]])
@@ -274,23 +274,23 @@ import TestKit
         try await Erasure(storage: place, archive: archive).erase([2])
         #expect(try remembered().proposals.isEmpty && remembered().voices.count == 1)
         let struck = SampleRange(SamplePosition(100), SamplePosition(200))
-        _ = try await Striking(storage: place, archive: archive).strike(struck, of: 1)
+        _ = try await Redaction(storage: place, archive: archive).strike(struck, of: 1)
         #expect(try remembered().voices.isEmpty)
         // Of a file that nobody can read all goes.
         try write("no voices\n", to: file)
         #expect(await thrown { try await remembering(archive).run() }?.message.contains("speakers forget") == true)
-        _ = try await Striking(storage: place, archive: archive).strike(struck, of: 3)
+        _ = try await Redaction(storage: place, archive: archive).strike(struck, of: 3)
         #expect(try remembered().voices.isEmpty)
     }
 
     @Test("two names that are as alike, or none that is alike enough, are no proposal; each name is proposed once")
     func proposals() {
-        func voice(_ name: String, _ numbers: [Float]) -> RememberedVoices.Voice {
-            RememberedVoices.Voice(name: name, recording: 1, label: "A", numbers: numbers)
+        func voice(_ name: String, _ numbers: [Float]) -> VoiceprintStore.Voice {
+            VoiceprintStore.Voice(name: name, recording: 1, label: "A", numbers: numbers)
         }
         let known = [voice("Anna", [1, 0]), voice("Bob", [0, 1]), voice("Cleo", [1])]
         func proposed(_ open: [(label: String, voice: [Float])], taken: Set<String> = []) -> [String: String] {
-            RememberedVoices.proposals(for: open, among: known, taken: taken)
+            VoiceprintStore.proposals(for: open, among: known, taken: taken)
         }
         #expect(proposed([("A", [0.95, 0.312])]) == ["A": "Anna"])
         #expect(proposed([("A", [0.7072, 0.7070])]).isEmpty)
@@ -305,15 +305,16 @@ import TestKit
         let archive = try await archive()
         var unwanted = configuration
         unwanted.recognizer.speakers = .no
-        #expect(try await TellingSpeakers(configuration: unwanted, archive: archive, hub: EventHub()).waiting().isEmpty)
+        #expect(try await DiarizationJob(configuration: unwanted, archive: archive, hub: EventHub()).waiting().isEmpty)
         #expect(
-            try await SpeakerTelling(program: "/nowhere", configuration).speakers(in: "/none", regions: []).count == 0)
+            try await DiarizationProcess(program: "/nowhere", configuration).speakers(in: "/none", regions: []).count
+                == 0)
     }
 
     @Test("without a model it is told so, and nothing is made up")
     func missing() async throws {
         let archive = try await archive()
-        let work = TellingSpeakers(configuration: configuration, archive: archive, hub: EventHub())
+        let work = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub())
         let error = await thrown { try await work.run() }
         #expect(error?.code == .missing && error?.message.contains("campplus.ort") == true)
         #expect(try await archive.transcript(of: 1)?.1.speakers == nil)
@@ -333,7 +334,7 @@ import TestKit
         let archive = try await archive()
         let hub = EventHub()
         let events = hub.events(withPartials: false)
-        let work = TellingSpeakers(
+        let work = DiarizationJob(
             configuration: configuration, archive: archive, hub: hub, telling: try telling(script))
         #expect(try await work.run().isEmpty)
         hub.finish()
@@ -350,7 +351,7 @@ import TestKit
         let telling = try telling(
             // wait: stands for work that outlasts the test; the cancellation kills it
             "echo $$ >\(folder.file("pid.new")); mv \(folder.file("pid.new")) \(folder.file("pid")); exec sleep 7200")
-        let work = TellingSpeakers(configuration: configuration, archive: archive, hub: EventHub(), telling: telling)
+        let work = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub(), telling: telling)
         let task = Task { try await work.run().count }
         try await eventually("the process") { access(folder.file("pid"), F_OK) == 0 }
         task.cancel()

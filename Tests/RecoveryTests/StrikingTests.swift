@@ -10,7 +10,7 @@ import TestKit
 @testable import System
 @testable import Transcripts
 
-@Suite("Striking") struct StrikingTests {
+@Suite("Redaction") struct StrikingTests {
     private let storage = Storage()
     private var folder: String { storage.folder.file("recordings/000001") }
 
@@ -65,7 +65,7 @@ import TestKit
             let archive = try storage.archive()
             try await record(in: archive)
             #expect(try holders(of: "secretword").isEmpty == false)
-            let notes = try await Striking(storage: storage.folder.path, archive: archive).strike(range, of: 1)
+            let notes = try await Redaction(storage: storage.folder.path, archive: archive).strike(range, of: 1)
             #expect(notes == [])
             try await expectStruck(archive)
         }
@@ -101,7 +101,7 @@ import TestKit
     func late() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
-        _ = try await Striking(storage: storage.folder.path, archive: archive).strike(range, of: 1)
+        _ = try await Redaction(storage: storage.folder.path, archive: archive).strike(range, of: 1)
         let pass = try await archive.beginPass(recording: 1, engine: engine, profile: "final")
         for (index, word) in ["apples", "secretword", "cherries"].enumerated() {
             try await archive.commit(segment(index + 1, word), pass: pass, recording: 1)
@@ -130,7 +130,7 @@ import TestKit
         let path = storage.audio(1)
         let sound = try await onThread(named: "test") { try soundDigest(of: path, length: SamplePosition(3_000)) }
         if isSigned { try await SigningRecordings(storage: storage.folder.path, archive: archive).run() }
-        _ = try await Striking(storage: storage.folder.path, archive: archive).strike(range, of: 1)
+        _ = try await Redaction(storage: storage.folder.path, archive: archive).strike(range, of: 1)
         let file = CorrectionImport.File(
             name: "t.txt", text: "pears\n", neighbour: RecordingIdentity(recording: 1, sound: sound))
         let error = await thrown {
@@ -148,7 +148,7 @@ import TestKit
     func growing() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
-        let striking = Striking(storage: storage.folder.path, archive: archive)
+        let striking = Redaction(storage: storage.folder.path, archive: archive)
         _ = try await striking.strike(range, of: 1, isGrowing: true)
         #expect(access("\(folder)/.striking", F_OK) == 0)
         #expect(try samples(of: storage.audio(1))[900..<1_700].allSatisfy { $0 == 0 })
@@ -166,7 +166,7 @@ import TestKit
         try Data("contents".utf8).write(to: URL(filePath: storage.folder.file("drive/contents")))
         try await archive.add(
             ExportEntry(recording: 1, pass: 1, volume: "1234-ABCD", folder: "f", manifest: "m", exportedAt: 5))
-        let notes = try await Striking(storage: storage.folder.path, archive: archive).strike(range, of: 1)
+        let notes = try await Redaction(storage: storage.folder.path, archive: archive).strike(range, of: 1)
         #expect(notes == ["f on the volume 1234-ABCD: was copied before; the next copy to that volume replaces it"])
         #expect(try await archive.exports(of: 1).map(\.pass) == [nil])
         #expect(access(storage.folder.file("drive/contents"), F_OK) != 0)
@@ -177,7 +177,7 @@ import TestKit
                 ExportEntry(recording: 1, pass: 1, volume: volume, folder: folder, manifest: "n", exportedAt: 1))
         }
         let next = SampleRange(SamplePosition(100), SamplePosition(200))
-        let told = try await Striking(storage: storage.folder.path, archive: archive).strike(next, of: 1)
+        let told = try await Redaction(storage: storage.folder.path, archive: archive).strike(next, of: 1)
         #expect(
             told.map { $0.prefix { $0 != ":" } } == ["f_2 on the volume 1234-ABCD", "g on the volume 5678-EF00"])
 
@@ -220,7 +220,7 @@ import TestKit
         arguments: Minute.cases)
     func pauses(minute: Minute) throws {
         let pauses = minute.pauses.map { Minute.range($0[0], $0[1]) }
-        let found = try StrikeOrder(recording: 7, last: 60).range(
+        let found = try RedactionOrder(recording: 7, last: 60).range(
             of: 7, upTo: SamplePosition(seconds: Double(minute.until)), pauses: pauses)
         #expect(found == Minute.range(minute.from, minute.to))
     }
@@ -231,8 +231,8 @@ import TestKit
         try await record(in: archive)
         try await archive.add(
             Gap(SampleRange(SamplePosition(2_000), SamplePosition(3_000)), cause: .paused), recording: 1)
-        let order = StrikeOrder(recording: 1, last: 0.0625)
-        #expect(try await Striking(storage: storage.folder.path, archive: archive).strike(order).recording == 1)
+        let order = RedactionOrder(recording: 1, last: 0.0625)
+        #expect(try await Redaction(storage: storage.folder.path, archive: archive).strike(order).recording == 1)
         let struck = SampleRange(SamplePosition(1_000), SamplePosition(2_000))
         #expect(try await archive.gaps(of: 1).struck == [struck])
     }
@@ -240,9 +240,9 @@ import TestKit
     @Test(
         "a place that is not there is refused in one line", arguments: [(5.0, 6.0), (0.1, 0.1), (-4, 0), (.nan, .nan)])
     func nothingThere(from: Double, to: Double) throws {
-        let order = StrikeOrder(recording: 7, from: from, to: to)
+        let order = RedactionOrder(recording: 7, from: from, to: to)
         #expect(throws: DeviceError.self) { try order.range(of: 7, upTo: SamplePosition(seconds: 2)) }
-        let all = try StrikeOrder(recording: nil, last: 60).range(of: 7, upTo: SamplePosition(seconds: 2))
+        let all = try RedactionOrder(recording: nil, last: 60).range(of: 7, upTo: SamplePosition(seconds: 2))
         #expect(all == SampleRange(.zero, SamplePosition(seconds: 2)))
     }
 }

@@ -27,7 +27,7 @@ package enum ArchiveRequest: Hashable, Sendable {
     case delete(recordings: [Int])
 
     /// Strikes a stretch of a recording.
-    case strike(StrikeOrder)
+    case strike(RedactionOrder)
 
     /// Checks recordings, none for all; whether the sound is left alone.
     case verify(recordings: [Int], isQuick: Bool)

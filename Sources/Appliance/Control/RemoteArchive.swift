@@ -78,7 +78,7 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
     }
 
     /// Strikes a stretch of a recording; returns which, and what a person should know besides.
-    package func strike(_ order: StrikeOrder) throws -> (recording: Int, notes: [String]) {
+    package func strike(_ order: RedactionOrder) throws -> (recording: Int, notes: [String]) {
         let response = try ask(.strike(order))
         return (response.recording ?? 0, response.notes ?? [])
     }

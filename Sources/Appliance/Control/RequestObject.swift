@@ -21,7 +21,7 @@ struct RequestObject: Codable {
     /// Of `delete` and `verify`.
     var recordings: [Int]?
     /// Of `strike`.
-    var strike: StrikeOrder?
+    var strike: RedactionOrder?
     /// Of `verify`: true to leave the sound alone.
     var quick: Bool?
     /// Of `exports`, in place of a recording.

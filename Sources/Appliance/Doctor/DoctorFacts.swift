@@ -29,7 +29,7 @@ package struct DoctorFacts: Sendable {
         /// How many channels there are.
         var channels = 1
         /// Whether both of two channels are one and the same.
-        var isTwiceTheSame = false
+        var channelsIdentical = false
         /// Whether channels that are mixed into one cancel each other.
         var channelsCancel = false
         /// Which of two channels has nothing but one value, from 1 on; nil where none has.

@@ -124,7 +124,7 @@ extension DoctorFacts {
                 .microphone, .notice, "\(heard); its channels cancel each other, and the louder one is recorded",
                 remedy: "use an adapter for balanced plugs, or set capture.channels = 2")
         }
-        if configuration.capture.kept > 1, sound.channels == 1 || sound.isTwiceTheSame {
+        if configuration.capture.kept > 1, sound.channels == 1 || sound.channelsIdentical {
             return .init(
                 .microphone, .notice,
                 "\(heard); " + (sound.channels == 1 ? "it has one channel" : "both channels are the same")

@@ -91,7 +91,7 @@ private struct ChannelMeter {
         sound.channels = channels
         guard channels > 1, count > 0 else { return }
         sound.stuckChannel = ranges.firstIndex { $0.map { $0.low == $0.high } ?? true }.map { $0 + 1 }
-        sound.isTwiceTheSame = !differs
+        sound.channelsIdentical = !differs
     }
 }
 

@@ -26,7 +26,7 @@ extension LiveRecording {
             : "the last \(gap.range.seconds) s of recording \(id) are lost, or more if the power goes now"
         let error = DeviceError(
             .failed, "fdatasync",
-            "\(folder.audio): the disk accepted nothing for \(Farewell.stall.milliseconds / 1_000) s during shutdown, "
+            "\(folder.audio): the disk accepted nothing for \(ShutdownDeadline.stall.milliseconds / 1_000) s during shutdown, "
                 + "so \(what); check the card, and replace it")
         Log.tell(.error, "fault", ["code": error.code.rawValue, "message": error.message])
         if gap.range.isEmpty { return error }

@@ -148,7 +148,7 @@ extension PanelController {
         state.withLock { state in
             let mode = state.lamp.mode(at: now)
             let isRest = lit == (mode != .off)
-            let flashes = [.pulse, .doubleBlink, .paused, .refused, .glimmer, .open].contains(mode)
+            let flashes = [.pulse, .doubleBlink, .paused, .refused, .doubleFlash, .open].contains(mode)
             let shows = state.lamp.isFaulted ? "fault" : isRest || flashes ? mode.rawValue : "blink"
             if state.history.count == Self.historyLength { state.history.removeFirst() }
             state.history.append(LampChange(time: Double(now.milliseconds) / 1_000, lit: lit, shows: shows))

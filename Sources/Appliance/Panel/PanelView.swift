@@ -49,7 +49,7 @@ extension LampPattern {
             }
             if let since = state.writingSince { layers.append(Layer(.pulse, since: since)) }
             if let since = state.openSince { layers.append(Layer(.open, since: since)) }
-            if let since = state.laptopSince { layers.append(Layer(.glimmer, since: since)) }
+            if let since = state.laptopSince { layers.append(Layer(.doubleFlash, since: since)) }
         }
         var faultSince: Duration?
         if case .raised(let since, _) = state.alarm { faultSince = since }

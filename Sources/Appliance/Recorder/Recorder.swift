@@ -106,7 +106,7 @@ final class Recorder: Service {
     }
 
     /// Has it begin nothing more, where nothing is being recorded or copied; false where something is.
-    func retires() async -> Bool {
+    func prepareForRestart() async -> Bool {
         await withCheckedContinuation { reply in
             if !inbox.post(.retire(reply)) { reply.resume(returning: false) }
         }

@@ -12,7 +12,7 @@ struct SettingsService: Service {
 
     func run() async throws {
         for await _ in changes {
-            while await !recorder.retires() { try await Task.sleep(for: .seconds(1)) }
+            while await !recorder.prepareForRestart() { try await Task.sleep(for: .seconds(1)) }
             renew()
             break
         }

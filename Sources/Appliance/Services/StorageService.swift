@@ -30,7 +30,7 @@ struct StorageService: Service {
                     await recorder.archive.keepLog(true)
                 }
                 since = first
-                guard ContinuousClock.now - first >= Self.patience, await recorder.retires() else { continue }
+                guard ContinuousClock.now - first >= Self.patience, await recorder.prepareForRestart() else { continue }
                 renew()
                 return await untilCancelled()
             }

@@ -34,7 +34,7 @@ final class AlsaCapture: Microphone {
     private var given: Int64 = 0
 
     init(
-        _ pcm: PCMHandle, _ configuration: NegotiatedHardware, keeping: Int = 1, asFastAsItGoes: Bool
+        _ pcm: PCMHandle, _ configuration: NegotiatedHardware, keeping: Int = 1, unpaced: Bool
     ) throws(DeviceError) {
         let period = max(1, configuration.periodFrames)
         converter = try ChannelConverter(
@@ -44,7 +44,7 @@ final class AlsaCapture: Microphone {
         clock = CaptureClock(rate: configuration.rate, start: start)
         pacer = Pacer(rate: configuration.rate, start: start, isClocked: configuration.hasCard)
         maximumBlock = converter.maximumOutput
-        paces = !asFastAsItGoes
+        paces = !unpaced
         isNative =
             configuration.rate == SamplePosition.rate && configuration.channels == converter.outputs
             && configuration.sampleFormat == .s16 && Int16(1).littleEndian == 1

@@ -11,12 +11,12 @@ package struct AlsaMicrophone: MicrophoneProvider {
         var channels: Int
 
         /// Whether a PCM without a clock is read as fast as it goes. The default is false: it is held to real time.
-        var asFastAsItGoes: Bool
+        var unpaced: Bool
 
-        package init(rate: Int = SamplePosition.rate, channels: Int = 1, asFastAsItGoes: Bool = false) {
+        package init(rate: Int = SamplePosition.rate, channels: Int = 1, unpaced: Bool = false) {
             self.rate = rate
             self.channels = channels
-            self.asFastAsItGoes = asFastAsItGoes
+            self.unpaced = unpaced
         }
     }
 
@@ -26,7 +26,7 @@ package struct AlsaMicrophone: MicrophoneProvider {
 
     /// A PCM by its ALSA name: `plughw:CARD=Mic`, `default`, `null`.
     init(device: String, settings: Settings = Settings()) {
-        name = (settings.asFastAsItGoes ? "alsa+fast:" : "alsa:") + device
+        name = (settings.unpaced ? "alsa+fast:" : "alsa:") + device
         self.device = device
         self.settings = settings
     }
@@ -38,7 +38,7 @@ package struct AlsaMicrophone: MicrophoneProvider {
         var settings = settings
         switch uri[..<colon] {
         case "alsa": break
-        case "alsa+fast": settings.asFastAsItGoes = true
+        case "alsa+fast": settings.unpaced = true
         default: return nil
         }
         self.init(device: device, settings: settings)
@@ -46,7 +46,7 @@ package struct AlsaMicrophone: MicrophoneProvider {
 
     /// Two are kept where two are asked for; more are mixed.
     package var channels: Int { settings.channels == 2 ? 2 : 1 }
-    package var isRealTime: Bool { !settings.asFastAsItGoes }
+    package var isRealTime: Bool { !settings.unpaced }
 
     package func open() throws(DeviceError) -> any Microphone { try openCapture() }
 
@@ -58,7 +58,7 @@ package struct AlsaMicrophone: MicrophoneProvider {
                 let pcm = try PCMHandle(opening: candidate)
                 let configuration = try pcm.configure(rate: settings.rate, channels: settings.channels)
                 return try AlsaCapture(
-                    pcm, configuration, keeping: channels, asFastAsItGoes: settings.asFastAsItGoes)
+                    pcm, configuration, keeping: channels, unpaced: settings.unpaced)
             } catch  where error.code == .unsupported || error.code == .failed {
                 refused = error
             }

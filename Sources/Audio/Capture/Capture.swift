@@ -190,7 +190,7 @@ final class Capture {
             pause = min(2 * pause, Self.longestPause)
             guard !link.isStopping, let microphone = try? provider.open() else { continue }
             Log.debug(.recording, "microphone", ["state": "reopened", "name": provider.name])
-            let before = microphone.heardBefore
+            let before = microphone.prerollSamples
             resumed = before > 0 ? clock() - Int64(before) * 1_000_000_000 / Int64(SamplePosition.rate) : nil
             return microphone
         }

@@ -151,7 +151,7 @@ final class PrerollTape: Sendable {
                     return .success(
                         Player(
                             self, session: state.session, channels: state.channels, from: state.written - before,
-                            heardBefore: before))
+                            prerollSamples: before))
                 }
             }
             if let answer { return try answer.get() }
@@ -215,19 +215,19 @@ final class PrerollTape: Sendable {
     /// The tape as a microphone.
     private final class Player: Microphone {
         let maximumBlock = SamplePosition.rate / 10
-        let heardBefore: Int
+        let prerollSamples: Int
         let channels: Int
         var channelsCancel: Bool { tape.state.withLock { $0.isCancelling } }
         private let tape: PrerollTape
         private let session: Int
         private var index: Int
 
-        init(_ tape: PrerollTape, session: Int, channels: Int, from index: Int, heardBefore: Int) {
+        init(_ tape: PrerollTape, session: Int, channels: Int, from index: Int, prerollSamples: Int) {
             self.channels = channels
             self.tape = tape
             self.session = session
             self.index = index
-            self.heardBefore = heardBefore
+            self.prerollSamples = prerollSamples
         }
 
         deinit { tape.stop() }

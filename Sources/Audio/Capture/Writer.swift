@@ -86,7 +86,7 @@ final class Writer {
                 }
             }
         }
-        tellNews()
+        drainEvents()
         // What a shutdown leaves in parts, which may not wait, or what is long, is joined later.
         if parts > 0, reason != .shutdown, end.samples * Int64(channels) <= settings.joinedAtOnce { join() }
         sink.closed(at: end, reason: reason)
@@ -99,7 +99,7 @@ final class Writer {
         while true {
             // Asked before the ring is emptied: what was captured before the end is then seen.
             let outcome = link.captureOutcome
-            tellNews()
+            drainEvents()
             while try link.ring.take(write) {
                 try syncIfDue()
             }
@@ -286,7 +286,7 @@ final class Writer {
         }
     }
 
-    private func tellNews() {
+    private func drainEvents() {
         for item in link.takeNews() {
             switch item {
             case .microphoneLost(let error):

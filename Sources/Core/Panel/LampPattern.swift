@@ -18,7 +18,7 @@ package struct LampPattern: Hashable, Sendable {
         /// A stick that is not copied to: four times three blinks.
         case refused
         /// Idle, and a laptop is connected: two short blinks every 3 s.
-        case glimmer
+        case doubleFlash
         /// Idle, and what is sealed is open: three short blinks every 3 s.
         case open
     }
@@ -104,7 +104,7 @@ package struct LampPattern: Hashable, Sendable {
         case .doubleBlink: return cycle([100, 150, 100, 650], since: layer.since, now)
         case .refused: return cycle([100, 150, 100, 150, 100, 900], since: layer.since, now)
         case .open: return cycle([100, 200, 100, 200, 100, 2_300], since: layer.since, now)
-        case .glimmer: return cycle([100, 200, 100, 2_600], since: layer.since, now)
+        case .doubleFlash: return cycle([100, 200, 100, 2_600], since: layer.since, now)
         case .done:
             let end = layer.since + doneLasts
             return now < end ? (true, end) : (false, nil)

@@ -48,13 +48,13 @@ package protocol Microphone: AnyObject {
     var maximumBlock: Int { get }
 
     /// How many of the samples that it gives were heard before it was opened.
-    var heardBefore: Int { get }
+    var prerollSamples: Int { get }
 }
 
 extension Microphone {
     package var channels: Int { 1 }
     package var channelsCancel: Bool { false }
-    package var heardBefore: Int { 0 }
+    package var prerollSamples: Int { 0 }
 }
 
 /// What one read of a microphone gave.

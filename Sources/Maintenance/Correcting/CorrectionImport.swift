@@ -40,7 +40,7 @@ package struct CorrectionImport: Sendable {
     private let storage: String
     private let learning: Learning
     private let proposes: Bool
-    private let archive: any ArchiveUpkeep
+    private let archive: any ArchiveMaintenance
     private let punctuator: Punctuator
     private let times: WordTimes
     private let model: String
@@ -49,7 +49,7 @@ package struct CorrectionImport: Sendable {
     /// - Parameters:
     ///   - configuration: names the storage, and the model that tells when words were said.
     ///   - program: the one that reads files, confined.
-    package init(_ configuration: Configuration, archive: any ArchiveUpkeep, program: String = "/proc/self/exe") {
+    package init(_ configuration: Configuration, archive: any ArchiveMaintenance, program: String = "/proc/self/exe") {
         self.program = program
         storage = configuration.storage.directory
         learning = Learning(configuration, archive: archive)

@@ -9,13 +9,13 @@ import System
 /// May be cancelled between two utterances, or killed: what was committed stays, and the next run goes on from there.
 package struct Backlog: Sendable {
     private let configuration: Configuration
-    private let archive: any ArchiveUpkeep
+    private let archive: any ArchiveMaintenance
     private let hub: EventHub
     private let unreadable: UnreadableRecordings
 
     /// - Parameter unreadable: what not to try again; it grows.
     package init(
-        configuration: Configuration, archive: any ArchiveUpkeep, hub: EventHub,
+        configuration: Configuration, archive: any ArchiveMaintenance, hub: EventHub,
         unreadable: UnreadableRecordings = UnreadableRecordings()
     ) {
         self.configuration = configuration
@@ -49,7 +49,7 @@ package struct Backlog: Sendable {
         settings.alternatives = alternatives
         let transcriber = Transcriber(pool: pool, settings: settings)
         let storage = configuration.storage.directory
-        let turns = ReadingTurns(storage: storage, archive: archive, hub: hub, unreadable: unreadable)
+        let turns = SequentialJobs(storage: storage, archive: archive, hub: hub, unreadable: unreadable)
         return try await turns.run(waiting) { recording in
             let folder = RecordingFolder(storage: storage, recording: recording.id)
             try await transcribe(recording, in: folder, with: transcriber, engine: engine, profile: await pool.profile)

@@ -24,7 +24,7 @@ package enum ClockCorrection {
     /// Does it, where the clock is set; returns the recordings that were dated.
     @discardableResult
     package static func apply(
-        to archive: any ArchiveUpkeep, boot: String? = Boot.id,
+        to archive: any ArchiveMaintenance, boot: String? = Boot.id,
         isSynchronized: Bool = MonotonicClock.wallIsSynchronized
     ) async throws -> [Int] {
         guard isSynchronized, let boot else { return [] }

@@ -117,7 +117,7 @@ package struct Recovery: Sendable {
             // What a slow card holds is waited for on a thread of its own: the others have to record.
             let storage = storage
             let hasAudio = try await onThread(named: "repair", niceness: 5) { try Self.hasAudio(id, in: storage) }
-            let striking = Striking(storage: storage, archive: archive)
+            let striking = Redaction(storage: storage, archive: archive)
             if try await archive.recording(id) != nil, try await striking.finish(id) {
                 findings.append(
                     StorageFinding(

@@ -23,10 +23,10 @@ package struct Erasure: Sendable {
 
     private let recordings: String
     private let storage: String
-    private let archive: any ArchiveUpkeep
+    private let archive: any ArchiveMaintenance
 
     /// - Parameter storage: the storage directory, with the folder `recordings` in it.
-    package init(storage: String, archive: any ArchiveUpkeep) {
+    package init(storage: String, archive: any ArchiveMaintenance) {
         self.storage = storage
         self.archive = archive
         recordings = "\(storage)/recordings"
@@ -72,7 +72,7 @@ package struct Erasure: Sendable {
         try await archive.delete(recordings: gone)
         // A voice may have been learned from it.
         for id in gone {
-            do throws(DeviceError) { try RememberedVoices.drop(id, in: storage) } catch { refused[id] = error }
+            do throws(DeviceError) { try VoiceprintStore.drop(id, in: storage) } catch { refused[id] = error }
         }
         refused.merge(try removed(gone, from: folder).refused) { first, _ in first }
         return Outcome(erased: ids.filter { refused[$0] == nil }, refused: refused)
@@ -111,7 +111,7 @@ package struct Erasure: Sendable {
         // A number that has a folder again is another recording's: only what was renamed goes.
         let gone = try begun.filter { try !folder.exists(RecordingFolder.name(of: $0)) }
         if !gone.isEmpty { try await archive.delete(recordings: gone) }
-        for id in gone { try RememberedVoices.drop(id, in: storage) }
+        for id in gone { try VoiceprintStore.drop(id, in: storage) }
         return try removed(begun, from: folder)
     }
 

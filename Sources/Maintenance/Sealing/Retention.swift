@@ -61,7 +61,7 @@ struct Retention: Hashable, Sendable {
     /// - Returns: what `after-export` let go and is gone; and what cannot be removed, of now or of before. It keeps nothing else
     ///   from being done.
     func apply(
-        to archive: any ArchiveUpkeep, storage: String, recording: Int? = nil,
+        to archive: any ArchiveMaintenance, storage: String, recording: Int? = nil,
         isSynchronized: Bool = MonotonicClock.wallIsSynchronized, now: Double = MonotonicClock.wallSeconds
     ) async throws -> Erasure.Outcome {
         let erasure = Erasure(storage: storage, archive: archive)

@@ -32,7 +32,7 @@ package struct SealingRecordings: Sendable {
         if configuration.storage.seal.isEmpty { return [] }
         var due: Set<Int> = []
         if configuration.readsTwice {
-            let rereading = Rereading(
+            let rereading = SecondPassJob(
                 configuration: configuration, archive: archive, hub: EventHub(), unreadable: unreadable)
             due = Set(try await rereading.waiting().map(\.id))
         }
@@ -84,9 +84,9 @@ package struct SealingRecordings: Sendable {
         let journal = try await archive.journalContent(of: id)
         let struck = try await archive.gaps(of: id).struck
         // Asked behind both: of what they tell, the sound is silent then, too.
-        if Striking.isUnderWay(id, in: storage) { return false }
+        if Redaction.isUnderWay(id, in: storage) { return false }
         guard let manifest = try await write(id, of: archive, journal.text, for: recipients) else { return false }
-        if try await archive.gaps(of: id).struck == struck, !Striking.isUnderWay(id, in: storage),
+        if try await archive.gaps(of: id).struck == struck, !Redaction.isUnderWay(id, in: storage),
             try await archive.beginSealed(id, manifest, journalOf: journal.bytes)
         {
             try await Self.end(id, in: storage, archive)

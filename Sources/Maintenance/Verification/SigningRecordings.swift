@@ -28,7 +28,7 @@ struct SigningRecordings: Sendable {
         var refused: [DeviceError] = []
         for (id, entry) in try await archive.unsigned() {
             try Task.checkCancellation()
-            guard let row = try await archive.recording(id), !Striking.isUnderWay(id, in: storage) else { continue }
+            guard let row = try await archive.recording(id), !Redaction.isUnderWay(id, in: storage) else { continue }
             let audio = RecordingFolder(storage: storage, recording: id).audio
             guard case .read(let sums) = try await readSums(of: audio, digests: true), let read = sums.sound else {
                 // What cannot be read is not signed; verify says so.
@@ -51,7 +51,7 @@ struct SigningRecordings: Sendable {
                 continue
             }
             // What was struck meanwhile may have been read before.
-            if Striking.isUnderWay(id, in: storage) { continue }
+            if Redaction.isUnderWay(id, in: storage) { continue }
             let lines = signed.split(separator: "\n")
             try await archive.enter(
                 signature: "\(lines[1]) \(lines[3])", sound: sound, length: row.length, of: id, asOf: entry)

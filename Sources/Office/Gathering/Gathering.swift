@@ -51,7 +51,7 @@ package final class Gathering {
         var sealed: String?
         /// Of its texts, as far as that can be known.
         var textBytes: Int64
-        var reading: Awaited<Result<CopyReading, DeviceError>>
+        var reading: BlockingResult<Result<CopyReading, DeviceError>>
     }
 
     /// A copy of the batch.
@@ -250,7 +250,7 @@ package final class Gathering {
     ) throws(DeviceError) {
         number += 1
         let (temporary, name, reading) = (
-            "\(number)", found.name, Awaited<Result<CopyReading, DeviceError>>()
+            "\(number)", found.name, BlockingResult<Result<CopyReading, DeviceError>>()
         )
         try staging.makeFolder(temporary, mode: 0o750)
         let (staging, reader) = (staging, reader)

@@ -63,7 +63,7 @@ struct RecorderArchive {
 private func blocking<Value: Sendable>(
     _ body: @escaping @Sendable () async throws -> Value
 ) throws(DeviceError) -> Value {
-    let result = Awaited<Result<Value, DeviceError>>()
+    let result = BlockingResult<Result<Value, DeviceError>>()
     Task.detached {
         do { result.set(.success(try await body())) } catch { result.set(.failure(DeviceError(wrapping: error))) }
     }

@@ -36,7 +36,7 @@ struct Transcription {
     typealias Committed = (segments: [Segment], adaptation: AdaptationState?)
 
     /// No more utterances wait for a worker; the rest stays in the recording.
-    private static let mostWaiting = 2
+    private static let maxQueued = 2
     /// What is read before and behind a hole at a seam: two seconds, in samples.
     private static let bridgehead = Int64(2 * SamplePosition.rate)
 
@@ -117,7 +117,7 @@ struct Transcription {
 
     /// Whether the next chunk should be read now; if so, `take` must follow.
     mutating func beginsReading() -> Bool {
-        guard !isReading, !hasEnded, waiting.count < Self.mostWaiting else { return false }
+        guard !isReading, !hasEnded, waiting.count < Self.maxQueued else { return false }
         isReading = true
         return true
     }

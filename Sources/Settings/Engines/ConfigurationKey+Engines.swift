@@ -29,7 +29,7 @@ extension Configuration {
     }
 }
 
-extension HouseConfiguration {
+extension LoadedConfiguration {
     /// Loads what `Configuration.load` would, and never fails.
     package init(explicitPath: String?, environment: [String: String], systemPath: String = Configuration.systemPath) {
         self.init(

@@ -14,7 +14,7 @@ package enum Log {
     ///
     /// - Parameter values: made only then; their order is kept.
     package static func tell(
-        _ level: LogLevel, _ event: String, room: LogRoom = .appliance,
+        _ level: LogLevel, _ event: String, room: LogComponent = .appliance,
         _ values: @autoclosure () -> KeyValuePairs<String, String> = [:]
     ) {
         guard filter.includes(level, room) else { return }
@@ -22,14 +22,14 @@ package enum Log {
     }
 
     /// Logs a line whose values are at hand, where that is asked for.
-    static func tell(_ level: LogLevel, _ event: String, room: LogRoom = .appliance, pairs: [(String, String)]) {
+    static func tell(_ level: LogLevel, _ event: String, room: LogComponent = .appliance, pairs: [(String, String)]) {
         guard filter.includes(level, room) else { return }
         write(line(level, event, pairs, marksPriority: !isTerminal))
     }
 
     /// Logs for whoever looks for an error: only where `FIELDSCRIBE_LOG` asks for it.
     package static func debug(
-        _ room: LogRoom, _ event: String, _ values: @autoclosure () -> KeyValuePairs<String, String> = [:]
+        _ room: LogComponent, _ event: String, _ values: @autoclosure () -> KeyValuePairs<String, String> = [:]
     ) {
         tell(.debug, event, room: room, values())
     }

@@ -13,7 +13,7 @@ package enum LogLevel: Int, Sendable, CaseIterable, Comparable {
 }
 
 /// Parts of the program that can be told to log more, or less, than the others.
-package enum LogRoom: String, Sendable, CaseIterable {
+package enum LogComponent: String, Sendable, CaseIterable {
     /// What the service reports by itself.
     case appliance
     /// Requests on the control socket.
@@ -35,13 +35,14 @@ package struct LogFilter: Hashable, Sendable {
     /// What cannot be understood, on one line with the remedy; the rest counts. Nil where all can be.
     package private(set) var problem: String?
 
-    private var levels: [LogRoom: LogLevel] = [:]
+    private var levels: [LogComponent: LogLevel] = [:]
 
     /// - Parameter text: the value of `FIELDSCRIBE_LOG`; nil or empty for none.
     init(_ text: String?) {
         for part in (text ?? "").split(separator: ",") {
             let words = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(Self.trimmed)
-            let rooms = words.count == 2 ? LogRoom.allCases.filter { $0.rawValue == words[0] } : LogRoom.allCases
+            let rooms =
+                words.count == 2 ? LogComponent.allCases.filter { $0.rawValue == words[0] } : LogComponent.allCases
             guard let level = LogLevel.allCases.first(where: { $0.name == words.last }), !rooms.isEmpty else {
                 problem = problem ?? Self.problem(of: Self.trimmed(part))
                 continue
@@ -51,11 +52,11 @@ package struct LogFilter: Hashable, Sendable {
     }
 
     /// Whether lines of this urgency are logged for that room.
-    package func includes(_ level: LogLevel, _ room: LogRoom) -> Bool { level <= levels[room] ?? Self.usual }
+    package func includes(_ level: LogLevel, _ room: LogComponent) -> Bool { level <= levels[room] ?? Self.usual }
 
     private static func problem(of part: String) -> String {
         let levels = LogLevel.allCases.map(\.name).joined(separator: ", ")
-        let rooms = LogRoom.allCases.map(\.rawValue).joined(separator: ", ")
+        let rooms = LogComponent.allCases.map(\.rawValue).joined(separator: ", ")
         return
             "FIELDSCRIBE_LOG: \"\(part)\" is not understood; give LEVEL or ROOM=LEVEL, separated by commas, with the levels "
             + "\(levels) and the rooms \(rooms)"

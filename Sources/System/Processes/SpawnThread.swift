@@ -11,7 +11,7 @@ final class SpawnThread: Sendable {
 
     private struct Order: Sendable {
         var body: @Sendable () -> Outcome
-        var answer: Awaited<Outcome>
+        var answer: BlockingResult<Outcome>
     }
 
     /// That of this process: a copy that a fork has made has no thread but the one that forked.
@@ -27,7 +27,7 @@ final class SpawnThread: Sendable {
 
     /// Runs a body on the thread, and waits for what it returns.
     static func run(_ body: @escaping @Sendable () -> Outcome) throws(DeviceError) -> Outcome {
-        let answer = Awaited<Outcome>()
+        let answer = BlockingResult<Outcome>()
         let thread = try thread()
         thread.orders.withLock { $0.append(Order(body: body, answer: answer)) }
         thread.wakeup.signal()

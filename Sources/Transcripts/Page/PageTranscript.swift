@@ -142,7 +142,7 @@ func facts(of segments: [Segment]) -> String? {
 
 /// The words least sure, worst first, as places to go to; nothing where all are sure.
 func wordsToReview(_ timeline: Timeline) -> String {
-    let doubts = Doubt.worst(20, of: timeline.segments, below: 0.5)
+    let doubts = UncertainWord.worst(20, of: timeline.segments, below: 0.5)
     if doubts.isEmpty { return "" }
     let items = doubts.map { doubt in
         let start = doubt.word.range.start

@@ -198,7 +198,7 @@ extension Configuration {
     /// For each recording, by letters, who people without a name may be; none where voices are not remembered, or the file cannot be read.
     var proposedNames: [Int: [String: String]] {
         guard speakers.remember else { return [:] }
-        return (try? RememberedVoices(in: storage.directory))?.proposals ?? [:]
+        return (try? VoiceprintStore(in: storage.directory))?.proposals ?? [:]
     }
 }
 

@@ -72,7 +72,7 @@ enum RecoverCommand: Command {
             ? [] : try await transcribe(configuration, archive: archive, isQuiet: isJSON)
         var speakers: [Int]?
         if !arguments.has("--no-transcribe"), configuration.recognizer.speakers != .no {
-            let telling = TellingAfterwards(configuration: configuration, archive: archive)
+            let telling = PostDiarization(configuration: configuration, archive: archive)
             speakers = try await telling.tell(isQuiet: isJSON)
         }
         let reread =
@@ -108,7 +108,7 @@ enum RecoverCommand: Command {
         _ configuration: Configuration, archive: SQLiteArchive, isQuiet: Bool
     ) async throws -> [Int] {
         let hub = EventHub()
-        let rereading = Rereading(configuration: configuration, archive: archive, hub: hub)
+        let rereading = SecondPassJob(configuration: configuration, archive: archive, hub: hub)
         let count = try await rereading.waiting().count
         let engine = configuration.engine.name
         guard count > 0 else {

@@ -24,7 +24,7 @@ enum ReviewCommand: Command {
         let asked = try arguments.rest.map { try ArchivePlace.number($0, for: name) }
         let archive = try await ArchivePlace(arguments).archive
         let recordings = asked.isEmpty ? try await archive.recordings().map(\.id) : asked
-        var doubts = DoubtList(limit: limit)
+        var doubts = UncertainWordList(limit: limit)
         for recording in recordings {
             guard let (_, timeline) = try await archive.transcript(of: recording) else {
                 // One of all may be deleted meanwhile.

@@ -71,13 +71,13 @@ enum SpeakersCommand: Command {
         }
         let hub = EventHub()
         let faults = hub.events(withPartials: false)
-        let telling = TellingSpeakers(configuration: configuration, archive: archive, hub: hub)
+        let telling = DiarizationJob(configuration: configuration, archive: archive, hub: hub)
         let told = try await telling.run(recordings)
         hub.finish()
         // Their letters may be other people's now; what comes of names is looked at again.
-        for (id, _) in told { try RememberedVoices.drop(id, in: configuration.storage.directory) }
+        for (id, _) in told { try VoiceprintStore.drop(id, in: configuration.storage.directory) }
         for (id, _) in told {
-            try Terminal.print("\(id)  \(try await TellingAfterwards.people(of: id, in: archive))\n")
+            try Terminal.print("\(id)  \(try await PostDiarization.people(of: id, in: archive))\n")
         }
         for await case .fault(_, let message) in faults { Terminal.say("fieldscribe: \(message)") }
         if told.count < recordings.count { throw Ending(status: 1) }
@@ -86,7 +86,7 @@ enum SpeakersCommand: Command {
     private static func remembered(_ arguments: Arguments) throws {
         try arguments.expect(1, "nothing else")
         let storage = try owned(arguments)
-        let known = try RememberedVoices(in: storage)
+        let known = try VoiceprintStore(in: storage)
         for name in Set(known.voices.map(\.name)).sorted() {
             let own = known.voices.filter { $0.name == name }.map { "\($0.recording) (\($0.label))" }
             try Terminal.print("\(oneLine(name)): recordings \(own.joined(separator: ", "))\n")
@@ -107,8 +107,8 @@ enum SpeakersCommand: Command {
             .max()
         let count =
             names.isEmpty
-            ? try RememberedVoices.forgetAll(upTo: last ?? 0, in: storage)
-            : try RememberedVoices.forget(names, upTo: last ?? 0, in: storage)
+            ? try VoiceprintStore.forgetAll(upTo: last ?? 0, in: storage)
+            : try VoiceprintStore.forget(names, upTo: last ?? 0, in: storage)
         Terminal.say(count == 1 ? "1 voice was taken away" : "\(count) voices were taken away")
     }
 

@@ -45,16 +45,16 @@ enum StrikeCommand: Command {
         for note in notes { Terminal.say(note) }
     }
 
-    private static func strike(_ order: StrikeOrder, in place: ArchivePlace) async throws -> (Int, [String]) {
+    private static func strike(_ order: RedactionOrder, in place: ArchivePlace) async throws -> (Int, [String]) {
         switch place.owner {
         case .us(let archive):
-            return try await Striking(storage: place.directory, archive: archive).strike(order)
+            return try await Redaction(storage: place.directory, archive: archive).strike(order)
         case .appliance(let archive): return try await archive.strike(order)
         case .nobody: throw ArchivePlace.Owner.denied(place.directory, name)
         }
     }
 
-    private static func order(_ arguments: Arguments) throws -> StrikeOrder {
+    private static func order(_ arguments: Arguments) throws -> RedactionOrder {
         let rest = arguments.rest
         if let text = arguments["--last"] {
             guard let last = Double(text), last > 0, last <= 864_000 else {
@@ -63,7 +63,7 @@ enum StrikeCommand: Command {
             guard rest.count <= 1 else {
                 throw UsageError("strike: give either --last SECONDS or FROM and TO; see fieldscribe strike --help")
             }
-            return StrikeOrder(recording: try rest.first.map { try ArchivePlace.number($0, for: name) }, last: last)
+            return RedactionOrder(recording: try rest.first.map { try ArchivePlace.number($0, for: name) }, last: last)
         }
         guard rest.count == 2 || rest.count == 3 else {
             throw UsageError("strike: say what: --last SECONDS, or FROM and TO; see fieldscribe strike --help")
@@ -79,7 +79,7 @@ enum StrikeCommand: Command {
             throw UsageError(
                 "strike: \(rest.suffix(2).joined(separator: " ")): the second time is not behind the first")
         }
-        return StrikeOrder(recording: recording, from: times[0], to: times[1])
+        return RedactionOrder(recording: recording, from: times[0], to: times[1])
     }
 
     /// A time as people write it, in seconds; nil for what is none.

@@ -55,7 +55,7 @@ enum RecordCommand: Command {
         await pool?.finish()
         try finish(outcome)
         guard pool != nil else { return }
-        let telling = TellingAfterwards(configuration: configuration, archive: archive)
+        let telling = PostDiarization(configuration: configuration, archive: archive)
         _ = try await telling.tell(only: outcome.id, isQuiet: arguments.has("--json"))
     }
 

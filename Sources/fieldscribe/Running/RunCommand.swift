@@ -25,12 +25,12 @@ enum RunCommand: Command {
         }
         // The decode workers shall not talk to systemd in our place.
         for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] { unsetenv(name) }
-        var loaded = HouseConfiguration(explicitPath: arguments["--config"], environment: environment)
+        var loaded = LoadedConfiguration(explicitPath: arguments["--config"], environment: environment)
         let owner = try ArchiveOwner(of: loaded.configuration.storage.directory)
         let socket = loaded.configuration.control.socket
         owner.hand(over: String(socket.prefix(upTo: socket.lastIndex(of: "/") ?? socket.startIndex)))
         try owner.become()
-        let running = RunningHouse()
+        let running = ApplianceHandle()
         Interrupts.handle { count in
             running.stop()
             guard count == 1 else { return }
@@ -40,22 +40,22 @@ enum RunCommand: Command {
             Terminal.say("<4>stopped state=\(lost == nil ? "forced" : "lost")")
             exit(lost?.exitStatus ?? 0)
         }
-        while try await isToBeRenewed(loaded, environment, running), !running.isStopped {
-            loaded = HouseConfiguration(explicitPath: arguments["--config"], environment: environment)
+        while try await needsRestart(loaded, environment, running), !running.isStopped {
+            loaded = LoadedConfiguration(explicitPath: arguments["--config"], environment: environment)
         }
     }
 
     /// Runs an appliance to its end; nothing of it is left then, so that another may have its devices and its archive.
     ///
     /// - Returns: whether another is to follow, with other settings.
-    private static func isToBeRenewed(
-        _ loaded: HouseConfiguration, _ environment: [String: String], _ running: RunningHouse
+    private static func needsRestart(
+        _ loaded: LoadedConfiguration, _ environment: [String: String], _ running: ApplianceHandle
     ) async throws -> Bool {
-        let house = try await House(loaded, environment: environment)
+        let house = try await Appliance(loaded, environment: environment)
         running.begin(house)
         defer { running.end() }
         await house.run()
         if let error = house.endedBy { throw error }
-        return house.isToBeRenewed
+        return house.needsRestart
     }
 }

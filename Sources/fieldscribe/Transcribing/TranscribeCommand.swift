@@ -110,7 +110,7 @@ enum TranscribeCommand: Command {
     /// What tells who spoke; nil where nobody wants to know, or, as a line says, where there is no model and nobody has asked just now.
     private static func speakers(
         _ arguments: Arguments, _ configuration: inout Configuration, hasMicrophoneEach: Bool
-    ) throws -> SpeakerTelling? {
+    ) throws -> DiarizationProcess? {
         if let asked = arguments["--speakers"] {
             guard let speakers = Configuration.Recognizer.Speakers(asked) else {
                 throw UsageError(
@@ -119,7 +119,7 @@ enum TranscribeCommand: Command {
             configuration.recognizer.speakers = speakers
         }
         guard configuration.recognizer.speakers != .no else { return nil }
-        let telling = SpeakerTelling(configuration)
+        let telling = DiarizationProcess(configuration)
         // Two microphones may tell it without a model; where they do not, there is still time to say so.
         guard !hasMicrophoneEach || configuration.recognizer.speakers.count ?? 2 != 2 else { return telling }
         do throws(DeviceError) { try telling.check() } catch {

@@ -27,7 +27,7 @@ struct TranscriptionBatch: Sendable {
     let output: TranscriptOutput
     let punctuator: Punctuator
     /// Tells who spoke; nil where nobody wants to know.
-    let telling: SpeakerTelling?
+    let telling: DiarizationProcess?
     /// Whether each channel of a file that has two is one person's microphone.
     let hasMicrophoneEach: Bool
     let track: SoundTrack
@@ -121,7 +121,7 @@ extension TranscriptionBatch {
                     .unsupported, "tell-speakers",
                     "\(timeline.name): who spoke is told of files alone, which can be read twice")
             }
-            let regions = SpeakerTelling.regions(of: timeline.segments, length: timeline.length)
+            let regions = DiarizationProcess.regions(of: timeline.segments, length: timeline.length)
             if hasMicrophoneEach,
                 let speakers = try await telling.speakersByChannel(in: path, isFile: true, regions: regions)
             {

@@ -4,20 +4,20 @@ import Settings
 
 /// Where `speakers.remember` asks for it: learns the voices of people whom somebody has named, and proposes these names in later
 /// recordings. It never names anybody itself.
-struct RememberingVoices: Sendable {
+struct VoiceprintJob: Sendable {
     /// Of each person so much is listened to, in seconds: the longest turns.
     private static let most = 60.0
 
     private let configuration: Configuration
-    private let archive: any ArchiveUpkeep
-    private let telling: SpeakerTelling
+    private let archive: any ArchiveMaintenance
+    private let telling: DiarizationProcess
     private var storage: String { configuration.storage.directory }
 
     /// - Parameter telling: looks at the voices; nil: with the model that the configuration names.
-    init(configuration: Configuration, archive: any ArchiveUpkeep, telling: SpeakerTelling? = nil) {
+    init(configuration: Configuration, archive: any ArchiveMaintenance, telling: DiarizationProcess? = nil) {
         self.configuration = configuration
         self.archive = archive
-        self.telling = telling ?? SpeakerTelling(configuration)
+        self.telling = telling ?? DiarizationProcess(configuration)
     }
 
     /// Looks at each recording whose people were told apart, once for each reading of it; where somebody has no name, again when there are new
@@ -28,7 +28,7 @@ struct RememberingVoices: Sendable {
     @discardableResult
     func run() async throws -> [Int] {
         guard configuration.speakers.remember, configuration.recognizer.speakers != .no else { return [] }
-        var known = try RememberedVoices(in: storage)
+        var known = try VoiceprintStore(in: storage)
         let recordings = try await archive.recordings().sorted { $0.id < $1.id }
         let before = known
         // What a sealed one has left stays; nobody can hear it again.
@@ -52,7 +52,7 @@ struct RememberingVoices: Sendable {
     /// Looks at a recording, as it is shown.
     ///
     /// - Parameter isNaming: whether only those are looked at in which somebody has a name.
-    private func look(at pass: PassSummary, isNaming: Bool, _ known: inout RememberedVoices) async throws {
+    private func look(at pass: PassSummary, isNaming: Bool, _ known: inout VoiceprintStore) async throws {
         let recording = pass.recording
         guard known.isToBeLookedAt(recording, pass: pass.id) else { return }
         // Where nobody was named yet, there is nothing to learn and nobody to propose.
@@ -65,7 +65,7 @@ struct RememberingVoices: Sendable {
         let path = RecordingFolder(storage: storage, recording: recording).audio
         let voices = try await telling.voices(in: path, of: Self.longest(speakers))
         // Read again: somebody may have had all of it forgotten meanwhile.
-        known = try RememberedVoices(in: storage)
+        known = try VoiceprintStore(in: storage)
         guard recording > known.after else { return }
         known.learn(voices, names: names, recording: recording, pass: pass.id)
         try known.save(in: storage)

@@ -1,5 +1,5 @@
 /// A word that was not heard well, and what stands around it: a place to listen to again.
-package struct Doubt: Hashable, Sendable {
+package struct UncertainWord: Hashable, Sendable {
     /// The segment's number.
     package var segment: Int
     /// The word itself.
@@ -15,7 +15,7 @@ package struct Doubt: Hashable, Sendable {
     private static let (sure, short) = (0.5, 3)
 
     /// The words whose answer would teach most, at most so many, as `order` has them. Punctuation that stands alone is no word.
-    package static func worst(_ most: Int, of segments: [Segment], below limit: Double = 1) -> [Doubt] {
+    package static func worst(_ most: Int, of segments: [Segment], below limit: Double = 1) -> [UncertainWord] {
         let places = segments.flatMap { segment in segment.words.indices.map { (segment, $0) } }
         let doubtful = places.filter {
             let word = $0.0.words[$0.1]
@@ -24,7 +24,7 @@ package struct Doubt: Hashable, Sendable {
         return order(doubtful.map { $0.0.words[$0.1] }).prefix(max(0, most)).map { place in
             let (segment, index) = doubtful[place]
             let text = { (words: ArraySlice<Word>) in words.map(\.text).joined(separator: " ") }
-            return Doubt(
+            return UncertainWord(
                 segment: segment.id, word: segment.words[index],
                 before: text(segment.words[max(0, index - around)..<index]),
                 after: text(segment.words[(index + 1)..<min(segment.words.count, index + 1 + around)]))

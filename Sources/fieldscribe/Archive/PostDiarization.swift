@@ -5,7 +5,7 @@ import Settings
 import System
 
 /// Tells who spoke once the text is there, as the appliance does by itself, in commands that write texts.
-struct TellingAfterwards {
+struct PostDiarization {
     let configuration: Configuration
     let archive: SQLiteArchive
 
@@ -17,7 +17,7 @@ struct TellingAfterwards {
     func tell(only id: Int? = nil, isQuiet: Bool) async throws -> [Int] {
         let hub = EventHub()
         let faults = hub.events(withPartials: false)
-        let telling = TellingSpeakers(configuration: configuration, archive: archive, hub: hub)
+        let telling = DiarizationJob(configuration: configuration, archive: archive, hub: hub)
         let waiting = try await telling.waiting().filter { id ?? $0.id == $0.id }
         guard !waiting.isEmpty else { return [] }
         var told: [Int] = []

@@ -5,7 +5,7 @@ import System
 
 /// Removes what a volume has of a recording from before something was struck in it, be it sealed or not, once a copy of what there is
 /// now is there. What a person has changed or put there stays, and so does whatever the ledger does not know. Blocks.
-struct StruckCopies: Sendable {
+struct RedactedCopies: Sendable {
     /// `Fieldscribe` on the volume; held.
     let top: Folder
     let shouldStop: @Sendable () -> Bool
@@ -50,7 +50,7 @@ struct StruckCopies: Sendable {
 }
 
 extension FolderExport {
-    /// As `StruckCopies`, of one recording.
+    /// As `RedactedCopies`, of one recording.
     ///
     /// - Parameters:
     ///   - kept: its copy of now.
@@ -65,7 +65,7 @@ extension FolderExport {
         }.beforeStrike(in: history)
         if outdated.isEmpty { return }
         // Sealed copies have no such list beside them; one of before has text of all that was copied then.
-        let (copies, isClear) = (StruckCopies(top: top, shouldStop: shouldStop), recipients == nil)
+        let (copies, isClear) = (RedactedCopies(top: top, shouldStop: shouldStop), recipients == nil)
         let isLeft = try await onThread(named: "copy", niceness: 5) { () throws(DeviceError) -> Bool in
             if !isClear, outdated.contains(where: { SealedManifest($0.manifest) == nil }) {
                 try top.remove(Self.listName)

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// What is done on another thread comes to, for the one that waits for it.
-package final class Awaited<Value: Sendable>: Sendable {
+package final class BlockingResult<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
     private let wakeup = Wakeup()
 

@@ -1,7 +1,7 @@
 import Core
 
 /// A doubtful word with its place, as `review` tells it.
-package struct DoubtRow: Encodable {
+package struct UncertainWordRow: Encodable {
     /// The recording's number.
     package let recording: Int
     /// Whose recording it is, where there are several recorders.
@@ -14,7 +14,7 @@ package struct DoubtRow: Encodable {
     private let before: String
     private let after: String
 
-    fileprivate init(_ doubt: Doubt, of recording: Int, _ recorder: String?) {
+    fileprivate init(_ doubt: UncertainWord, of recording: Int, _ recorder: String?) {
         (self.recording, self.recorder) = (recording, recorder)
         segment = doubt.segment
         (start, end) = (doubt.word.range.start.seconds, doubt.word.range.end.seconds)
@@ -34,12 +34,12 @@ package struct DoubtRow: Encodable {
 }
 
 /// The doubtful words of several recordings.
-package struct DoubtList {
+package struct UncertainWordList {
     /// Of each recording; among them are those that matter over all recordings.
     private static let mostOfOne = 1_000
 
     private let limit: Int
-    private var rows: [DoubtRow] = []
+    private var rows: [UncertainWordRow] = []
     private var words: [Word] = []
 
     /// - Parameter limit: how many are wanted.
@@ -47,12 +47,12 @@ package struct DoubtList {
 
     /// Looks at a recording's text.
     package mutating func add(_ segments: [Segment], of recording: Int, recorder: String? = nil) {
-        for doubt in Doubt.worst(max(limit, Self.mostOfOne), of: segments) {
+        for doubt in UncertainWord.worst(max(limit, Self.mostOfOne), of: segments) {
             words.append(doubt.word)
-            rows.append(DoubtRow(doubt, of: recording, recorder))
+            rows.append(UncertainWordRow(doubt, of: recording, recorder))
         }
     }
 
-    /// Those whose answers would teach most, at most as many as are wanted, as `Doubt.order` has them.
-    package var worst: [DoubtRow] { Doubt.order(words).prefix(limit).map { rows[$0] } }
+    /// Those whose answers would teach most, at most as many as are wanted, as `UncertainWord.order` has them.
+    package var worst: [UncertainWordRow] { UncertainWord.order(words).prefix(limit).map { rows[$0] } }
 }

@@ -9,7 +9,7 @@ import System
 
 /// Reads once more what a private key has opened, where that is due, and seals it again with the better text. Its sound is in memory
 /// meanwhile, of one recording at a time; what is cut off leaves the sealed file as it was.
-struct RereadingOpened: Sendable {
+struct OpenedSecondPass: Sendable {
     let configuration: Configuration
     let archive: SQLiteArchive
     let opened: OpenedRecordings
@@ -31,7 +31,7 @@ struct RereadingOpened: Sendable {
         let told = EventHub { event in
             if case .fault = event, opened.state != nil { hub.publish(event) }
         }
-        let rereading = Rereading(configuration: inner, archive: open.archive, hub: told, progress: progress)
+        let rereading = SecondPassJob(configuration: inner, archive: open.archive, hub: told, progress: progress)
         do {
             var readers: WorkerPool?
             for recording in try await rereading.waiting() {

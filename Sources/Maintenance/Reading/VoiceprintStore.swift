@@ -6,7 +6,7 @@ import Transcripts
 
 /// The voices of people who were named, and who in later recordings seems to be one of them: one file beside the archive. These
 /// numbers are biometric data; nothing else holds them, and who takes the file away has taken all.
-package struct RememberedVoices: Codable, Hashable, Sendable {
+package struct VoiceprintStore: Codable, Hashable, Sendable {
     /// What a named person's voice was in a recording.
     package struct Voice: Codable, Hashable, Sendable {
         /// As somebody wrote it.
@@ -97,8 +97,8 @@ package struct RememberedVoices: Codable, Hashable, Sendable {
     /// - Parameter last: the highest number of a recording.
     /// - Returns: how many voices were taken away.
     package static func forgetAll(upTo last: Int, in storage: String) throws(DeviceError) -> Int {
-        let before = try? RememberedVoices(in: storage)
-        var known = RememberedVoices()
+        let before = try? VoiceprintStore(in: storage)
+        var known = VoiceprintStore()
         known.after = max(last, before?.after ?? 0)
         try known.save(in: storage)
         return before?.voices.count ?? 0
@@ -110,7 +110,7 @@ package struct RememberedVoices: Codable, Hashable, Sendable {
     /// - Returns: how many voices were taken away.
     /// - Throws: `DeviceError` with `unsupported` where a name is nobody's; then nothing was taken away.
     package static func forget(_ names: [String], upTo last: Int, in storage: String) throws(DeviceError) -> Int {
-        var known = try RememberedVoices(in: storage)
+        var known = try VoiceprintStore(in: storage)
         let there = Set(known.voices.map(\.name)).union(known.proposals.values.flatMap(\.values))
         if let unknown = names.first(where: { !there.contains($0) }) {
             let names = there.sorted().map { oneLine($0) }.joined(separator: ", ")
@@ -149,8 +149,8 @@ package struct RememberedVoices: Codable, Hashable, Sendable {
 
     /// The same in the file, where there is one. Of a file that cannot be read all is taken away: nobody knows what is in it.
     package static func drop(_ recording: Int, in storage: String) throws(DeviceError) {
-        var known: RememberedVoices
-        do throws(DeviceError) { known = try RememberedVoices(in: storage) } catch {
+        var known: VoiceprintStore
+        do throws(DeviceError) { known = try VoiceprintStore(in: storage) } catch {
             guard error.code == .damaged else { throw error }
             _ = try forgetAll(upTo: recording, in: storage)
             return

@@ -6,9 +6,9 @@ import Settings
 /// Reads recordings that are written down once more, slower and better, as a pass of its own; live text stays as it is.
 ///
 /// May be cancelled, or killed: what was committed stays, and the next run goes on behind it.
-package struct Rereading: Sendable {
+package struct SecondPassJob: Sendable {
     private let configuration: Configuration
-    private let archive: any ArchiveUpkeep
+    private let archive: any ArchiveMaintenance
     private let hub: EventHub
     private let unreadable: UnreadableRecordings
     private let progress: SecondPassProgress
@@ -17,7 +17,7 @@ package struct Rereading: Sendable {
     ///   - unreadable: what not to try again; it grows.
     ///   - progress: is told what is being read, and how far.
     package init(
-        configuration: Configuration, archive: any ArchiveUpkeep, hub: EventHub,
+        configuration: Configuration, archive: any ArchiveMaintenance, hub: EventHub,
         unreadable: UnreadableRecordings = UnreadableRecordings(), progress: SecondPassProgress = SecondPassProgress()
     ) {
         self.progress = progress
@@ -57,7 +57,7 @@ package struct Rereading: Sendable {
         await hub.publish(complaintOf: pool)
         guard wouldSuffice(engine) else { return [] }
         let storage = configuration.storage.directory
-        let turns = ReadingTurns(storage: storage, archive: archive, hub: hub, unreadable: unreadable)
+        let turns = SequentialJobs(storage: storage, archive: archive, hub: hub, unreadable: unreadable)
         defer { progress.end() }
         return try await turns.run(waiting) { recording in
             progress.begin(recording, waiting: waiting.count { $0.id > recording.id })

@@ -1,5 +1,5 @@
 /// Which stretch of which recording is to be struck, as a person says it.
-package struct StrikeOrder: Hashable, Sendable, Codable {
+package struct RedactionOrder: Hashable, Sendable, Codable {
     /// The recording's number; nil: the one that goes on, else the latest.
     package var recording: Int?
     /// So many seconds before the end, or before now.

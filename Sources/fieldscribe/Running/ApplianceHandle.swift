@@ -3,14 +3,14 @@ import Core
 import Synchronization
 
 /// The appliance that runs now, for the signals that end it: one may follow another.
-final class RunningHouse: Sendable {
-    private let state = Mutex<(house: House?, isStopped: Bool)>((nil, false))
+final class ApplianceHandle: Sendable {
+    private let state = Mutex<(house: Appliance?, isStopped: Bool)>((nil, false))
 
     /// Whether the appliance was told to end.
     var isStopped: Bool { state.withLock { $0.isStopped } }
 
     /// The appliance that runs from here on; one that comes too late is stopped at once.
-    func begin(_ house: House) {
+    func begin(_ house: Appliance) {
         if state.withLock({ state in
             state.house = house
             return state.isStopped

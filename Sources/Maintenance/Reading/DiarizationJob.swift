@@ -5,25 +5,25 @@ import Settings
 /// Tells who spoke in recordings whose text is whole; it stays told, whatever reads them again.
 ///
 /// May be cancelled, or killed: the recording that it was at is looked at again from its beginning.
-package struct TellingSpeakers: Sendable {
+package struct DiarizationJob: Sendable {
     private let configuration: Configuration
-    private let archive: any ArchiveUpkeep
+    private let archive: any ArchiveMaintenance
     private let hub: EventHub
     private let unreadable: UnreadableRecordings
-    private let telling: SpeakerTelling
+    private let telling: DiarizationProcess
 
     /// - Parameters:
     ///   - unreadable: what not to try again; it grows.
     ///   - telling: looks at the voices; nil: with the model that the configuration names.
     package init(
-        configuration: Configuration, archive: any ArchiveUpkeep, hub: EventHub,
-        unreadable: UnreadableRecordings = UnreadableRecordings(), telling: SpeakerTelling? = nil
+        configuration: Configuration, archive: any ArchiveMaintenance, hub: EventHub,
+        unreadable: UnreadableRecordings = UnreadableRecordings(), telling: DiarizationProcess? = nil
     ) {
         self.configuration = configuration
         self.archive = archive
         self.hub = hub
         self.unreadable = unreadable
-        self.telling = telling ?? SpeakerTelling(configuration)
+        self.telling = telling ?? DiarizationProcess(configuration)
     }
 
     /// The recordings of which nobody has looked who spoke, oldest first; none where that is not wanted.
@@ -48,7 +48,7 @@ package struct TellingSpeakers: Sendable {
         guard !waiting.isEmpty else { return [] }
         let problem = Self.problem(of: telling)
         let storage = configuration.storage.directory
-        let turns = ReadingTurns(storage: storage, archive: archive, hub: hub, unreadable: unreadable)
+        let turns = SequentialJobs(storage: storage, archive: archive, hub: hub, unreadable: unreadable)
         var told: [(Int, Int)] = []
         var needsModel = false
         _ = try await turns.run(waiting) { recording in
@@ -61,7 +61,7 @@ package struct TellingSpeakers: Sendable {
             if let heard {
                 segments = try await archive.transcript(of: recording.id, pass: heard.id)?.1.segments ?? []
             }
-            let regions = SpeakerTelling.regions(of: segments, length: recording.length)
+            let regions = DiarizationProcess.regions(of: segments, length: recording.length)
             var speakers = try await telling.speakersByChannel(in: path, regions: regions)
             if speakers == nil {
                 // What needs no model goes on without it.
@@ -79,7 +79,7 @@ package struct TellingSpeakers: Sendable {
         return told
     }
 
-    private static func problem(of telling: SpeakerTelling) -> DeviceError? {
+    private static func problem(of telling: DiarizationProcess) -> DeviceError? {
         do throws(DeviceError) { try telling.check() } catch { return error }
         return nil
     }

@@ -1,9 +1,9 @@
 import Core
 
 /// Earlier recordings, read one after the other: what befalls one concerns no other.
-struct ReadingTurns: Sendable {
+struct SequentialJobs: Sendable {
     let storage: String
-    let archive: any ArchiveUpkeep
+    let archive: any ArchiveMaintenance
     let hub: EventHub
 
     /// What not to try again; it grows by recordings whose audio cannot be read.

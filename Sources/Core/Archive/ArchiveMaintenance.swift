@@ -1,5 +1,5 @@
 /// The port for putting an archive right after a power cut, dating it, and erasing from it.
-package protocol ArchiveUpkeep: Archive, ExportLedger {
+package protocol ArchiveMaintenance: Archive, ExportLedger {
     /// Recordings whose transcript is behind their audio, or that were never closed; oldest first.
     func unfinished() async throws -> [RecordingSummary]
 

@@ -4,7 +4,7 @@ import System
 
 /// Puts silence in the place of what was recorded, in every file in which it lies, and makes the checksums of these places
 /// again. As often as one likes: what a power cut interrupts is done by the next call.
-package enum SoundStriking {
+package enum SoundRedaction {
     private static let zeros = [UInt8](repeating: 0, count: 1 << 16)
 
     /// - Parameters:

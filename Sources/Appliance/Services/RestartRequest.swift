@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Whether an appliance that ends is to be put together anew.
-final class Renewal: Sendable {
+final class RestartRequest: Sendable {
     private let asked = Atomic(false)
     private let stops: AsyncStream<Void>.Continuation
 

@@ -4,7 +4,7 @@ import Core
 ///
 /// A recording is closed first, and that takes as long as the disk takes something; systemd is asked for the time. What then is
 /// left, such as text, the next start makes up for, so that it has a moment only.
-struct Farewell {
+struct ShutdownDeadline {
     enum Verdict: Hashable {
         case wait
         /// So much more time is wanted from now on.

@@ -5,9 +5,9 @@ extension Recorder {
     /// Strikes a stretch of a recording, be it the one that goes on; of that, what was heard by now.
     ///
     /// - Returns: which recording that was, and what a person should know besides.
-    func strike(_ order: StrikeOrder) async throws -> (recording: Int, notes: [String]) {
+    func strike(_ order: RedactionOrder) async throws -> (recording: Int, notes: [String]) {
         try archive.checkPlace()
-        let striking = Striking(storage: configuration.storage.directory, archive: archive)
+        let striking = Redaction(storage: configuration.storage.directory, archive: archive)
         guard let live = snapshot.live, order.recording ?? live.id == live.id else {
             return try await striking.strike(order)
         }
@@ -15,14 +15,14 @@ extension Recorder {
     }
 
     private func strike(
-        _ order: StrikeOrder, of live: LiveRecording, upTo end: SamplePosition
+        _ order: RedactionOrder, of live: LiveRecording, upTo end: SamplePosition
     ) async throws -> (recording: Int, notes: [String]) {
         let id = live.id
         _ = try order.range(of: id, upTo: end)
         // Then the pauses before it are known, too.
         try await live.settle(upTo: end)
         let range = try order.range(of: id, upTo: end, pauses: live.pauses)
-        let striking = Striking(storage: configuration.storage.directory, archive: archive)
+        let striking = Redaction(storage: configuration.storage.directory, archive: archive)
         let notes = try await striking.strike(range, of: id, isGrowing: true)
         hub.publish(.gap(recording: id, gap: Gap(range, cause: .struck)))
         // One that has ended meanwhile may have been looked at before this.
@@ -37,6 +37,6 @@ extension Recorder {
         let ago = max(.zero, PanelController.now - time) / .seconds(1)
         let position = live.position - SamplePosition(seconds: ago).samples
         _ = try await strike(
-            StrikeOrder(recording: id, last: 60), of: live, upTo: max(.zero, min(live.heard, position)))
+            RedactionOrder(recording: id, last: 60), of: live, upTo: max(.zero, min(live.heard, position)))
     }
 }

@@ -4,7 +4,7 @@ import System
 /// The configuration that an appliance runs with: the file's, or where that is bad, the best there is.
 ///
 /// An appliance that refused to start for a typing error would lose a day of recordings.
-package struct HouseConfiguration: Sendable {
+package struct LoadedConfiguration: Sendable {
     /// The settings to run with.
     package let configuration: Configuration
 

@@ -9,7 +9,7 @@ import System
 
 /// Who spoke when, asked of a process of its own: what a network's library does to itself ends nothing else, and it can be ended at
 /// any moment.
-package struct SpeakerTelling: Sendable {
+package struct DiarizationProcess: Sendable {
     /// What is asked, as one line of JSON.
     struct Order: Codable, Sendable {
         /// Where there is speech, in order, none over another.

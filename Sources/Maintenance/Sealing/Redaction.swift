@@ -12,7 +12,7 @@ import System
 /// Safe against a power cut: a file in the recording's folder says that one is under way. Without the gap nothing was struck
 /// yet; with it, the next look at the recording does the rest. No promise about the flash underneath: a card may keep old blocks
 /// for itself.
-package struct Striking: Sendable {
+package struct Redaction: Sendable {
     private let storage: String
     private let archive: SQLiteArchive
 
@@ -25,7 +25,7 @@ package struct Striking: Sendable {
     /// Strikes what a person orders of a recording that does not go on; without a number, of the latest.
     ///
     /// - Returns: which recording that was, and what a person should know besides.
-    package func strike(_ order: StrikeOrder) async throws -> (recording: Int, notes: [String]) {
+    package func strike(_ order: RedactionOrder) async throws -> (recording: Int, notes: [String]) {
         let known = try await archive.recordings()
         let named = order.recording.map { id in known.filter { $0.id == id } } ?? known
         guard let recording = named.last else {
@@ -63,7 +63,7 @@ package struct Striking: Sendable {
             try folder.replace(RecordingFolder.strikingName, with: [])
         }
         // A voice may have been learned from it; what is left is learned from again.
-        try RememberedVoices.drop(id, in: storage)
+        try VoiceprintStore.drop(id, in: storage)
         try await archive.add(Gap(range, cause: .struck), recording: id)
         // Also where another one has come to its end meanwhile, and the file is gone.
         let notes = try await complete(id, isGrowing: isGrowing, isBegun: true) ?? []
@@ -95,8 +95,8 @@ package struct Striking: Sendable {
                     id, keeping: try await Learning.corrected(in: id, of: archive))
                 if try folder.exists(RecordingFolder.audioName) {
                     try await onThread(named: "striking") {
-                        try SoundStriking.silence(ranges, in: audio)
-                        if !isGrowing { try SoundStriking.renewSums(ranges, of: audio) }
+                        try SoundRedaction.silence(ranges, in: audio)
+                        if !isGrowing { try SoundRedaction.renewSums(ranges, of: audio) }
                     }
                 }
             }

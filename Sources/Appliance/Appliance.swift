@@ -7,13 +7,13 @@ import Synchronization
 import System
 
 /// The appliance: what there is of it, and how it is put together.
-package final class House: Sendable {
+package final class Appliance: Sendable {
     private let recorder: Recorder
     private let supervisor: Supervisor
     private let systemd: SystemdNotify
     private let stopRequests: AsyncStream<Void>
     private let stops: AsyncStream<Void>.Continuation
-    private let renewal: Renewal
+    private let renewal: RestartRequest
 
     /// What is told of the configuration as soon as somebody listens.
     private let complaint: DeviceError?
@@ -28,7 +28,7 @@ package final class House: Sendable {
     ///
     /// - Parameter environment: where systemd says how to reach it.
     /// - Throws: `DeviceError` with `busy` where another process has the archive, and whatever keeps it from recording.
-    package init(_ loaded: HouseConfiguration, environment: [String: String]) async throws {
+    package init(_ loaded: LoadedConfiguration, environment: [String: String]) async throws {
         let configuration = loaded.configuration
         systemd = SystemdNotify(environment: environment)
         complaint = loaded.complaint
@@ -43,7 +43,7 @@ package final class House: Sendable {
         let (stopRequests, stops) = AsyncStream<Void>.makeStream()
         self.stopRequests = stopRequests
         self.stops = stops
-        let renewal = Renewal(ending: stops)
+        let renewal = RestartRequest(ending: stops)
         self.renewal = renewal
         let (changes, change) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let failed: @Sendable (String, any Error) -> Void = { [hub = recorder.hub] name, error in
@@ -87,7 +87,7 @@ package final class House: Sendable {
     }
 
     /// Whether it has ended in order to be put together anew, with other settings.
-    package var isToBeRenewed: Bool { renewal.isAsked }
+    package var needsRestart: Bool { renewal.isAsked }
 
     /// Ends it in order, from any thread: when `run` returns, all that was recorded is on the disk.
     package func stop() {
@@ -100,7 +100,7 @@ package final class House: Sendable {
     ///
     /// - Returns: what was lost, where the disk took nothing any more: it was told, and entered where that could be.
     package func awaitClosing() -> DeviceError? {
-        var farewell = Farewell(at: PanelController.now)
+        var farewell = ShutdownDeadline(at: PanelController.now)
         while true {
             let snapshot = recorder.snapshot
             switch farewell.look(
@@ -110,7 +110,7 @@ package final class House: Sendable {
             case .ask(let patience): systemd.extend(by: patience)
             case .over: return nil
             case .givenUp:
-                return snapshot.live.map { $0.giveUp() } ?? Farewell.neverBegun
+                return snapshot.live.map { $0.giveUp() } ?? ShutdownDeadline.neverBegun
             }
             usleep(100_000)
         }
