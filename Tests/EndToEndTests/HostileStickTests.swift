@@ -122,4 +122,23 @@ import TestKit
         result = try Fieldscribe.text("\(stick)/Fieldscribe/RESULT.txt")
         #expect(result.contains("many: has more than 100000 files, and not all were looked at"), "\(result)")
     }
+
+    @Test("corrections and folders whose names are not UTF-8 are named")
+    func names() throws {
+        let (storage, stick) = (folder.file("storage"), folder.file("stick"))
+        let record = [
+            "record", "--audio-only", "--seconds", "1", "--microphone", "tone+fast:440", "--directory", storage,
+        ]
+        #expect(try Fieldscribe(record, in: folder).wait().status == 0)
+        try Fieldscribe.tool(
+            "bash", "-c",
+            "mkdir -p '\(stick)/Fieldscribe/'$'old\\xff' && touch '\(stick)/Fieldscribe/'$'corrections\\xff.json'",
+            in: folder)
+        let export = ["export", "--stick", "--to", stick, "--directory", storage]
+        #expect(try Fieldscribe(export, in: folder).wait().status == 0)
+        let result = try Fieldscribe.text("\(stick)/Fieldscribe/RESULT.txt")
+        #expect(
+            result.contains("corrections\u{FFFD}.json: was not read: its name is not UTF-8; rename it"), "\(result)")
+        #expect(result.contains("old\u{FFFD}: was not read: its name is not UTF-8; rename it"), "\(result)")
+    }
 }

@@ -78,6 +78,8 @@ enum StickCorrections {
             case .folder where depth < deepest:
                 guard let inner = try? folder.folder(name) else { continue }
                 look(in: inner, path: "\(path)\(name)/", depth: depth + 1, &found, &lines)
+            case nil where name.contains("\u{FFFD}") && (isCorrections(name) || !name.contains(".")):
+                lines.append("\(path)\(name): was not read: its name is not UTF-8; rename it")
             default: break
             }
         }
