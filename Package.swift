@@ -3,10 +3,10 @@
 // an import that is not listed here does not compile.
 import PackageDescription
 
-/// A module of ours in Sources; the files it embeds are bytes of the module.
+/// A module of ours in Sources with its README; the files it embeds are bytes of the module.
 func module(_ name: String, uses: [String] = [], embeds files: [String] = []) -> Target {
     .target(
-        name: name, dependencies: uses.map { .byName(name: $0) }, path: "Sources/\(name)",
+        name: name, dependencies: uses.map { .byName(name: $0) }, path: "Sources/\(name)", exclude: ["README.md"],
         resources: files.map { .embedInCode($0) })
 }
 
@@ -117,7 +117,7 @@ let package = Package(
             path: "Sources/fieldscribe-office"),
 
         // Tests and measurements.
-        module("TestKit", uses: ["Core", "System"]),
+        .target(name: "TestKit", dependencies: ["Core", "System"], path: "Sources/TestKit"),
         .executableTarget(
             name: "benchmark",
             dependencies: [
